@@ -1,0 +1,78 @@
+"""The errors that MLaut raises on purpose.
+
+Each message says three things in one line: the cause, the evidence (which file, dataset, column or
+strategy), and the way out. The command line prints that line and leaves with ``exit_code``.
+"""
+
+__all__ = [
+    "AnalysisError",
+    "DataError",
+    "MissingCellsError",
+    "MlautError",
+    "OptionalPackageError",
+    "RunInterrupted",
+    "StoreError",
+    "StrategyError",
+    "StudyError",
+    "StudyLockedError",
+]
+
+
+class MlautError(Exception):
+    """Base of every error that MLaut raises on purpose; its text is one line with a way out."""
+
+    exit_code = 1
+
+
+class DataError(MlautError):
+    """A dataset, a column or a target is not what it must be."""
+
+    exit_code = 3
+
+
+class StoreError(MlautError):
+    """An HDF5 database cannot be opened, read or written."""
+
+    exit_code = 4
+
+
+class StudyLockedError(StoreError):
+    """Another process is writing to this study."""
+
+
+class StudyError(MlautError):
+    """A study file, a plan or a stored study contradicts what is asked of it."""
+
+    exit_code = 5
+
+
+class StrategyError(MlautError):
+    """A strategy is unknown, named twice, or does not suit the task."""
+
+    exit_code = 6
+
+
+class AnalysisError(MlautError, ValueError):
+    """A statistic is not defined for what it was given."""
+
+    exit_code = 7
+
+
+class MissingCellsError(AnalysisError):
+    """Some cells have no result, and the caller has not said how to treat them."""
+
+
+class OptionalPackageError(MlautError, ImportError):
+    """A package of an extra is needed and not installed."""
+
+    exit_code = 8
+
+
+class RunInterrupted(KeyboardInterrupt):
+    """A run was stopped by a signal; everything that had ended is stored.
+
+    It is a ``KeyboardInterrupt``, not an ``MlautError``, so that a script stops at the same place
+    as it would without MLaut, and no code that follows takes a partial study for a complete one.
+    """
+
+    exit_code = 130

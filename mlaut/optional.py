@@ -1,0 +1,49 @@
+"""Ask for optional packages where they are used, all missing ones at once."""
+
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
+from mlaut.errors import OptionalPackageError
+
+__all__ = ["need"]
+
+
+def need(*modules: str, extra: str, purpose: str = "this") -> ModuleType:
+    """Import optional modules, or say which are missing and how to install them.
+
+    Parameters
+    ----------
+    *modules : str
+        Names of modules, for example ``"dask.distributed"``.
+    extra : str
+        The extra of MLaut that installs them.
+    purpose : str, default "this"
+        What needs them, for the message.
+
+    Returns
+    -------
+    module
+        The first of ``modules``, imported.
+
+    Raises
+    ------
+    OptionalPackageError
+        One or more of the modules are not installed.
+
+    Examples
+    --------
+    >>> need("json", extra="none").dumps([1])
+    '[1]'
+    >>> need("no_such_package", extra="cluster", purpose="The Dask engine")
+    Traceback (most recent call last):
+    mlaut.errors.OptionalPackageError: The Dask engine needs no_such_package, not installed here: \
+pip install 'mlaut[cluster]'
+    """
+    missing = sorted({m.partition(".")[0] for m in modules if find_spec(m.partition(".")[0]) is None})
+    if missing:
+        raise OptionalPackageError(
+            f"{purpose} needs {' and '.join(missing)}, not installed here: "
+            f"pip install 'mlaut[{extra}]'"
+        )
+    return import_module(modules[0])

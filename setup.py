@@ -1,0 +1,68 @@
+"""All package metadata, dependencies and extras of MLaut."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+EXTRAS = {
+    "keras": ["keras>=3.10", "jax>=0.6"],
+    "parquet": ["pyarrow>=18"],
+    "test": [
+        "hypothesis>=6.100",
+        "pyarrow>=18",
+        "pytest>=8.2",
+        "pytest-xdist>=3.6",
+        "statsmodels>=0.14.4",
+    ],
+    "lint": [
+        "import-linter>=2.1",
+        "mypy>=1.13",
+        "pandas-stubs>=2.2.3.241009",
+        "ruff>=0.8",
+        "types-tabulate>=0.9",
+        "types-tqdm>=4.66",
+    ],
+}
+
+setup(
+    name="mlaut",
+    version="0.1.0",
+    description="Compare machine learning strategies over many datasets, and say how sure one can be",
+    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="BSD-3-Clause",
+    license_files=["LICENSE"],
+    python_requires=">=3.11",
+    packages=find_packages(include=["mlaut", "mlaut.*"]),
+    package_data={"mlaut": ["py.typed", "data/starter/*", "data/starter/tables/*"]},
+    install_requires=[
+        "click>=8.1",
+        "cloudpickle>=3.0",
+        "h5py>=3.12",
+        "joblib>=1.4",
+        "matplotlib>=3.9",
+        "numpy>=2.0",
+        "pandas>=2.2.3",
+        "pebble>=5.1",
+        "scikit-learn>=1.6",
+        "scikit-posthocs>=0.11",
+        "scipy>=1.15",
+        "tabulate>=0.9",
+        "threadpoolctl>=3.5",
+        "tqdm>=4.66",
+    ],
+    extras_require={**EXTRAS, "dev": EXTRAS["test"] + EXTRAS["lint"]},
+    entry_points={"console_scripts": ["mlaut=mlaut.cli:main"]},
+    classifiers=[
+        "Development Status :: 4 - Beta",
+        "Intended Audience :: Science/Research",
+        "Operating System :: MacOS",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3",
+        "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.12",
+        "Programming Language :: Python :: 3.13",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Typing :: Typed",
+    ],
+)
