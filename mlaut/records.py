@@ -9,9 +9,12 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "CLASSIFICATION",
@@ -21,6 +24,7 @@ __all__ = [
     "UNUSED",
     "Block",
     "Cell",
+    "Dataset",
     "Outcome",
     "Split",
     "Status",
@@ -54,6 +58,46 @@ class Status(enum.IntEnum):
     def failed(self) -> bool:
         """Whether the cell was tried and gave no predictions."""
         return self in (Status.ERROR, Status.TIMEOUT, Status.MEMORY, Status.CRASHED)
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A table with a target and metadata.
+
+    Attributes
+    ----------
+    name : str
+    frame : DataFrame
+        All columns, the target among them.
+    target : str
+        Name of the target column (``class_name`` in MLaut's metadata).
+    task : str
+        ``"Classification"`` or ``"Regression"``.
+    metadata : mapping
+        Plain JSON values: ``source``, ``licence``, ``dataset_id`` and whatever else is known.
+    fingerprint : str
+        Of the content: table, target and task. Filled in when the dataset is stored or loaded.
+    path : str
+        Where it is in its database; empty for one in memory only.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    target: str
+    task: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    fingerprint: str = ""
+    path: str = ""
+
+    @property
+    def features(self) -> pd.DataFrame:
+        """The table without its target."""
+        return self.frame.drop(columns=[self.target])
+
+    @property
+    def labels(self) -> pd.Series:
+        """The target column."""
+        return self.frame[self.target]
 
 
 @dataclass(frozen=True, order=True)
