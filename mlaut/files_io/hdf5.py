@@ -22,8 +22,9 @@ from pathlib import Path
 import h5py
 
 from mlaut.errors import StoreError
+from mlaut.files_io.lock import locked
 
-__all__ = ["fsync_folder", "is_locked_by_writer", "read_h5", "rewrite_h5", "write_h5_in_place"]
+__all__ = ["explain", "read_h5", "rewrite_h5", "write_h5_in_place"]
 
 
 def explain(error: OSError, path: Path, doing: str) -> StoreError:
@@ -91,7 +92,11 @@ def read_h5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
 def write_h5_in_place(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
     """Open to overwrite values of existing, allocated arrays; the caller changes nothing else."""
     path = Path(path)
-    with _explained(path, "writing"), _open(path, "r+", "opening it to write", None) as file:
+    with (
+        _explained(path, "writing"),
+        locked(path),
+        _open(path, "r+", "opening it to write", None) as file,
+    ):
         yield file
 
 
@@ -112,11 +117,16 @@ def rewrite_h5(path: str | os.PathLike[str], *, fresh: bool = False) -> Iterator
     h5py.File
         A temporary file in the same folder. When the block ends without an error it is synced to
         disk and replaces ``path``; otherwise it is deleted, and ``path`` is as it was.
+
+    Raises
+    ------
+    StoreError
+        The file is damaged, read-only, held by another process, or the disk is full.
     """
     path = Path(path)
     doing = "changing its structure"
-    with _explained(path, doing):
-        if path.exists() and not fresh:
+    with _explained(path, doing), locked(path):
+        if path.exists():
             _open(path, "r", doing, False).close()
         if path.exists() and not os.access(path, os.W_OK):
             raise OSError(errno.EACCES, os.strerror(errno.EACCES))
@@ -135,7 +145,7 @@ def rewrite_h5(path: str | os.PathLike[str], *, fresh: bool = False) -> Iterator
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())
             temporary.replace(path)
-            fsync_folder(path.parent)
+            _fsync_folder(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -146,21 +156,10 @@ def _umask() -> int:
     return mask
 
 
-def fsync_folder(folder: Path) -> None:
+def _fsync_folder(folder: Path) -> None:
     """Make a rename in a folder survive a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def is_locked_by_writer(path: str | os.PathLike[str]) -> bool:
-    """Whether some process has the file open for writing now."""
-    try:
-        h5py.File(path, "r").close()
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False

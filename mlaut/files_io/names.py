@@ -1,0 +1,29 @@
+"""Names of datasets as names of HDF5 groups, in which ``/`` and ``.`` mean something else."""
+
+from urllib.parse import quote, unquote
+
+__all__ = ["from_h5", "to_h5"]
+
+
+def to_h5(name: str) -> str:
+    """Give the HDF5 name of a dataset.
+
+    Examples
+    --------
+    >>> to_h5("iris"), to_h5("a/b"), to_h5("50 %"), to_h5("..")
+    ('iris', 'a%2Fb', '50 %25', '%2E%2E')
+    """
+    if not name.strip("."):
+        return name.replace(".", "%2E") or "%"
+    return "".join(quote(c, safe="") if c in "%/\0" else c for c in name)
+
+
+def from_h5(name: str) -> str:
+    """Give the dataset's name back.
+
+    Examples
+    --------
+    >>> all(from_h5(to_h5(name)) == name for name in ("iris", "a/b", "50 %", "..", "", "%2F", "é"))
+    True
+    """
+    return "" if name == "%" else unquote(name)

@@ -1,0 +1,169 @@
+"""What a study knows of its datasets and strategies, and the checks that both stores share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mlaut.errors import StudyError
+from mlaut.records import CLASSIFICATION, Outcome, Split, Status
+
+__all__ = ["SplitEntry", "StrategyEntry"]
+
+
+@dataclass(frozen=True, eq=False)
+class SplitEntry:
+    """A dataset as a study knows it: its identity, its truth and its split.
+
+    Attributes
+    ----------
+    name : str
+    path : str
+        Of the dataset in its input database.
+    task : str
+    fingerprint : str
+        Of the dataset's content.
+    classes : tuple
+        Sorted class labels, plain Python values; empty for regression.
+    truth : ndarray, shape (n_rows,)
+        Class positions (int32) or numbers (float64).
+    split : Split
+    """
+
+    name: str
+    path: str
+    task: str
+    fingerprint: str
+    classes: tuple[Any, ...]
+    truth: np.ndarray
+    split: Split
+
+
+@dataclass(frozen=True)
+class StrategyEntry:
+    """A strategy as a study knows it.
+
+    Attributes
+    ----------
+    name : str
+    fingerprint : str
+        Of ``identity``; two strategies of one fingerprint are fitted in the same way.
+    identity : mapping
+        Class and parameters, plain JSON values, to say later what has changed.
+    metadata : mapping
+        Family, tasks, description: what identity does not depend on.
+    """
+
+    name: str
+    fingerprint: str
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def merged_entry(old: SplitEntry, new: SplitEntry) -> SplitEntry:
+    """Give the entry to keep when a dataset that has a split comes again.
+
+    The same split is kept; one with further repeats extends it.
+
+    Raises
+    ------
+    StudyError
+        The rows or the split differ from what is stored.
+    """
+    if old.fingerprint != new.fingerprint:
+        raise StudyError(
+            f"dataset {old.name!r}: its content is not the one that this study was split on "
+            f"(stored {old.fingerprint[:12]}, now {new.fingerprint[:12]}); "
+            "give it another name, or write to a new study"
+        )
+    known, wanted = old.split.folds, new.split.folds
+    if (
+        known.shape[1] != wanted.shape[1]
+        or old.split.n_folds != new.split.n_folds
+        or not np.array_equal(known, wanted[: len(known)])
+    ):
+        raise StudyError(
+            f"dataset {old.name!r}: it is split already, as {old.split.scheme}, "
+            f"and not as {new.split.scheme}; keep the stored split, or write to a new study"
+        )
+    return new if len(wanted) > len(known) else old
+
+
+def merged_strategies(
+    old: Sequence[StrategyEntry], new: Iterable[StrategyEntry], replace: bool
+) -> list[StrategyEntry]:
+    """Give the strategies of a study after others are added, in order of arrival.
+
+    Raises
+    ------
+    StudyError
+        A strategy of that name is stored with another fingerprint, and ``replace`` is False.
+    """
+    entries = {entry.name: entry for entry in old}
+    for entry in new:
+        known = entries.setdefault(entry.name, entry)
+        if known.fingerprint != entry.fingerprint and not replace:
+            raise StudyError(
+                f"strategy {entry.name!r}: its parameters are not those it was run with "
+                f"(stored {known.fingerprint[:12]}, now {entry.fingerprint[:12]}); give it a new "
+                "name, or pass overwrite_predictions=True to run it again"
+            )
+        entries[entry.name] = entry
+    return list(entries.values())
+
+
+def check_outcome(outcome: Outcome, entry: SplitEntry, strategies: Sequence[str]) -> None:
+    """Refuse an outcome that does not fit the arrays.
+
+    Raises
+    ------
+    StudyError
+        Unknown strategy, repeat or fold; predictions of the wrong length.
+    """
+    cell, split = outcome.cell, entry.split
+    if cell.strategy not in strategies:
+        raise StudyError(
+            f"{cell}: the study has no such strategy for this dataset; allocate it first"
+        )
+    if not (0 <= cell.repeat < split.n_repeats and 0 <= cell.fold < split.n_folds):
+        raise StudyError(
+            f"{cell}: the split has {split.n_repeats} repeats of {split.n_folds} folds; "
+            "allocate further repeats first"
+        )
+    if outcome.status is Status.MISSING:
+        raise StudyError(f"{cell}: an outcome needs a status; use forget() to clear a cell")
+    if (outcome.predictions is not None) != (outcome.status is Status.DONE):
+        raise StudyError(f"{cell}: predictions belong to a cell that is done, and only to it")
+    if outcome.predictions is None:
+        return
+    n_test = len(split.rows(cell.repeat, cell.fold)[1])
+    expected: list[tuple[np.ndarray, tuple[int, ...]]] = [(outcome.predictions, (n_test,))]
+    if outcome.probabilities is not None:
+        expected.append((outcome.probabilities, (n_test, len(entry.classes))))
+    for array, shape in expected:
+        if array.shape != shape:
+            raise StudyError(f"{cell}: shape {array.shape} where the split needs {shape}")
+
+
+def prediction_type(task: str) -> tuple[np.dtype, Any]:
+    """Dtype of the predictions of a task, and what stands where there is none."""
+    return (np.dtype("i4"), -1) if task == CLASSIFICATION else (np.dtype("f8"), np.nan)
+
+
+def outcome_record(outcome: Outcome) -> dict[str, Any]:
+    """Give what is told of an outcome beside its arrays, as plain JSON values."""
+    cell = outcome.cell
+    return {
+        "dataset": cell.dataset,
+        "strategy": cell.strategy,
+        "repeat": cell.repeat,
+        "fold": cell.fold,
+        "status": outcome.status.word,
+        "reason": outcome.reason,
+        "seconds": list(outcome.seconds),
+        "seed": outcome.seed,
+        **outcome.details,
+    }
