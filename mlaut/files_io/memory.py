@@ -13,6 +13,7 @@ from mlaut.files_io.study_records import (
     SplitEntry,
     StrategyEntry,
     check_outcome,
+    extends,
     merged_entry,
     merged_strategies,
     outcome_record,
@@ -61,12 +62,14 @@ class MemoryStudy:
         """What is told of each run: machine, versions, arguments."""
         return tuple(self._runs)
 
-    def save_splits(self, entries: Iterable[SplitEntry]) -> None:
+    def save_splits(self, entries: Iterable[SplitEntry], replace: bool = False) -> None:
         """Store datasets and their splits; a known one is kept, or extended by repeats."""
         for entry in entries:
-            known = self._entries.get(entry.name)
-            self._entries[entry.name] = merged_entry(known, entry) if known else entry
-            self._outcomes.setdefault(entry.name, {})
+            known = self._entries.get(entry.name, entry)
+            self._entries[entry.name] = merged_entry(known, entry, replace)
+            of_dataset = self._outcomes.setdefault(entry.name, {})
+            if not extends(known, self._entries[entry.name]):
+                self._outcomes[entry.name] = {name: {} for name in of_dataset}
 
     def load_split(self, dataset: str) -> SplitEntry:
         """Give a dataset's identity, truth and split."""
@@ -81,7 +84,12 @@ class MemoryStudy:
         replace: bool = False,
     ) -> None:
         """Make room for strategies on datasets (default: each on all)."""
+        stored = {entry.name: entry.fingerprint for entry in self._strategies}
         self._strategies = merged_strategies(self._strategies, strategies, replace)
+        for entry in self._strategies:
+            if stored.get(entry.name, entry.fingerprint) != entry.fingerprint:
+                for of_dataset in self._outcomes.values():
+                    of_dataset.get(entry.name, {}).clear()
         names = [entry.name for entry in strategies]
         for dataset, wanted in (datasets or dict.fromkeys(self._entries, names)).items():
             self.load_split(dataset)
@@ -102,11 +110,10 @@ class MemoryStudy:
             check_outcome(outcome, self.load_split(cell.dataset), tuple(of_dataset))
             of_dataset[cell.strategy][cell.repeat, cell.fold] = outcome
 
-    def forget(self, dataset: str, cells: np.ndarray) -> None:
-        """Clear the cells where ``cells``, of the shape of ``status(dataset)``, is True."""
-        names = tuple(self._outcomes[dataset])
-        for strategy, repeat, fold in np.argwhere(cells):
-            self._outcomes[dataset][names[strategy]].pop((int(repeat), int(fold)), None)
+    def forget(self, dataset: str, strategies: Sequence[str], cells: np.ndarray) -> None:
+        """Clear the cells where ``cells``, of shape (len(strategies), R, F), is True."""
+        for s, repeat, fold in np.argwhere(cells):
+            self._outcomes[dataset][strategies[s]].pop((int(repeat), int(fold)), None)
 
     def status(self, dataset: str) -> np.ndarray:
         """Status of each cell of a dataset: uint8, shape (S, R, F)."""

@@ -22,7 +22,7 @@ from __future__ import annotations
 import contextlib
 import os
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ from mlaut.files_io.study_records import (
     SplitEntry,
     StrategyEntry,
     check_outcome,
+    extends,
     merged_entry,
     merged_strategies,
     outcome_record,
@@ -187,21 +188,28 @@ class Study:
 
     # -------------------------------------------------------------- structure
 
-    def save_splits(self, entries: Iterable[SplitEntry]) -> None:
+    def save_splits(self, entries: Iterable[SplitEntry], replace: bool = False) -> None:
         """Store datasets and their splits; a known one is kept, or extended by repeats.
+
+        Parameters
+        ----------
+        entries : iterable of SplitEntry
+        replace : bool, default False
+            Accept other rows or another split under a known name; all outcomes of that dataset
+            are given up.
 
         Raises
         ------
         StudyError
-            A dataset of that name has other rows or another split.
+            A dataset of that name has other rows or another split, and ``replace`` is False.
         """
         with locked(self.path):
             self._settle()
             known = self.load_splits() if self.exists else {}
-            changed = {}
+            changed: dict[str, SplitEntry] = {}
             for entry in entries:
                 old = known.get(entry.name)
-                kept = merged_entry(old, entry) if old else entry
+                kept = merged_entry(old, entry, replace) if old else entry
                 if kept is not old:
                     changed[entry.name] = known[entry.name] = kept
             if changed or not self.exists:
@@ -221,8 +229,8 @@ class Study:
         datasets : mapping of str to sequence of str, optional
             Which strategies run on which dataset; default each on all.
         replace : bool, default False
-            Accept a strategy that is stored under this name with other parameters. Its outcomes
-            stay until they are forgotten.
+            Accept a strategy that is stored under this name with other parameters; all that it
+            gave is given up.
 
         Raises
         ------
@@ -235,13 +243,18 @@ class Study:
             wanted = datasets or dict.fromkeys(self.datasets, names)
             stored = self.strategies
             merged = merged_strategies(stored, strategies, replace)
-            lacking = {
-                dataset: [*present, *(name for name in wanted[dataset] if name not in present)]
-                for dataset, (present, _) in self.statuses(wanted).items()
-                if not set(wanted[dataset]) <= set(present)
+            stale = {
+                old.name
+                for old, new in zip(stored, merged, strict=False)
+                if old.fingerprint != new.fingerprint
             }
-            if lacking or merged != list(stored):
-                self._rebuild(strategies=merged, columns=lacking)
+            columns = {
+                dataset: list(dict.fromkeys([*present, *wanted.get(dataset, ())]))
+                for dataset, (present, _) in self.statuses().items()
+                if not set(wanted.get(dataset, ())) <= set(present) or stale & set(present)
+            }
+            if columns or merged != list(stored):
+                self._rebuild(strategies=merged, columns=columns, stale=stale)
 
     def _rebuild(
         self,
@@ -249,6 +262,7 @@ class Study:
         entries: Mapping[str, SplitEntry] | None = None,
         strategies: Sequence[StrategyEntry] | None = None,
         columns: Mapping[str, Sequence[str]] | None = None,
+        stale: Collection[str] = (),
     ) -> None:
         """Change splits, strategies and the strategies of each dataset, in one step.
 
@@ -259,8 +273,9 @@ class Study:
         with contextlib.ExitStack() as stack:
             old = stack.enter_context(read_h5(self.path)) if self.path.exists() else None
             new = stack.enter_context(rewrite_h5(self.path, fresh=True))
+            before = set(old.get(PREDICTIONS, {})) if old is not None else set()
             for dataset in entries:
-                if old is not None and to_h5(dataset) in old.get(PREDICTIONS, {}):
+                if to_h5(dataset) in before:
                     columns.setdefault(dataset, _status(old, dataset)[0])
             if old is not None:
                 _copy_all_but(old, new, PREDICTIONS, {to_h5(name) for name in columns})
@@ -272,8 +287,8 @@ class Study:
             for dataset, names in columns.items():
                 group = new.require_group(PREDICTIONS).create_group(to_h5(dataset))
                 arrays = StudyArrays.create(group, _entry(new, dataset), names)
-                if old is not None and to_h5(dataset) in old.get(PREDICTIONS, {}):
-                    arrays.copy_from(_arrays(old, dataset))
+                if to_h5(dataset) in before and extends(_entry(old, dataset), arrays.entry):
+                    arrays.copy_from(_arrays(old, dataset), stale)
 
     # ---------------------------------------------------------------- writing
 
@@ -378,9 +393,9 @@ class StudyWriter:
             opened.mark(outcome.cell, outcome.status)
         self._file.flush()
 
-    def forget(self, dataset: str, cells: np.ndarray) -> None:
-        """Clear the cells where ``cells``, of the shape of ``Study.status(dataset)``, is True."""
-        self._arrays(dataset).forget(cells)
+    def forget(self, dataset: str, strategies: Sequence[str], cells: np.ndarray) -> None:
+        """Clear the cells where ``cells``, of shape (len(strategies), R, F), is True."""
+        self._arrays(dataset).forget(strategies, cells)
         self._file.flush()
 
     def _arrays(self, dataset: str) -> StudyArrays:
@@ -461,7 +476,7 @@ def _put_again(file: h5py.File, outcomes: Sequence[Outcome]) -> None:
     for arrays in opened.values():
         torn = arrays.torn()
         if torn.any():
-            arrays.forget(torn)
+            arrays.forget(arrays.names, torn)
     file.flush()
 
 

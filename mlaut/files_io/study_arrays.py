@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import h5py
@@ -54,15 +54,15 @@ class StudyArrays:
             _allocate(group, "probabilities", shape, np.dtype("<f4"), np.nan)
         return cls(group, entry)
 
-    def copy_from(self, other: StudyArrays) -> None:
-        """Take over all outcomes of arrays with fewer strategies or repeats."""
-        where = [self._position[name] for name in other.names]
+    def copy_from(self, other: StudyArrays, stale: Collection[str] = ()) -> None:
+        """Take over the outcomes of arrays with fewer strategies or repeats, but stale ones."""
         for name, old in other._arrays.items():
             if name in ("strategies", "details"):
                 continue
             new = self._arrays[name]
-            for s_old, s_new in enumerate(where):
-                new[s_new, : old.shape[1]] = old[s_old]
+            for s, strategy in enumerate(other.names):
+                if strategy not in stale:
+                    new[self._position[strategy], : old.shape[1]] = old[s]
         put_json(self.group, "details", get_json(other.group, "details", []))
 
     @property
@@ -91,9 +91,12 @@ class StudyArrays:
         """Write the status of a cell: from now on what it stored counts."""
         self._arrays["status"][self._index(cell)] = status
 
-    def forget(self, cells: np.ndarray) -> None:
-        """Clear the cells where ``cells`` is True."""
-        self._arrays["status"][...] = np.where(cells, Status.MISSING, self.status).astype(np.uint8)
+    def forget(self, strategies: Sequence[str], cells: np.ndarray) -> None:
+        """Clear the cells where ``cells``, of shape (len(strategies), R, F), is True."""
+        status = self.status
+        for name, of_strategy in zip(strategies, cells, strict=True):
+            status[self._position[name]][of_strategy] = Status.MISSING
+        self._arrays["status"][...] = status
 
     def torn(self) -> np.ndarray:
         """Where a cell counts as done and its checksum does not hold: bool, shape (S, R, F)."""

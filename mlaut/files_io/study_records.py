@@ -63,33 +63,43 @@ class StrategyEntry:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
-def merged_entry(old: SplitEntry, new: SplitEntry) -> SplitEntry:
+def extends(old: SplitEntry, new: SplitEntry) -> bool:
+    """Whether a dataset has the same rows, and a split that begins with the old repeats."""
+    known, wanted = old.split, new.split
+    return (
+        old.fingerprint == new.fingerprint
+        and known.folds.shape[1:] == wanted.folds.shape[1:]
+        and known.n_folds == wanted.n_folds
+        and np.array_equal(known.folds, wanted.folds[: known.n_repeats])
+    )
+
+
+def merged_entry(old: SplitEntry, new: SplitEntry, replace: bool = False) -> SplitEntry:
     """Give the entry to keep when a dataset that has a split comes again.
 
-    The same split is kept; one with further repeats extends it.
+    The same split is kept; one with further repeats extends it; another one replaces it only if
+    that is asked for.
 
     Raises
     ------
     StudyError
-        The rows or the split differ from what is stored.
+        The rows or the split differ from what is stored, and ``replace`` is False.
     """
+    if extends(old, new):
+        return new if new.split.n_repeats > old.split.n_repeats else old
+    if replace:
+        return new
     if old.fingerprint != new.fingerprint:
         raise StudyError(
             f"dataset {old.name!r}: its content is not the one that this study was split on "
-            f"(stored {old.fingerprint[:12]}, now {new.fingerprint[:12]}); "
-            "give it another name, or write to a new study"
+            f"(stored {old.fingerprint[:12]}, now {new.fingerprint[:12]}); give it another name, "
+            "or pass overwrite=True to split it anew and give up its outcomes"
         )
-    known, wanted = old.split.folds, new.split.folds
-    if (
-        known.shape[1] != wanted.shape[1]
-        or old.split.n_folds != new.split.n_folds
-        or not np.array_equal(known, wanted[: len(known)])
-    ):
-        raise StudyError(
-            f"dataset {old.name!r}: it is split already, as {old.split.scheme}, "
-            f"and not as {new.split.scheme}; keep the stored split, or write to a new study"
-        )
-    return new if len(wanted) > len(known) else old
+    raise StudyError(
+        f"dataset {old.name!r}: it is split already, as {old.split.scheme}, and not as "
+        f"{new.split.scheme}; keep the stored split, write to a new study, "
+        "or pass overwrite=True to split it anew and give up its outcomes"
+    )
 
 
 def merged_strategies(
