@@ -27,12 +27,15 @@ from mlaut.files_io.lock import locked
 __all__ = ["explain", "read_h5", "rewrite_h5", "write_h5_in_place"]
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
 def explain(error: OSError, path: Path, doing: str) -> StoreError:
     """Turn an error of the system or of the HDF5 library into one line with a way out."""
     text = str(error)
-    if error.errno == errno.ENOSPC or "No space left" in text:
+    if error.errno in _FULL or "No space left" in text or "File too large" in text:
         return StoreError(
-            f"{path}: the disk is full while {doing}; what was stored before is intact: "
+            f"{path}: the disk (or what may be used of it) is full while {doing}; what was stored before is intact: "
             "free some space and repeat the call"
         )
     if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM) or "Permission denied" in text:
@@ -46,7 +49,7 @@ def explain(error: OSError, path: Path, doing: str) -> StoreError:
         return StoreError(
             f"{path}: another process is writing to it while {doing}; wait for it, or stop it"
         )
-    if path.is_file() and not h5py.is_hdf5(path):
+    if "file signature not found" in text:
         return StoreError(f"{path}: not an HDF5 file; check the path")
     if "truncated" in text:
         return StoreError(
@@ -56,11 +59,13 @@ def explain(error: OSError, path: Path, doing: str) -> StoreError:
     return StoreError(f"{path}: cannot be used while {doing}: {' '.join(text.split())}")
 
 
-def _open(path: Path, mode: str, doing: str, locking: bool | None) -> h5py.File:
+def _open(path: Path, mode: str, doing: str) -> h5py.File:
+    # HDF5's own lock would keep readers out while a run writes, and wants one setting for a file
+    # in a process; `locked` keeps other writers out.
     if path.is_dir():
         raise StoreError(f"{path}: is a folder, not an HDF5 file; name a file in it")
     try:
-        return h5py.File(path, mode, locking=locking)
+        return h5py.File(path, mode, locking=False)
     except OSError as error:
         raise explain(error, path, doing) from error
 
@@ -84,7 +89,7 @@ def read_h5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
         The file does not exist, is not HDF5, or is damaged.
     """
     path = Path(path)
-    with _explained(path, "reading"), _open(path, "r", "opening it to read", False) as file:
+    with _explained(path, "reading"), _open(path, "r", "opening it to read") as file:
         yield file
 
 
@@ -95,7 +100,7 @@ def write_h5_in_place(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
     with (
         _explained(path, "writing"),
         locked(path),
-        _open(path, "r+", "opening it to write", None) as file,
+        _open(path, "r+", "opening it to write") as file,
     ):
         yield file
 
@@ -127,7 +132,7 @@ def rewrite_h5(path: str | os.PathLike[str], *, fresh: bool = False) -> Iterator
     doing = "changing its structure"
     with _explained(path, doing), locked(path):
         if path.exists():
-            _open(path, "r", doing, False).close()
+            _open(path, "r", doing).close()
         if path.exists() and not os.access(path, os.W_OK):
             raise OSError(errno.EACCES, os.strerror(errno.EACCES))
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)

@@ -275,17 +275,19 @@ class Study:
             new = stack.enter_context(rewrite_h5(self.path, fresh=True))
             before = set(old.get(PREDICTIONS, {})) if old is not None else set()
             for dataset in entries:
-                if to_h5(dataset) in before:
-                    columns.setdefault(dataset, _status(old, dataset)[0])
+                known = to_h5(dataset) in before
+                columns.setdefault(dataset, _status(old, dataset)[0] if known else ())
             if old is not None:
                 _copy_all_but(old, new, PREDICTIONS, {to_h5(name) for name in columns})
             _mark(new)
+            new.require_group(SPLITS)
+            new.require_group(PREDICTIONS)
             for entry in entries.values():
-                _put_entry(new.require_group(SPLITS), entry)
+                _put_entry(new[SPLITS], entry)
             if strategies is not None:
                 put_json(new, STRATEGIES, [vars(entry) for entry in strategies])
             for dataset, names in columns.items():
-                group = new.require_group(PREDICTIONS).create_group(to_h5(dataset))
+                group = new[PREDICTIONS].create_group(to_h5(dataset))
                 arrays = StudyArrays.create(group, _entry(new, dataset), names)
                 if to_h5(dataset) in before and extends(_entry(old, dataset), arrays.entry):
                     arrays.copy_from(_arrays(old, dataset), stale)
@@ -405,20 +407,20 @@ class StudyWriter:
 
 
 def _arrays(file: h5py.File, dataset: str) -> StudyArrays:
-    entry = _entry(file, dataset)
-    name = to_h5(dataset)
-    if name not in file.get(PREDICTIONS, {}):
-        raise StudyError(f"dataset {dataset!r}: no strategy was run on it in {file.filename} yet")
-    return StudyArrays(file[PREDICTIONS][name], entry)
+    return StudyArrays(file[PREDICTIONS][to_h5(dataset)], _entry(file, dataset))
 
 
 def _status(file: h5py.File, dataset: str) -> tuple[tuple[str, ...], np.ndarray]:
-    name = to_h5(dataset)
-    if name not in file.get(PREDICTIONS, {}):
-        split = _entry(file, dataset).split
-        return (), np.zeros((0, split.n_repeats, split.n_folds), dtype=np.uint8)
-    group = file[PREDICTIONS][name]
+    if to_h5(dataset) not in file[PREDICTIONS]:
+        raise _no_split(file, dataset)
+    group = file[PREDICTIONS][to_h5(dataset)]
     return tuple(get_json(group, "strategies", [])), group["status"][...]
+
+
+def _no_split(file: h5py.File, dataset: str) -> StudyError:
+    return StudyError(
+        f"dataset {dataset!r}: no split of it in {file.filename}; call Data.split_datasets first"
+    )
 
 
 def _strategies(file: h5py.File) -> tuple[StrategyEntry, ...]:
@@ -441,7 +443,7 @@ def _put_entry(splits: h5py.Group, entry: SplitEntry) -> None:
 def _entry(file: h5py.File, dataset: str) -> SplitEntry:
     name = to_h5(dataset)
     if name not in file.get(SPLITS, {}):
-        raise StudyError(f"dataset {dataset!r}: no split of it in {file.filename}; split it first")
+        raise _no_split(file, dataset)
     group = file[SPLITS][name]
     about = get_json(group, "about", {})
     return SplitEntry(

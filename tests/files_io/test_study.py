@@ -1,0 +1,406 @@
+"""The store of outcomes: what is written is read, and nothing reported done is lost or torn."""
+
+import dataclasses
+import os
+import resource
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from studies import assert_same_block, entry, outcome, strategy
+
+from mlaut.errors import StoreError, StudyError, StudyLockedError
+from mlaut.files_io import MemoryStudy, Study
+from mlaut.files_io.hdf5 import rewrite_h5
+from mlaut.records import REGRESSION, Status
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def study(tmp_path):
+    study = Study(tmp_path / "study.h5")
+    study.save_splits([entry("iris"), entry("cpu", n_rows=5, task=REGRESSION)])
+    study.allocate([strategy("tree"), strategy("svc")])
+    return study
+
+
+def test_what_is_written_is_read(study):
+    iris, cpu = study.load_split("iris"), study.load_split("cpu")
+    with study.writing({"threads": 1}) as writer:
+        writer.write(outcome(iris, "svc", fold=1), outcome(cpu, "tree"))
+        writer.write(outcome(iris, "tree", status=Status.TIMEOUT, seed=3))
+    block = study.block("iris")
+    expected = outcome(iris, "svc", fold=1)
+    test = iris.split.rows(0, 1)[1]
+    np.testing.assert_array_equal(block.predictions[1, 0, test], expected.predictions)
+    np.testing.assert_array_equal(block.probabilities[1, 0, test], expected.probabilities)
+    assert block.status.tolist() == [[[Status.TIMEOUT, 0]], [[0, Status.DONE]]]
+    assert block.classes == ("no", "yes", "ü")
+    assert study.runs == ({"threads": 1},)
+    assert study.block("cpu").probabilities is None
+    failed = next(d for d in study.details("iris") if d["strategy"] == "tree")
+    assert (failed["status"], failed["reason"]) == ("timeout", "timeout of seed 3")
+    assert not study.journal_path.exists()
+
+
+def test_details_are_read_while_a_run_writes(study):
+    iris = study.load_split("iris")
+    with study.writing() as writer:
+        writer.write(outcome(iris, "svc", seed=7))
+        program = "import sys; from mlaut.files_io import Study; s = Study(sys.argv[1]); print("
+        program += "s.details('iris')[0]['best_params'], s.status('iris').tolist())"
+        told = subprocess.run(
+            [sys.executable, "-c", program, study.path], capture_output=True, text=True, check=True
+        )
+    assert told.stdout.strip() == "{'C': 7} [[[0, 0]], [[1, 0]]]"
+
+
+def test_growing_keeps_every_outcome(study):
+    iris = study.load_split("iris")
+    with study.writing() as writer:
+        writer.write(*(outcome(iris, "svc", fold=f, seed=5) for f in range(2)))
+    before = study.block("iris")
+    study.save_splits([entry("wine")])
+    study.allocate([strategy("knn")])
+    study.save_splits([entry("iris", n_repeats=3)])
+    after = study.block("iris")
+    assert after.strategies == ("tree", "svc", "knn")
+    assert after.status.shape == (3, 3, 2)
+    np.testing.assert_array_equal(after.predictions[:2, :1], before.predictions)
+    np.testing.assert_array_equal(after.probabilities[:2, :1], before.probabilities)
+    assert after.status.sum() == 2
+    assert study.details("iris")[0]["best_params"] == {"C": 5}
+    assert study.status("wine").shape == (1, 1, 2)
+
+
+def test_same_structure_again_leaves_the_file_alone(study):
+    before = study.path.stat().st_ino
+    study.save_splits([entry("iris")])
+    study.allocate([strategy("tree")])
+    assert study.path.stat().st_ino == before
+
+
+def test_changed_strategy_is_refused_until_it_is_replaced(study):
+    iris, cpu = study.load_split("iris"), study.load_split("cpu")
+    with study.writing() as writer:
+        writer.write(outcome(iris, "svc"), outcome(cpu, "svc"), outcome(iris, "tree"))
+    with pytest.raises(StudyError, match=r"'svc': its parameters are not those .* new name, or"):
+        study.allocate([strategy("svc", version=1)])
+    assert study.block("iris").done.sum() == 2
+    study.allocate([strategy("svc", version=1)], {"iris": ["svc"]}, replace=True)
+    assert study.block("iris").done.ravel().tolist() == [True, False, False, False]
+    assert not study.block("cpu").done.any()
+    assert [d["strategy"] for d in study.details("iris")] == ["tree"]
+    assert study.strategies[1].identity == {"class": "svc", "C": 1}
+
+
+def test_changed_rows_or_split_are_refused_until_they_are_replaced(study):
+    with study.writing() as writer:
+        writer.write(outcome(study.load_split("iris"), "svc"))
+    with pytest.raises(StudyError, match="'iris': its content is not the one"):
+        study.save_splits([entry("iris", fingerprint="other")])
+    with pytest.raises(StudyError, match=r"split already, as kfold\(2\), and not as kfold\(3\)"):
+        study.save_splits([entry("iris", n_folds=3)])
+    assert study.block("iris").done.sum() == 1
+    study.save_splits([entry("iris", n_folds=3)], replace=True)
+    assert study.block("iris").done.sum() == 0
+    assert study.status("iris").shape == (2, 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"cell": ("tree", 0, 2)}, "1 repeats of 2 folds"),
+        ({"cell": ("forest", 0, 0)}, "no such strategy"),
+        ({"predictions": np.zeros(2, np.int32)}, r"shape \(2,\) where the split needs \(3,\)"),
+        ({"predictions": None}, "predictions belong to a cell that is done"),
+        ({"status": Status.MISSING}, "needs a status"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_outcome_that_does_not_fit_changes_nothing(study, change, message):
+    iris = study.load_split("iris")
+    good = outcome(iris, "tree")
+    if "cell" in change:
+        name, repeat, fold = change["cell"]
+        change = {"cell": dataclasses.replace(good.cell, strategy=name, repeat=repeat, fold=fold)}
+    with pytest.raises(StudyError, match=message), study.writing() as writer:
+        writer.write(outcome(iris, "svc"), dataclasses.replace(good, **change))
+    assert study.status("iris").sum() == 0
+
+
+def test_forgotten_cells_are_missing_again(study):
+    iris = study.load_split("iris")
+    with study.writing() as writer:
+        writer.write(*(outcome(iris, "svc", fold=f) for f in range(2)))
+    with study.writing() as writer:
+        writer.forget("iris", ["svc"], np.array([[[True, False]]]))
+    assert study.status("iris").tolist() == [[[0, 0]], [[0, 1]]]
+    assert (study.block("iris").predictions[1, 0, iris.split.rows(0, 0)[1]] == -1).all()
+    assert [d["fold"] for d in study.details("iris")] == [1]
+
+
+def test_second_writer_is_refused_and_told_who_writes(study):
+    program = "import sys; from mlaut.files_io import Study; "
+    program += "Study(sys.argv[1]).writing().__enter__()"
+    with study.writing():
+        told = subprocess.run(
+            [sys.executable, "-c", program, study.path], capture_output=True, text=True
+        )
+    assert f"process {os.getpid()} on" in told.stderr.splitlines()[-1]
+    assert told.stderr.splitlines()[-1].startswith("mlaut.errors.StudyLockedError")
+    lock = study.path.with_name("study.h5.lock")
+    assert not lock.exists()
+    lock.write_text('{"pid": 1}')  # as a dead process leaves it
+    with study.writing() as writer:
+        writer.write(outcome(study.load_split("iris"), "svc"))
+    assert study.status("iris").sum() == 1
+
+
+def test_structure_cannot_change_under_a_writer(study):
+    program = "import sys; from mlaut.files_io import Study, StrategyEntry; "
+    program += "Study(sys.argv[1]).allocate([StrategyEntry('new', 'x')])"
+    with study.writing() as writer:
+        told = subprocess.run(
+            [sys.executable, "-c", program, study.path], capture_output=True, text=True
+        )
+        writer.write(outcome(study.load_split("iris"), "svc"))
+    assert StudyLockedError.__name__ in told.stderr
+    assert study.status("iris").sum() == 1
+
+
+def test_journal_is_put_back_after_a_crash(study, tmp_path):
+    """The arrays lose what the system had not written; the journal has it."""
+    iris = study.load_split("iris")
+    untouched = study.path.read_bytes()
+    writing = study.writing()
+    writer = writing.__enter__()
+    writer.write(outcome(iris, "svc", fold=1, seed=9), outcome(iris, "tree", status=Status.ERROR))
+    journal = study.journal_path.read_bytes()
+    writing.__exit__(None, None, None)
+    complete = study.block("iris")
+    study.path.write_bytes(untouched)
+    study.journal_path.write_bytes(journal + b"\x50\x00\x00\x00half a record")
+    assert study.status("iris").sum() == 0
+    study.settle()
+    assert_same_block(study.block("iris"), complete)
+    assert {d["status"] for d in study.details("iris")} == {"done", "error"}
+    assert not study.journal_path.exists()
+
+
+def test_torn_cell_is_cleared_after_a_crash(study):
+    iris = study.load_split("iris")
+    with study.writing() as writer:
+        writer.write(*(outcome(iris, "svc", fold=f) for f in range(2)))
+    writing = study.writing()
+    writer = writing.__enter__()
+    writer.write(outcome(iris, "tree"))
+    journal = study.journal_path.read_bytes()
+    writing.__exit__(None, None, None)
+    with h5py.File(study.path, "r+") as file:
+        file["experiments/predictions/iris/predictions"][1, 0, 0] += 1
+    study.journal_path.write_bytes(journal)
+    study.settle()
+    assert study.status("iris").tolist() == [[[1, 0]], [[0, 1]]]
+
+
+def test_journal_of_another_study_is_refused(study, tmp_path):
+    other = Study(tmp_path / "other.h5")
+    other.save_splits([entry("iris")])
+    other.allocate([strategy("tree")])
+    writing = other.writing()
+    writing.__enter__().write(outcome(other.load_split("iris"), "tree"))
+    foreign = other.journal_path.read_bytes()
+    writing.__exit__(None, None, None)
+    study.journal_path.write_bytes(foreign)
+    with pytest.raises(StoreError, match=r"study\.h5\.journal: not the journal of this study"):
+        study.settle()
+
+
+def test_full_disk_loses_nothing(study):
+    """A limit on the size of files stands for the full disk: the writes really fail."""
+    iris = study.load_split("iris")
+    with study.writing() as writer:
+        writer.write(outcome(iris, "svc", seed=4))
+    before = study.block("iris")
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        with study.writing() as writer:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (200, limits[1]))
+            with pytest.raises(StoreError, match="journal: .* while appending"):
+                writer.write(outcome(iris, "tree"))
+            with pytest.raises(StoreError, match=r"study\.h5: .*while changing its structure"):
+                rewrite_h5(study.path).__enter__()
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            writer.write(outcome(iris, "tree", fold=1))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    after = study.block("iris")
+    np.testing.assert_array_equal(after.predictions[1], before.predictions[1])
+    assert after.status.tolist() == [[[0, 1]], [[1, 0]]]
+    assert list(study.path.parent.iterdir()) == [study.path]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda path: path.write_text("a,b\n1,2\n"), "not an HDF5 file"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-200]), "truncated HDF5 file"),
+        (lambda path: path.unlink(), "no such file"),
+        (lambda path: (path.unlink(), path.mkdir()), "is a folder"),
+        (lambda path: h5py.File(path, "w").close(), "no study in this file"),
+    ],
+    ids=["text", "truncated", "absent", "folder", "empty"],
+)
+def test_file_that_is_no_study_is_one_line(study, spoil, message):
+    spoil(study.path)
+    with pytest.raises((StoreError, StudyError), match=f"study.h5: .*{message}") as raised:
+        study.block("iris")
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_read_only_output_is_refused(study):
+    study.path.chmod(0o444)
+    with pytest.raises(StoreError, match="no permission"):
+        study.allocate([strategy("new")])
+
+
+def _killed_while_writing(path, at):
+    """Write cells in a process that acknowledges each, and kill it after ``at`` seconds."""
+    program = f"""
+        import sys
+        sys.path.insert(0, {str(HERE)!r})
+        from studies import outcome, strategy, entry
+        from mlaut.files_io import Study
+        study = Study({str(path)!r})
+        big = study.load_split("big")
+        cells = [(s, f) for s in ("tree", "svc") for f in range(big.split.n_folds)]
+        done = study.status("big")
+        print("ready", flush=True)
+        with study.writing() as writer:
+            for s, f in cells:
+                if not done[("tree", "svc").index(s), 0, f]:
+                    writer.write(outcome(big, s, fold=f))
+                    print(s, f, flush=True)
+        study.allocate([strategy("new")])
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True
+    )
+    process.stdout.readline()
+    try:
+        process.wait(at)
+    except subprocess.TimeoutExpired:
+        process.kill()
+    told = process.communicate()[0].splitlines()
+    return {tuple(line.split()) for line in told if len(line.split()) == 2}
+
+
+def test_killed_writers_lose_nothing_that_was_reported(tmp_path):
+    study = Study(tmp_path / "study.h5")
+    big = entry("big", n_rows=4000, n_folds=200)
+    study.save_splits([big])
+    study.allocate([strategy("tree"), strategy("svc")])
+    reported = set()
+    generator = np.random.default_rng(0)
+    kills = 0
+    while kills < 12:
+        reported |= _killed_while_writing(study.path, generator.uniform(0.001, 0.06))
+        kills += 1
+        study.settle()
+        block = study.block("big")
+        for name, fold in reported:
+            test = big.split.rows(0, int(fold))[1]
+            found = block.predictions[block.strategies.index(name), 0, test]
+            np.testing.assert_array_equal(found, outcome(big, name, fold=int(fold)).predictions)
+    assert 0 < len(reported)
+
+
+NAMES = ["a", "b/c", "ü"]
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("split"), st.sampled_from(NAMES), st.integers(1, 3)),
+        st.tuples(
+            st.just("allocate"), st.sampled_from(["s", "t"]), st.integers(0, 1), st.booleans()
+        ),
+        st.tuples(
+            st.just("write"),
+            st.sampled_from(NAMES),
+            st.sampled_from(["s", "t"]),
+            st.integers(0, 2),
+            st.integers(0, 1),
+            st.sampled_from([Status.DONE, Status.ERROR]),
+            st.integers(0, 9),
+        ),
+        st.tuples(st.just("forget"), st.sampled_from(NAMES), st.integers(0, 2**6)),
+    ),
+    max_size=14,
+)
+
+
+def _apply(study, step):
+    kind, *args = step
+    if kind == "split":
+        name, repeats = args
+        study.save_splits([entry(name, n_repeats=repeats, task=_task(name))])
+    elif kind == "allocate":
+        name, version, replace = args
+        study.allocate([strategy(name, version)], replace=replace)
+    elif kind == "write":
+        dataset, name, repeat, fold, status, seed = args
+        with study.writing() as writer:
+            writer.write(outcome(study.load_split(dataset), name, repeat, fold, status, seed))
+    else:
+        dataset, bits = args
+        status = study.status(dataset)
+        cells = np.array([bits >> i & 1 for i in range(status.size)], dtype=bool)
+        with study.writing() as writer:
+            names = study.block(dataset).strategies
+            writer.forget(dataset, names, cells.reshape(status.shape))
+
+
+def _task(name):
+    return REGRESSION if name == "ü" else "Classification"
+
+
+def _attempt(study, step):
+    try:
+        _apply(study, step)
+    except (StudyError, IndexError) as error:
+        return type(error).__name__
+    return "ok"
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(steps=STEPS)
+def test_store_agrees_with_its_twin_in_memory(tmp_path_factory, steps):
+    disk = Study(tmp_path_factory.mktemp("twin") / "study.h5")
+    memory = MemoryStudy()
+    for study in (disk, memory):
+        study.save_splits([entry("a")])
+    for step in steps:
+        assert _attempt(disk, step) == _attempt(memory, step), step
+    assert sorted(disk.datasets) == sorted(memory.datasets)
+    assert disk.strategies == memory.strategies
+    for dataset in disk.datasets:
+        if memory.block(dataset).strategies:
+            assert_same_block(disk.block(dataset), memory.block(dataset))
+            assert _sorted(disk.details(dataset)) == _sorted(memory.details(dataset))
+
+
+def _sorted(details):
+    return sorted(
+        (d["strategy"], d["repeat"], d["fold"], d["status"], d["reason"], d["seed"])
+        for d in details
+    )
