@@ -1,0 +1,246 @@
+"""What a metric is: it knows its direction, range and task, and scores the cells of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mlaut.errors import AnalysisError
+from mlaut.records import CLASSIFICATION, Block, Status
+
+__all__ = ["CellScores", "MLautScore", "labels_array"]
+
+
+@dataclass(frozen=True, eq=False)
+class CellScores:
+    """What a metric says of each cell of one dataset.
+
+    Attributes
+    ----------
+    values : ndarray, shape (S, R, F)
+        Scores; NaN where there is none.
+    variances : ndarray, shape (S, R, F)
+        Of the point losses within a test set (divisor M - 1); NaN for an aggregate.
+    reasons : dict of (strategy, repeat, fold) positions to str
+        Why a value is NaN.
+    """
+
+    values: np.ndarray
+    variances: np.ndarray
+    reasons: dict[tuple[int, int, int], str]
+
+
+class MLautScore:
+    """Base of all metrics. A user's own needs a few lines: some attributes and one method.
+
+    Define ``points`` for a metric that is an average over test points: then scenario (a) has a
+    standard error. Define ``calculate`` for an aggregate, which takes a whole test set at once.
+
+    Attributes
+    ----------
+    name : str
+    task : str or None
+        ``"Classification"``, ``"Regression"``, or None for both.
+    greater_is_better : bool
+        The direction; there is no default.
+    bounds : (float, float)
+        The range.
+    uses : str, default "labels"
+        ``"labels"`` or ``"probabilities"``: what of the predictions it is given.
+    encoded : bool, default False
+        Whether classes come as positions in the sorted classes in place of labels.
+    zero_one : bool, default False
+        Whether every point loss is 0 or 1, so that Wilson's interval and the Beta posterior apply.
+    undefined : str
+        Why the value of a test set can be NaN.
+
+    Examples
+    --------
+    >>> class ScoreClose(MLautScore):
+    ...     name, task, greater_is_better, bounds = "close", "Regression", True, (0, 1)
+    ...
+    ...     def points(self, truth, predictions):
+    ...         return np.abs(predictions - truth) <= 0.1 * np.abs(truth)
+    >>> score = ScoreClose()
+    >>> score.calculate(np.array([10.0, 20.0]), np.array([10.5, 30.0])), score.average
+    (0.5, True)
+    >>> score.loss(0.5), score.loss_name
+    (0.5, '1 - close')
+    """
+
+    name: str = ""
+    task: str | None = None
+    greater_is_better: ClassVar[bool]
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    uses: str = "labels"
+    encoded: bool = False
+    zero_one: bool = False
+    undefined: str = "the metric is not defined for this test set"
+
+    def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        """Score each test point.
+
+        Parameters
+        ----------
+        truth : ndarray, shape (n,)
+        predictions : ndarray, shape (..., n), or (..., n, C) for probabilities
+
+        Returns
+        -------
+        ndarray, shape (..., n)
+        """
+        raise NotImplementedError
+
+    def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
+        """Score one test set: ``truth`` (n,) and ``predictions`` (n,), or (n, C)."""
+        return float(np.mean(self.points(truth, predictions)))
+
+    @property
+    def average(self) -> bool:
+        """Whether it is a mean over test points, so that scenario (a) has a standard error."""
+        return type(self).points is not MLautScore.points
+
+    @property
+    def loss_name(self) -> str:
+        """Name of its loss form."""
+        if not self.greater_is_better:
+            return self.name
+        if self.name.startswith("neg_"):
+            return self.name[len("neg_") :]
+        upper = self.bounds[1]
+        return f"{upper:g} - {self.name}" if np.isfinite(upper) and upper else f"-{self.name}"
+
+    @property
+    def loss_bounds(self) -> tuple[float, float]:
+        """Range of its loss form."""
+        low, high = (float(self.loss(bound)) for bound in self.bounds)
+        return min(low, high), max(low, high)
+
+    def loss(self, scores: Any) -> Any:
+        """Turn scores into losses: lower is better, and 0 is perfect where the range says so.
+
+        A loss stays as it is; a score becomes its distance from the upper end of its range, or
+        its negative where there is no upper end.
+        """
+        if not self.greater_is_better:
+            return scores
+        upper = self.bounds[1]
+        return upper - scores if np.isfinite(upper) else -scores
+
+    def check(self, block: Block) -> None:
+        """Raise `AnalysisError` where the metric does not suit a dataset."""
+
+    def evaluate(self, block: Block) -> CellScores:
+        """Score every cell of a block."""
+        if self.task is not None and block.task != self.task:
+            raise AnalysisError(
+                f"{self.name} is for {self.task}, and dataset {block.dataset!r} is "
+                f"{block.task}: choose the datasets, or another metric"
+            )
+        self.check(block)
+        truth, outputs = self._inputs(block)
+        values = np.full(block.status.shape, np.nan)
+        variances = np.full(block.status.shape, np.nan)
+        usable = block.done.copy()
+        for repeat in range(block.split.n_repeats):
+            for fold in range(block.split.n_folds):
+                rows = block.split.folds[repeat] == fold
+                given = outputs[:, repeat][:, rows]
+                if self.uses == "probabilities":
+                    usable[:, repeat, fold] &= ~np.isnan(given).any(axis=(1, 2))
+                who = np.flatnonzero(usable[:, repeat, fold])
+                if len(who) and rows.any():
+                    got = self.cells(truth[rows], given[who], block.classes)
+                    values[who, repeat, fold], variances[who, repeat, fold] = got
+        values[~np.isfinite(values)] = np.nan
+        return CellScores(values, variances, self._reasons(block, values, usable))
+
+    def cells(
+        self,
+        truth: np.ndarray,
+        outputs: np.ndarray,
+        classes: Sequence[Any],  # noqa: ARG002 - for subclasses
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Score one test set for many strategies.
+
+        Parameters
+        ----------
+        truth : ndarray, shape (m,)
+        outputs : ndarray, shape (S, m), or (S, m, C) for probabilities
+        classes : sequence
+            The dataset's sorted class labels.
+
+        Returns
+        -------
+        values, variances : ndarray, shape (S,)
+        """
+        if not self.average:
+            values = np.array([self.calculate(truth, output) for output in outputs], dtype=float)
+            return values, np.full(len(outputs), np.nan)
+        points = np.asarray(self.points(truth, outputs), dtype=float)
+        if points.shape[-1] < 2:
+            return points.mean(axis=-1), np.full(len(points), np.nan)
+        return points.mean(axis=-1), points.var(axis=-1, ddof=1)
+
+    def point_losses(self, block: Block) -> np.ndarray:
+        """Give the loss of each test point: shape (S, R, n_rows), NaN where there is none.
+
+        Raises
+        ------
+        AnalysisError
+            The metric is an aggregate.
+        """
+        if not self.average:
+            raise AnalysisError(
+                f"{self.name} is an aggregate of a test set, not an average over its points; "
+                "choose a metric that is an average, for example 'misclassification' or 'squared'"
+            )
+        truth, outputs = self._inputs(block)
+        points = np.asarray(self.loss(self.points(truth, outputs)), dtype=float)
+        tested = np.zeros(points.shape, dtype=bool)
+        for fold in range(block.split.n_folds):
+            tested |= block.done[:, :, fold, None] & (block.split.folds == fold)
+        return np.where(tested, points, np.nan)
+
+    def _inputs(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
+        """Give truth and outputs in the form that ``points`` and ``calculate`` take."""
+        truth, predictions = block.truth, block.predictions
+        if block.task == CLASSIFICATION and not self.encoded:
+            labels = labels_array(block.classes)
+            truth, predictions = labels[truth], labels[np.maximum(predictions, 0)]
+        if self.uses == "labels":
+            return truth, predictions
+        if block.probabilities is None:
+            raise AnalysisError(
+                f"{self.name} needs probabilities, and dataset {block.dataset!r} has none stored"
+            )
+        return truth, block.probabilities
+
+    def _reasons(
+        self, block: Block, values: np.ndarray, usable: np.ndarray
+    ) -> dict[tuple[int, int, int], str]:
+        reasons = {}
+        for s, r, f in np.argwhere(np.isnan(values)).tolist():
+            status = Status(int(block.status[s, r, f]))
+            if status != Status.DONE:
+                reasons[s, r, f] = status.word
+            elif not usable[s, r, f]:
+                reasons[s, r, f] = "no probabilities"
+            else:
+                reasons[s, r, f] = self.undefined
+        return reasons
+
+    def __repr__(self) -> str:
+        kind = "average" if self.average else "aggregate"
+        direction = "greater is better" if self.greater_is_better else "less is better"
+        low, high = self.bounds
+        return f"<{self.name}: {self.task or 'any task'}, {kind}, {direction}, {low:g} to {high:g}>"
+
+
+def labels_array(classes: Sequence[Any]) -> np.ndarray:
+    """Give the class labels as an array that keeps their type."""
+    same_type = len({type(label) for label in classes}) <= 1
+    return np.array(classes) if same_type else np.array(classes, dtype=object)
