@@ -1,0 +1,131 @@
+"""What a table says, as a digest that does not depend on how it is stored."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mlaut.files_io.encodings import Element, encode_columns
+
+__all__ = ["column_fingerprints", "dataset_fingerprint", "fingerprint"]
+
+VERSION = "mlaut-table-1"
+EXACT_IN_FLOAT = 2**53
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def fingerprint(frame: pd.DataFrame) -> str:
+    """Give the SHA-256 of what a table says.
+
+    It depends on the names and the order of the columns, on the kind of each (number, truth value,
+    text, category, date, duration), on the values, on where there is none, on categories and
+    their order, and on the order of the rows.
+
+    It does not depend on how this is stored: ``1`` is the same number in an int8, a float64 and an
+    Int64 column, ``-0.0`` is ``0.0``, NaN is ``pd.NA``; integers of more than 53 bits are compared
+    as integers. A text is the same as object, ``string`` and ``str``; a date the same in
+    seconds and in nanoseconds. The index of the rows is not part of it.
+
+    Parameters
+    ----------
+    frame : DataFrame
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Raises
+    ------
+    DataError
+        A column is of a kind that cannot be stored; the message names it.
+
+    Examples
+    --------
+    >>> one = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
+    >>> two = pd.DataFrame({"a": [1.0, 2.0], "b": pd.array(["x", pd.NA], dtype="string")})
+    >>> fingerprint(one) == fingerprint(two)
+    True
+    >>> fingerprint(one) == fingerprint(one[::-1])
+    False
+    """
+    return _digest(VERSION, len(frame), column_fingerprints(frame))
+
+
+def column_fingerprints(frame: pd.DataFrame) -> list[tuple[Any, str]]:
+    """Give the name and the digest of each column, to say in which columns two tables differ."""
+    digests = (_of_element(element).hex() for element in encode_columns(frame))
+    return list(zip(map(_plain, frame.columns), digests, strict=True))
+
+
+def dataset_fingerprint(frame: pd.DataFrame, target: Any, task: str) -> str:
+    """Give the SHA-256 of a dataset: of its table, the name of its target, and its task."""
+    return _digest(fingerprint(frame), _plain(target), task)
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _digest(*content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, default=str).encode()).hexdigest()
+
+
+def _of_element(element: Element) -> bytes:
+    """Digest of the kind and the canonical arrays of a column."""
+    kind, arrays, parts = _canonical(element)
+    digest = hashlib.sha256(kind.encode())
+    for array in arrays:
+        digest.update(f"|{array.dtype.str}{len(array)}|".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    for part in parts:
+        digest.update(_of_element(part))
+    return digest.digest()
+
+
+def _canonical(element: Element) -> tuple[str, list[np.ndarray], list[Element]]:
+    arrays, about = element.arrays, element.about
+    if element.encoding == "text":
+        missing = arrays["missing"] > 0
+        return "text", [arrays["bytes"], arrays["offsets"], missing], []
+    if element.encoding == "categorical":
+        kind = f"category, ordered={about['ordered']}"
+        return kind, [arrays["codes"].astype("<i8")], [element.parts["categories"]]
+    if element.encoding in ("datetime", "timedelta"):
+        return _canonical_time(element)
+    values = arrays["values"]
+    return _canonical_number(values, arrays.get("missing", np.zeros(len(values), dtype=bool)))
+
+
+def _canonical_time(element: Element) -> tuple[str, list[np.ndarray], list[Element]]:
+    name, values = str(element.about["dtype"]), element.arrays["values"]
+    unit, _, zone = name.partition("[")[2].rstrip("]").partition(", ")
+    missing = values == np.iinfo(np.int64).min
+    per_second = PER_SECOND[unit]
+    seconds, rest = np.divmod(np.where(missing, 0, values), per_second)
+    nanoseconds = rest * (10**9 // per_second)
+    return f"{element.encoding} {zone}", [seconds, nanoseconds, missing], []
+
+
+def _canonical_number(
+    values: np.ndarray, missing: np.ndarray
+) -> tuple[str, list[np.ndarray], list[Element]]:
+    if values.dtype.kind == "b":
+        return "truth value", [values & ~missing, missing], []
+    if values.dtype.kind == "f":
+        missing = missing | np.isnan(values)
+    values = np.where(missing, values.dtype.type(0), values)
+    if values.dtype.kind == "f" or _exact_in_float(values):
+        return "number", [values.astype("<f8") + 0.0, missing], []
+    wide = "<u8" if values.max() > np.iinfo(np.int64).max else "<i8"
+    return "integer", [values.astype(wide), missing], []
+
+
+def _exact_in_float(values: np.ndarray) -> bool:
+    if not len(values):
+        return True
+    return int(values.min()) >= -EXACT_IN_FLOAT and int(values.max()) <= EXACT_IN_FLOAT
