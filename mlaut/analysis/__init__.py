@@ -8,12 +8,32 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-_HOME = {
-    "Estimate": "result_types",
-    "Pairwise": "result_types",
-    "ResultTable": "result_types",
-    "TestResult": "result_types",
+_NAMES = {
+    "result_types": ("Estimate", "Pairwise", "ResultTable", "TestResult"),
+    "results": ("Results",),
+    "scores": (
+        "LossAbsolute",
+        "LossBrier",
+        "LossLog",
+        "LossMisclassification",
+        "LossQuantile",
+        "LossRMSE",
+        "LossSquared",
+        "MLautScore",
+        "ScoreAUC",
+        "ScoreAccuracy",
+        "ScoreBalancedAccuracy",
+        "ScoreF1",
+        "ScoreMCC",
+        "ScorePrecision",
+        "ScoreR2",
+        "ScoreSensitivity",
+        "ScoreSpecificity",
+        "metric",
+        "metric_names",
+    ),
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = sorted(_HOME)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class _ConfusionScore(MLautScore):
     """A score that depends on the confusion table alone."""
 
     task = CLASSIFICATION
-    greater_is_better: ClassVar[bool] = True
+    greater_is_better = True
     bounds = (0.0, 1.0)
     encoded = True
 
@@ -239,7 +239,7 @@ class ScoreAUC(MLautScore):
 
     name = "roc_auc"
     task = CLASSIFICATION
-    greater_is_better: ClassVar[bool] = True
+    greater_is_better = True
     bounds = (0.0, 1.0)
     uses = "probabilities"
     encoded = True
@@ -284,7 +284,7 @@ class LossRMSE(MLautScore):
 
     name = "rmse"
     task = REGRESSION
-    greater_is_better: ClassVar[bool] = False
+    greater_is_better = False
     bounds = (0.0, np.inf)
     undefined = "the loss is not finite"
 
@@ -298,7 +298,7 @@ class ScoreR2(MLautScore):
 
     name = "r2"
     task = REGRESSION
-    greater_is_better: ClassVar[bool] = True
+    greater_is_better = True
     bounds = (-np.inf, 1.0)
     undefined = "the truth of the test set is constant"
 

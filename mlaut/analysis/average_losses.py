@@ -32,7 +32,7 @@ class ScoreAccuracy(MLautScore):
 
     name = "accuracy"
     task = CLASSIFICATION
-    greater_is_better: ClassVar[bool] = True
+    greater_is_better = True
     bounds = (0.0, 1.0)
     encoded = True
     zero_one = True
@@ -47,7 +47,7 @@ class LossMisclassification(MLautScore):
 
     name = "misclassification"
     task = CLASSIFICATION
-    greater_is_better: ClassVar[bool] = False
+    greater_is_better = False
     bounds = (0.0, 1.0)
     encoded = True
     zero_one = True
@@ -59,7 +59,7 @@ class LossMisclassification(MLautScore):
 
 class _RegressionLoss(MLautScore):
     task = REGRESSION
-    greater_is_better: ClassVar[bool] = False
+    greater_is_better = False
     bounds = (0.0, np.inf)
     undefined = "the loss is not finite"
 
@@ -127,7 +127,7 @@ class LossLog(MLautScore):
 
     name = "log_loss"
     task = CLASSIFICATION
-    greater_is_better: ClassVar[bool] = False
+    greater_is_better = False
     smallest: ClassVar[float] = float(np.finfo(np.float32).eps)
     bounds = (0.0, float(-np.log(smallest)))
     uses = "probabilities"
@@ -153,7 +153,7 @@ class LossBrier(MLautScore):
 
     name = "brier"
     task = CLASSIFICATION
-    greater_is_better: ClassVar[bool] = False
+    greater_is_better = False
     bounds = (0.0, 1.0)
     uses = "probabilities"
     encoded = True

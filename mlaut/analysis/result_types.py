@@ -34,6 +34,8 @@ SCENARIOS = {
     "(c)": "re-trained on an unseen source",
 }
 
+_MAX_ROWS = 60
+
 SMALLEST_P = float(np.finfo(float).tiny)
 _UNDERFLOW = f"p is below {SMALLEST_P:.1e}, the smallest number kept here: it is an upper bound"
 
@@ -113,7 +115,8 @@ class Shown:
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p><small>{html.escape(note)}</small></p>" for note in self.notes_text())
-        table = self.display_frame().to_html(border=0)
+        frame = self.display_frame()
+        table = frame.to_html(border=0, header=any(frame.columns), max_rows=_MAX_ROWS)
         return f"<p><b>{html.escape(self.title())}</b></p>{table}{notes}"
 
     def _tabulate(self, form: str) -> str:
@@ -122,6 +125,9 @@ class Shown:
         frame = self.display_frame()
         columns = [" ".join(c) if isinstance(c, tuple) else str(c) for c in frame.columns]
         body = [[*_flat(label), *row] for label, row in zip(frame.index, frame.values, strict=True)]
+        if form == "simple" and len(body) > _MAX_ROWS:
+            half = _MAX_ROWS // 2
+            body = [*body[:half], ["..."] * len(body[0]), *body[-half:]]
         head = [str(name or "") for name in frame.index.names] + columns
         return tabulate(body, headers=head, tablefmt=form, disable_numparse=True)
 
@@ -305,7 +311,9 @@ class TestResult(Shown):
         if self.statistic is not None:
             rows.append((self.statistic_name, number(self.statistic, 6)))
         rows += [("degrees of freedom", number(self.df))] if self.df is not None else []
-        rows += [("p", p_text(self.p_value)[4:])] if self.p_value is not None else []
+        rows += (
+            [("p", p_text(self.p_value)[2:].removeprefix("= "))] if self.p_value is not None else []
+        )
         rows += [(name, number(p)) for name, p in self.probabilities.items()]
         rows += [(effect.name, effect.words()[len(effect.name) + 1 :]) for effect in self.effects]
         rows += [("n", f"{self.n} {self.unit}"), ("ties", str(self.ties))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -36,7 +36,7 @@ def scikit_score(scorer: Any) -> MLautScore:
 class _Negative(MLautScore):
     """A loss with its sign turned, so that greater is better."""
 
-    greater_is_better: ClassVar[bool] = True
+    greater_is_better = True
 
     def __init__(self, loss: MLautScore, name: str) -> None:
         self.of, self.name, self.task = loss, name, loss.task
@@ -48,7 +48,7 @@ class _Negative(MLautScore):
 
 
 class _ScikitScore(MLautScore):
-    greater_is_better: ClassVar[bool] = True
+    greater_is_better = True
 
     def __init__(self, scorer: Any) -> None:
         self.scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer

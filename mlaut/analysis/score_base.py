@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -20,15 +20,15 @@ class CellScores:
 
     Attributes
     ----------
-    values : ndarray, shape (S, R, F)
+    cells : ndarray, shape (S, R, F)
         Scores; NaN where there is none.
     variances : ndarray, shape (S, R, F)
         Of the point losses within a test set (divisor M - 1); NaN for an aggregate.
     reasons : dict of (strategy, repeat, fold) positions to str
-        Why a value is NaN.
+        Why a score is NaN.
     """
 
-    values: np.ndarray
+    cells: np.ndarray
     variances: np.ndarray
     reasons: dict[tuple[int, int, int], str]
 
@@ -73,7 +73,7 @@ class MLautScore:
 
     name: str = ""
     task: str | None = None
-    greater_is_better: ClassVar[bool]
+    greater_is_better: bool
     bounds: tuple[float, float] = (-np.inf, np.inf)
     uses: str = "labels"
     encoded: bool = False

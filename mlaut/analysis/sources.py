@@ -1,0 +1,327 @@
+"""Where results come from: a study, blocks, or a table of anybody's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.results import Results, position, positions
+from mlaut.analysis.score_base import CellScores, MLautScore
+from mlaut.analysis.scores import metric as find_metric
+from mlaut.errors import AnalysisError
+from mlaut.files_io.study import Study
+from mlaut.records import UNUSED, Block, Status
+
+__all__ = [
+    "results_from_blocks",
+    "results_from_long",
+    "results_from_study",
+    "results_from_table",
+]
+
+
+# ------------------------------------------------------------------- studies
+
+
+def results_from_study(
+    study: Any,
+    metric: Any,
+    *,
+    strategies: Iterable[str] | None = None,
+    datasets: Iterable[str] | None = None,
+) -> Results:
+    """Score a study; see `Results.from_study`."""
+    if not hasattr(study, "blocks"):
+        study = Study(getattr(study, "path", study))
+    score = find_metric(metric)
+    names = list(study.datasets)
+    notes: list[str] = []
+    blocks: Iterable[Block] = study.blocks(
+        [names[i] for i in positions("dataset", datasets, names)]
+    )
+    if datasets is None:
+        blocks = _of_task(blocks, score, notes)
+    results = results_from_blocks(blocks, score, strategies=strategies, load_block=study.block)
+    return replace(results, notes=(*notes, *results.notes))
+
+
+def _of_task(blocks: Iterable[Block], score: MLautScore, notes: list[str]) -> Iterator[Block]:
+    """Pass on the datasets that have the metric's task, and note the others."""
+    others = []
+    for block in blocks:
+        if score.task in (None, block.task):
+            yield block
+        else:
+            others.append(block.dataset)
+    if others:
+        notes.append(f"{score.name} is for {score.task}; left out: {', '.join(others)}")
+
+
+def results_from_blocks(
+    blocks: Iterable[Block],
+    metric: Any,
+    *,
+    strategies: Iterable[str] | None = None,
+    load_block: Callable[[str], Block] | None = None,
+) -> Results:
+    """Score blocks one after the other, so that only one need be in memory."""
+    score = find_metric(metric)
+    if load_block is None:
+        kept = {block.dataset: block for block in blocks}
+        blocks, load_block = kept.values(), kept.__getitem__
+    scored = [_Scored.of(block, score) for block in blocks]
+    if not scored:
+        raise AnalysisError(f"there is no dataset that suits the metric {score.name!r}")
+    names, notes = _strategy_names(scored, strategies)
+    if score.average and any(one.n_test.size > 1 for one in scored):
+        notes.append(
+            "several test sets share training rows: standard errors of scenario (a) are "
+            "approximate under cross-validation"
+        )
+    return replace(_assemble(scored, names, score), notes=tuple(notes), load_block=load_block)
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """What stays in memory of a block once it is scored."""
+
+    dataset: str
+    fingerprint: str
+    strategies: tuple[str, ...]
+    scores: CellScores
+    seconds: np.ndarray
+    tried: np.ndarray
+    n_test: np.ndarray
+    n_train: np.ndarray
+
+    @classmethod
+    def of(cls, block: Block, score: MLautScore) -> _Scored:
+        folds, numbers = block.split.folds, np.arange(block.split.n_folds)
+        n_test = (folds[:, None, :] == numbers[:, None]).sum(axis=2)
+        waiting = (block.status == Status.MISSING) | (block.status == Status.SKIPPED)
+        return cls(
+            dataset=block.dataset,
+            fingerprint=block.fingerprint,
+            strategies=block.strategies,
+            scores=score.evaluate(block),
+            seconds=block.seconds,
+            tried=~waiting.all(axis=(1, 2)),
+            n_test=n_test,
+            n_train=(folds != UNUSED).sum(axis=1)[:, None] - n_test,
+        )
+
+
+def _strategy_names(
+    scored: Sequence[_Scored], chosen: Iterable[str] | None
+) -> tuple[list[str], list[str]]:
+    """Give the strategies to compare, and a note on those that were never tried."""
+    tried: dict[str, bool] = {}
+    for one in scored:
+        for name, was_tried in zip(one.strategies, one.tried.tolist(), strict=True):
+            tried[name] = tried.get(name, False) or was_tried
+    if chosen is not None:
+        names = list(tried)
+        return [names[i] for i in positions("strategy", chosen, names)], []
+    never = [name for name, was_tried in tried.items() if not was_tried]
+    if len(never) == len(tried):
+        raise AnalysisError("no cell of this study was tried yet: run it first")
+    notes = [f"tried on none of the datasets, left out: {', '.join(never)}"] if never else []
+    return [name for name in tried if name not in never], notes
+
+
+def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore) -> Results:
+    """Put the scores of all datasets into arrays of one shape."""
+    repeats, folds = np.max([one.n_test.shape for one in scored], axis=0)
+    shape = (len(scored), len(names), repeats, folds)
+    arrays = {"cells": np.full(shape, np.nan), "variances": np.full(shape, np.nan)}
+    seconds = np.full((*shape, 3), np.nan)
+    sizes = np.zeros((2, len(scored), repeats, folds), dtype=int)
+    reasons: dict[tuple[int, int, int, int], str] = {}
+    for i, one in enumerate(scored):
+        r, f = one.n_test.shape
+        sizes[:, i, :r, :f] = one.n_test, one.n_train
+        for k, name in enumerate(names):
+            if name not in one.strategies:
+                reasons |= {(i, k, a, b): "not planned" for a in range(r) for b in range(f)}
+                continue
+            s = one.strategies.index(name)
+            arrays["cells"][i, k, :r, :f] = one.scores.cells[s]
+            arrays["variances"][i, k, :r, :f] = one.scores.variances[s]
+            seconds[i, k, :r, :f] = one.seconds[s]
+        for (s, a, b), why in one.scores.reasons.items():
+            if one.strategies[s] in names:
+                reasons[i, names.index(one.strategies[s]), a, b] = why
+    return Results(
+        metric=score,
+        datasets=tuple(one.dataset for one in scored),
+        strategies=tuple(names),
+        cells=arrays["cells"],
+        expected=sizes[0] > 0,
+        reasons=reasons,
+        variances=arrays["variances"] if score.average else None,
+        n_test=sizes[0],
+        n_train=sizes[1],
+        seconds=seconds,
+        fingerprints=tuple(one.fingerprint for one in scored),
+    )
+
+
+# -------------------------------------------------------------------- tables
+
+
+class _TableMetric(MLautScore):
+    """A metric that is known by its values alone."""
+
+    def __init__(self, name: str, greater_is_better: bool) -> None:
+        self.name, self.greater_is_better = name, greater_is_better
+
+
+def results_from_table(
+    table: pd.DataFrame,
+    *,
+    metric: str | MLautScore = "loss",
+    greater_is_better: bool | None = None,
+    n_test: Any = None,
+    n_train: Any = None,
+) -> Results:
+    """Take a table of scores; see `Results.from_table`."""
+    score = _metric_of_table(metric, greater_is_better)
+    if not isinstance(table, pd.DataFrame) or table.empty:
+        raise AnalysisError(f"a DataFrame with rows and columns is needed, not {_what(table)}")
+    values = _numbers(table)
+    _check_bounds(table, values, score)
+    datasets, at = _places(table.index)
+    shape = (len(datasets), int(at[1].max()) + 1, int(at[2].max()) + 1)
+    expected = np.zeros(shape, dtype=bool)
+    expected[at] = True
+    cells = np.full((shape[0], values.shape[1], *shape[1:]), np.nan)
+    cells[at[0], :, at[1], at[2]] = values
+    sizes = [_sizes(given, table.index, at, shape) for given in (n_test, n_train)]
+    return Results(
+        metric=score,
+        datasets=datasets,
+        strategies=tuple(str(name) for name in table.columns),
+        cells=cells,
+        expected=expected,
+        variances=_zero_one_variances(cells, sizes[0]) if score.zero_one else None,
+        n_test=sizes[0],
+        n_train=sizes[1],
+    )
+
+
+def results_from_long(
+    table: pd.DataFrame,
+    value: str,
+    columns: Mapping[str, str | None],
+    *,
+    metric: str | MLautScore = "loss",
+    greater_is_better: bool | None = None,
+) -> Results:
+    """Take a table with one row a cell; see `Results.from_long`."""
+    have = [str(name) for name in table.columns]
+    for name in (value, *columns.values()):
+        if name is not None:
+            position("column", name, have)
+    keys = {word: name for word, name in columns.items() if name and word != "strategy"}
+    index = [*keys.values(), str(columns["strategy"])]
+    doubled = table.duplicated(index)
+    if doubled.any():
+        first = ", ".join(str(part) for part in table.loc[doubled, index].iloc[0])
+        raise AnalysisError(f"{int(doubled.sum())} rows are there twice, the first: {first}")
+    wide = table.set_index(index)[value].unstack()  # noqa: PD010 - pivot_table would average
+    order = [pd.unique(table[index[0]]), pd.unique(table[index[-1]])]
+    wide = wide.reindex(order[0], level=0) if len(keys) > 1 else wide.reindex(order[0])
+    wide = wide[list(order[1])]
+    wide.index.names = list(keys)
+    return results_from_table(wide, metric=metric, greater_is_better=greater_is_better)
+
+
+def _metric_of_table(which: str | MLautScore, greater_is_better: bool | None) -> MLautScore:
+    if greater_is_better is not None:
+        name = which if isinstance(which, str) else which.name
+        return _TableMetric(name, bool(greater_is_better))
+    try:
+        return find_metric(which)
+    except AnalysisError as error:
+        raise AnalysisError(
+            f"the direction of {which!r} is not known: give greater_is_better=True or False, "
+            "or the name of a metric"
+        ) from error
+
+
+def _what(table: Any) -> str:
+    return "an empty one" if isinstance(table, pd.DataFrame) else type(table).__name__
+
+
+def _numbers(table: pd.DataFrame) -> np.ndarray:
+    for name, column in table.items():
+        if not pd.api.types.is_numeric_dtype(column.dtype):
+            raise AnalysisError(
+                f"column {name!r} of the table holds {column.dtype}, not numbers: a column is a "
+                "strategy; names of datasets belong in the index"
+            )
+    return table.to_numpy(dtype=float, na_value=np.nan)
+
+
+def _check_bounds(table: pd.DataFrame, values: np.ndarray, score: MLautScore) -> None:
+    low, high = score.bounds
+    slack = 1e-9
+    outside = (values < low - slack) | (values > high + slack)
+    if outside.any():
+        i, k = np.argwhere(outside)[0]
+        raise AnalysisError(
+            f"{score.name} is within {low:g} and {high:g}, and {table.columns[k]!r} has "
+            f"{values[i, k]:g} on {table.index[i]!r}: change the units, or give a name of your "
+            "own and greater_is_better"
+        )
+
+
+def _places(index: pd.Index) -> tuple[tuple[str, ...], tuple[np.ndarray, ...]]:
+    """Give the datasets in order, and each row's position by dataset, repeat and fold."""
+    if index.nlevels > 3:
+        raise AnalysisError(
+            f"the index has {index.nlevels} levels; it may have dataset, repeat and fold"
+        )
+    codes, datasets = pd.factorize(index.get_level_values(0))
+    zero = np.zeros(len(index), dtype=int)
+    levels = [
+        pd.factorize(index.get_level_values(i), sort=True)[0] for i in range(1, index.nlevels)
+    ]
+    if len(levels) == 1:
+        alone_is_repeat = str(index.names[1]).lower() in ("repeat", "run")
+        levels = [levels[0], zero] if alone_is_repeat else [zero, levels[0]]
+    at = (codes, *(levels or [zero, zero]))
+    doubled = pd.MultiIndex.from_arrays(at).duplicated()
+    if doubled.any():
+        raise AnalysisError(
+            f"the table has several rows for {index[doubled][0]!r}: dataset names must differ, "
+            "and repeats and folds belong in a MultiIndex"
+        )
+    return tuple(str(name) for name in datasets), at
+
+
+def _sizes(
+    given: Any, index: pd.Index, at: tuple[np.ndarray, ...], shape: tuple[int, ...]
+) -> np.ndarray | None:
+    """Give numbers of rows by dataset, repeat and fold."""
+    if given is None:
+        return None
+    if isinstance(given, pd.Series):
+        given = given.reindex(index)
+    rows = np.broadcast_to(np.asarray(given, dtype=float), len(index))
+    if not (rows > 0).all():
+        raise AnalysisError("n_test and n_train must be a positive number for every row")
+    sizes = np.zeros(shape, dtype=int)
+    sizes[at] = rows.astype(int)
+    return sizes
+
+
+def _zero_one_variances(cells: np.ndarray, n_test: np.ndarray | None) -> np.ndarray | None:
+    if n_test is None:
+        return None
+    n = n_test[:, None].astype(float)
+    return cells * (1 - cells) * np.where(n > 1, n / np.maximum(n - 1, 1), np.nan)
