@@ -1,0 +1,45 @@
+"""Baselines: what can be predicted without looking at the features."""
+
+from typing import Any
+
+from sklearn.dummy import DummyClassifier, DummyRegressor
+
+from mlaut.estimators.metadata import properties
+from mlaut.estimators.mlaut_estimator import MlautEstimator
+from mlaut.records import CLASSIFICATION, REGRESSION
+
+__all__ = ["Baseline_Classifier", "Baseline_Regressor"]
+
+
+@properties(
+    name="BaselineClassifier",
+    estimator_family=["Baseline"],
+    tasks=[CLASSIFICATION],
+    missing=True,
+    categories=True,
+    sparse=True,
+    preprocessing=None,
+)
+class Baseline_Classifier(MlautEstimator):
+    """The most frequent class of the training part, always."""
+
+    def build(self, **_: Any) -> Any:
+        """Give a `DummyClassifier`."""
+        return self.tuned(DummyClassifier(strategy="most_frequent"))
+
+
+@properties(
+    name="BaselineRegressor",
+    estimator_family=["Baseline"],
+    tasks=[REGRESSION],
+    missing=True,
+    categories=True,
+    sparse=True,
+    preprocessing=None,
+)
+class Baseline_Regressor(MlautEstimator):
+    """The median of the training part, always."""
+
+    def build(self, **_: Any) -> Any:
+        """Give a `DummyRegressor`."""
+        return self.tuned(DummyRegressor(strategy="median"))

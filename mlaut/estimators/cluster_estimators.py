@@ -1,0 +1,44 @@
+"""Prototype methods: a row is predicted from training rows that are like it."""
+
+from typing import Any
+
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+from mlaut.estimators.metadata import properties
+from mlaut.estimators.mlaut_estimator import MlautEstimator
+from mlaut.estimators.preprocessing import Preprocessor
+from mlaut.records import CLASSIFICATION, REGRESSION
+
+__all__ = ["K_Neighbours", "K_Neighbours_Regressor"]
+
+
+@properties(
+    name="K_Neighbours",
+    estimator_family=["Cluster"],
+    tasks=[CLASSIFICATION],
+    sparse=True,
+    preprocessing=Preprocessor(normalize_features=True),
+    param_grid={"n_neighbors": list(range(1, 31)), "p": [1, 2]},
+)
+class K_Neighbours(MlautEstimator):
+    """The class that most of the nearest training rows have."""
+
+    def build(self, **_: Any) -> Any:
+        """Give a `KNeighborsClassifier`, tuned."""
+        return self.tuned(KNeighborsClassifier())
+
+
+@properties(
+    name="K_Neighbours_Regressor",
+    estimator_family=["Cluster"],
+    tasks=[REGRESSION],
+    sparse=True,
+    preprocessing=Preprocessor(normalize_features=True),
+    param_grid={"n_neighbors": list(range(1, 31)), "p": [1, 2]},
+)
+class K_Neighbours_Regressor(MlautEstimator):
+    """The mean of the nearest training rows."""
+
+    def build(self, **_: Any) -> Any:
+        """Give a `KNeighborsRegressor`, tuned."""
+        return self.tuned(KNeighborsRegressor())

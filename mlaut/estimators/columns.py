@@ -1,0 +1,175 @@
+"""Columns of a table as the user has it: what kind each is, and its values as numbers or texts.
+
+The kind is decided once, on the training rows. Values of later rows are then read as that kind,
+whatever type they come in: what cannot be read is a gap, and so is an infinite number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mlaut.errors import DataError
+
+__all__ = [
+    "CATEGORY",
+    "DATE",
+    "DURATION",
+    "EMPTY",
+    "NUMBER",
+    "ORDER",
+    "Column",
+    "as_numbers",
+    "as_texts",
+    "is_complete_number",
+    "kinds_of",
+]
+
+NUMBER = "number"
+DATE = "date"
+DURATION = "duration"
+ORDER = "order"
+CATEGORY = "category"
+EMPTY = "empty"
+
+_OF_OBJECTS = {
+    **dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal", "boolean"), NUMBER),
+    **dict.fromkeys(("datetime", "datetime64", "date"), DATE),
+    **dict.fromkeys(("timedelta", "timedelta64"), DURATION),
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the training table.
+
+    Attributes
+    ----------
+    name : hashable
+    kind : str
+        ``"number"`` (booleans too), ``"date"``, ``"duration"``, ``"order"`` (a category with an
+        order), ``"category"`` (text and all else), or ``"empty"`` (not one value).
+    categories : tuple
+        Of an ordered category, in their order; otherwise empty.
+    """
+
+    name: Hashable
+    kind: str
+    categories: tuple[Any, ...] = ()
+
+
+def kinds_of(frame: pd.DataFrame) -> tuple[Column, ...]:
+    """Decide the kind of each column.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"age": [1, None], "sex": ["f", "m"], "seen": [None, None]})
+    >>> [column.kind for column in kinds_of(table)]
+    ['number', 'category', 'empty']
+    """
+    return tuple(_column(name, frame.iloc[:, i]) for i, name in enumerate(frame.columns))
+
+
+def _column(name: Hashable, series: pd.Series) -> Column:
+    if series.isna().all():
+        return Column(name, EMPTY)
+    dtype = series.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        if dtype.ordered:
+            return Column(name, ORDER, tuple(dtype.categories))
+        return Column(name, CATEGORY)
+    if pd.api.types.is_complex_dtype(dtype):
+        raise DataError(f"column {name!r} holds complex numbers; split it into two real columns")
+    if pd.api.types.is_bool_dtype(dtype) or pd.api.types.is_numeric_dtype(dtype):
+        return Column(name, NUMBER)
+    if pd.api.types.is_datetime64_any_dtype(dtype) or isinstance(dtype, pd.PeriodDtype):
+        return Column(name, DATE)
+    if pd.api.types.is_timedelta64_dtype(dtype):
+        return Column(name, DURATION)
+    if pd.api.types.is_object_dtype(dtype):
+        return Column(name, _OF_OBJECTS.get(pd.api.types.infer_dtype(series), CATEGORY))
+    return Column(name, CATEGORY)
+
+
+def as_numbers(series: pd.Series, column: Column) -> np.ndarray:
+    """Give the values as float64: dates as days since 1970, durations as days, gaps as NaN.
+
+    Parameters
+    ----------
+    series : Series
+        Values of any type.
+    column : Column
+        Of any kind but ``"category"``.
+
+    Returns
+    -------
+    ndarray of float64
+
+    Examples
+    --------
+    >>> as_numbers(pd.Series(["1970-01-03", None]), Column("day", "date"))
+    array([ 2., nan])
+    """
+    if column.kind == EMPTY:
+        return np.full(len(series), np.nan)
+    if column.kind == ORDER:
+        positions = pd.Index(column.categories).get_indexer(pd.Index(series.astype(object)))
+        return np.where(positions < 0, np.nan, positions.astype(np.float64))
+    if column.kind == DATE:
+        numbers = _days(_moments(series) - pd.Timestamp(0, tz="UTC"))
+    elif column.kind == DURATION:
+        numbers = _days(pd.to_timedelta(_loose(series), errors="coerce"))
+    else:
+        read = pd.to_numeric(_loose(series), errors="coerce")
+        numbers = read.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def _loose(series: pd.Series) -> pd.Series:
+    """Free a series of a category type, which the readers of pandas do not see through."""
+    return series.astype(object) if isinstance(series.dtype, pd.CategoricalDtype) else series
+
+
+def _moments(series: pd.Series) -> pd.Series:
+    if isinstance(series.dtype, pd.PeriodDtype):
+        series = series.dt.to_timestamp()
+    return pd.to_datetime(_loose(series), errors="coerce", utc=True)
+
+
+def _days(durations: pd.Series) -> np.ndarray:
+    return durations.dt.total_seconds().to_numpy(dtype=np.float64) / 86_400
+
+
+def as_texts(series: pd.Series) -> np.ndarray:
+    """Give the values as text, gaps as NaN: shape (n_rows,), dtype object.
+
+    The same value reads the same whether its column came as integers, floats or objects.
+
+    Examples
+    --------
+    >>> as_texts(pd.Series([1.0, True, "a", None], dtype=object))
+    array(['1', 'True', 'a', nan], dtype=object)
+    """
+    values = series.astype(object).to_numpy()
+    gaps = series.isna().to_numpy()
+    texts = np.full(len(values), np.nan, dtype=object)
+    texts[~gaps] = [_text(value) for value in values[~gaps]]
+    return texts
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def is_complete_number(series: pd.Series) -> bool:
+    """Whether scikit-learn can take the column as it is: plain numbers, no gap, none infinite."""
+    dtype = series.dtype
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "iuf":
+        return False
+    return dtype.kind != "f" or bool(np.isfinite(series.to_numpy()).all())

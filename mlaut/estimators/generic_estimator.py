@@ -1,0 +1,150 @@
+"""Any scikit-learn estimator as a strategy, in two lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn.base import is_classifier, is_regressor
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+
+from mlaut.errors import StrategyError
+from mlaut.estimators.metadata import Properties
+from mlaut.estimators.mlaut_estimator import DEFAULT, MlautEstimator
+from mlaut.estimators.preprocessing import Preprocessor
+from mlaut.records import CLASSIFICATION, REGRESSION, TASKS
+
+__all__ = ["Generic_Estimator"]
+
+
+class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
+    """Make a strategy of any scikit-learn estimator.
+
+    An estimator gets only what the table needs: gaps are filled and columns that are not numbers
+    are encoded, and a table of complete numbers reaches it untouched, so that results equal those
+    of scikit-learn alone. An estimator with a `Pipeline` or `ColumnTransformer` of its own is used
+    as it is; add ``preprocessing=Preprocessor()`` if it cannot take the table.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Classifier or regressor, alone, in a pipeline or in a search. It is not changed.
+    properties : Properties or mapping, optional
+        Metadata. What it leaves out is read off the estimator: ``name`` from its class, ``tasks``
+        from its kind.
+    **parameters
+        As for `MlautEstimator`; ``param_grid`` makes it tuned.
+
+    Raises
+    ------
+    StrategyError
+        It is not an estimator, or its task cannot be told.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import NearestCentroid
+    >>> strategy = Generic_Estimator(estimator=NearestCentroid(), name="Centroids")
+    >>> strategy.name, strategy.tasks
+    ('Centroids', ('Classification',))
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        properties: Properties | Mapping[str, Any] | None = None,
+        name: str = DEFAULT,
+        params: Mapping[str, Any] | None = None,
+        param_grid: Any = DEFAULT,
+        cv: Any = DEFAULT,
+        scoring: Any = None,
+        preprocessing: Any = DEFAULT,
+        normalize_labels: bool | str = DEFAULT,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.properties = properties
+        super().__init__(
+            name=name,
+            params=params,
+            param_grid=param_grid,
+            cv=cv,
+            scoring=scoring,
+            preprocessing=preprocessing,
+            normalize_labels=normalize_labels,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+
+    @property
+    def metadata(self) -> Properties:
+        """The metadata given, and read off the estimator."""
+        if isinstance(self.properties, Properties):
+            return self.properties
+        given = dict(self.properties or {})
+        if "tasks" not in given:
+            given["tasks"] = _tasks_of(self.estimator)
+        own = (
+            {}
+            if _prepares_itself(self.estimator)
+            else {"preprocessing": Preprocessor(as_needed=True)}
+        )
+        known = {"name": name_of(self.estimator), "estimator_family": ["Generic"]}
+        return Properties(**{**known, "preprocessing": None, **own, **given})
+
+    def build(self, **_: Any) -> Any:
+        """Give the estimator, tuned over ``param_grid`` if there is one."""
+        return self.tuned(self.estimator)
+
+    def _required(self) -> dict[str, Any]:
+        return {"estimator": self.estimator, "properties": self.properties}
+
+
+def name_of(estimator: Any) -> str:
+    """Name an estimator after its class, a pipeline after its steps.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.svm import SVC
+    >>> name_of(make_pipeline(StandardScaler(), SVC()))
+    'StandardScaler-SVC'
+    """
+    if isinstance(estimator, Pipeline):
+        steps = [step for _, step in estimator.steps if step not in (None, "passthrough")]
+        return "-".join(name_of(step) for step in steps)
+    inner = getattr(estimator, "estimator", None)
+    if hasattr(estimator, "cv") and hasattr(inner, "fit"):
+        return f"{type(estimator).__name__}-{name_of(inner)}"
+    return type(estimator).__name__
+
+
+def _tasks_of(estimator: Any) -> list[str]:
+    for attribute in ("fit", "predict", "get_params"):
+        if not hasattr(estimator, attribute) or isinstance(estimator, type):
+            raise StrategyError(
+                f"a {type(estimator).__name__} is not an estimator: it has no {attribute} method; "
+                "give a scikit-learn estimator, or write a class with MlautEstimator"
+            )
+    try:
+        kinds = {CLASSIFICATION: is_classifier(estimator), REGRESSION: is_regressor(estimator)}
+    except (AttributeError, TypeError):  # it does not follow scikit-learn's tags
+        kinds = {}
+    tasks = [task for task, fits in kinds.items() if fits]
+    if not tasks:
+        raise StrategyError(
+            f"the task of {name_of(estimator)} cannot be told: it is neither a classifier nor a "
+            f"regressor; give properties={{'tasks': [{' or '.join(map(repr, TASKS))}]}} to "
+            "Generic_Estimator"
+        )
+    return tasks
+
+
+def _prepares_itself(estimator: Any) -> bool:
+    parts = [estimator, *estimator.get_params(deep=True).values()]
+    return any(isinstance(part, Pipeline | ColumnTransformer) for part in parts)

@@ -1,0 +1,490 @@
+"""The base class of strategies: an estimator with its metadata, preprocessing and tuning grid."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import joblib
+import numpy as np
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.model_selection import ParameterGrid
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from mlaut.errors import StrategyError
+from mlaut.estimators.identity import canonical, class_path, digest, influential, plain
+from mlaut.estimators.metadata import DataShape, Properties
+from mlaut.estimators.preprocessing import as_frame, describe_preprocessing
+from mlaut.estimators.tuning import GridSearch, TuningFolds
+from mlaut.estimators.words import nearest
+from mlaut.records import CLASSIFICATION, REGRESSION
+
+__all__ = ["MlautEstimator", "seed_all", "set_n_jobs"]
+
+DEFAULT = "default"
+
+
+class _Own:
+    """A constructor argument whose default is the strategy's own value, from its metadata."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, strategy: Any, owner: type | None = None) -> Any:
+        return self if strategy is None else vars(strategy)[self.name]
+
+    def __set__(self, strategy: Any, value: Any) -> None:
+        if isinstance(value, str) and value == DEFAULT:
+            value = clone(getattr(strategy.metadata, self.name), safe=False)
+        vars(strategy)[self.name] = value
+
+
+class MlautEstimator(BaseEstimator):
+    """Base of all strategies: a scikit-learn estimator that brings all it needs.
+
+    A strategy takes the table as it is, with text, categories, dates and gaps, and labels of any
+    type; it learns its preprocessing and tunes itself on what it is fitted on, and on nothing else.
+    It is an ordinary estimator: `clone`, ``get_params``, pipelines and searches work on it.
+
+    To write one's own, inherit, attach metadata with `properties`, and write ``build``, which
+    gives the estimator, wrapped in its search by ``self.tuned``; see the example of `properties`.
+
+    Parameters
+    ----------
+    name : str, default that of the metadata
+        Give another to run one strategy with several settings side by side.
+    params : mapping, optional
+        Parameters of the wrapped estimator to set; one that is set is not tuned.
+    param_grid : mapping, list of mappings, or None, default that of the metadata
+        The tuning grid, over parameters of the wrapped estimator. None: no tuning.
+    cv : int or scikit-learn splitter, default that of the metadata
+        Folds for tuning; a number is shuffled k-fold as in `TuningFolds`.
+    scoring : str or callable, optional
+        What tuning maximises; by default accuracy or R2.
+    preprocessing : transformer or None, default that of the metadata
+        None switches it off.
+    normalize_labels : bool, default that of the metadata
+        Scale a regression target to mean 0 and standard deviation 1 for fitting. Predictions are
+        in the units of the target either way.
+    random_state : int, RandomState or None, default None
+        Where all randomness comes from; it goes before the one given to `assemble`.
+    n_jobs : int or None, default None
+        Tuning fits at a time.
+    verbose : int, default 0
+        Passed to the search.
+
+    Attributes
+    ----------
+    metadata : Properties
+        Also ``tasks`` and ``estimator_family``.
+    estimator_ : estimator
+        What `assemble` gave, fitted.
+    classes_ : ndarray, shape (n_classes,)
+        Of a fitted classifier.
+
+    Examples
+    --------
+    >>> from mlaut.estimators import instantiate_default_estimators
+    >>> instantiate_default_estimators(["GaussianNaiveBayes"])
+    [<mlaut.estimators.nb_estimators.Gaussian_Naive_Bayes>]
+    """
+
+    properties: Any = None
+
+    name: Any = _Own()
+    param_grid: Any = _Own()
+    cv: Any = _Own()
+    preprocessing: Any = _Own()
+    normalize_labels: Any = _Own()
+
+    def __init__(
+        self,
+        *,
+        name: str = DEFAULT,
+        params: Mapping[str, Any] | None = None,
+        param_grid: Any = DEFAULT,
+        cv: Any = DEFAULT,
+        scoring: Any = None,
+        preprocessing: Any = DEFAULT,
+        normalize_labels: bool | str = DEFAULT,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.name = name
+        self.params = params
+        self.param_grid = param_grid
+        self.cv = cv
+        self.scoring = scoring
+        self.preprocessing = preprocessing
+        self.normalize_labels = normalize_labels
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # ---- what it is
+
+    @property
+    def metadata(self) -> Properties:
+        """The metadata that the class was decorated with."""
+        if not isinstance(self.properties, Properties):
+            raise StrategyError(
+                f"{class_path(type(self))} has no metadata; decorate the class with "
+                "@properties(name=..., estimator_family=[...], tasks=[...])"
+            )
+        return self.properties
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """``"Classification"``, ``"Regression"``, or both."""
+        return tuple(self.metadata.tasks)
+
+    @property
+    def estimator_family(self) -> tuple[str, ...]:
+        """The families it belongs to."""
+        return tuple(self.metadata.estimator_family)
+
+    def identity(self) -> dict[str, Any]:
+        """Say what it is in plain JSON values: classes, parameters, grid, preprocessing, code.
+
+        The name is not part of it, nor what changes no result (``n_jobs``, ``verbose``).
+
+        Examples
+        --------
+        >>> from mlaut.estimators import as_strategies
+        >>> one, other = as_strategies(["SVC", "K_Neighbours"])
+        >>> one.identity() == other.identity()
+        False
+        >>> as_strategies({"another name": "SVC"})[0].identity() == one.identity()
+        True
+        """
+        return {
+            "strategy": canonical(type(self)),
+            "assembled": canonical(self.assemble(self._reference_shape())),
+        }
+
+    def fingerprint(self) -> str:
+        """SHA-256 of `identity`, in hexadecimal."""
+        return digest(self.identity())
+
+    def describe(self) -> dict[str, Any]:
+        """Say in plain JSON values and words what it wraps, prepares and tunes."""
+        core = self._core(self._reference_shape())
+        wrapped = core.estimator if isinstance(core, BaseSearchCV) else core
+        return {
+            "name": self.name,
+            "estimator_family": list(self.estimator_family),
+            "tasks": list(self.tasks),
+            "wraps": plain(wrapped),
+            "package": self.metadata.package,
+            "param_grid": plain(self.param_grid),
+            "n_candidates": _n_candidates(self.param_grid),
+            "tuning": self._describe_tuning(),
+            "preprocessing": describe_preprocessing(self.preprocessing),
+            "normalize_labels": bool(self.normalize_labels),
+            "takes": {kind: getattr(self.metadata, kind) for kind in _KINDS},
+        }
+
+    def _describe_tuning(self) -> str:
+        if not self.param_grid:
+            return "none"
+        score = plain(self.scoring) or " or ".join(_SCORES[task] for task in self.tasks)
+        folds = f"{self.cv}-fold cross-validation" if isinstance(self.cv, int) else plain(self.cv)
+        return f"exhaustive grid, {folds} on the training part, by {score}"
+
+    # ---- how it is built
+
+    def build(self, **kwargs: Any) -> Any:  # noqa: ARG002
+        """Give the unfitted estimator with its hyper-parameter search space.
+
+        To be written by each strategy.
+
+        Parameters
+        ----------
+        **kwargs
+            ``shape``: the `DataShape` of the training part, or None.
+
+        Returns
+        -------
+        estimator
+            As ``self.tuned`` gives it. A bare estimator is tuned over ``param_grid`` as well.
+        """
+        raise StrategyError(f"{class_path(type(self))} has no build method; write one")
+
+    def tuned(self, estimator: Any) -> Any:
+        """Wrap an estimator in the search over ``param_grid``; as it is where there is none.
+
+        Parameters
+        ----------
+        estimator : estimator
+            ``params`` of the strategy are set on a copy of it.
+
+        Raises
+        ------
+        StrategyError
+            ``params`` or ``param_grid`` name a parameter that the estimator does not have.
+        """
+        fixed = dict(self.params or {})
+        self._check_parameters(estimator, fixed)
+        estimator = clone(estimator).set_params(**fixed)
+        grid = _without(self.param_grid, fixed)
+        if not grid:
+            return estimator
+        for part in [grid] if isinstance(grid, Mapping) else grid:
+            self._check_parameters(estimator, part)
+        cv = self.cv
+        if isinstance(cv, int):
+            cv = TuningFolds(cv, stratify=is_classifier(estimator))
+        return GridSearch(
+            estimator, grid, scoring=self.scoring, cv=cv, n_jobs=self.n_jobs, verbose=self.verbose
+        )
+
+    def _check_parameters(self, estimator: Any, names: Mapping[str, Any]) -> None:
+        known = estimator.get_params()
+        for name in names:
+            if name not in known:
+                raise StrategyError(
+                    f"strategy {self.name!r}: {type(estimator).__name__} has no parameter "
+                    f"{name!r}; {nearest(name, known)}"
+                )
+
+    def assemble(
+        self, shape: DataShape | None = None, *, random_state: Any = None, n_jobs: int | None = None
+    ) -> Any:
+        """Give the whole unfitted model: preprocessing, then the search or the estimator.
+
+        Parameters
+        ----------
+        shape : DataShape, optional
+            Of the training part.
+        random_state : int, RandomState or None
+            Sets every ``random_state`` inside that is None, in the order of their names.
+        n_jobs : int, optional
+            Sets every ``n_jobs`` inside that is not None.
+
+        Returns
+        -------
+        estimator
+            Takes the table and the labels as they are.
+        """
+        model = self._core(shape)
+        if self.normalize_labels:
+            model = TransformedTargetRegressor(
+                regressor=model, transformer=StandardScaler(), check_inverse=False
+            )
+        if self.preprocessing is not None:
+            steps = [("preprocessing", clone(self.preprocessing)), ("estimator", model)]
+            model = Pipeline(steps)
+        seed_all(model, random_state if self.random_state is None else self.random_state)
+        return model if n_jobs is None else set_n_jobs(model, n_jobs)
+
+    def _core(self, shape: DataShape | None) -> Any:
+        accepted = inspect.signature(self.build).parameters
+        open_ended = any(p.kind is p.VAR_KEYWORD for p in accepted.values())
+        built = self.build(shape=shape) if open_ended or "shape" in accepted else self.build()
+        return built if isinstance(built, BaseSearchCV) else self.tuned(built)
+
+    def _reference_shape(self) -> DataShape:
+        """Any one shape, so that two strategies are compared as built for the same data."""
+        return DataShape(n_rows=100, n_features=10, n_classes=2 * (CLASSIFICATION in self.tasks))
+
+    # ---- what it does
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Learn preprocessing, tune, and fit.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like, shape (n_rows, n_features)
+        y : array-like, shape (n_rows,)
+        **fit_params
+            Passed on.
+        """
+        self.estimator_ = self.assemble(self._shape_of(X, y)).fit(X, y, **fit_params)
+        return self
+
+    def _shape_of(self, X: Any, y: Any) -> DataShape:
+        labels = np.asarray(y)
+        numbers = CLASSIFICATION not in self.tasks or (
+            REGRESSION in self.tasks and labels.dtype.kind == "f"
+        )
+        n_features = X.shape[1] if hasattr(X, "shape") else as_frame(X).shape[1]
+        return DataShape(len(labels), n_features, 0 if numbers else len(set(labels.tolist())))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict labels or numbers for rows: shape (n_rows,)."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.predict(X)
+
+    def score(self, X: Any, y: Any) -> float:
+        """Score predictions as tuning does: accuracy or R2, unless ``scoring`` says otherwise."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.score(X, y)
+
+    @available_if(lambda self: self._has("predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Predict probabilities: shape (n_rows, n_classes), columns as ``classes_``."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.predict_proba(X)
+
+    @available_if(lambda self: self._has("decision_function"))
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Give the confidence of each class, as the wrapped estimator does."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.decision_function(X)
+
+    def _has(self, method: str) -> bool:
+        return hasattr(getattr(self, "estimator_", None) or self.assemble(), method)
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Class labels of a fitted classifier, sorted."""
+        return self.estimator_.classes_
+
+    def __sklearn_tags__(self) -> Any:
+        core = self._core(self._reference_shape())
+        tags = core.__sklearn_tags__()
+        if self.preprocessing is not None:
+            tags.input_tags = self.preprocessing.__sklearn_tags__().input_tags
+        return tags
+
+    # ---- keeping it
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write it to a file with joblib, fitted or not; a file of that name is replaced whole.
+
+        Returns
+        -------
+        Path
+        """
+        target = Path(path)
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        os.close(handle)
+        try:
+            joblib.dump(self, temporary)
+            Path(temporary).replace(target)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+        return target
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], *, trusted: bool = False) -> MlautEstimator:
+        """Read a strategy that `save` wrote.
+
+        Parameters
+        ----------
+        path : path
+        trusted : bool, default False
+            Reading runs code that is in the file, so say that you trust it.
+
+        Raises
+        ------
+        StrategyError
+            It is not trusted, not there, or not a strategy.
+        """
+        if not trusted:
+            raise StrategyError(
+                f"{path}: reading a strategy runs code that is in the file; "
+                "if you trust where it comes from, pass trusted=True"
+            )
+        try:
+            strategy = joblib.load(path)
+        except FileNotFoundError as error:
+            raise StrategyError(f"{path}: no such file; check the path") from error
+        except Exception as error:
+            raise StrategyError(f"{path}: cannot be read as a strategy ({error})") from error
+        if not isinstance(strategy, MlautEstimator):
+            raise StrategyError(f"{path}: holds a {type(strategy).__name__}, not a strategy")
+        return strategy
+
+    # ---- how it looks
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        changed = self._changed()
+        shown = "".join(f" {key}={value!r}" for key, value in changed.items())
+        return f"<{class_path(type(self))}{shown}>"
+
+    def _changed(self) -> dict[str, Any]:
+        """Parameters that are not as a new strategy of this class has them."""
+        required = self._required()
+        start = type(self)(**required).get_params(deep=False)
+        now = influential(self.get_params(deep=False))
+        changed = {key: now[key] for key in now if canonical(now[key]) != canonical(start[key])}
+        return {**{key: value for key, value in required.items() if value is not None}, **changed}
+
+    def _required(self) -> dict[str, Any]:
+        return {}
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(key)}</th>"
+            f"<td style='text-align:left'>{html.escape(_as_text(value))}</td></tr>"
+            for key, value in self.describe().items()
+        )
+        return f"<table><caption>{html.escape(class_path(type(self)))}</caption>{rows}</table>"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:  # noqa: ARG002
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+_KINDS = ("missing", "categories", "sparse")
+_SCORES = {CLASSIFICATION: "accuracy", REGRESSION: "R2"}
+
+
+def seed_all(model: Any, random_state: Any) -> Any:
+    """Set every ``random_state`` of a model that is None, in the order of their names.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import BaggingClassifier
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> model = seed_all(BaggingClassifier(DecisionTreeClassifier(random_state=1)), 0)
+    >>> model.random_state, model.estimator.random_state
+    (209652396, 1)
+    """
+    if random_state is None:
+        return model
+    source = check_random_state(random_state)
+    parameters = model.get_params(deep=True)
+    unset = [key for key in sorted(parameters) if _is(key, "random_state")]
+    seeds = {
+        key: int(source.randint(np.iinfo(np.int32).max)) for key in unset if parameters[key] is None
+    }
+    return model.set_params(**seeds)
+
+
+def set_n_jobs(model: Any, n_jobs: int) -> Any:
+    """Set every ``n_jobs`` of a model that is not None."""
+    parameters = model.get_params(deep=True)
+    named = [key for key in parameters if _is(key, "n_jobs") and parameters[key] is not None]
+    return model.set_params(**dict.fromkeys(named, n_jobs))
+
+
+def _is(key: str, parameter: str) -> bool:
+    return key == parameter or key.endswith(f"__{parameter}")
+
+
+def _without(grid: Any, fixed: Mapping[str, Any]) -> Any:
+    if grid is None or isinstance(grid, Mapping):
+        return {name: values for name, values in (grid or {}).items() if name not in fixed}
+    return [part for part in (_without(part, fixed) for part in grid) if part]
+
+
+def _n_candidates(grid: Any) -> int:
+    return len(ParameterGrid(grid)) if grid else 1
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,308 @@
+"""From the table that a user has to the table that a strategy needs, learnt on training rows only.
+
+A `Preprocessor` is an ordinary scikit-learn transformer: what it does can be read (`describe`),
+changed (``set_params``) and switched off (``preprocessing=None`` of a strategy).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from mlaut.errors import DataError, StrategyError
+from mlaut.estimators.columns import (
+    CATEGORY,
+    Column,
+    as_numbers,
+    as_texts,
+    is_complete_number,
+    kinds_of,
+)
+
+__all__ = ["Preprocessor", "as_frame", "describe_preprocessing"]
+
+_CATEGORIES = ("one-hot", "ordinal", "native")
+
+
+class Preprocessor(TransformerMixin, BaseEstimator):
+    """Turn a table with text, categories, booleans, dates and gaps into one of numbers.
+
+    The kind of each column is decided on the training rows and kept; columns are found again by
+    name. Numbers come first, then categories, each in the order of the table.
+
+    - *Numbers*, and booleans as 0 and 1: a gap becomes the median of the training rows. An
+      infinite number counts as a gap.
+    - *Dates* become days since 1970-01-01 (UTC), durations days, and categories with an order
+      their position; after that they are numbers.
+    - *Text and categories without order*: a gap is a category of its own. One-hot: the rarest
+      categories share a column, and so do those that the training rows do not have; where no
+      category is rare, an unseen one has 0 in every column.
+    - *A column without one value* in the training rows is 0 everywhere.
+
+    Parameters
+    ----------
+    normalize_features : bool, default False
+        Scale numbers to mean 0 and standard deviation 1. One-hot columns stay 0 and 1.
+    categories : {"one-hot", "ordinal", "native"}, default "one-hot"
+        ``"ordinal"``: one column, the position in alphabetical order, -1 for a category not seen
+        in training and -2 for a gap. ``"native"``: a DataFrame that keeps categories (of pandas)
+        and gaps, for estimators that use them.
+    max_categories : int, default 50
+        Columns that one column may become; with ``"native"`` the most categories that are kept,
+        the rarer ones being gaps. Not used for ``"ordinal"``.
+    min_frequency : int, default 2
+        A category with fewer training rows than this is rare. For ``"one-hot"``.
+    as_needed : bool, default False
+        Pass a table on untouched if it has only complete columns of plain numbers.
+
+    Attributes
+    ----------
+    columns_ : tuple of Column
+        Name and kind of each column of the training table.
+    untouched_ : bool
+        Whether tables are passed on as they are (see ``as_needed``).
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"age": [20, None, 40], "sex": ["f", "m", "f"]})
+    >>> Preprocessor(min_frequency=1).fit_transform(table)
+    array([[20.,  1.,  0.],
+           [30.,  0.,  1.],
+           [40.,  1.,  0.]])
+    """
+
+    def __init__(
+        self,
+        *,
+        normalize_features: bool = False,
+        categories: str = "one-hot",
+        max_categories: int = 50,
+        min_frequency: int = 2,
+        as_needed: bool = False,
+    ) -> None:
+        self.normalize_features = normalize_features
+        self.categories = categories
+        self.max_categories = max_categories
+        self.min_frequency = min_frequency
+        self.as_needed = as_needed
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Decide the kinds of the columns, and learn medians, categories and scales.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like, shape (n_rows, n_features)
+            Training rows.
+        y : ignored
+        """
+        if self.categories not in _CATEGORIES:
+            raise StrategyError(
+                f"categories={self.categories!r} is not known; use one of {', '.join(_CATEGORIES)}"
+            )
+        frame = as_frame(X)
+        self.columns_ = kinds_of(frame)
+        self.n_features_in_ = frame.shape[1]
+        self.untouched_ = self.as_needed and _all_complete_numbers(frame)
+        self._fit_parts(frame)
+        return self
+
+    def _fit_parts(self, frame: pd.DataFrame) -> None:
+        numbers, texts = self._split(frame)
+        if self.categories == "native":
+            self.levels_ = [_levels(column, self.max_categories) for column in texts.T]
+            return
+        if numbers.shape[1]:
+            self.numbers_ = self._number_part().fit(numbers)
+        if texts.shape[1]:
+            self.categories_ = self._category_part().fit(texts)
+
+    def _number_part(self) -> Pipeline:
+        steps: list[Any] = [SimpleImputer(strategy="median", keep_empty_features=True)]
+        return make_pipeline(*steps, *([StandardScaler()] if self.normalize_features else []))
+
+    def _category_part(self) -> BaseEstimator:
+        if self.categories == "ordinal":
+            return OrdinalEncoder(
+                handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-2
+            )
+        return OneHotEncoder(
+            handle_unknown="infrequent_if_exist",
+            min_frequency=self.min_frequency,
+            max_categories=self.max_categories,
+            sparse_output=False,
+        )
+
+    def transform(self, X: Any) -> Any:
+        """Turn rows into numbers.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like, shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of float64, DataFrame (``categories="native"``), or ``X`` itself (``as_needed``)
+
+        Raises
+        ------
+        DataError
+            A column of the training table is not in ``X``.
+        """
+        check_is_fitted(self, "columns_")
+        frame = self._aligned(as_frame(X))
+        if self.untouched_ and _all_complete_numbers(frame):
+            return X
+        numbers, texts = self._split(frame)
+        if self.categories == "native":
+            return self._native(numbers, texts, frame.index)
+        parts = [self.numbers_.transform(numbers)] if numbers.shape[1] else []
+        if texts.shape[1]:
+            parts.append(self.categories_.transform(texts))
+        filled = np.hstack(parts) if parts else numbers
+        if self.untouched_ and isinstance(X, pd.DataFrame):  # the names it was trained with
+            return pd.DataFrame(filled, columns=frame.columns, index=frame.index)
+        return filled
+
+    def _aligned(self, frame: pd.DataFrame) -> pd.DataFrame:
+        names = [column.name for column in self.columns_]
+        if list(frame.columns) == names:
+            return frame
+        absent = [name for name in names if name not in frame.columns]
+        if absent:
+            raise DataError(
+                f"column {absent[0]!r} of the training table is not in the table to predict "
+                f"({len(absent)} of {len(names)} columns are absent); give the same columns"
+            )
+        return frame[names]
+
+    def _split(self, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+        numbers = [as_numbers(frame.iloc[:, i], c) for i, c in self._where(category=False)]
+        texts = [as_texts(frame.iloc[:, i]) for i, _ in self._where(category=True)]
+        return _stacked(numbers, len(frame), np.float64), _stacked(texts, len(frame), object)
+
+    def _where(self, *, category: bool) -> list[tuple[int, Column]]:
+        columns = enumerate(self.columns_)
+        return [(i, column) for i, column in columns if (column.kind == CATEGORY) is category]
+
+    def _native(self, numbers: np.ndarray, texts: np.ndarray, index: pd.Index) -> pd.DataFrame:
+        names = _distinct_names(self.columns_)
+        columns: dict[str, Any] = {}
+        for place, (i, _) in enumerate(self._where(category=False)):
+            columns[names[i]] = numbers[:, place]
+        for place, (i, _) in enumerate(self._where(category=True)):
+            levels = self.levels_[place]
+            codes = levels.categories.get_indexer(pd.Index(texts[:, place]))
+            columns[names[i]] = pd.Categorical.from_codes(codes, dtype=levels)
+        return pd.DataFrame(columns, index=index)
+
+    def describe(self) -> dict[str, str]:
+        """Say in words what is done.
+
+        Examples
+        --------
+        >>> Preprocessor(normalize_features=True).describe()["numbers"]
+        'gaps become the training median; scaled to mean 0 and standard deviation 1'
+        """
+        return {
+            "numbers": self._describe_numbers(),
+            "categories": self._describe_categories(),
+            "dates": "days since 1970-01-01 (UTC)",
+            "ordered categories": "their position",
+            "empty columns": "kept as gaps" if self.categories == "native" else "0",
+            "untouched": "tables of complete numbers" if self.as_needed else "none",
+        }
+
+    def _describe_numbers(self) -> str:
+        if self.categories == "native":
+            return "as they are, gaps kept"
+        scaled = "; scaled to mean 0 and standard deviation 1" if self.normalize_features else ""
+        return "gaps become the training median" + scaled
+
+    def _describe_categories(self) -> str:
+        if self.categories == "native":
+            return f"kept as categories, the {self.max_categories} most frequent; gaps kept"
+        if self.categories == "ordinal":
+            return "alphabetical position; -1 if not seen in training, -2 for a gap"
+        return (
+            f"one-hot, at most {self.max_categories} columns; those with fewer than "
+            f"{self.min_frequency} training rows or unseen share one; a gap is a category"
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+
+def as_frame(X: Any) -> pd.DataFrame:
+    """Give a table as a DataFrame; columns of an array are called 0, 1, 2, ...
+
+    Raises
+    ------
+    DataError
+        It has not two dimensions.
+    """
+    if isinstance(X, pd.DataFrame):
+        return X
+    if hasattr(X, "toarray"):
+        raise DataError(
+            "a sparse matrix has no columns with names and kinds; give a DataFrame, or switch "
+            "preprocessing off (preprocessing=None) for a strategy that takes sparse tables"
+        )
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise DataError(f"a table has rows and columns, this has shape {array.shape}")
+    return pd.DataFrame(array).infer_objects()
+
+
+def describe_preprocessing(transformer: Any) -> dict[str, Any]:
+    """Say in words what a preprocessing does, whichever transformer it is.
+
+    Parameters
+    ----------
+    transformer : Preprocessor, any scikit-learn transformer, or None
+
+    Examples
+    --------
+    >>> describe_preprocessing(None)
+    {'none': 'the table is passed on as it is'}
+    """
+    if transformer is None:
+        return {"none": "the table is passed on as it is"}
+    if isinstance(transformer, Pipeline):
+        return {name: describe_preprocessing(step) for name, step in transformer.steps}
+    if hasattr(transformer, "describe"):
+        return dict(transformer.describe())
+    return {type(transformer).__name__: " ".join(str(transformer).split())}
+
+
+def _all_complete_numbers(frame: pd.DataFrame) -> bool:
+    return all(is_complete_number(frame.iloc[:, i]) for i in range(frame.shape[1]))
+
+
+def _stacked(columns: list[np.ndarray], n_rows: int, dtype: Any) -> np.ndarray:
+    if not columns:
+        return np.empty((n_rows, 0), dtype=dtype)
+    return np.column_stack(columns).astype(dtype, copy=False)
+
+
+def _levels(texts: np.ndarray, most: int) -> pd.CategoricalDtype:
+    """Give the most frequent categories, alphabetically; of equals the first in the alphabet."""
+    counts = pd.Series(texts, dtype=object).dropna().value_counts().sort_index()
+    kept = counts.sort_values(ascending=False, kind="stable").index[:most]
+    return pd.CategoricalDtype(pd.Index(sorted(kept), dtype=object))
+
+
+def _distinct_names(columns: tuple[Column, ...]) -> list[str]:
+    names: list[Hashable] = [str(column.name) for column in columns]
+    if len(set(names)) < len(names):
+        return [f"{i} {name}" for i, name in enumerate(names)]
+    return [str(name) for name in names]

@@ -1,0 +1,121 @@
+"""Whatever a user has to name or give strategies with, as strategies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from sklearn.base import clone
+
+from mlaut.errors import StrategyError
+from mlaut.estimators.generic_estimator import Generic_Estimator
+from mlaut.estimators.mlaut_estimator import MlautEstimator
+from mlaut.estimators.registry import REGISTRY, Registry
+
+__all__ = ["as_strategies"]
+
+
+def as_strategies(obj: Any, *, registry: Registry | None = None) -> tuple[MlautEstimator, ...]:
+    """Make strategies of names, classes, estimators, pipelines, or any collection of these.
+
+    Parameters
+    ----------
+    obj : object
+        - text: a name, a family, a task, a collection or ``"all"``, as `Registry.search` takes it;
+        - a strategy, or a scikit-learn estimator, pipeline or search, or the class of one;
+        - a mapping from name to any of these, or a ``(name, estimator)`` pair;
+        - a list, or any iterable, of all of these.
+
+        A strategy that several words give is taken once. What is given is not changed.
+    registry : Registry, optional
+        Where names are looked up; by default the one that MLaut brings.
+
+    Returns
+    -------
+    tuple of MlautEstimator
+        Each with a name of its own.
+
+    Raises
+    ------
+    StrategyError
+        A name is not known or given twice, or something is not an estimator.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.svm import LinearSVC
+    >>> [s.name for s in as_strategies(["BaselineClassifier", ("5-NN", KNeighborsClassifier())])]
+    ['BaselineClassifier', '5-NN']
+    >>> as_strategies([LinearSVC(C=1), LinearSVC(C=9)])
+    Traceback (most recent call last):
+    mlaut.errors.StrategyError: two strategies are called 'LinearSVC': LinearSVC(C=1) and \
+LinearSVC(C=9); give them names: {'LinearSVC 1': ..., 'LinearSVC 2': ...}
+    """
+    registry = REGISTRY if registry is None else registry
+    taken: dict[str, tuple[MlautEstimator, Any]] = {}
+    for strategy, source in _each(obj, registry):
+        if strategy.name in taken and isinstance(source, str) and taken[strategy.name][1] == source:
+            continue
+        if strategy.name in taken:
+            raise _named_twice(strategy.name, taken[strategy.name][1], source)
+        taken[strategy.name] = strategy, source
+    return tuple(strategy for strategy, _ in taken.values())
+
+
+def _named_twice(name: str, first: Any, second: Any) -> StrategyError:
+    one, other = (" ".join(repr(source).split()) for source in (first, second))
+    return StrategyError(
+        f"two strategies are called {name!r}: {one} and {other}; "
+        f"give them names: {{'{name} 1': ..., '{name} 2': ...}}"
+    )
+
+
+def _each(obj: Any, registry: Registry) -> Iterator[tuple[MlautEstimator, Any]]:
+    """Give each strategy with what it was made of: for words, the name in the registry."""
+    if isinstance(obj, str):
+        for spec in registry.search(obj):
+            yield spec.load()(), spec.name
+    elif isinstance(obj, Mapping):
+        for name, value in obj.items():
+            yield _named(name, value, registry), value
+    elif _is_pair(obj):
+        yield _named(obj[0], obj[1], registry), obj[1]
+    elif hasattr(obj, "fit") or not isinstance(obj, Iterable):
+        yield _one(obj), obj
+    else:
+        for item in obj:
+            yield from _each(item, registry)
+
+
+def _is_pair(obj: Any) -> bool:
+    """Whether it is (name, estimator); two names are two names."""
+    return (
+        isinstance(obj, tuple)
+        and len(obj) == 2
+        and isinstance(obj[0], str)
+        and not isinstance(obj[1], str)
+    )
+
+
+def _named(name: Any, value: Any, registry: Registry) -> MlautEstimator:
+    found = [strategy for strategy, _ in _each(value, registry)]
+    if len(found) != 1:
+        raise StrategyError(
+            f"the name {name!r} is given to {len(found)} strategies; give each its own"
+        )
+    return found[0].set_params(name=name)
+
+
+def _one(obj: Any) -> MlautEstimator:
+    if isinstance(obj, type):
+        obj = _instance(obj)
+    return clone(obj) if isinstance(obj, MlautEstimator) else Generic_Estimator(obj)
+
+
+def _instance(cls: type) -> Any:
+    try:
+        return cls()
+    except TypeError as error:
+        raise StrategyError(
+            f"{cls.__name__} cannot be made without arguments ({error}); give an instance"
+        ) from error

@@ -1,0 +1,46 @@
+"""Kernel methods: support vector machines."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.svm import SVC, SVR
+
+from mlaut.estimators.metadata import properties
+from mlaut.estimators.mlaut_estimator import MlautEstimator
+from mlaut.estimators.preprocessing import Preprocessor
+from mlaut.records import CLASSIFICATION, REGRESSION
+
+__all__ = ["SVC_mlaut", "SVR_mlaut"]
+
+
+@properties(
+    name="SVC",
+    estimator_family=["Support_Vector_Machines"],
+    tasks=[CLASSIFICATION],
+    sparse=True,
+    preprocessing=Preprocessor(normalize_features=True),
+    param_grid={"C": np.logspace(-2, 10, 13).tolist(), "gamma": np.logspace(-9, 3, 13).tolist()},
+)
+class SVC_mlaut(MlautEstimator):
+    """Support vector classification with a Gaussian kernel."""
+
+    def build(self, **_: Any) -> Any:
+        """Give an `SVC`, tuned."""
+        return self.tuned(SVC(kernel="rbf"))
+
+
+@properties(
+    name="SVR",
+    estimator_family=["Support_Vector_Machines"],
+    tasks=[REGRESSION],
+    sparse=True,
+    normalize_labels=True,
+    preprocessing=Preprocessor(normalize_features=True),
+    param_grid={"C": np.logspace(-2, 10, 13).tolist(), "gamma": np.logspace(-9, 3, 13).tolist()},
+)
+class SVR_mlaut(MlautEstimator):
+    """Support vector regression with a Gaussian kernel, of the scaled target."""
+
+    def build(self, **_: Any) -> Any:
+        """Give an `SVR`, tuned."""
+        return self.tuned(SVR(kernel="rbf"))

@@ -1,0 +1,290 @@
+"""Tuning: an exhaustive grid by cross-validation on the training part, and what became of it.
+
+`GridSearch` is the one place where MLaut searches. `tuning_record` reads the outcome off any fitted
+model, be it a pipeline, one of scikit-learn's searches, or a strategy.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    ParameterGrid,
+    StratifiedKFold,
+    check_cv,
+)
+
+from mlaut.estimators.identity import plain
+
+__all__ = ["GridSearch", "TuningFolds", "TuningRecord", "TuningWarning", "tuning_record"]
+
+FEWEST_FOLDS = 3
+"""With two folds, parameters would be chosen for models of half of the rows."""
+
+
+class TuningWarning(UserWarning):
+    """Tuning was not done quite as asked, because the training part does not allow it."""
+
+
+class TuningFolds(BaseEstimator):
+    """Shuffled k-fold for tuning; stratified for classes, with fewer folds where a class is rare.
+
+    Where the rarest class has fewer rows than there are folds, it gets as many folds as it has
+    rows, but not fewer than 3. A class with a single row is trained on in every fold and never
+    tested: no candidate could predict it if it were. So all classes are in every training fold.
+    Fewer folds than asked for are told by a `TuningWarning`.
+
+    It is an estimator in form only, so that its ``random_state`` can be reached as
+    ``cv__random_state`` of a search.
+
+    Parameters
+    ----------
+    n_splits : int, default 5
+    stratify : bool, default True
+        Whether the target has classes; False for regression.
+    random_state : int, RandomState or None, default None
+
+    Examples
+    --------
+    >>> folds = TuningFolds(n_splits=2, random_state=0)
+    >>> labels = ["a", "a", "b", "b", "c"]
+    >>> [test.tolist() for _, test in folds.split(np.zeros((5, 1)), labels)]
+    [[1, 2], [0, 3]]
+    """
+
+    def __init__(
+        self, n_splits: int = 5, *, stratify: bool = True, random_state: Any = None
+    ) -> None:
+        self.n_splits = n_splits
+        self.stratify = stratify
+        self.random_state = random_state
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+        """Give the number of folds for these rows; without rows, as many as asked for."""
+        return self.n_splits if y is None else self._count(np.asarray(y))
+
+    def _count(self, y: np.ndarray) -> int:
+        if not self.stratify:
+            return min(self.n_splits, len(y))
+        counts = [count for count in Counter(y.tolist()).values() if count > 1]
+        if not counts:
+            return 0
+        return min(self.n_splits, max(FEWEST_FOLDS, min(counts)), max(counts))
+
+    def split(
+        self,
+        X: Any,  # noqa: ARG002
+        y: Any,
+        groups: Any = None,  # noqa: ARG002
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Give the positions of the training rows and of the test rows of each fold."""
+        labels = np.asarray(y)
+        n_splits = self._count(labels)
+        if n_splits < self.n_splits:
+            few = "the rarest class has few rows" if self.stratify else f"{len(labels)} rows"
+            warnings.warn(
+                f"{n_splits} tuning folds instead of {self.n_splits}: {few}",
+                TuningWarning,
+                stacklevel=2,
+            )
+        lone, shared = self._lone_rows(labels)
+        with warnings.catch_warnings():  # of rare classes, said above
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            folds = list(self._splitter(n_splits).split(shared, labels[shared]))
+        for train, test in folds:
+            yield np.sort(np.concatenate([shared[train], lone])), shared[test]
+
+    def _splitter(self, n_splits: int) -> KFold | StratifiedKFold:
+        kind = StratifiedKFold if self.stratify else KFold
+        return kind(n_splits, shuffle=True, random_state=self.random_state)
+
+    def _lone_rows(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Positions of the rows that are alone in their class, and of the others."""
+        if not self.stratify:
+            return np.empty(0, dtype=np.intp), np.arange(len(labels))
+        counts = Counter(labels.tolist())
+        alone = np.array([counts[label] == 1 for label in labels.tolist()])
+        return np.flatnonzero(alone), np.flatnonzero(~alone)
+
+
+class GridSearch(GridSearchCV):
+    """Scikit-learn's exhaustive grid search, made fit for small training parts.
+
+    Constructor, attributes and results are those of `sklearn.model_selection.GridSearchCV`. Three
+    things are added: ``n_neighbors`` is never more than the smallest training fold holds; where
+    no fold can be made (`TuningFolds` finds no class with two rows), the estimator is fitted
+    untuned, with a `TuningWarning`; and the seconds that tuning took are kept.
+
+    Attributes
+    ----------
+    searched_grid_ : dict or list of dict
+        The grid that was searched: ``param_grid`` within what the rows allow.
+    tuning_seconds_ : float
+        Wall seconds of the search, without the final fit (which is ``refit_time_``).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> folds = TuningFolds(random_state=0)
+    >>> search = GridSearch(KNeighborsClassifier(), {"n_neighbors": [5, 500]}, cv=folds)
+    >>> search.fit(X, y).searched_grid_
+    {'n_neighbors': [5]}
+    """
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Search the grid and fit the best candidate on all rows.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame, shape (n_rows, n_features)
+        y : array-like, shape (n_rows,)
+        **params
+            As `GridSearchCV.fit` takes them.
+        """
+        started = time.perf_counter()
+        folds = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        if folds.get_n_splits(X, y, params.get("groups")) < 2:
+            return self._fit_untuned(X, y)
+        self.searched_grid_ = _within(self.param_grid, _fewest_rows(folds, X, y, params))
+        super().fit(X, y, **params)
+        seconds = time.perf_counter() - started
+        self.tuning_seconds_ = seconds - getattr(self, "refit_time_", 0.0)
+        return self
+
+    def _run_search(self, evaluate_candidates: Callable[..., Any], **context: Any) -> None:
+        evaluate_candidates(ParameterGrid(self.searched_grid_), **context)
+
+    def _fit_untuned(self, X: Any, y: Any) -> Self:
+        warnings.warn("not tuned: too few rows for two folds", TuningWarning, stacklevel=3)
+        self.best_params_: dict[str, Any] = {}
+        self.best_score_ = np.nan
+        self.cv_results_: dict[str, Any] = {"params": []}
+        self.searched_grid_, self.n_splits_, self.multimetric_ = {}, 0, False
+        self.scorer_ = check_scoring(self.estimator, self.scoring)
+        started = time.perf_counter()
+        self.best_estimator_ = clone(self.estimator).fit(X, y)
+        self.refit_time_, self.tuning_seconds_ = time.perf_counter() - started, 0.0
+        return self
+
+
+def _fewest_rows(folds: Any, X: Any, y: Any, params: Mapping[str, Any]) -> int:
+    """Count the rows of the smallest training fold."""
+    with warnings.catch_warnings():  # given when the search itself makes the folds
+        warnings.simplefilter("ignore", TuningWarning)
+        return min(len(train) for train, _ in folds.split(X, y, params.get("groups")))
+
+
+def _within(grid: Any, n_rows: int) -> Any:
+    """Leave out numbers of neighbours that a fold of so many rows does not have."""
+    if not isinstance(grid, Mapping):
+        return [_within(part, n_rows) for part in grid]
+    return {
+        name: _neighbours_within(values, n_rows) if name.endswith("n_neighbors") else values
+        for name, values in grid.items()
+    }
+
+
+def _neighbours_within(values: Any, n_rows: int) -> list[Any]:
+    return [value for value in values if value <= n_rows] or [n_rows]
+
+
+@dataclass(frozen=True)
+class TuningRecord:
+    """What tuning gave.
+
+    Attributes
+    ----------
+    best_params : dict
+        The chosen candidate: plain JSON values, names without the prefixes of pipelines.
+    best_score : float or None
+        Its mean score over the tuning folds; None where it was not scored.
+    tuning_seconds : float
+        Wall seconds of the search without the final fit. Of a search that is not `GridSearch` the
+        sum over its fits, which is more than the wall seconds if they ran in parallel.
+    fit_seconds : float
+        Wall seconds of the final fit.
+    n_candidates : int
+        Number of candidates that were tried.
+    """
+
+    best_params: Mapping[str, Any]
+    best_score: float | None
+    tuning_seconds: float
+    fit_seconds: float
+    n_candidates: int
+
+
+def tuning_record(fitted: Any) -> TuningRecord | None:
+    """Read what tuning gave off a fitted model.
+
+    Parameters
+    ----------
+    fitted : estimator
+        A pipeline, search, strategy or any estimator; the search may be inside, as the last step
+        of a pipeline, or the regressor of a transformed target.
+
+    Returns
+    -------
+    TuningRecord or None
+        None if nothing was tuned.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> search = GridSearch(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]})
+    >>> record = tuning_record(make_pipeline(search).fit(*load_iris(return_X_y=True)))
+    >>> record.best_params, record.n_candidates
+    ({'max_depth': 3}, 2)
+    >>> tuning_record(DecisionTreeClassifier()) is None
+    True
+    """
+    search = _search_in(fitted)
+    if search is None:
+        return None
+    score = float(getattr(search, "best_score_", np.nan))
+    return TuningRecord(
+        best_params=plain(_short_names(search.best_params_)),
+        best_score=score if math.isfinite(score) else None,
+        tuning_seconds=_tuning_seconds(search),
+        fit_seconds=float(getattr(search, "refit_time_", 0.0)),
+        n_candidates=len(search.cv_results_["params"]),
+    )
+
+
+def _search_in(model: Any) -> Any:
+    if hasattr(model, "best_params_") and hasattr(model, "cv_results_"):
+        return model
+    inner = model.steps[-1][1] if hasattr(model, "steps") else None
+    for attribute in ("estimator_", "regressor_"):
+        inner = getattr(model, attribute, inner)
+    return None if inner is None else _search_in(inner)
+
+
+def _short_names(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Drop the prefixes of parameter names, unless two would become the same."""
+    short = Counter(name.rpartition("__")[2] for name in params)
+    last = {name: name.rpartition("__")[2] for name in params}
+    return {last[name] if short[last[name]] == 1 else name: params[name] for name in params}
+
+
+def _tuning_seconds(search: Any) -> float:
+    if hasattr(search, "tuning_seconds_"):
+        return float(search.tuning_seconds_)
+    results = search.cv_results_
+    seconds = np.asarray(results["mean_fit_time"]) + np.asarray(results["mean_score_time"])
+    return float(seconds.sum() * search.n_splits_)

@@ -1,0 +1,50 @@
+"""Names of strategies: what they may be, and what was probably meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from mlaut.errors import StrategyError
+
+__all__ = ["check_name", "nearest"]
+
+
+def check_name(name: str) -> str:
+    """Give a name back if it can name a strategy in files and tables.
+
+    Raises
+    ------
+    StrategyError
+        It is empty, has a slash, is not text, or cannot be printed.
+
+    Examples
+    --------
+    >>> check_name("a/b")
+    Traceback (most recent call last):
+    mlaut.errors.StrategyError: 'a/b' cannot name a strategy: it has a slash; use another name
+    """
+    if not isinstance(name, str):
+        raise StrategyError(f"{name!r} cannot name a strategy: it is not text; use a string")
+    if not name.strip() or not name.isprintable():
+        raise StrategyError(f"{name!r} cannot name a strategy: it cannot be read; use letters")
+    if "/" in name:
+        raise StrategyError(f"{name!r} cannot name a strategy: it has a slash; use another name")
+    return name
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Say which known word was probably meant, or which there are.
+
+    Examples
+    --------
+    >>> nearest("KNeighbours", ["SVC", "K_Neighbours"])
+    "did you mean 'K_Neighbours'?"
+    >>> nearest("zebra", ["SVC", "K_Neighbours"])
+    'use one of SVC, K_Neighbours'
+    """
+    by_lower = {candidate.lower(): candidate for candidate in known}
+    close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)
+    if close:
+        return f"did you mean {by_lower[close[0]]!r}?"
+    return f"use one of {', '.join(by_lower.values())}"

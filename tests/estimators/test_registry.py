@@ -1,0 +1,142 @@
+"""Asking for strategies."""
+
+import subprocess
+import sys
+
+import pytest
+
+from mlaut.errors import StrategyError
+from mlaut.estimators import REGISTRY, Registry, Spec, instantiate_default_estimators
+from mlaut.estimators.identity import class_path
+from mlaut.records import CLASSIFICATION, REGRESSION, TASKS
+
+PAPER = [
+    "BaselineClassifier",
+    "GaussianNaiveBayes",
+    "BernoulliNaiveBayes",
+    "LogisticRegression",
+    "PassiveAggressiveClassifier",
+    "K_Neighbours",
+    "SVC",
+    "DecisionTreeClassifier",
+    "RandomForestClassifier",
+    "BaggingClassifier",
+    "GradientBoostingClassifier",
+]
+
+
+def names(*words, **metadata):
+    return [spec.name for spec in REGISTRY.search(*words, **metadata)]
+
+
+def test_the_default_classifiers_are_those_of_the_paper_and_histogram_boosting():
+    assert names(CLASSIFICATION) == [*PAPER, "HistGradientBoostingClassifier"]
+
+
+def test_the_order_of_asking_is_kept_and_nothing_comes_twice():
+    found = names("RandomForestClassifier", "BaggingClassifier", "Ensemble_methods")
+    assert found[:2] == ["RandomForestClassifier", "BaggingClassifier"]
+    assert len(set(found)) == len(found)
+
+
+def test_a_strategy_is_found_by_the_name_of_its_class():
+    assert names("Random_Forest_Classifier") == ["RandomForestClassifier"]
+
+
+@pytest.mark.parametrize("spec", list(REGISTRY), ids=lambda spec: spec.name)
+def test_what_is_listed_is_what_the_class_says(spec):
+    cls = spec.load()
+    assert cls.properties.name == spec.name
+    assert cls.properties.estimator_family == spec.estimator_family
+    assert cls.properties.tasks == spec.tasks
+    assert cls.properties.package == spec.package
+    assert class_path(cls).endswith(spec.class_name)
+
+
+def test_searching_by_metadata():
+    assert names("Ensemble_methods", tasks=REGRESSION, categories=True) == [
+        "HistGradientBoostingRegressor"
+    ]
+
+
+def test_a_large_grid_is_given_only_when_asked_for():
+    assert "RandomForestClassifier_large_grid" not in names("Ensemble_methods")
+    assert "RandomForestClassifier_large_grid" in names("all")
+    assert names("Large_grids") == ["RandomForestClassifier_large_grid"]
+
+
+@pytest.mark.parametrize(
+    ("word", "answer"),
+    [
+        ("RandomForrestClassifier", "did you mean 'RandomForestClassifier'?"),
+        ("classification", "did you mean 'Classification'?"),
+        ("Ensembles", "did you mean 'Ensemble_methods'?"),
+    ],
+)
+def test_an_unknown_word_is_answered_with_the_nearest(word, answer):
+    with pytest.raises(StrategyError, match=f"called '{word}'") as error:
+        instantiate_default_estimators([word])
+    assert str(error.value).endswith(answer)
+
+
+def test_an_unknown_property_is_answered_with_the_nearest():
+    with pytest.raises(StrategyError, match="called 'task'; did you mean 'tasks'"):
+        REGISTRY.search("all", task=CLASSIFICATION)
+
+
+def test_listing_3_of_the_paper():
+    est = ["RandomForestClassifier", "BaggingClassifier"]
+    assert repr(instantiate_default_estimators(estimators=est)) == (
+        "[<mlaut.estimators.ensemble_estimators.Random_Forest_Classifier>, "
+        "<mlaut.estimators.ensemble_estimators.Bagging_Classifier>]"
+    )
+
+
+def test_listing_11_of_the_paper():
+    strategies = instantiate_default_estimators(estimators=["Classification"], verbose=1, n_jobs=-1)
+    assert {(s.verbose, s.n_jobs) for s in strategies} == {(1, -1)}
+    assert len(strategies) == 12
+
+
+def test_parameters_reach_every_strategy():
+    strategies = instantiate_default_estimators("Naive_Bayes", random_state=3, cv=2)
+    assert [(s.random_state, s.cv) for s in strategies] == [(3, 2), (3, 2)]
+
+
+def test_asking_for_nothing_gives_nothing():
+    assert instantiate_default_estimators([]) == []
+
+
+def test_a_name_is_registered_once():
+    spec = Spec("Mine", "somewhere:Mine", ("Mine",), TASKS)
+    registry = Registry([spec])
+    with pytest.raises(StrategyError, match=r"'Mine' is registered already .*give the new one"):
+        registry.add(spec)
+    assert registry["Mine"] is spec
+    with pytest.raises(StrategyError, match="no strategy is called 'Mein'; did you mean 'Mine'"):
+        registry["Mein"]
+
+
+def test_the_table_has_a_row_a_strategy():
+    table = REGISTRY.table()
+    assert len(table) == len(REGISTRY)
+    assert list(table.columns) == ["name", "family", "task", "collection", "package"]
+
+
+def test_listing_imports_neither_scikit_learn_nor_keras():
+    code = (
+        "import sys; from mlaut.estimators import REGISTRY; "
+        "REGISTRY.table('Classification'); "
+        "print([m for m in ('sklearn', 'keras', 'scipy', 'matplotlib') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_loading_every_class_imports_no_keras():
+    code = (
+        "import sys; from mlaut.estimators import REGISTRY; "
+        "[spec.load() for spec in REGISTRY]; print('keras' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
