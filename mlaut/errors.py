@@ -4,6 +4,9 @@ Each message says three things in one line: the cause, the evidence (which file,
 strategy), and the way out. The command line prints that line and leaves with ``exit_code``.
 """
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 __all__ = [
     "AnalysisError",
     "DataError",
@@ -15,6 +18,7 @@ __all__ = [
     "StrategyError",
     "StudyError",
     "StudyLockedError",
+    "nearest",
 ]
 
 
@@ -76,3 +80,18 @@ class RunInterrupted(KeyboardInterrupt):
     """
 
     exit_code = 130
+
+
+def nearest(word: object, known: Iterable[object]) -> str:
+    """Give the end of a message on an unknown word: the nearest that is known, or nothing.
+
+    Examples
+    --------
+    >>> "no column 'specis'" + nearest("specis", ["petal", "species"])
+    "no column 'specis'; did you mean 'species'?"
+    >>> nearest("colour", [0, 1])
+    ''
+    """
+    by_text = {str(name).lower(): name for name in known}
+    close = get_close_matches(str(word).lower(), by_text, n=1)
+    return f"; did you mean {by_text[close[0]]!r}?" if close else ""

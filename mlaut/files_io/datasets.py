@@ -1,0 +1,299 @@
+"""A dataset as an HDF5 group: its table, and what is known of it.
+
+The group, of encoding ``mlaut-dataset``, holds ``table`` (`mlaut.files_io.frames`) and ``about``,
+a JSON text with everything that `DatasetInfo` tells. The attributes ``class_name``, ``task`` and
+``fingerprint`` repeat the most asked for, for those who look with other tools.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import h5py
+import numpy as np
+import pandas as pd
+
+from mlaut.errors import DataError, StoreError, nearest
+from mlaut.files_io.fingerprints import column_fingerprints, dataset_fingerprint
+from mlaut.files_io.frames import read_frame, write_frame
+from mlaut.files_io.names import from_h5
+from mlaut.files_io.study_arrays import get_json, put_json
+from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, Dataset
+
+__all__ = ["DatasetInfo", "checked", "infer_task", "task_named"]
+
+ENCODING = "mlaut-dataset"
+VERSION = 1
+MOST_CLASSES = 20
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """What is known of a stored dataset without reading its table.
+
+    Attributes
+    ----------
+    name : str
+    path : str
+        In its database, as `FilesIO.load_dataset` takes it.
+    task : str
+    target : str
+        Name of the target column.
+    n_rows, n_features : int
+        The target is no feature.
+    n_classes : int or None
+        Number of distinct target values; None for regression.
+    fingerprint : str
+        Of table, target and task.
+    metadata : mapping
+        ``source``, ``dataset_id`` and whatever else was given.
+    """
+
+    name: str
+    path: str
+    task: str
+    target: str
+    n_rows: int
+    n_features: int
+    n_classes: int | None
+    fingerprint: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+# -------------------------------------------------------------------- the task
+
+
+def task_named(task: str) -> str:
+    """Give the task that is meant, in its own spelling.
+
+    Raises
+    ------
+    DataError
+        There is no such task.
+
+    Examples
+    --------
+    >>> task_named("classification")
+    'Classification'
+    """
+    for known in TASKS:
+        if str(task).lower() == known.lower():
+            return known
+    raise DataError(f"no task {task!r}{nearest(task, TASKS) or f'; there are {TASKS}'}")
+
+
+def infer_task(labels: pd.Series) -> str:
+    """Say which task a target column stands for, when nobody has said.
+
+    Texts, categories and truth values are classes. So are whole numbers (in a column of integers
+    or of floats) of at most 20 different values; all other numbers, and durations, are quantities
+    to be predicted by regression. Where that is wrong, name the task.
+
+    Parameters
+    ----------
+    labels : Series
+
+    Returns
+    -------
+    str
+        ``"Classification"`` or ``"Regression"``.
+
+    Examples
+    --------
+    >>> infer_task(pd.Series(["yes", "no"])), infer_task(pd.Series([1, 2, 2, None]))
+    ('Classification', 'Classification')
+    >>> infer_task(pd.Series([1.5, 2, 3])), infer_task(pd.Series(range(100)))
+    ('Regression', 'Regression')
+    """
+    if not pd.api.types.is_numeric_dtype(labels) or pd.api.types.is_bool_dtype(labels):
+        return CLASSIFICATION
+    values = labels.dropna().to_numpy(dtype=float)
+    whole = bool(np.all(values == np.round(values)))
+    return CLASSIFICATION if whole and len(np.unique(values)) <= MOST_CLASSES else REGRESSION
+
+
+# ------------------------------------------------------------------- the checks
+
+
+def checked(dataset: Dataset) -> Dataset:
+    """Give a dataset that can be stored, with its fingerprint; a task of ``""`` is inferred.
+
+    Raises
+    ------
+    DataError
+        It has no name, no rows, no such target, no column beside the target, two columns of one
+        name, a column that cannot be stored, or metadata that are not plain values.
+    """
+    name, frame, target = dataset.name, dataset.frame, dataset.target
+    if not isinstance(name, str) or not name:
+        raise DataError(f"a dataset needs a text as its name, not {name!r}")
+    if not isinstance(frame, pd.DataFrame):
+        raise DataError(f"dataset {name!r}: a DataFrame is needed, not a {type(frame).__name__}")
+    try:
+        _check_frame(frame, target)
+        task = task_named(dataset.task) if dataset.task else infer_task(frame[target])
+        metadata = _plain_json(dataset.metadata)
+        fingerprint = dataset_fingerprint(frame, target, task)
+    except DataError as error:
+        raise DataError(f"dataset {name!r}: {error}") from None
+    return replace(dataset, task=task, metadata=metadata, fingerprint=fingerprint)
+
+
+def _check_frame(frame: pd.DataFrame, target: Any) -> None:
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        raise DataError(f"two columns are called {twice[0]!r}; rename one")
+    if target not in frame.columns:
+        last = ", ".join(map(repr, frame.columns[-3:]))
+        hint = nearest(target, frame.columns) or f"; its last columns are {last}"
+        raise DataError(f"no column {target!r} to be the target{hint}")
+    if not len(frame):
+        raise DataError("the table has no rows; check where it was read")
+    if frame.shape[1] == 1:
+        raise DataError(f"no column beside the target {target!r}; a strategy needs features")
+
+
+def _plain_json(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    plain = {}
+    for key, value in metadata.items():
+        try:
+            plain[str(key)] = json.loads(json.dumps(value, default=_plain))
+        except (TypeError, ValueError):
+            raise DataError(
+                f"its metadata {key!r} is a {type(value).__name__}; use texts, numbers and lists"
+            ) from None
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError
+
+
+# ---------------------------------------------------------------- in the file
+
+
+def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
+    """Store a checked dataset as a new group."""
+    group = parent.create_group(key)
+    write_frame(group, "table", dataset.frame)
+    classification = dataset.task == CLASSIFICATION
+    target = dataset.target
+    about = {
+        "name": dataset.name,
+        "task": dataset.task,
+        "target": _plain(target) if isinstance(target, np.generic) else target,
+        "n_rows": len(dataset.frame),
+        "n_features": dataset.frame.shape[1] - 1,
+        "n_classes": int(dataset.labels.nunique()) if classification else None,
+        "fingerprint": dataset.fingerprint,
+        "metadata": dataset.metadata,
+    }
+    put_json(group, "about", about)
+    group.attrs.update({"encoding-type": ENCODING, "encoding-version": VERSION})
+    for key, value in (("class_name", target), ("task", dataset.task)):
+        group.attrs[key] = str(value)
+    group.attrs["fingerprint"] = dataset.fingerprint
+
+
+def is_dataset(item: Any) -> bool:
+    """Whether a member of a file is a stored dataset."""
+    return isinstance(item, h5py.Group) and item.attrs.get("encoding-type") == ENCODING
+
+
+def get_info(group: h5py.Group) -> DatasetInfo:
+    """Read what is known of a stored dataset.
+
+    Raises
+    ------
+    StoreError
+        It is damaged, or of a newer version.
+    """
+    where = f"{group.file.filename}: dataset {from_h5(group.name.rpartition('/')[2])!r}"
+    try:
+        version = int(group.attrs["encoding-version"])
+        if version > VERSION:
+            raise StoreError(
+                f"{where} has version {version} of its encoding, and this MLaut reads up to "
+                f"{VERSION}; update MLaut"
+            )
+        return DatasetInfo(path=group.name, **get_json(group, "about", None))
+    except (KeyError, OSError, TypeError, ValueError) as error:
+        raise StoreError(
+            f"{where}: damaged ({' '.join(str(error).split())}); "
+            "restore the file from a copy, or store the dataset again"
+        ) from error
+
+
+def get_dataset(group: h5py.Group) -> Dataset:
+    """Read a stored dataset, and check that its content is what was stored.
+
+    Raises
+    ------
+    StoreError
+        It is damaged, or of a newer version; the message names file, dataset and column.
+    """
+    info = get_info(group)
+    if "table" not in group:
+        raise StoreError(
+            f"{group.file.filename}: dataset {info.name!r} has lost its table; "
+            "restore the file from a copy, or store the dataset again"
+        )
+    frame = read_frame(group["table"], info.name)
+    if dataset_fingerprint(frame, info.target, info.task) != info.fingerprint:
+        raise StoreError(
+            f"{group.file.filename}: dataset {info.name!r} is not what was stored (its fingerprint "
+            "does not hold); restore the file from a copy, or store the dataset again"
+        )
+    return Dataset(
+        name=info.name,
+        frame=frame,
+        target=info.target,
+        task=info.task,
+        metadata=info.metadata,
+        fingerprint=info.fingerprint,
+        path=info.path,
+    )
+
+
+def what_changed(group: h5py.Group, new: Dataset) -> str:
+    """Say in which respects a dataset differs from a stored one; empty where it does not."""
+    old = get_info(group)
+    return ", ".join(_changes(group, old, new))
+
+
+def _changes(group: h5py.Group, old: DatasetInfo, new: Dataset) -> Iterator[str]:
+    if old.fingerprint != new.fingerprint:
+        if old.target != new.target:
+            yield f"target {old.target!r} is now {new.target!r}"
+        if old.task != new.task:
+            yield f"task {old.task} is now {new.task}"
+        if old.n_rows != len(new.frame):
+            yield f"{old.n_rows} rows are now {len(new.frame)}"
+        else:
+            yield from _changed_columns(get_dataset(group).frame, new.frame)
+    keys = sorted({*old.metadata, *new.metadata})
+    metadata = [key for key in keys if old.metadata.get(key) != new.metadata.get(key)]
+    if metadata:
+        yield f"other metadata {', '.join(metadata)}"
+
+
+def _changed_columns(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[str]:
+    before, after = dict(column_fingerprints(old)), dict(column_fingerprints(new))
+    both = [name for name in before if name in after]
+    groups = {
+        "without": [name for name in before if name not in after],
+        "with new": [name for name in after if name not in before],
+        "other values in": [name for name in both if before[name] != after[name]],
+    }
+    for what, names in groups.items():
+        if names:
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            plural = "columns" if len(names) > 1 else "column"
+            yield f"{what} {plural} {', '.join(map(repr, names[:3]))}{more}"
+    if set(before) == set(after) and list(before) != list(after):
+        yield "columns in another order"

@@ -1,0 +1,421 @@
+"""An HDF5 database of datasets, and its verbs."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import h5py
+import pandas as pd
+
+from mlaut.errors import DataError, StoreError, nearest
+from mlaut.files_io.datasets import (
+    DatasetInfo,
+    checked,
+    get_dataset,
+    get_info,
+    is_dataset,
+    put_dataset,
+    what_changed,
+)
+from mlaut.files_io.hdf5 import explain, read_h5, rewrite_h5
+from mlaut.files_io.names import from_h5, to_h5
+from mlaut.records import Dataset
+
+__all__ = ["FilesIO"]
+
+MODES = ("r", "a", "w")
+RESERVED = ("splits", "experiments")  # where a study keeps its own in the same file
+
+
+class FilesIO:
+    """One HDF5 database. It holds a path and a mode, and opens the file briefly for each verb.
+
+    Parameters
+    ----------
+    path : path-like
+        An HDF5 file.
+    mode : {"r", "a", "w"}, default "r"
+        ``"r"`` reads an existing file; ``"a"`` also writes, and creates what does not exist, with
+        its folder; ``"w"`` begins with an empty file.
+    overwrite : bool, default False
+        Let ``"w"`` empty a file that exists, with every dataset and every result in it.
+
+    Raises
+    ------
+    StoreError
+        The file is missing, is not HDF5, is damaged, or cannot be written; or ``"w"`` would empty
+        one that exists.
+
+    Notes
+    -----
+    A dataset lies at ``<group>/<name>``; in the path of a name that HDF5 cannot hold, such as
+    ``a/b``, a percent sign and a code stand for what it cannot (``a%2Fb``).
+
+    Each change is made in a copy that then replaces the file: it is there wholly or not at all.
+    Storing n datasets one by one copies the file n times; `save_datasets` copies it once.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> io = FilesIO(folder.name + "/input.h5", mode="a")
+    >>> table = pd.DataFrame({"length": [1.4, 4.7, 6.0], "species": ["setosa", "b", "c"]})
+    >>> io.save_pandas_dataset(
+    ...     dataset=table,
+    ...     save_loc="/flowers",
+    ...     metadata={"class_name": "species", "dataset_name": "iris", "source": "UCI"},
+    ... )
+    '/flowers/iris'
+    >>> io.list_datasets("flowers/")
+    (['iris'], ['/flowers/iris'])
+    >>> frame, metadata = io.load_dataset_pd("flowers/iris")
+    >>> frame.equals(table), metadata["class_name"], metadata["task"]
+    (True, 'species', 'Classification')
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        mode: Literal["r", "a", "w"] = "r",
+        *,
+        overwrite: bool = False,
+    ) -> None:
+        self.path = Path(path)
+        self.mode = mode
+        if mode not in MODES:
+            raise StoreError(
+                f"{self.path}: no mode {mode!r}; 'r' reads, 'a' also writes, 'w' begins anew"
+            )
+        if mode == "w" and self.path.exists() and not overwrite:
+            raise StoreError(
+                f"{self.path}: exists, and mode 'w' would empty it; open it with mode='a' to add "
+                "to it, or pass overwrite=True to lose what it holds"
+            )
+        self._open(empty=mode == "w")
+
+    def _open(self, empty: bool) -> None:
+        """Find out now, and not after hours, whether the file can be used as asked."""
+        exists = self.path.exists()
+        if exists and not empty:
+            with read_h5(self.path):
+                pass
+            if self.mode == "a" and not os.access(self.path, os.W_OK):
+                raise StoreError(
+                    f"{self.path}: is read-only; make it writable, or open it with mode='r'"
+                )
+        elif self.mode == "r":
+            raise StoreError(
+                f"{self.path}: no such file; check the path, or open it with mode='a' to create it"
+            )
+        else:
+            _make_folder(self.path)
+            with rewrite_h5(self.path, fresh=True):
+                pass
+
+    def __repr__(self) -> str:
+        return f"FilesIO({str(self.path)!r}, mode={self.mode!r})"
+
+    def _repr_html_(self) -> str:
+        infos = self.dataset_infos()
+        rows = "".join(
+            f"<tr><td>{html.escape(info.path)}</td><td>{info.task}</td>"
+            f"<td>{info.n_rows}</td><td>{info.n_features}</td></tr>"
+            for info in infos[:20]
+        )
+        more = f"<p>and {len(infos) - 20} more</p>" if len(infos) > 20 else ""
+        return (
+            f"<p><b>{html.escape(str(self.path))}</b>, mode {self.mode}: {len(infos)} datasets</p>"
+            "<table><tr><th>path</th><th>task</th><th>rows</th><th>features</th></tr>"
+            f"{rows}</table>{more}"
+        )
+
+    # ---------------------------------------------------------------- reading
+
+    def list_datasets(self, hdf5_group: str = "/") -> tuple[list[str], list[str]]:
+        """Give the datasets of a group and of the groups in it.
+
+        Parameters
+        ----------
+        hdf5_group : str, default "/"
+            For example ``"openml/"``.
+
+        Returns
+        -------
+        names : list of str
+        paths : list of str
+            In the database, in alphabetical order.
+
+        Raises
+        ------
+        DataError
+            There is no such group.
+        """
+        with read_h5(self.path) as file:
+            paths = [group.name for group in self._found(file, hdf5_group)]
+        return [from_h5(path.rpartition("/")[2]) for path in paths], paths
+
+    def dataset_infos(self, hdf5_group: str = "/") -> tuple[DatasetInfo, ...]:
+        """Give what is known of each dataset of a group, in one look and without its table."""
+        with read_h5(self.path) as file:
+            return tuple(map(get_info, self._found(file, hdf5_group)))
+
+    def dataset_info(self, dataset_path: str) -> DatasetInfo:
+        """Give what is known of a dataset without reading its table.
+
+        Raises
+        ------
+        DataError
+            There is no such dataset.
+        """
+        with read_h5(self.path) as file:
+            return get_info(self._group(file, dataset_path))
+
+    def load_dataset(self, dataset_path: str) -> Dataset:
+        """Read a dataset, and check that its content is what was stored.
+
+        Parameters
+        ----------
+        dataset_path : str
+            As `list_datasets` gives it; the first slash may be left out.
+
+        Raises
+        ------
+        DataError
+            There is no such dataset.
+        StoreError
+            It is damaged; the message names the column.
+        """
+        with read_h5(self.path) as file:
+            return get_dataset(self._group(file, dataset_path))
+
+    def load_dataset_pd(self, dataset_path: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+        """Read a dataset as a table and its metadata.
+
+        Returns
+        -------
+        frame : DataFrame
+            All columns, the target among them.
+        metadata : dict
+            With ``class_name``, ``dataset_name``, ``task`` and whatever was given beside them.
+        """
+        dataset = self.load_dataset(dataset_path)
+        known = {"class_name": dataset.target, "dataset_name": dataset.name, "task": dataset.task}
+        return dataset.frame, {**dataset.metadata, **known}
+
+    # ---------------------------------------------------------------- writing
+
+    def save_pandas_dataset(
+        self,
+        dataset: pd.DataFrame,
+        save_loc: str = "/",
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        overwrite: bool = False,
+    ) -> str:
+        """Store a table as a dataset. For many, see `save_datasets`.
+
+        Parameters
+        ----------
+        dataset : DataFrame
+            All columns, the target among them.
+        save_loc : str, default "/"
+            Group of the database, for example ``"/openml"``; made when it does not exist.
+        metadata : mapping
+            ``class_name``, the name of the target column, and ``dataset_name`` must be given;
+            ``task``, ``source``, ``dataset_id`` and anything else of plain values may be. A task
+            that is not given is inferred: texts, categories, truth values and whole numbers of at
+            most 20 different values are classes, other targets quantities.
+        overwrite : bool, default False
+            Replace a dataset of that name that has other content.
+
+        Returns
+        -------
+        str
+            Path of the dataset.
+
+        Raises
+        ------
+        DataError
+            The metadata or the table are not complete, or a column cannot be stored.
+        StoreError
+            The database is open for reading only, or has another dataset of that name.
+        """
+        stored = _dataset_of(dataset, dict(metadata or {}))
+        return self.save_datasets([stored], save_loc, overwrite=overwrite)[0]
+
+    def save_datasets(
+        self, datasets: Iterable[Dataset], save_loc: str = "/", *, overwrite: bool = False
+    ) -> tuple[str, ...]:
+        """Store datasets in one change of the file: all of them, or none.
+
+        A dataset that is stored already, with the same content and metadata, is left alone.
+
+        Parameters
+        ----------
+        datasets : iterable of Dataset
+        save_loc : str, default "/"
+        overwrite : bool, default False
+            Replace datasets of the same names that have other content.
+
+        Returns
+        -------
+        tuple of str
+            Path of each.
+
+        Raises
+        ------
+        DataError
+            A dataset is not complete, a column cannot be stored, or a name comes twice.
+        StoreError
+            The database is open for reading only, or has another dataset of that name.
+        """
+        self._check_writable()
+        group = _parts(save_loc)
+        new: dict[str, Dataset] = {}
+        for dataset in map(checked, datasets):
+            path = "/" + "/".join([*group, to_h5(dataset.name)])
+            if path in new:
+                raise DataError(f"dataset {dataset.name!r}: given twice for {path}; rename one")
+            new[path] = dataset
+        replaced, known = self._compare(new, overwrite)
+        if set(known) != set(new):
+            with self._changing(without=replaced) as file:
+                for path, dataset in new.items():
+                    if path not in known:
+                        above, _, key = path.rpartition("/")
+                        put_dataset(file.require_group(above or "/"), key, dataset)
+        return tuple(new)
+
+    def delete_dataset(self, dataset_path: str) -> None:
+        """Remove a dataset, and give back its room on the disk.
+
+        Raises
+        ------
+        DataError
+            There is no such dataset.
+        StoreError
+            The database is open for reading only.
+        """
+        self._check_writable()
+        with read_h5(self.path) as file:
+            path = self._group(file, dataset_path).name
+        with self._changing(without=[path]):
+            pass
+
+    def _compare(self, new: Mapping[str, Dataset], overwrite: bool) -> tuple[list[str], list[str]]:
+        """Find the paths whose datasets are to be replaced, and those that are stored already."""
+        replaced: list[str] = []
+        known: list[str] = []
+        with read_h5(self.path) as file:
+            for path, dataset in new.items():
+                self._check_room(file, path)
+                if path not in file:
+                    continue
+                changes = what_changed(file[path], dataset)
+                if changes and not overwrite:
+                    raise StoreError(
+                        f"{self.path}: {path} exists and differs: {changes}; save it under a new "
+                        "name, or pass overwrite=True"
+                    )
+                (replaced if changes else known).append(path)
+        return replaced, known
+
+    def _check_room(self, file: h5py.File, path: str) -> None:
+        """Refuse a place where something else is, or that lies inside a dataset or a study."""
+        parts = path.strip("/").split("/")
+        for depth in range(1, len(parts) + 1):
+            above = "/" + "/".join(parts[:depth])
+            item = file.get(above)
+            whole = depth == len(parts)
+            taken = item is not None and (
+                is_dataset(item) != whole or isinstance(item, h5py.Dataset)
+            )
+            if taken or parts[0] in RESERVED:
+                raise StoreError(
+                    f"{self.path}: {path} cannot be stored, for {above} is something else; "
+                    "choose another name or save_loc"
+                )
+
+    @contextlib.contextmanager
+    def _changing(self, without: Sequence[str]) -> Iterator[h5py.File]:
+        """Change the structure; what is to go is left out of a new file, so that no hole stays."""
+        if not without:
+            with rewrite_h5(self.path) as file:
+                yield file
+            return
+        with rewrite_h5(self.path, fresh=True) as new:
+            with read_h5(self.path) as old:
+                _copy_without(old, new, set(without))
+            yield new
+
+    def _check_writable(self) -> None:
+        if self.mode == "r":
+            raise StoreError(
+                f"{self.path}: opened with mode='r', which only reads; "
+                "open it with mode='a' to change it"
+            )
+
+    # ---------------------------------------------------------------- looking
+
+    def _found(self, file: h5py.File, hdf5_group: str) -> Iterator[h5py.Group]:
+        path = "/" + "/".join(_parts(hdf5_group))
+        if path != "/" and path not in file:
+            groups = sorted({group.parent.name for group in _datasets(file["/"])})
+            hint = nearest(path, groups) or f"; its groups are {', '.join(groups) or 'none'}"
+            raise DataError(f"{self.path}: no group {hdf5_group!r}{hint}")
+        return _datasets(file[path])
+
+    def _group(self, file: h5py.File, dataset_path: str) -> h5py.Group:
+        path = "/" + "/".join(_parts(dataset_path))
+        if path not in file or not is_dataset(file[path]):
+            known = [group.name for group in _datasets(file["/"])]
+            hint = nearest(path, known) or f"; it has {len(known)}, see list_datasets()"
+            raise DataError(f"{self.path}: no dataset {dataset_path!r}{hint}")
+        return file[path]
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in ("", ".")]
+
+
+def _datasets(group: h5py.Group) -> Iterator[h5py.Group]:
+    for item in group.values():
+        if is_dataset(item):
+            yield item
+        elif isinstance(item, h5py.Group):
+            yield from _datasets(item)
+
+
+def _copy_without(old: h5py.Group, new: h5py.Group, left_out: set[str]) -> None:
+    new.attrs.update(old.attrs)
+    for name, item in old.items():
+        if any(path.startswith(f"{item.name}/") for path in left_out):
+            _copy_without(item, new.create_group(name), left_out)
+        elif item.name not in left_out:
+            old.copy(item, new, name)
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise explain(error, path, "making its folder") from error
+
+
+def _dataset_of(frame: pd.DataFrame, metadata: dict[str, Any]) -> Dataset:
+    for key in ("class_name", "dataset_name"):
+        if key not in metadata:
+            raise DataError(f"the metadata of a dataset need {key!r}; given are {list(metadata)}")
+    return Dataset(
+        name=metadata.pop("dataset_name"),
+        target=metadata.pop("class_name"),
+        task=metadata.pop("task", ""),
+        frame=frame,
+        metadata=metadata,
+    )

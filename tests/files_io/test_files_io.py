@@ -1,0 +1,406 @@
+"""The verbs of a database of datasets, and what they say of bad input."""
+
+import errno
+import os
+import pickle
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+from mlaut.errors import DataError, StoreError
+from mlaut.files_io import FilesIO, Study, files_io
+from mlaut.files_io.datasets import infer_task
+from mlaut.records import CLASSIFICATION, REGRESSION, Dataset
+
+
+def table(n=6):
+    return pd.DataFrame(
+        {
+            "x": np.linspace(0, 1, n),
+            "colour": pd.Categorical((["red", None, "blue"] * n)[:n]),
+            "y": (["no", "yes"] * n)[:n],
+        }
+    )
+
+
+def meta(name="iris", **more):
+    return {"class_name": "y", "dataset_name": name, "source": "UCI", "dataset_id": 53, **more}
+
+
+def datasets(*names, n=6):
+    return [Dataset(name, table(n), "y", CLASSIFICATION, {"source": "UCI"}) for name in names]
+
+
+@pytest.fixture
+def io(tmp_path):
+    return FilesIO(tmp_path / "input.h5", mode="a")
+
+
+def one_line(caught):
+    text = str(caught.value)
+    assert "\n" not in text
+    return text
+
+
+# ------------------------------------------------------------- store and load
+
+
+def test_the_papers_verbs(io):
+    path = io.save_pandas_dataset(dataset=table(), save_loc="/openml", metadata=meta())
+    assert path == "/openml/iris"
+    names, paths = io.list_datasets(hdf5_group="openml/")
+    assert (names, paths) == (["iris"], ["/openml/iris"])
+    frame, metadata = io.load_dataset_pd(paths[0])
+    assert_frame_equal(frame, table())
+    assert metadata == {**meta(), "task": CLASSIFICATION}
+
+
+def test_a_loaded_dataset_knows_all_of_itself(io):
+    io.save_pandas_dataset(table(), "/uci/small", meta(note="ü", id2=np.int64(3)))
+    dataset = io.load_dataset("uci/small/iris")
+    assert (dataset.name, dataset.path) == ("iris", "/uci/small/iris")
+    assert (dataset.target, dataset.task) == ("y", CLASSIFICATION)
+    assert dataset.metadata == {"source": "UCI", "dataset_id": 53, "note": "ü", "id2": 3}
+    assert list(dataset.features) == ["x", "colour"]
+    assert dataset.labels.tolist() == ["no", "yes"] * 3
+    info = io.dataset_info("/uci/small/iris")
+    assert (info.n_rows, info.n_features, info.n_classes) == (6, 2, 2)
+    assert info.fingerprint == dataset.fingerprint
+    assert len(info.fingerprint) == 64
+
+
+@pytest.mark.parametrize("name", ["a/b", ".", "..", "50 %", "a%2Fb", "Größe 名 😀", " "])
+def test_odd_names(io, name):
+    path = io.save_pandas_dataset(table(), "/g", meta(name))
+    assert io.list_datasets("g") == ([name], [path])
+    assert io.load_dataset(path).name == name
+
+
+def test_lists_are_of_a_group_and_its_groups_in_order(io):
+    assert io.list_datasets() == ([], [])
+    io.save_datasets(datasets("wine", "iris"), "/uci")
+    io.save_datasets(datasets("iris"), "/uci/old")
+    io.save_datasets(datasets("zoo"))
+    assert io.list_datasets("/uci/old")[1] == ["/uci/old/iris"]
+    assert io.list_datasets("uci")[1] == ["/uci/iris", "/uci/old/iris", "/uci/wine"]
+    assert io.list_datasets()[0] == ["iris", "iris", "wine", "zoo"]
+    assert [info.path for info in io.dataset_infos("uci/old")] == ["/uci/old/iris"]
+
+
+def test_many_datasets_are_one_change_of_the_file(io, monkeypatch):
+    calls = []
+    real = files_io.rewrite_h5
+    monkeypatch.setattr(files_io, "rewrite_h5", lambda *a, **k: calls.append(a) or real(*a, **k))
+    assert io.save_datasets(iter(datasets("a", "b", "c")), "g") == ("/g/a", "/g/b", "/g/c")
+    assert len(calls) == 1
+
+
+def test_a_set_with_one_bad_dataset_is_not_stored_at_all(io):
+    bad = Dataset("bad", table(), "z", CLASSIFICATION)
+    with pytest.raises(DataError, match="dataset 'bad': no column 'z'"):
+        io.save_datasets([*datasets("a"), bad])
+    assert io.list_datasets() == ([], [])
+
+
+def test_a_name_given_twice_is_refused(io):
+    with pytest.raises(DataError, match="dataset 'a': given twice for /g/a; rename one"):
+        io.save_datasets(datasets("a", "b", "a"), "g")
+
+
+# ------------------------------------------------------------- the same again
+
+
+def test_the_same_dataset_again_changes_nothing(io):
+    io.save_pandas_dataset(table(), "/g", meta())
+    before = io.path.stat()
+    assert io.save_pandas_dataset(table(), "/g", meta()) == "/g/iris"
+    assert io.path.stat().st_ino == before.st_ino
+
+
+OTHERS = {
+    "6 rows are now 8": (table(8), {}),
+    "other values in column 'x'": (table().assign(x=0.0), {}),
+    "with new column 'n'": (table().assign(n=1), {}),
+    "without column 'colour'": (table().drop(columns="colour"), {}),
+    "columns in another order": (table()[["y", "x", "colour"]], {}),
+    "with new columns 1, 2, 3 and 1 more": (table().join(
+        pd.DataFrame(0, range(6), [1, 2, 3, 4])), {}),
+    "target 'y' is now 'colour'": (table(), {"class_name": "colour"}),
+    "task Classification is now Regression": (table(), {"task": "regression"}),
+    "other metadata licence, source": (table(), {"source": "PMLB", "licence": "MIT"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", OTHERS)
+def test_other_content_under_a_known_name_is_refused_and_told(io, change):
+    io.save_pandas_dataset(table(), "/g", meta())
+    frame, metadata = OTHERS[change]
+    with pytest.raises(StoreError) as caught:
+        io.save_pandas_dataset(frame, "/g", meta(**metadata))
+    assert f"/g/iris exists and differs: {change}" in one_line(caught)
+    assert "save it under a new name, or pass overwrite=True" in str(caught.value)
+    assert_frame_equal(io.load_dataset("/g/iris").frame, table())
+    io.save_pandas_dataset(frame, "/g", meta(**metadata), overwrite=True)
+    assert_frame_equal(io.load_dataset("/g/iris").frame, frame)
+
+
+def test_overwriting_and_deleting_leave_the_rest_and_no_hole(io):
+    io.save_datasets(datasets("big", n=50_000), "g")
+    large = io.path.stat().st_size
+    io.save_datasets(datasets("other"), "g")
+    io.save_datasets(datasets("big"), "g", overwrite=True)
+    assert io.path.stat().st_size < large / 2
+    assert io.dataset_info("g/big").n_rows == 6
+    io.delete_dataset("g/big")
+    assert io.list_datasets("g") == (["other"], ["/g/other"])
+    assert_frame_equal(io.load_dataset("g/other").frame, table())
+
+
+def test_a_study_in_the_same_file_is_kept(io, tmp_path):
+    from mlaut.files_io import SplitEntry
+    from mlaut.records import Split
+
+    study = Study(io.path)
+    split = Split(np.array([[0, 1]], dtype=np.int16), "by hand")
+    study.save_splits(
+        [SplitEntry("s", "/s", CLASSIFICATION, "f", ("a", "b"), np.array([0, 1], "i4"), split)]
+    )
+    io.save_datasets(datasets("a", "b"), "g")
+    io.delete_dataset("g/a")
+    assert study.datasets == ("s",)
+    assert io.list_datasets()[1] == ["/g/b"]
+    with pytest.raises(StoreError, match="/splits/a cannot be stored"):
+        io.save_datasets(datasets("a"), "/splits")
+
+
+def test_a_dataset_is_no_group(io):
+    io.save_datasets(datasets("a"), "/g")
+    with pytest.raises(StoreError, match="/g/a/b cannot be stored, for /g/a is something else"):
+        io.save_datasets(datasets("b"), "/g/a")
+    with pytest.raises(StoreError, match="/g cannot be stored, for /g is something else"):
+        io.save_datasets(datasets("g"))
+
+
+# -------------------------------------------------------------------- the task
+
+
+@pytest.mark.parametrize(
+    ("labels", "task"),
+    [
+        (["a", "b"], CLASSIFICATION),
+        (pd.Series(["a", None], dtype="string"), CLASSIFICATION),
+        (pd.Series([True, False]), CLASSIFICATION),
+        (pd.Series([True, None], dtype="boolean"), CLASSIFICATION),
+        (pd.Categorical([1.5, 2.5]), CLASSIFICATION),
+        ([1, 2], CLASSIFICATION),
+        ([1.0, np.nan, 3.0], CLASSIFICATION),
+        (list(range(20)), CLASSIFICATION),
+        (list(range(21)), REGRESSION),
+        ([1.0, 2.5], REGRESSION),
+        (pd.array([1, None, *range(30)], dtype="Int64"), REGRESSION),
+    ],
+    ids=str,
+)
+def test_inferred_task(labels, task):
+    assert infer_task(pd.Series(labels)) == task
+
+
+def test_a_given_task_wins_and_a_misspelt_one_is_told(io):
+    io.save_pandas_dataset(table(), "/g", meta(class_name="x", task="classification"))
+    assert io.dataset_info("/g/iris").task == CLASSIFICATION
+    with pytest.raises(DataError, match="no task 'regresion'; did you mean 'Regression'"):
+        io.save_pandas_dataset(table(), "/g", meta("b", class_name="x", task="regresion"))
+
+
+# ------------------------------------------------------------------- bad input
+
+
+BAD = {
+    r"the metadata of a dataset need 'class_name'": (table(), {"dataset_name": "d"}),
+    r"the metadata of a dataset need 'dataset_name'": (table(), {"class_name": "d"}),
+    r"dataset 'd': no column 'Colours' to be the target; did you mean 'colour'": (
+        table(), meta("d", class_name="Colours")),
+    r"dataset 'd': no column 'zzz' to be the target; its last columns are 'x', 'colour', 'y'": (
+        table(), meta("d", class_name="zzz")),
+    r"dataset 'd': two columns are called 'x'; rename one": (
+        table().rename(columns={"colour": "x"}), meta("d")),
+    r"dataset 'd': the table has no rows": (table()[:0], meta("d")),
+    r"dataset 'd': no column beside the target 'y'": (table()[["y"]], meta("d")),
+    r"dataset 'd': column 'l': Python objects of mixed kinds": (
+        table().assign(l=[[1]] * 6), meta("d")),
+    r"dataset 'd': its metadata 'what' is a set; use texts": (table(), meta("d", what={1})),
+    r"dataset 'd': a DataFrame is needed, not a ndarray": (np.zeros((2, 2)), meta("d")),
+    r"a dataset needs a text as its name, not ''": (table(), meta("")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_an_incomplete_dataset_is_refused(io, message):
+    with pytest.raises(DataError, match=message) as caught:
+        io.save_pandas_dataset(BAD[message][0], "/g", BAD[message][1])
+    one_line(caught)
+    assert io.list_datasets() == ([], [])
+
+
+def test_unknown_paths_are_answered_with_the_nearest(io):
+    io.save_datasets(datasets("iris", "wine"), "/openml")
+    with pytest.raises(DataError, match=r"no dataset 'openml/irsi'; did you mean '/openml/iris'"):
+        io.load_dataset("openml/irsi")
+    with pytest.raises(DataError, match=r"no dataset '/qqq'; it has 2, see list_datasets"):
+        io.dataset_info("/qqq")
+    with pytest.raises(DataError, match=r"no dataset 'openml'"):
+        io.load_dataset("openml")
+    with pytest.raises(DataError, match=r"no group 'opneml/'; did you mean '/openml'"):
+        io.list_datasets("opneml/")
+    with pytest.raises(DataError, match=r"no group '/qqq'; its groups are /openml"):
+        io.list_datasets("/qqq")
+
+
+def test_mode_r_refuses_to_write_and_says_how_to(io):
+    io.save_datasets(datasets("a"))
+    reader = FilesIO(io.path)
+    for change in (
+        lambda: reader.save_pandas_dataset(table(), "/", meta()),
+        lambda: reader.save_datasets(datasets("b")),
+        lambda: reader.delete_dataset("a"),
+    ):
+        with pytest.raises(StoreError, match=r"input.h5: opened with mode='r'.*mode='a'") as caught:
+            change()
+        one_line(caught)
+    assert reader.list_datasets()[0] == ["a"]
+
+
+def test_mode_w_never_empties_by_accident(io):
+    io.save_datasets(datasets("a"))
+    with pytest.raises(StoreError, match=r"input.h5: exists, and mode 'w' would empty it"):
+        FilesIO(io.path, mode="w")
+    assert io.list_datasets()[0] == ["a"]
+    anew = FilesIO(io.path, mode="w", overwrite=True)
+    assert anew.list_datasets()[0] == []
+    anew.save_datasets(datasets("b"))
+    assert io.list_datasets()[0] == ["b"]
+
+
+def test_mode_a_creates_the_file_and_its_folder(tmp_path):
+    path = tmp_path / "new" / "folder" / "study.h5"
+    io = FilesIO(path, mode="a")
+    assert h5py.is_hdf5(path)
+    assert not Study(path).exists
+    assert io.list_datasets() == ([], [])
+
+
+def test_an_input_that_cannot_be_used_is_told_when_it_is_opened(tmp_path):
+    missing = tmp_path / "missing.h5"
+    with pytest.raises(StoreError, match=r"missing.h5: no such file; check the path") as caught:
+        FilesIO(missing)
+    one_line(caught)
+    assert not missing.exists()
+    text = tmp_path / "data.csv"
+    text.write_text("a,b\n1,2\n")
+    for mode in ("r", "a"):
+        with pytest.raises(StoreError, match=r"data.csv: not an HDF5 file") as caught:
+            FilesIO(text, mode=mode)
+        one_line(caught)
+    with pytest.raises(StoreError, match=r"data.csv"):
+        FilesIO(text, mode="w", overwrite=True)
+    assert text.read_text() == "a,b\n1,2\n"
+    with pytest.raises(StoreError, match="is a folder, not an HDF5 file"):
+        FilesIO(tmp_path)
+    with pytest.raises(StoreError, match="no mode 'x'; 'r' reads"):
+        FilesIO(text, mode="x")
+    with pytest.raises(StoreError, match=r"data.csv/new.h5: .*making its folder"):
+        FilesIO(text / "new.h5", mode="a")
+
+
+def test_a_truncated_file_is_told_and_left(io):
+    io.save_datasets(datasets("a", n=2000))
+    whole = io.path.read_bytes()
+    io.path.write_bytes(whole[: len(whole) // 2])
+    for use in (lambda: FilesIO(io.path), lambda: FilesIO(io.path, "a"), io.list_datasets):
+        with pytest.raises(StoreError, match=r"input.h5: a truncated HDF5 file") as caught:
+            use()
+        one_line(caught)
+    assert io.path.stat().st_size == len(whole) // 2
+
+
+def test_a_read_only_output_is_told_when_it_is_opened(io, monkeypatch):
+    io.save_datasets(datasets("a"))
+    monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
+    with pytest.raises(StoreError, match=r"input.h5: is read-only; make it writable") as caught:
+        FilesIO(io.path, mode="a")
+    one_line(caught)
+    with pytest.raises(StoreError, match=r"input.h5: no permission"):
+        io.save_datasets(datasets("b"))
+    assert FilesIO(io.path).list_datasets()[0] == ["a"]
+
+
+def test_a_full_disk_loses_nothing(io, monkeypatch):
+    io.save_datasets(datasets("a"))
+    whole = io.path.read_bytes()
+
+    def full(*_args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files_io, "put_dataset", full)
+    with pytest.raises(StoreError, match=r"input.h5: the disk .*is full") as caught:
+        io.save_datasets(datasets("b"))
+    one_line(caught)
+    assert io.path.read_bytes() == whole
+    assert [p.name for p in io.path.parent.iterdir()] == ["input.h5"]
+
+
+# ---------------------------------------------------------------------- damage
+
+
+def test_changed_content_is_noticed(io):
+    io.save_datasets(datasets("a"), "g")
+    with h5py.File(io.path, "r+") as file:
+        file["g/a/table/body/0/values"][0, 0] = 9.0
+    with pytest.raises(StoreError, match=r"input.h5: dataset 'a' is not what was stored"):
+        io.load_dataset("g/a")
+
+
+@pytest.mark.parametrize(
+    ("lost", "message"),
+    [
+        ("table", "dataset 'a' has lost its table"),
+        ("table/body/1", "dataset 'a', column 'colour': cannot be read"),
+        ("about", "dataset 'a': damaged"),
+    ],
+)
+def test_damage_names_file_dataset_and_column(io, lost, message):
+    io.save_datasets(datasets("a"), "g")
+    with h5py.File(io.path, "r+") as file:
+        del file["g/a"][lost]
+    with pytest.raises(StoreError, match=message) as caught:
+        io.load_dataset("g/a")
+    assert str(io.path) in one_line(caught)
+
+
+def test_newer_versions_are_told(io):
+    io.save_datasets(datasets("a"), "g")
+    with h5py.File(io.path, "r+") as file:
+        file["g/a"].attrs["encoding-version"] = 2
+    with pytest.raises(StoreError, match=r"dataset 'a' has version 2.*update MLaut"):
+        io.dataset_info("g/a")
+
+
+# --------------------------------------------------------------------- showing
+
+
+def test_it_shows_itself_shortly(io):
+    io.save_datasets(datasets(*(f"<{k:02}>" for k in range(23))), "g")
+    assert repr(io) == f"FilesIO({str(io.path)!r}, mode='a')"
+    shown = io._repr_html_()
+    assert "23 datasets" in shown
+    assert "/g/&lt;00&gt;" in shown
+    assert "and 3 more" in shown
+    assert shown.count("<tr>") == 21
+
+
+def test_it_travels_to_other_processes(io):
+    io.save_datasets(datasets("a"))
+    assert pickle.loads(pickle.dumps(io)).list_datasets()[0] == ["a"]
