@@ -6,6 +6,7 @@ from setuptools import find_packages, setup
 
 EXTRAS = {
     "keras": ["keras>=3.10", "jax>=0.6"],
+    "jupyter": ["ipywidgets>=8.1", "jupyterlab>=4.2"],
     "parquet": ["pyarrow>=18"],
     "test": [
         "hypothesis>=6.100",
@@ -34,7 +35,7 @@ setup(
     license_files=["LICENSE"],
     python_requires=">=3.11",
     packages=find_packages(include=["mlaut", "mlaut.*"]),
-    package_data={"mlaut": ["py.typed", "data/starter/*", "data/starter/tables/*"]},
+    package_data={"mlaut": ["py.typed", "demo.toml", "data/starter/*", "data/starter/tables/*"]},
     install_requires=[
         "click>=8.1",
         "cloudpickle>=3.0",

@@ -4,38 +4,25 @@ All public names are here; they are imported when they are first used, so that `
 loads neither scikit-learn nor matplotlib nor keras.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import Any
+from mlaut.lazy import attach
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "AnalyseResults": "mlaut.analysis",
     "Data": "mlaut.data",
     "FilesIO": "mlaut.files_io",
+    "Generic_Estimator": "mlaut.estimators",
+    "MlautError": "mlaut.errors",
+    "MlautEstimator": "mlaut.estimators",
     "Orchestrator": "mlaut.experiments",
-    "AnalyseResults": "mlaut.analysis",
     "Results": "mlaut.analysis",
     "compare": "mlaut.analysis",
     "instantiate_default_estimators": "mlaut.estimators",
-    "Generic_Estimator": "mlaut.estimators",
-    "MlautEstimator": "mlaut.estimators",
     "properties": "mlaut.estimators",
-    "MlautError": "mlaut.errors",
+    "run_study": "mlaut.experiments",
+    "study_status": "mlaut.experiments",
 }
 
 __all__ = ["__version__", *_HOME]
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name at its first use (PEP 562)."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'mlaut' has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = attach(__name__, _HOME)

@@ -35,8 +35,8 @@ def explain(error: OSError, path: Path, doing: str) -> StoreError:
     text = str(error)
     if error.errno in _FULL or "No space left" in text or "File too large" in text:
         return StoreError(
-            f"{path}: the disk (or what may be used of it) is full while {doing}; what was stored before is intact: "
-            "free some space and repeat the call"
+            f"{path}: the disk (or what may be used of it) is full while {doing}; "
+            "what was stored before is intact: free some space and repeat the call"
         )
     if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM) or "Permission denied" in text:
         return StoreError(

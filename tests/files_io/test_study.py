@@ -236,7 +236,7 @@ def test_full_disk_loses_nothing(study):
     try:
         with study.writing() as writer:
             resource.setrlimit(resource.RLIMIT_FSIZE, (200, limits[1]))
-            with pytest.raises(StoreError, match="journal: .* while appending"):
+            with pytest.raises(StoreError, match=r"journal: .* while appending"):
                 writer.write(outcome(iris, "tree"))
             with pytest.raises(StoreError, match=r"study\.h5: .*while changing its structure"):
                 rewrite_h5(study.path).__enter__()
@@ -324,7 +324,7 @@ def test_killed_writers_lose_nothing_that_was_reported(tmp_path):
             test = big.split.rows(0, int(fold))[1]
             found = block.predictions[block.strategies.index(name), 0, test]
             np.testing.assert_array_equal(found, outcome(big, name, fold=int(fold)).predictions)
-    assert 0 < len(reported)
+    assert len(reported) > 0
 
 
 NAMES = ["a", "b/c", "ü"]

@@ -1,0 +1,5 @@
+"""``python -m mlaut``."""
+
+from mlaut.cli import main
+
+main()

@@ -1,0 +1,249 @@
+"""The command line: one sub-command a public function; heavy packages load in the command."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mlaut import __version__
+from mlaut.errors import MlautError, RunInterrupted
+
+__all__ = ["main"]
+
+_TASKS = click.Choice(["Classification", "Regression"], case_sensitive=False)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="mlaut")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def cli(debug: bool) -> None:
+    """Compare machine learning strategies over many datasets, and say how sure one can be.
+
+    \b
+    mlaut demo                      a small study on real data, from nothing
+    mlaut run study.toml            run a study, or go on with it
+    mlaut status study.h5           where it stands
+    mlaut report study.h5           what may be concluded
+    """
+
+
+@cli.command()
+@click.option(
+    "-o",
+    "--output",
+    default="demo",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Folder for the study and its results.",
+)
+@click.option(
+    "-j", "--n-jobs", default=-1, show_default=True, help="Worker processes; -1: every core."
+)
+def demo(output: Path, n_jobs: int) -> None:
+    """Compare strategies on real datasets that come with MLaut, and show what may be concluded.
+
+    Interrupt it and call it again: it goes on where it stopped.
+
+    \b
+    mlaut demo
+    mlaut demo -o /tmp/demo -j 1
+    """
+    from importlib.resources import files
+
+    output.mkdir(parents=True, exist_ok=True)
+    study_file = output / "study.toml"
+    if not study_file.exists():
+        study_file.write_text(files("mlaut").joinpath("demo.toml").read_text(encoding="utf-8"))
+    _run(study_file, n_jobs=n_jobs)
+    _report(output / "study.h5", output / "report", "all", None)
+    click.echo(f"\nStudy file:     {study_file}")
+    click.echo(f"Study database: {output / 'study.h5'}")
+    click.echo(f"All tables:     {output / 'report'}")
+
+
+@cli.command()
+@click.argument("study_file", type=click.Path(path_type=Path))
+@click.option("-j", "--n-jobs", type=int, help="Worker processes; -1: every core.")
+@click.option("--timeout", help="Wall time that a cell may take, for example 10m.")
+@click.option("--memory", help="Memory that a cell may allocate, for example 4GiB.")
+@click.option("--retry", multiple=True, help="Try failed cells of this status again (repeatable).")
+@click.option(
+    "--overwrite-predictions",
+    is_flag=True,
+    default=None,
+    help="Run strategies again whose parameters changed.",
+)
+@click.option("--save-models", is_flag=True, default=None, help="Keep the fitted models.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+def run(study_file: Path, quiet: bool, **changes: Any) -> None:
+    """Run a study file, or go on with it.
+
+    \b
+    mlaut run study.toml
+    mlaut run study.toml -j 4 --timeout 10m --retry timeout
+    """
+    given = {name: value for name, value in changes.items() if value not in (None, ())}
+    _run(study_file, verbose=0 if quiet else 1, **given)
+
+
+@cli.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option("--why", is_flag=True, help="Show why cells failed.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def status(study: Path, why: bool, as_json: bool) -> None:
+    """Say where a study stands, also while it runs.
+
+    \b
+    mlaut status study.h5
+    mlaut status study.h5 --json
+    """
+    from mlaut.experiments.status import failures, study_status
+
+    now = study_status(study)
+    failed = failures(study) if why else []
+    if as_json:
+        click.echo(json.dumps({**now.to_dict(), "failures": failed} if why else now.to_dict()))
+        return
+    click.echo(str(now))
+    words = sorted(now.total)
+    rows = [[name, *(now.of_strategy(name)[word] for word in words)] for name in now.strategies]
+    _table(rows, ["strategy", *(word.word for word in words)])
+    if why:
+        _table([list(row.values()) for row in failed], list(failed[0]) if failed else [])
+
+
+@cli.command()
+@click.argument("criterion", default="all")
+@click.option("--task", type=_TASKS, help="Only those for a task.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def strategies(criterion: str, task: str | None, as_json: bool) -> None:
+    """List the strategies that come with MLaut: all, or those of a name, family or task.
+
+    \b
+    mlaut strategies
+    mlaut strategies Ensemble_methods --task classification
+    """
+    from mlaut.estimators import list_strategies
+
+    found = list_strategies(criterion, task=task)
+    if as_json:
+        click.echo(json.dumps(found))
+        return
+    _table(
+        [[s["name"], ", ".join(s["estimator_family"]), ", ".join(s["tasks"])] for s in found],
+        ["name", "family", "tasks"],
+    )
+
+
+@cli.command()
+@click.argument("database", required=False, type=click.Path(path_type=Path))
+@click.option("--group", default="/", show_default=True, help="A group of the database.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def datasets(database: Path | None, group: str, as_json: bool) -> None:
+    """List the datasets of an input database, or those that come with MLaut.
+
+    \b
+    mlaut datasets
+    mlaut datasets input.h5 --group openml/
+    """
+    from mlaut.data import list_datasets
+
+    found = list_datasets(database, group)
+    if as_json:
+        click.echo(json.dumps(found))
+        return
+    columns = ["name", "task", "rows", "features", "classes", "source"]
+    _table([[row.get(column, "") for column in columns] for row in found], columns)
+
+
+@cli.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="A folder for all tables, or a file (.txt, .md or .csv); default: the screen.",
+)
+@click.option(
+    "--format",
+    "style",
+    default="text",
+    show_default=True,
+    type=click.Choice(["text", "markdown", "csv"]),
+    help="How tables are written on screen.",
+)
+@click.option("--metric", help="accuracy, mcc, rmse, ...; default by task.")
+def report(study: Path, output: Path | None, style: str, metric: str | None) -> None:
+    """Say what may be concluded from a study, with intervals, ranks and tests.
+
+    \b
+    mlaut report study.h5
+    mlaut report study.h5 --metric balanced_accuracy -o tables/
+    """
+    _report(study, output, style, metric)
+
+
+def _run(study_file: Path, verbose: int = 1, **changes: Any) -> None:
+    from mlaut.experiments import run_study
+
+    click.echo(str(run_study(study_file, verbose=verbose, **changes)))
+
+
+def _report(study: Path, output: Path | None, style: str, metric: str | None) -> None:
+    from mlaut.report import make_report, write_report
+
+    made = make_report(study, metric=metric)
+    if output is not None:
+        write_report(made, output)
+    if output is None or style == "all":
+        click.echo(made.to_text("text" if style == "all" else style))
+
+
+def _table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
+    from tabulate import tabulate
+
+    if rows:
+        click.echo(tabulate(rows, headers=headers, disable_numparse=True))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; an error is one line and an exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        cli.main(given, prog_name="mlaut", standalone_mode=False)
+    except click.exceptions.Exit as leave:
+        sys.exit(leave.exit_code)
+    except click.Abort:
+        sys.exit(RunInterrupted.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except RunInterrupted as stopped:
+        click.echo(f"mlaut: {stopped}", err=True)
+        sys.exit(stopped.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except Exception as error:
+        _fail(error, debug="--debug" in given)
+
+
+def _fail(error: Exception, debug: bool) -> None:
+    if debug:
+        traceback.print_exc()
+    if isinstance(error, MlautError):
+        click.echo(f"mlaut: error: {error}", err=True)
+        sys.exit(error.exit_code)
+    text = " ".join(str(error).split())
+    click.echo(
+        f"mlaut: a fault of MLaut itself: {type(error).__name__}: {text}; "
+        "call it as 'mlaut --debug ...' and report what it prints",
+        err=True,
+    )
+    sys.exit(70)

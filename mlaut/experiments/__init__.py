@@ -1,0 +1,19 @@
+"""Running studies: the plan, the cells, where they run, and the one process that writes."""
+
+from mlaut.lazy import attach
+
+_HOME = {
+    "InlineEngine": "mlaut.experiments.engines",
+    "LocalEngine": "mlaut.experiments.engines",
+    "Orchestrator": "mlaut.experiments.orchestrator",
+    "Plan": "mlaut.experiments.plan",
+    "RunSummary": "mlaut.experiments.orchestrator",
+    "StudyFile": "mlaut.experiments.study_file",
+    "StudyStatus": "mlaut.experiments.status",
+    "read_study_file": "mlaut.experiments.study_file",
+    "run_study": "mlaut.experiments.study_file",
+    "study_status": "mlaut.experiments.status",
+}
+
+__all__ = [*_HOME]
+__getattr__, __dir__ = attach(__name__, _HOME)

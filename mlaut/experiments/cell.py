@@ -1,0 +1,214 @@
+"""One cell: preprocess, tune, fit, predict and time, and say how it ended. Touches no study."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import random
+import time
+import traceback
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mlaut.data.targets import positions
+from mlaut.errors import MlautError
+from mlaut.estimators import DataShape, MlautEstimator
+from mlaut.estimators.tuning import tuning_record
+from mlaut.experiments.guard import limited_memory, peak_memory, reset_peak_memory
+from mlaut.files_io.models import save_model
+from mlaut.records import CLASSIFICATION, Cell, Dataset, Outcome, Status
+
+__all__ = ["CellOptions", "cell_seed", "run_cell"]
+
+_WARNINGS_KEPT = 10
+_TRACEBACK_LINES = 40
+
+
+@dataclass(frozen=True)
+class CellOptions:
+    """How cells are run.
+
+    Attributes
+    ----------
+    threads : int, default 1
+        Threads that a cell may use inside.
+    memory : int or None
+        Bytes that a cell may allocate beyond what its process has.
+    models : Path or None
+        Folder that fitted models are saved to; None saves none.
+    """
+
+    threads: int = 1
+    memory: int | None = None
+    models: Path | None = None
+
+
+def cell_seed(seed: int, cell: Cell) -> int:
+    """Derive the seed of a cell from its key, so that neither order nor workers change a result.
+
+    Examples
+    --------
+    >>> cell_seed(0, Cell("iris", "SVC")) == cell_seed(0, Cell("iris", "SVC", fold=1))
+    False
+    """
+    key = "\0".join([str(seed), cell.dataset, cell.strategy, str(cell.repeat), str(cell.fold)])
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "little")
+
+
+def run_cell(
+    cell: Cell,
+    strategy: MlautEstimator,
+    dataset: Dataset,
+    classes: tuple[Any, ...],
+    rows: tuple[np.ndarray, np.ndarray],
+    seed: int,
+    options: CellOptions,
+) -> Outcome:
+    """Run one cell; whatever the strategy does in Python becomes an outcome.
+
+    Parameters
+    ----------
+    cell : Cell
+    strategy : MlautEstimator
+    dataset : Dataset
+    classes : tuple
+        Sorted class labels of the whole dataset; empty for regression.
+    rows : tuple of two ndarray of int
+        Positions of the training and of the test rows.
+    seed : int
+        Of everything random in the cell.
+    options : CellOptions
+    """
+    started = time.time()
+    reset_peak_memory()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            with _bounded(seed, options):
+                outcome = _fit_and_predict(cell, strategy, dataset, classes, rows, seed, options)
+        except MemoryError as error:
+            outcome = _failed(cell, Status.MEMORY, error)
+        except Exception as error:
+            outcome = _failed(cell, Status.ERROR, error)
+    details = {
+        **outcome.details,
+        "warnings": _told(caught),
+        "peak_memory": peak_memory(),
+        "started": round(started, 3),
+        "elapsed": time.time() - started,
+    }
+    return replace(outcome, seed=seed, details=details)
+
+
+@contextlib.contextmanager
+def _bounded(seed: int, options: CellOptions) -> Iterator[None]:
+    """Bound threads and memory, and seed the global generators that some estimators use."""
+    from joblib import parallel_config
+    from threadpoolctl import threadpool_limits
+
+    np.random.seed(seed)  # noqa: NPY002
+    random.seed(seed)
+    backend = "sequential" if options.threads == 1 else "threading"
+    with (
+        threadpool_limits(options.threads),
+        parallel_config(backend=backend),
+        limited_memory(options.memory),
+    ):
+        yield
+
+
+def _fit_and_predict(
+    cell: Cell,
+    strategy: MlautEstimator,
+    dataset: Dataset,
+    classes: tuple[Any, ...],
+    rows: tuple[np.ndarray, np.ndarray],
+    seed: int,
+    options: CellOptions,
+) -> Outcome:
+    train, test = rows
+    table, labels = dataset.features, dataset.labels.to_numpy()
+    if classes:
+        labels = np.asarray(classes)[positions(dataset.labels, classes)]
+    shape = DataShape(len(train), table.shape[1], len(classes))
+    begun = time.perf_counter()
+    model = strategy.assemble(shape, random_state=seed, n_jobs=options.threads)
+    model.fit(table.iloc[train], labels[train])
+    fitted = time.perf_counter()
+    predicted = model.predict(table.iloc[test])
+    ended = time.perf_counter()
+    tuning = tuning_record(model)
+    tuned = max(0.0, fitted - begun - tuning.fit_seconds) if tuning else 0.0
+    details: dict[str, Any] = {}
+    if tuning:
+        details["best_params"] = tuning.best_params
+        details["tuning_score"] = tuning.best_score
+        details["candidates"] = tuning.n_candidates
+    if options.models:
+        details["model"] = save_model(options.models, cell, model)
+    return Outcome(
+        cell=cell,
+        status=Status.DONE,
+        predictions=_checked(predicted, classes, len(test), dataset.task),
+        probabilities=_probabilities(model, table.iloc[test], classes),
+        seconds=(tuned, fitted - begun - tuned, ended - fitted),
+        details=details,
+    )
+
+
+def _checked(predicted: Any, classes: tuple[Any, ...], n_test: int, task: str) -> np.ndarray:
+    """Give predictions as they are stored, or say what is wrong with them."""
+    values = np.asarray(predicted)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (n_test,):
+        raise ValueError(f"predict returned shape {values.shape} for {n_test} test rows")
+    if task == CLASSIFICATION:
+        return positions(values, classes)
+    numbers = values.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        bad = int((~np.isfinite(numbers)).sum())
+        raise ValueError(f"predict returned {bad} values of {n_test} that are NaN or infinite")
+    return numbers
+
+
+def _probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> np.ndarray | None:
+    """Probabilities over all classes of the dataset; one that was not seen in training has 0."""
+    if not classes or not hasattr(model, "predict_proba"):
+        return None
+    given = np.asarray(model.predict_proba(table), dtype=np.float32)
+    seen = positions(model.classes_, classes)
+    if given.shape != (len(table), len(seen)) or not np.isfinite(given).all():
+        raise ValueError(
+            f"predict_proba returned shape {given.shape} for {len(table)} test rows and "
+            f"{len(seen)} classes, or values that are not finite"
+        )
+    probabilities = np.zeros((len(table), len(classes)), dtype=np.float32)
+    probabilities[:, seen] = given
+    return probabilities
+
+
+def _failed(cell: Cell, status: Status, error: BaseException) -> Outcome:
+    if isinstance(error, MlautError):
+        reason = str(error)
+    else:
+        lines = str(error).strip().splitlines()
+        reason = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    told = "".join(traceback.format_exception(error)).splitlines()[-_TRACEBACK_LINES:]
+    return Outcome(cell, status, reason=reason[:500], details={"traceback": "\n".join(told)})
+
+
+def _told(caught: list[warnings.WarningMessage]) -> list[str]:
+    """Each different warning once, with how often it came."""
+    counts: dict[str, int] = {}
+    for warning in caught:
+        text = f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"[:300]
+        counts[text] = counts.get(text, 0) + 1
+    told = [text if n == 1 else f"{text} ({n} times)" for text, n in counts.items()]
+    more = len(told) - _WARNINGS_KEPT
+    return told[:_WARNINGS_KEPT] + ([f"and {more} further warnings"] if more > 0 else [])

@@ -1,0 +1,108 @@
+"""What keeps a cell within its bounds, inside the process that runs it."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+from mlaut.errors import StudyError
+
+__all__ = ["limited_memory", "parse_bytes", "parse_seconds", "peak_memory", "reset_peak_memory"]
+
+_STATUS = Path("/proc/self/status")
+_CLEAR = Path("/proc/self/clear_refs")
+
+
+@contextlib.contextmanager
+def limited_memory(limit: int | None) -> Iterator[None]:
+    """Make allocating more than ``limit`` bytes beyond the present fail with ``MemoryError``.
+
+    The data segment is limited, not the address space: libraries reserve gigabytes of addresses
+    that they never touch.
+    """
+    if limit is None:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    allowed = _in_status("VmData") + limit
+    resource.setrlimit(
+        resource.RLIMIT_DATA,
+        (allowed if hard == resource.RLIM_INFINITY else min(allowed, hard), hard),
+    )
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def reset_peak_memory() -> None:
+    """Let the peak of this process begin anew, where the system can do that."""
+    with contextlib.suppress(OSError):
+        _CLEAR.write_text("5")
+
+
+def peak_memory() -> int:
+    """Peak resident bytes of this process since the last reset."""
+    return _in_status("VmHWM") or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _in_status(key: str) -> int:
+    """Give the bytes that the kernel reports of this process under a key; 0 where it does not."""
+    try:
+        lines = _STATUS.read_text().splitlines()
+    except OSError:
+        return 0
+    kilobytes = next((line.split()[1] for line in lines if line.startswith(key + ":")), "0")
+    return int(kilobytes) * 1024
+
+
+def parse_seconds(text: str | float | None) -> float | None:
+    """Read a time limit: seconds, or a number with ``s``, ``m``, ``h`` or ``d``.
+
+    Examples
+    --------
+    >>> parse_seconds("10m"), parse_seconds(1.5), parse_seconds(None)
+    (600.0, 1.5, None)
+    >>> parse_seconds("soon")
+    Traceback (most recent call last):
+    mlaut.errors.StudyError: timeout 'soon': not a time above 0; write for example 90, '10m' or '2h'
+    """
+    return _parse(text, "timeout", "a time above 0", "90, '10m' or '2h'", _SECONDS)
+
+
+def parse_bytes(text: str | float | None) -> int | None:
+    """Read a memory limit: bytes, or a number with ``MB``, ``MiB``, ``GB``, ``GiB``, ...
+
+    Examples
+    --------
+    >>> parse_bytes("4GiB"), parse_bytes("500 MB"), parse_bytes(None)
+    (4294967296, 500000000, None)
+    """
+    value = _parse(text, "memory", "a size above 0", "'500MB' or '4GiB'", _BYTES)
+    return None if value is None else int(value)
+
+
+_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_BYTES = {"": 1.0, "b": 1.0} | {
+    prefix + suffix: float(base**power)
+    for power, prefix in enumerate("kmgt", start=1)
+    for suffix, base in (("", 1000), ("b", 1000), ("ib", 1024))
+}
+
+
+def _parse(
+    text: str | float | None, what: str, kind: str, example: str, units: dict[str, float]
+) -> float | None:
+    if text is None:
+        return None
+    number = str(text).strip().lower()
+    unit = number.lstrip("0123456789.+-e ")
+    try:
+        value = float(number[: len(number) - len(unit)]) * units[unit]
+    except (ValueError, KeyError):
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise StudyError(f"{what} {text!r}: not {kind}; write for example {example}")
+    return value

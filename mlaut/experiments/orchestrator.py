@@ -1,0 +1,445 @@
+"""The run: every strategy on every fold of every dataset, minus what is done already."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+import numpy as np
+
+from mlaut.errors import DataError, RunInterrupted, StudyError
+from mlaut.estimators import MlautEstimator, as_strategies
+from mlaut.experiments.cell import CellOptions
+from mlaut.experiments.engines import Engine, make_engine
+from mlaut.experiments.environment import describe_environment
+from mlaut.experiments.guard import parse_bytes, parse_seconds
+from mlaut.experiments.plan import (
+    Plan,
+    applicable,
+    changed_parameters,
+    make_plan,
+    parse_retry,
+)
+from mlaut.experiments.progress import Progress
+from mlaut.experiments.worker import Batch, DatasetRef
+from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study, StudyWriter
+from mlaut.files_io.models import load_model, models_folder
+from mlaut.records import Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Orchestrator", "RunSummary"]
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What a run did.
+
+    Attributes
+    ----------
+    study : Path
+    n_cells : int
+        Cells wanted.
+    n_before : int
+        Of those, done before this run.
+    counts : mapping of Status to int
+        What became of the cells of this run.
+    failed_before : int
+        Cells that failed in earlier runs and were not tried again.
+    reasons : tuple of (str, int)
+        Why cells failed, the most frequent first, with the number of cells.
+    seconds : float
+        Wall time of this run.
+    """
+
+    study: Path
+    n_cells: int
+    n_before: int
+    counts: Mapping[Status, int]
+    failed_before: int
+    reasons: tuple[tuple[str, int], ...]
+    seconds: float
+
+    @property
+    def n_done(self) -> int:
+        """Cells that are done now."""
+        return self.n_before + self.counts.get(Status.DONE, 0)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every cell wanted has predictions."""
+        return self.n_done == self.n_cells
+
+    def __str__(self) -> str:
+        words = [f"{n} {status.word}" for status, n in sorted(self.counts.items()) if n]
+        lines = [
+            f"{self.study}: {self.n_done} of {self.n_cells} cells done; this run: "
+            f"{', '.join(words) or 'nothing to do'} in {self.seconds:.1f} s"
+        ]
+        lines += [f"  {count} cells: {reason}" for reason, count in self.reasons]
+        if self.failed_before:
+            lines.append(
+                f"  {self.failed_before} cells failed in earlier runs and were not tried again; "
+                "retry=['error', 'timeout', ...] does"
+            )
+        return "\n".join(lines)
+
+
+class Orchestrator:
+    """Runs strategies on the datasets of a study and stores what they predict.
+
+    Parameters
+    ----------
+    hdf5_input_io : FilesIO
+        The database with the datasets.
+    hdf5_output_io : FilesIO
+        The study, with the splits that ``Data.split_datasets`` made.
+    dts_names : sequence of str, optional
+        Names of the datasets to run on; default all that have a split.
+    original_datasets_group_h5_path : str, optional
+        The group of the datasets in the input database; a check only, since the study knows
+        where each of its datasets came from.
+    seed : int, default 0
+        Of everything random; each cell derives its own from it and from its key.
+
+    Examples
+    --------
+    >>> from mlaut import Data, Orchestrator
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> data = Data()
+    >>> input_io = data.open_hdf5(folder.name + "/input.h5", mode="a")
+    >>> out_io = data.open_hdf5(folder.name + "/study.h5", mode="a")
+    >>> _ = data.load_collection("starter", hdf5_io=input_io, names=["iris"])
+    >>> names, paths = data.list_datasets(hdf5_io=input_io, hdf5_group="starter/")
+    >>> _ = data.split_datasets(hdf5_in=input_io, hdf5_out=out_io, dataset_paths=paths)
+    >>> orchestrator = Orchestrator(input_io, out_io, names, "starter/")
+    >>> summary = orchestrator.run("GaussianNaiveBayes", engine="inline", verbose=0)
+    >>> summary.n_done, summary.complete
+    (1, True)
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        hdf5_input_io: FilesIO,
+        hdf5_output_io: FilesIO,
+        dts_names: Sequence[str] | None = None,
+        original_datasets_group_h5_path: str | None = None,
+        *,
+        seed: int = 0,
+    ) -> None:
+        self.hdf5_input_io = hdf5_input_io
+        self.hdf5_output_io = hdf5_output_io
+        self.dts_names = dts_names
+        self.original_datasets_group_h5_path = original_datasets_group_h5_path
+        self.seed = seed
+
+    def run(
+        self,
+        modelling_strategies: Any,
+        *,
+        n_jobs: int | None = -1,
+        timeout: str | float | None = None,
+        memory: str | float | None = None,
+        threads: int = 1,
+        retry: Sequence[str] | Mapping[str, Sequence[str]] = (),
+        overwrite_predictions: bool = False,
+        save_models: bool = False,
+        engine: str | Engine = "local",
+        verbose: int = 1,
+    ) -> RunSummary:
+        """Run what is not done yet; calling it again resumes.
+
+        Parameters
+        ----------
+        modelling_strategies : strategies
+            Whatever ``mlaut.estimators.as_strategies`` takes: MLaut's strategies, scikit-learn
+            estimators or pipelines, alone, in a list, as (name, estimator) pairs or a dict, or
+            names.
+        n_jobs : int or None, default -1
+            Worker processes; -1 takes every core.
+        timeout : float or str, optional
+            Wall time that a cell may take: seconds, or for example ``"10m"``.
+        memory : float or str, optional
+            Memory that a cell may allocate: bytes, or for example ``"4GiB"``.
+        threads : int, default 1
+            Threads inside each worker. It is part of what decides the last bits of a result, so
+            it does not follow from ``n_jobs``.
+        retry : sequence of str, or mapping by strategy, default ()
+            Failed cells to try again, by status: ``["timeout", "crashed"]``.
+        overwrite_predictions : bool, default False
+            Run strategies again that are stored under the same name with other parameters. What
+            they gave before is replaced.
+        save_models : bool, default False
+            Keep each fitted model in the folder ``<study>.models``, for `predict_all`.
+        engine : {"local", "inline"} or Engine, default "local"
+        verbose : int, default 1
+            0 shows nothing, 1 the progress, 2 also each failure.
+
+        Returns
+        -------
+        RunSummary
+
+        Raises
+        ------
+        RunInterrupted
+            Ctrl-C, or a signal to terminate; everything that had ended is stored.
+        StudyError, StrategyError, DataError, StoreError
+            The run does not begin: what is asked contradicts what is stored.
+        """
+        strategies = as_strategies(modelling_strategies)
+        options = CellOptions(threads, parse_bytes(memory), self._models(save_models))
+        chosen = make_engine(engine, n_jobs, parse_seconds(timeout), threads)
+        study = Study(self.hdf5_output_io.path)
+        entries = self._entries(study)
+        wanted = applicable(entries, strategies)
+        _allocate(study, strategies, wanted, overwrite_predictions)
+        plan = make_plan(study, wanted, parse_retry(retry, _names(strategies)))
+        about = {"seed": self.seed, "threads": threads, "n_jobs": n_jobs, "timeout": timeout}
+        return self._run(study, plan, strategies, chosen, options, about, verbose)
+
+    def plan(
+        self,
+        modelling_strategies: Any,
+        *,
+        retry: Sequence[str] | Mapping[str, Sequence[str]] = (),
+        overwrite_predictions: bool = False,
+    ) -> Plan:
+        """Say what `run` would do with the same arguments, after making room for it."""
+        strategies = as_strategies(modelling_strategies)
+        study = Study(self.hdf5_output_io.path)
+        wanted = applicable(self._entries(study), strategies)
+        _allocate(study, strategies, wanted, overwrite_predictions)
+        return make_plan(study, wanted, parse_retry(retry, _names(strategies)))
+
+    def predict_all(
+        self, modelling_strategies: Any = None, *, trusted: bool = False
+    ) -> pd.DataFrame:
+        """Predict the test rows of every fold again, from the models that ``run`` has saved.
+
+        Parameters
+        ----------
+        modelling_strategies : strategies, optional
+            Default all that have saved models.
+        trusted : bool, default False
+            Say that the models are your own: loading a pickled model can run any code.
+
+        Returns
+        -------
+        DataFrame
+            One row a test row: ``dataset``, ``strategy``, ``repeat``, ``fold``, ``row``,
+            ``truth``, ``prediction`` (labels or numbers).
+
+        Raises
+        ------
+        StudyError
+            No model was saved.
+        StoreError
+            A model is not the one that the study recorded, or the models are not trusted.
+        """
+        import pandas as pd
+
+        study = Study(self.hdf5_output_io.path)
+        names = (
+            None if modelling_strategies is None else _names(as_strategies(modelling_strategies))
+        )
+        parts = [
+            _predict_again(study, self.hdf5_input_io, entry, record, trusted)
+            for entry in self._entries(study)
+            for record in study.details(entry.name)
+            if "model" in record and (names is None or record["strategy"] in names)
+        ]
+        if not parts:
+            raise StudyError(
+                f"{study.path}: no fitted models were saved; run with save_models=True, "
+                "and overwrite_predictions=True where cells are done already"
+            )
+        return pd.concat(parts, ignore_index=True)
+
+    def _models(self, save_models: bool) -> Path | None:
+        return models_folder(self.hdf5_output_io.path).absolute() if save_models else None
+
+    def _entries(self, study: Study) -> list[SplitEntry]:
+        """Give the datasets of the run, each with the content that it was split on."""
+        stored = study.load_splits()
+        names = list(stored) if self.dts_names is None else list(dict.fromkeys(self.dts_names))
+        missing = [name for name in names if name not in stored]
+        if missing:
+            raise StudyError(
+                f"{study.path}: no split of {', '.join(missing)}; call Data.split_datasets first"
+            )
+        if not names:
+            raise StudyError(f"{study.path}: no dataset to run on; call Data.split_datasets first")
+        for name in names:
+            self._check_content(stored[name])
+        return [stored[name] for name in names]
+
+    def _check_content(self, entry: SplitEntry) -> None:
+        now = self.hdf5_input_io.dataset_info(entry.path).fingerprint
+        if now != entry.fingerprint:
+            raise DataError(
+                f"{self.hdf5_input_io.path}: dataset {entry.name!r} is not the table that the "
+                f"study was split on (stored {entry.fingerprint[:12]}, now {now[:12]}); "
+                "give the new one another name, or write to a new study"
+            )
+
+    def _run(
+        self,
+        study: Study,
+        plan: Plan,
+        strategies: Sequence[MlautEstimator],
+        engine: Engine,
+        options: CellOptions,
+        about: Mapping[str, Any],
+        verbose: int,
+    ) -> RunSummary:
+        begun = time.monotonic()
+        reasons: Counter[str] = Counter()
+        progress = Progress(plan.n_todo, verbose)
+        if plan.n_todo:
+            try:
+                with (
+                    _terminate_interrupts(),
+                    study.writing({**describe_environment(), **about}) as writer,
+                    progress,
+                ):
+                    _forget(writer, plan)
+                    for outcomes in engine.run(self._batches(plan, strategies, options)):
+                        writer.write(*outcomes)
+                        progress.update(outcomes)
+                        reasons.update(
+                            f"{o.cell.strategy}: {o.status.word}: {o.reason}"
+                            for o in outcomes
+                            if o.reason
+                        )
+            except KeyboardInterrupt:
+                done = progress.counts.total()
+                raise RunInterrupted(
+                    f"stopped after {done} of {plan.n_todo} cells; all of them are stored in "
+                    f"{study.path}: make the same call again to go on"
+                ) from None
+        before = plan.counts()
+        kept_failures = sum(n for status, n in before.items() if status.failed) - _retried(plan)
+        return RunSummary(
+            study=study.path,
+            n_cells=plan.n_cells,
+            n_before=before[Status.DONE],
+            counts=progress.counts,
+            failed_before=kept_failures,
+            reasons=tuple(reasons.most_common()),
+            seconds=time.monotonic() - begun,
+        )
+
+    def _batches(
+        self, plan: Plan, strategies: Sequence[MlautEstimator], options: CellOptions
+    ) -> Iterator[Batch]:
+        pickled = {strategy.name: cloudpickle.dumps(strategy) for strategy in strategies}
+        database = str(self.hdf5_input_io.path.absolute())
+        for entry, name, cells in plan.groups():
+            yield Batch(
+                dataset=DatasetRef(
+                    database, entry.path, entry.name, entry.fingerprint, entry.classes
+                ),
+                name=name,
+                strategy=pickled[name],
+                cells=cells,
+                folds={repeat: entry.split.folds[repeat] for repeat, _ in cells},
+                seed=self.seed,
+                options=options,
+            )
+
+
+def _names(strategies: Sequence[MlautEstimator]) -> list[str]:
+    return [strategy.name for strategy in strategies]
+
+
+def _allocate(
+    study: Study,
+    strategies: Sequence[MlautEstimator],
+    wanted: Mapping[str, Sequence[str]],
+    overwrite: bool,
+) -> None:
+    """Make room in the study; say what changed where a strategy is not what it was."""
+    entries = [
+        StrategyEntry(
+            s.name,
+            s.fingerprint(),
+            s.identity(),
+            {"estimator_family": list(s.estimator_family), "tasks": list(s.tasks)},
+        )
+        for s in strategies
+    ]
+    stored = {entry.name: entry for entry in study.strategies}
+    changed = [
+        e for e in entries if e.name in stored and stored[e.name].fingerprint != e.fingerprint
+    ]
+    if changed and not overwrite:
+        first = changed[0]
+        what = changed_parameters(stored[first.name], first)
+        raise StudyError(
+            f"strategy {first.name!r} was run with other parameters ({'; '.join(what[:3])}"
+            f"{'; ...' if len(what) > 3 else ''}); give it a new name, or pass "
+            "overwrite_predictions=True to run it again"
+        )
+    study.allocate(entries, wanted, replace=overwrite)
+
+
+def _forget(writer: StudyWriter, plan: Plan) -> None:
+    """Clear what will be done again, so that it never counts while it is half replaced."""
+    for planned in plan.datasets:
+        again = planned.todo & (planned.status != Status.MISSING)
+        if again.any():
+            writer.forget(planned.entry.name, planned.strategies, again)
+
+
+def _retried(plan: Plan) -> int:
+    failed = [status for status in Status if status.failed]
+    return sum(int((p.todo & np.isin(p.status, failed)).sum()) for p in plan.datasets)
+
+
+def _predict_again(
+    study: Study, input_io: FilesIO, entry: SplitEntry, record: Mapping[str, Any], trusted: bool
+) -> pd.DataFrame:
+    import pandas as pd
+
+    model = load_model(models_folder(study.path), record["model"], trusted=trusted)
+    dataset = input_io.load_dataset(entry.path)
+    test = entry.split.rows(record["repeat"], record["fold"])[1]
+    return pd.DataFrame(
+        {
+            "dataset": entry.name,
+            "strategy": record["strategy"],
+            "repeat": record["repeat"],
+            "fold": record["fold"],
+            "row": test,
+            "truth": dataset.labels.to_numpy()[test],
+            "prediction": model.predict(dataset.features.iloc[test]),
+        }
+    )
+
+
+@contextlib.contextmanager
+def _terminate_interrupts() -> Iterator[None]:
+    """Treat a request to terminate, as a container sends it, like Ctrl-C."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # not in the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

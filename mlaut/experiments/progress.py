@@ -1,0 +1,122 @@
+"""How far a run is: a bar in a terminal or a notebook, plain lines in a log."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from types import TracebackType
+from typing import Any, Self
+
+from mlaut.records import Outcome, Status
+
+__all__ = ["Progress"]
+
+_LINE_SECONDS = 10.0
+
+
+class Progress:
+    """Show outcomes as they come.
+
+    Parameters
+    ----------
+    total : int
+        Cells that the run will do.
+    verbose : int, default 1
+        0 shows nothing, 1 the progress, 2 also a line for each cell that failed.
+    """
+
+    def __init__(self, total: int, verbose: int = 1) -> None:
+        self.counts: Counter[Status] = Counter()
+        self._total = total
+        self._verbose = verbose
+        self._begun = self._told = time.monotonic()
+        self._bar = _bar(total) if verbose and total else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        elif self._verbose and self._total:
+            self._say(self._line(""))
+
+    @property
+    def failed(self) -> int:
+        """Cells that failed so far."""
+        return sum(count for status, count in self.counts.items() if status.failed)
+
+    def update(self, outcomes: list[Outcome]) -> None:
+        """Count outcomes and show them."""
+        self.counts.update(outcome.status for outcome in outcomes)
+        for outcome in outcomes:
+            if self._verbose > 1 and outcome.status.failed:
+                self._say(f"{outcome.cell}: {outcome.status.word}: {outcome.reason}")
+        last = f"{outcomes[-1].cell.strategy} on {outcomes[-1].cell.dataset}"
+        if self._bar is not None:
+            self._bar.set_postfix_str(f"{self.failed} failed, {last}", refresh=False)
+            self._bar.update(len(outcomes))
+        elif self._verbose and time.monotonic() - self._told > _LINE_SECONDS:
+            self._told = time.monotonic()
+            self._say(self._line(f": {last}"))
+
+    def _line(self, tail: str) -> str:
+        n, elapsed = self.counts.total(), time.monotonic() - self._begun
+        left = (
+            f", about {_clock(elapsed / n * (self._total - n))} left"
+            if n < self._total and n
+            else ""
+        )
+        return (
+            f"{n}/{self._total} cells ({n / self._total:.0%}), {self.failed} failed, "
+            f"{_clock(elapsed)} elapsed{left}{tail}"
+        )
+
+    def _say(self, line: str) -> None:
+        if self._bar is not None:
+            self._bar.write(f"mlaut: {line}", file=sys.stderr)
+        else:
+            sys.stderr.write(f"mlaut: {line}\n")
+            sys.stderr.flush()
+
+
+def _bar(total: int) -> Any:
+    """Give a bar where someone can watch one, else None."""
+    settings: dict[str, Any] = {
+        "total": total,
+        "unit": "cell",
+        "dynamic_ncols": True,
+        "smoothing": 0.1,
+    }
+    if _in_notebook():
+        try:
+            import ipywidgets  # noqa: F401
+            from tqdm.notebook import tqdm as notebook_tqdm
+
+            return notebook_tqdm(**settings)
+        except ImportError:
+            pass
+    elif not sys.stderr.isatty():
+        return None
+    from tqdm import tqdm
+
+    return tqdm(**settings)
+
+
+def _in_notebook() -> bool:
+    if "IPython" not in sys.modules:
+        return False
+    shell = sys.modules["IPython"].get_ipython()
+    return shell is not None and shell.__class__.__name__ == "ZMQInteractiveShell"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

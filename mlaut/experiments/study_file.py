@@ -1,0 +1,326 @@
+"""A study as a file: what ``mlaut run study.toml`` reads and does.
+
+The sections and keys are the fields of `StudyFile` and of the records in it. Paths are relative to
+the study file.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mlaut.errors import StudyError, nearest
+
+if TYPE_CHECKING:
+    from mlaut.estimators import MlautEstimator
+    from mlaut.experiments.orchestrator import RunSummary
+    from mlaut.files_io import FilesIO
+
+__all__ = ["StudyFile", "read_study_file", "run_study"]
+
+
+@dataclass(frozen=True)
+class StudySection:
+    """``[study]``: where the outcomes go, and the seed of everything random."""
+
+    output: str = "study.h5"
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class DataSection:
+    """``[data]``: one of a database, a collection, or a folder of tables; and which datasets.
+
+    With a collection or a folder, ``input`` is the database that it is put into.
+    """
+
+    input: str = "input.h5"
+    collection: str = ""
+    folder: str = ""
+    group: str = ""
+    datasets: tuple[str, ...] = ()
+    task: str = ""
+
+
+@dataclass(frozen=True)
+class SplitSection:
+    """``[split]``: how rows are assigned to folds, as ``Data.split_datasets`` takes it."""
+
+    scheme: str = "holdout"
+    stratify: bool = True
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class StrategiesSection:
+    """``[strategies]``: names, families or tasks; parameters by name; a file with one's own.
+
+    ``file`` is a Python file that defines ``strategies``: whatever ``Orchestrator.run`` takes.
+    """
+
+    names: tuple[str, ...] = ()
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class RunSection:
+    """``[run]``: the arguments of ``Orchestrator.run``."""
+
+    n_jobs: int = -1
+    timeout: str | float | None = None
+    memory: str | float | None = None
+    threads: int = 1
+    retry: tuple[str, ...] = ()
+    overwrite_predictions: bool = False
+    save_models: bool = False
+    engine: str = "local"
+
+
+@dataclass(frozen=True)
+class ReportSection:
+    """``[report]``: the metric that ``mlaut report`` uses when none is named."""
+
+    metric: str = ""
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """A study file that was read and checked.
+
+    Attributes
+    ----------
+    path : Path
+        Of the file.
+    study, data, split, strategies, run, report : records
+        Its sections; one that the file lacks has its defaults.
+    """
+
+    path: Path
+    study: StudySection = StudySection()
+    data: DataSection = DataSection()
+    split: SplitSection = SplitSection()
+    strategies: StrategiesSection = field(default_factory=StrategiesSection)
+    run: RunSection = RunSection()
+    report: ReportSection = ReportSection()
+
+    @property
+    def output(self) -> Path:
+        """The study's database."""
+        return self.path.parent / self.study.output
+
+    @property
+    def input(self) -> Path:
+        """The database of the datasets."""
+        return self.path.parent / self.data.input
+
+
+_SECTIONS: dict[str, Any] = {
+    "study": StudySection,
+    "data": DataSection,
+    "split": SplitSection,
+    "strategies": StrategiesSection,
+    "run": RunSection,
+    "report": ReportSection,
+}
+_KINDS: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "int": (int,),
+    "bool": (bool,),
+    "str | float | None": (str, int, float),
+    "tuple[str, ...]": (list,),
+    "Mapping[str, Mapping[str, Any]]": (dict,),
+}
+_WORDS = {str: "text", int: "a number", float: "a number", bool: "true or false"}
+
+
+def read_study_file(path: str | os.PathLike[str]) -> StudyFile:
+    r"""Read and check a study file.
+
+    Raises
+    ------
+    StudyError
+        No such file, not TOML, an unknown section or key, or a value of another type; the message
+        names the nearest key.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "study.toml")
+    ...     _ = path.write_text('[split]\\nshceme = "kfold(5)"')
+    ...     read_study_file(path)
+    Traceback (most recent call last):
+    mlaut.errors.StudyError: ...study.toml: unknown key 'shceme' in [split]; did you mean 'scheme'?
+    """
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise StudyError(f"{path}: cannot be read ({error.strerror}); check the path") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path}: not a TOML file: {error}") from error
+    _refuse_unknown(content, _SECTIONS, f"{path}: unknown section", "")
+    sections = {name: _section(path, name, content[name]) for name in content}
+    return StudyFile(path, **sections)
+
+
+def _section(path: Path, name: str, content: Any) -> Any:
+    kind = _SECTIONS[name]
+    if not isinstance(content, dict):
+        raise StudyError(f"{path}: {name!r} is a section; write [{name}] above its keys")
+    known = {item.name: item for item in dataclasses.fields(kind)}
+    _refuse_unknown(content, known, f"{path}: unknown key", f" in [{name}]")
+    values = {}
+    for key, value in content.items():
+        expected = _KINDS[str(known[key].type)]
+        if not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected):
+            wanted = " or ".join(dict.fromkeys(_WORDS.get(k, k.__name__) for k in expected))
+            raise StudyError(f"{path}: {key} in [{name}] is {value!r}, and must be {wanted}")
+        values[key] = tuple(value) if isinstance(value, list) else value
+    return kind(**values)
+
+
+def _refuse_unknown(
+    content: Mapping[str, Any], known: Mapping[str, Any], what: str, where: str
+) -> None:
+    for key in content:
+        if key not in known:
+            hint = nearest(key, known) or f"; known are {', '.join(known)}"
+            raise StudyError(f"{what} {key!r}{where}{hint}")
+
+
+def run_study(path: str | os.PathLike[str], *, verbose: int = 1, **changes: Any) -> RunSummary:
+    """Run a study file, or go on with it: prepare data and splits, then run what is not done.
+
+    Parameters
+    ----------
+    path : path-like
+    verbose : int, default 1
+    **changes
+        Keys of ``[run]`` that differ from the file, for example ``n_jobs=2``.
+
+    Returns
+    -------
+    RunSummary
+
+    Raises
+    ------
+    MlautError
+        Anything that keeps the study from being run, before the first cell.
+    RunInterrupted
+        Stopped by a signal; the same call goes on.
+    """
+    from mlaut.experiments.orchestrator import Orchestrator
+
+    file = read_study_file(path)
+    strategies = choose_strategies(file)
+    input_io, paths = prepare_data(file)
+    names, out_io = prepare_splits(file, input_io, paths)
+    arguments = {**vars(file.run), **changes}
+    return Orchestrator(input_io, out_io, names, seed=file.study.seed).run(
+        strategies, verbose=verbose, **arguments
+    )
+
+
+def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
+    """Fill the input database from a collection or a folder, and choose its datasets."""
+    from mlaut.data import Data
+
+    data, section = Data(), file.data
+    if section.collection and section.folder:
+        raise StudyError(f"{file.path}: [data] names a collection and a folder; keep one of them")
+    filled = bool(section.collection or section.folder)
+    if filled:
+        file.input.parent.mkdir(parents=True, exist_ok=True)
+    input_io = data.open_hdf5(file.input, mode="a" if filled else "r")
+    group = section.group or (
+        f"{section.collection or Path(section.folder).name}/" if filled else "/"
+    )
+    if section.collection:
+        data.load_collection(
+            section.collection,
+            hdf5_io=input_io,
+            names=section.datasets or None,
+            task=section.task or None,
+            hdf5_group=group,
+        )
+    elif section.folder:
+        data.load_folder(file.path.parent / section.folder, hdf5_io=input_io, hdf5_group=group)
+    return input_io, _chosen(file, input_io, group)
+
+
+def _chosen(file: StudyFile, input_io: FilesIO, group: str) -> list[str]:
+    names, paths = input_io.list_datasets(group)
+    known = dict(zip(names, paths, strict=True))
+    _refuse_unknown(
+        dict.fromkeys(file.data.datasets), known, f"{file.path}: no dataset", f" in {file.input}"
+    )
+    chosen = [known[name] for name in file.data.datasets or names]
+    if file.data.task:
+        chosen = [path for path in chosen if input_io.dataset_info(path).task == file.data.task]
+    if not chosen:
+        raise StudyError(
+            f"{file.path}: [data] chooses no dataset of {file.input}; check group and task"
+        )
+    return chosen
+
+
+def prepare_splits(
+    file: StudyFile, input_io: FilesIO, paths: list[str]
+) -> tuple[list[str], FilesIO]:
+    """Make the splits that are not there yet, in the study's database."""
+    from mlaut.data import Data
+
+    data = Data()
+    file.output.parent.mkdir(parents=True, exist_ok=True)
+    out_io = data.open_hdf5(file.output, mode="a")
+    names = data.split_datasets(
+        hdf5_in=input_io,
+        hdf5_out=out_io,
+        dataset_paths=paths,
+        scheme=file.split.scheme,
+        stratify=file.split.stratify,
+        seed=file.split.seed,
+    )
+    return list(names), out_io
+
+
+def choose_strategies(file: StudyFile) -> tuple[MlautEstimator, ...]:
+    """Give the strategies that the file names, with the parameters that it sets."""
+    from mlaut.estimators import as_strategies
+
+    section = file.strategies
+    chosen: list[Any] = list(section.names)
+    if section.file:
+        chosen += as_strategies(_own_strategies(file.path.parent / section.file))
+    if not chosen:
+        raise StudyError(f"{file.path}: [strategies] has no names and no file; name a strategy")
+    strategies = as_strategies(chosen)
+    by_name = {strategy.name: strategy for strategy in strategies}
+    what = f"{file.path}: no strategy"
+    _refuse_unknown(section.parameters, by_name, what, " of those in [strategies.parameters]")
+    for name, parameters in section.parameters.items():
+        known = by_name[name].get_params()
+        _refuse_unknown(parameters, known, f"{file.path}: unknown parameter", f" of {name}")
+        by_name[name].set_params(**parameters)
+    return strategies
+
+
+def _own_strategies(path: Path) -> Any:
+    import runpy
+
+    try:
+        defined = runpy.run_path(str(path))
+    except OSError as error:
+        raise StudyError(
+            f"{path}: cannot be read ({error.strerror}); check [strategies] file"
+        ) from error
+    if "strategies" not in defined:
+        raise StudyError(f"{path}: does not define 'strategies'; end it with strategies = [...]")
+    return defined["strategies"]

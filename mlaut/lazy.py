@@ -1,0 +1,39 @@
+"""Public names that are imported when they are first used (PEP 562)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+__all__ = ["attach"]
+
+
+def attach(
+    package: str, home: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make ``__getattr__`` and ``__dir__`` of a package whose names live elsewhere.
+
+    Parameters
+    ----------
+    package : str
+        Name of the package.
+    home : mapping of str to str
+        For each public name the module that defines it.
+
+    Examples
+    --------
+    >>> get, names = attach("mlaut", {"sqrt": "math"})
+    >>> get("sqrt")(9.0), names()
+    (3.0, ['sqrt'])
+    """
+
+    def get(name: str) -> Any:
+        if name not in home:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(home[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get, lambda: sorted(home)
