@@ -6,14 +6,14 @@ than the smallest number of the machine is kept at that number, with a note.
 
 from __future__ import annotations
 
-import html
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.shown import SCENARIOS, SMALLEST_P, Shown, check_scenario, number, p_text
 from mlaut.errors import AnalysisError
 
 __all__ = [
@@ -28,112 +28,7 @@ __all__ = [
     "p_text",
 ]
 
-SCENARIOS = {
-    "(a)": "the fitted models re-used on the seen sources",
-    "(b)": "re-trained on the seen sources",
-    "(c)": "re-trained on an unseen source",
-}
-
-_MAX_ROWS = 60
-
-SMALLEST_P = float(np.finfo(float).tiny)
 _UNDERFLOW = f"p is below {SMALLEST_P:.1e}, the smallest number kept here: it is an upper bound"
-
-
-def number(value: Any, digits: int = 4) -> str:
-    """Write a number for display: whole numbers whole, others to some significant digits.
-
-    Examples
-    --------
-    >>> number(12.0), number(0.000123456), number(float("nan")), number((8, 960.0))
-    ('12', '0.0001235', '-', '8, 960')
-    """
-    if isinstance(value, tuple | list):
-        return ", ".join(number(v, digits) for v in value)
-    if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
-        return "-"
-    if isinstance(value, str | bool | np.bool_):
-        return str(value)
-    if float(value).is_integer() and abs(value) < 1e9:
-        return f"{int(value)}"
-    return f"{float(value):.{digits}g}"
-
-
-def p_text(p: float) -> str:
-    """Write a p-value for a sentence.
-
-    Examples
-    --------
-    >>> p_text(0.0412345), p_text(1.7e-18), p_text(1.0)
-    ('p = 0.0412', 'p = 1.7e-18', 'p = 1')
-    """
-    sign = "<" if p <= SMALLEST_P else "="
-    return f"p {sign} {number(p, 3 if p >= 1e-4 else 2)}"
-
-
-def _check_scenario(scenario: str) -> None:
-    if scenario not in SCENARIOS:
-        raise AnalysisError(
-            f"scenario {scenario!r} is not known; one of {', '.join(map(repr, SCENARIOS))}"
-        )
-
-
-class Shown:
-    """What every result can do: a table in a notebook, a DataFrame, LaTeX, one sentence."""
-
-    def title(self) -> str:
-        """Give the first line of what is shown."""
-        raise NotImplementedError
-
-    def to_frame(self) -> pd.DataFrame:
-        """Give all numbers, unrounded."""
-        raise NotImplementedError
-
-    def sentence(self) -> str:
-        """Say the result in one sentence."""
-        raise NotImplementedError
-
-    def notes_text(self) -> tuple[str, ...]:
-        """Give what must be said beside the numbers."""
-        return tuple(getattr(self, "notes", ()))
-
-    def display_frame(self) -> pd.DataFrame:
-        """Give the table that is shown: every cell is text, rounded."""
-        return self.to_frame().map(number)
-
-    def to_latex(self) -> str:
-        """Give the table in LaTeX (booktabs), rounded as it is shown."""
-        return self._tabulate("latex_booktabs")
-
-    def to_markdown(self) -> str:
-        """Give the table in Markdown, rounded as it is shown."""
-        return self._tabulate("github")
-
-    def __repr__(self) -> str:
-        lines = [self.title(), self._tabulate("simple")]
-        return "\n".join(lines + [f"Note: {note}" for note in self.notes_text()])
-
-    def _repr_html_(self) -> str:
-        notes = "".join(f"<p><small>{html.escape(note)}</small></p>" for note in self.notes_text())
-        frame = self.display_frame()
-        table = frame.to_html(border=0, header=any(frame.columns), max_rows=_MAX_ROWS)
-        return f"<p><b>{html.escape(self.title())}</b></p>{table}{notes}"
-
-    def _tabulate(self, form: str) -> str:
-        from tabulate import tabulate
-
-        frame = self.display_frame()
-        columns = [" ".join(c) if isinstance(c, tuple) else str(c) for c in frame.columns]
-        body = [[*_flat(label), *row] for label, row in zip(frame.index, frame.values, strict=True)]
-        if form == "simple" and len(body) > _MAX_ROWS:
-            half = _MAX_ROWS // 2
-            body = [*body[:half], ["..."] * len(body[0]), *body[-half:]]
-        head = [str(name or "") for name in frame.index.names] + columns
-        return tabulate(body, headers=head, tablefmt=form, disable_numparse=True)
-
-
-def _flat(label: Any) -> list[str]:
-    return [str(part) for part in label] if isinstance(label, tuple) else [str(label)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -179,7 +74,7 @@ class Estimate(Shown):
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_scenario(self.scenario)
+        check_scenario(self.scenario)
 
     def title(self) -> str:  # noqa: D102 - inherited
         method = f", {self.method}" if self.method else ""
@@ -269,7 +164,7 @@ class TestResult(Shown):
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_scenario(self.scenario)
+        check_scenario(self.scenario)
         named = {**self.probabilities, **({} if self.p_value is None else {"p": self.p_value})}
         for name, value in named.items():
             if not -1e-12 <= value <= 1 + 1e-12:
@@ -343,6 +238,20 @@ def _versus(strategies: Sequence[str]) -> str:
     return strategies[0] if len(strategies) == 1 else f"{len(strategies)} strategies"
 
 
+_SHARED = (
+    "name",
+    "null",
+    "source",
+    "metric",
+    "scenario",
+    "alternative",
+    "statistic_name",
+    "df",
+    "n",
+    "unit",
+)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Pairwise(Shown):
     """What one test gave for every pair of strategies.
@@ -353,10 +262,18 @@ class Pairwise(Shown):
         As in `TestResult`.
     strategies : tuple of str, length K
     tables : mapping of str to DataFrame, each (K, K)
-        Rows and columns are the strategies. ``"p_value"``, ``"statistic"`` and further ones by
-        name, for example ``"mean difference"`` or ``"P(row better)"``. The entry in row A and
-        column B speaks of A against B; the diagonal is NaN.
+        Rows and columns are the strategies. ``"p_value"``, ``"statistic"``, ``"ties"`` and further
+        ones by name, for example ``"P(row better)"``. The entry in row A and column B speaks of A
+        against B; the diagonal is NaN.
+    statistic_name : str
     df : float, tuple of float, or None
+    effects : mapping of str to str
+        Names of the tables that are effect sizes, the main one first, and how their intervals were
+        made; the ends are the tables ``"<name> low"`` and ``"<name> high"``.
+    confidence : float, default 0.95
+        Of those intervals.
+    pair_notes : mapping of (str, str) to str
+        What must be known of single pairs.
 
     Examples
     --------
@@ -378,13 +295,17 @@ class Pairwise(Shown):
     metric: str = ""
     scenario: str = "(c)"
     alternative: str = "two-sided"
+    statistic_name: str = "statistic"
     df: float | tuple[float, ...] | None = None
+    effects: Mapping[str, str] = field(default_factory=dict)
+    confidence: float = 0.95
     n: int = 0
     unit: str = "datasets"
     notes: tuple[str, ...] = ()
+    pair_notes: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _check_scenario(self.scenario)
+        check_scenario(self.scenario)
         names = list(self.strategies)
         for key, table in self.tables.items():
             if list(table.index) != names or list(table.columns) != names:
@@ -416,9 +337,44 @@ class Pairwise(Shown):
         names = self.strategies
         return [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
 
-    def with_tables(self, **changes: Any) -> Pairwise:
-        """Give a copy with some attributes changed, for example other ``tables``."""
-        return replace(self, **changes)
+    def pair(self, first: str, second: str) -> TestResult:
+        """Give the result of one pair; differences and alternatives speak of the first."""
+        for name in (first, second):
+            if name not in self.strategies:
+                raise AnalysisError(f"{name!r} is not one of {', '.join(self.strategies)}")
+        if first == second:
+            raise AnalysisError(f"a strategy is not compared with itself: {first!r}")
+
+        def get(key: str) -> float | None:
+            if key not in self.tables:
+                return None
+            return cast("float", self.tables[key].loc[first, second])
+
+        note = self.pair_notes.get((first, second)) or self.pair_notes.get((second, first))
+        return TestResult(
+            **{key: getattr(self, key) for key in _SHARED},
+            strategies=(first, second),
+            statistic=get("statistic"),
+            p_value=get("p_value"),
+            probabilities={key: get(key) or 0.0 for key in self.tables if key[:2] in ("P(", "p ")},
+            effects=tuple(self._effect(name, get) for name in self.effects),
+            ties=int(get("ties") or 0),
+            notes=(*self.notes, *((note,) if note else ())),
+        )
+
+    def _effect(self, name: str, get: Callable[[str], float | None]) -> Estimate:
+        value, low, high = (get(name + end) for end in ("", " low", " high"))
+        return Estimate(
+            name=name,
+            value=np.nan if value is None else value,
+            low=np.nan if low is None else low,
+            high=np.nan if high is None else high,
+            confidence=self.confidence,
+            method=self.effects[name],
+            scenario=self.scenario,
+            n=self.n,
+            unit=self.unit,
+        )
 
     def title(self) -> str:  # noqa: D102 - inherited
         of = f"{self.name} for all pairs of {len(self.strategies)} strategies"
@@ -463,7 +419,7 @@ class ResultTable(Shown):
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_scenario(self.scenario)
+        check_scenario(self.scenario)
 
     def title(self) -> str:  # noqa: D102 - inherited
         on = f" of {self.metric}" if self.metric else ""

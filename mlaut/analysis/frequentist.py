@@ -1,0 +1,305 @@
+"""Tests of paired differences over datasets, for all pairs of strategies at once: scenario (c).
+
+A difference is the loss of the first strategy of a pair minus that of the second, so below 0 the
+first is better. ``alternative="better"`` asks whether the first is better than the second.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mlaut.analysis.effects import cohens_d, mean_difference, share_better
+from mlaut.analysis.numerics import trinomial_sf
+from mlaut.analysis.pairs import Differences, even, lay_out, odd, paired_differences
+from mlaut.analysis.result_types import Pairwise
+from mlaut.analysis.results import Results
+from mlaut.analysis.signed_rank import (
+    ZERO_RULES,
+    SignedRanks,
+    hodges_lehmann,
+    rank_biserial,
+    signed_rank_p,
+)
+from mlaut.errors import AnalysisError
+
+__all__ = [
+    "sign_test",
+    "t_test",
+    "trinomial_test",
+    "wilcoxon_test",
+]
+
+EQUAL = "equal on every dataset"
+
+
+def t_test(
+    results: Results, *, alternative: str = "two-sided", confidence: float = 0.95
+) -> Pairwise:
+    """Student's t-test of paired differences, for all pairs.
+
+    Parameters
+    ----------
+    results : Results
+    alternative : {"two-sided", "better", "worse"}, default "two-sided"
+    confidence : float, default 0.95
+        Of the intervals of the effects, which are two-sided.
+
+    Returns
+    -------
+    Pairwise
+        Effects: the mean difference (Student's interval), and Cohen's d for paired samples
+        (interval from the noncentral t distribution).
+
+    Notes
+    -----
+    Null hypothesis: the expected difference on a new dataset is 0. Exact for normal differences,
+    and approximate by the central limit theorem in the number of datasets. Equal strategies have
+    t = 0 and p = 1; a difference that is the same on all datasets has an infinite t, with a note.
+    Source: MLaut 2019, Table 6; Demsar 2006, section 3.1.2.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> losses = pd.DataFrame({"A": [0.1, 0.2, 0.3, 0.2], "B": [0.2, 0.4, 0.35, 0.3]})
+    >>> results = Results.from_table(losses, greater_is_better=False)
+    >>> t_test(results).pair("A", "B").sentence()
+    'Paired t-test of A against B on loss (4 datasets): t(3) = -3.576, p = 0.0374, \
+mean difference -0.1125, 95 % interval [-0.2126, -0.01239], scenario (c).'
+    """
+    from scipy.special import stdtr
+
+    d = paired_differences(results)
+    n = len(d.of_losses)
+    t, constant = _t_statistic(d.of_losses)
+    effects = {
+        "mean difference": mean_difference(d.of_losses, confidence),
+        "Cohen's d (paired)": cohens_d(d.of_losses, confidence),
+    }
+    same = (
+        "the difference is the same on every dataset, so its variance is 0: t is infinite, and p "
+    )
+    same += "its limit; see the sign test"
+
+    def p_of(side: str) -> np.ndarray:
+        if side == "two-sided":
+            return np.minimum(2 * stdtr(n - 1, -np.abs(t)), 1.0)
+        return stdtr(n - 1, t if side == "less" else -t)
+
+    return lay_out(
+        results,
+        d,
+        p_of,
+        alternative,
+        name="Paired t-test",
+        null="the expected difference of the losses on a new dataset is 0",
+        source="MLaut 2019, Table 6; Demsar 2006, section 3.1.2",
+        tables={"statistic": odd(t)},
+        effects=effects,
+        confidence=confidence,
+        statistic_name="t",
+        df=float(n - 1),
+        pair_notes=d.notes(constant & (t != 0), same) | d.notes(t == 0, EQUAL),
+    )
+
+
+def _t_statistic(d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give t, and where the differences are all the same."""
+    mean, sd = d.mean(axis=0), d.std(axis=0, ddof=1)
+    constant = d.max(axis=0) == d.min(axis=0)
+    t = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
+    np.divide(mean * np.sqrt(len(d)), sd, out=t, where=~constant)
+    return t, constant
+
+
+def wilcoxon_test(
+    results: Results,
+    *,
+    alternative: str = "two-sided",
+    zeros: str = "wilcox",
+    method: str = "auto",
+    confidence: float = 0.95,
+) -> Pairwise:
+    """Wilcoxon's signed rank test, for all pairs.
+
+    Parameters
+    ----------
+    results : Results
+    alternative : {"two-sided", "better", "worse"}, default "two-sided"
+    zeros : {"wilcox", "pratt", "zsplit"}, default "wilcox"
+        What is done with differences of 0: dropped before ranking; ranked, then dropped; or ranked
+        and shared by both sides (Demsar's rule).
+    method : {"auto", "exact", "normal"}, default "auto"
+        Exact is conditional on the ranks as they are, ties and zeros among them; ``"auto"`` takes
+        it up to 300 datasets.
+    confidence : float, default 0.95
+
+    Returns
+    -------
+    Pairwise
+        The statistic is W+ - W-, the sum of signed ranks; ``tables`` has W+ and W- too. Effects:
+        the rank-biserial correlation (by the same zero rule), and the Hodges-Lehmann shift.
+
+    Notes
+    -----
+    Null hypothesis: the differences are symmetric about 0. Source: MLaut 2019, Table 6; Demsar
+    2006, section 3.1.3; Pratt 1959 for the zeros.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> losses = pd.DataFrame({"A": [0.1, 0.2, 0.3, 0.2], "B": [0.2, 0.4, 0.35, 0.3]})
+    >>> results = Results.from_table(losses, greater_is_better=False)
+    >>> float(wilcoxon_test(results, alternative="better").p_values.loc["A", "B"])
+    0.0625
+    """
+    d = paired_differences(results)
+    signed = SignedRanks.of(d.of_losses, zeros)
+    zero = (d.of_losses == 0).sum(axis=0)
+    return lay_out(
+        results,
+        d,
+        lambda side: signed_rank_p(signed, side, method),
+        alternative,
+        name="Wilcoxon signed rank test",
+        null="the differences of the losses are symmetric about 0",
+        source="MLaut 2019, Table 6; Demsar 2006, section 3.1.3",
+        tables={
+            "statistic": odd(signed.plus - signed.minus),
+            "W+": (signed.plus, signed.minus),
+            "W-": (signed.minus, signed.plus),
+            "ties": even(zero),
+        },
+        effects={
+            "rank-biserial correlation": rank_biserial(d.of_losses, signed, confidence),
+            "Hodges-Lehmann shift": hodges_lehmann(d.of_losses, confidence),
+        },
+        confidence=confidence,
+        statistic_name="W+ - W-",
+        notes=(f"differences of 0: {ZERO_RULES[zeros]}",) if zero.any() else (),
+        pair_notes=d.notes(zero == len(d.of_losses), EQUAL),
+    )
+
+
+def sign_test(
+    results: Results,
+    *,
+    alternative: str = "two-sided",
+    ties: str = "drop",
+    confidence: float = 0.95,
+) -> Pairwise:
+    """Sign test of wins and losses, for all pairs.
+
+    Parameters
+    ----------
+    results : Results
+    alternative : {"two-sided", "better", "worse"}, default "two-sided"
+    ties : {"drop", "split"}, default "drop"
+        Datasets where both are equal: dropped, or shared by both, one dropped if their number is
+        odd (Demsar's rule). `trinomial_test` takes them as they are.
+    confidence : float, default 0.95
+
+    Returns
+    -------
+    Pairwise
+        The statistic is the number of wins. Effect: the share of datasets where the first is
+        better, ties counted half.
+
+    Notes
+    -----
+    Null hypothesis: each is equally likely to be better on a new dataset. Exact binomial. Source:
+    MLaut 2019, Table 7; Demsar 2006, section 3.1.4.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> losses = pd.DataFrame({"A": [0.1, 0.2, 0.3, 0.2], "B": [0.2, 0.4, 0.35, 0.2]})
+    >>> results = Results.from_table(losses, greater_is_better=False)
+    >>> float(sign_test(results).p_values.loc["A", "B"])
+    0.25
+    """
+    from scipy.special import bdtr
+
+    if ties not in ("drop", "split"):
+        raise AnalysisError(f"the tie rule {ties!r} is not known; one of 'drop', 'split'")
+    d = paired_differences(results)
+    wins, losses, tied = _win_loss_tie(d.of_losses)
+    shared = tied // 2 if ties == "split" else 0
+    n = wins + losses + 2 * shared
+
+    def p_of(side: str) -> np.ndarray:
+        if side == "two-sided":
+            return np.minimum(2 * bdtr(np.minimum(wins, losses) + shared, n, 0.5), 1.0)
+        return bdtr((losses if side == "less" else wins) + shared, n, 0.5)
+
+    rule = "dropped" if ties == "drop" else "shared by both, one dropped if their number is odd"
+    return lay_out(
+        results,
+        d,
+        p_of,
+        alternative,
+        name="Sign test",
+        source="MLaut 2019, Table 7; Demsar 2006, section 3.1.4",
+        notes=(f"ties {rule}",) if tied.any() else (),
+        confidence=confidence,
+        **_of_wins(d, confidence),
+    )
+
+
+def trinomial_test(
+    results: Results, *, alternative: str = "two-sided", confidence: float = 0.95
+) -> Pairwise:
+    """Trinomial test of wins, losses and ties, for all pairs.
+
+    Parameters
+    ----------
+    results : Results
+    alternative : {"two-sided", "better", "worse"}, default "two-sided"
+    confidence : float, default 0.95
+
+    Returns
+    -------
+    Pairwise
+        As `sign_test`, to which it is equal where there are no ties.
+
+    Notes
+    -----
+    Null hypothesis: each is equally likely to be better on a new dataset; the probability of a tie
+    is estimated by the share of ties. Source: Bian, McAleer and Wong 2011, which MLaut 2019,
+    section 3.4.2, names for ties.
+    """
+    d = paired_differences(results)
+    wins, losses, tied = _win_loss_tie(d.of_losses)
+    n = len(d.of_losses)
+
+    def p_of(side: str) -> np.ndarray:
+        net = {"two-sided": np.abs(wins - losses), "less": wins - losses, "greater": losses - wins}
+        factor = 2 if side == "two-sided" else 1
+        return np.minimum(factor * trinomial_sf(net[side], n, tied / n), 1.0)
+
+    return lay_out(
+        results,
+        d,
+        p_of,
+        alternative,
+        name="Trinomial test",
+        source="Bian, McAleer and Wong 2011; MLaut 2019, section 3.4.2",
+        confidence=confidence,
+        **_of_wins(d, confidence),
+    )
+
+
+def _win_loss_tie(d: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return (d < 0).sum(axis=0), (d > 0).sum(axis=0), (d == 0).sum(axis=0)
+
+
+def _of_wins(d: Differences, confidence: float) -> dict[str, Any]:
+    """Give what the sign test and the trinomial test share."""
+    wins, losses, tied = _win_loss_tie(d.of_losses)
+    return {
+        "null": "each strategy is equally likely to be better on a new dataset",
+        "statistic_name": "wins",
+        "tables": {"statistic": (wins, losses), "losses": (losses, wins), "ties": even(tied)},
+        "effects": {"share better": share_better(d.of_losses, confidence)},
+    }

@@ -1,0 +1,206 @@
+"""Exact tails and other numbers that the tests share: arrays in, arrays out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+
+__all__ = [
+    "range_ppf",
+    "range_sf",
+    "signed_rank_cdf",
+    "signed_rank_ppf",
+    "snap",
+    "trinomial_sf",
+    "wilson",
+]
+
+RELATIVE_NOISE = 1e-10
+EXACT_UP_TO = 300
+
+
+def snap(values: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Make equal, down each column, what differs by rounding noise alone.
+
+    Losses are means of many numbers, so two that are equal in truth can differ in the last bits;
+    that would break ties and zeros. Magnitudes that differ by less than 1e-10 of the numbers they
+    came from are made the same, and such ones near 0 are made 0.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n, P)
+    scale : ndarray, shape (n, P)
+        Size of the numbers that each value is a difference of.
+
+    Examples
+    --------
+    >>> d = np.array([[0.3 - 0.2], [0.2 - 0.1], [1e-17]])
+    >>> snap(d, np.full((3, 1), 0.3)).ravel().tolist()
+    [0.09999999999999998, 0.09999999999999998, 0.0]
+    """
+    size, noise = np.abs(values), RELATIVE_NOISE * np.abs(scale)
+    size = np.where(size <= noise, 0.0, size)
+    order = np.argsort(size, axis=0, kind="stable")
+    ordered = np.take_along_axis(size, order, axis=0)
+    noise = np.take_along_axis(noise, order, axis=0)
+    apart = np.diff(ordered, axis=0) > np.maximum(noise[1:], noise[:-1])
+    apart |= (ordered[:-1] == 0) & (ordered[1:] > 0)
+    first = np.zeros(ordered.shape, dtype=int)
+    np.maximum.accumulate(
+        np.where(apart, np.arange(1, len(size))[:, None], 0), axis=0, out=first[1:]
+    )
+    snapped = np.empty_like(size)
+    np.put_along_axis(snapped, order, np.take_along_axis(ordered, first, axis=0), axis=0)
+    return np.copysign(snapped, values) + 0.0
+
+
+def signed_rank_cdf(ranks: np.ndarray, statistic: float) -> float:
+    """Give P(W <= statistic), W the sum of ``ranks`` that get a positive sign by fair coins.
+
+    Exact for any ranks with halves (ties), by counting over doubled ranks; only the tail that is
+    asked for is counted, and sums of positive terms keep its relative precision.
+
+    Examples
+    --------
+    >>> signed_rank_cdf(np.arange(1.0, 4.0), 1.0)
+    0.25
+    """
+    doubled = np.sort(np.rint(2 * np.asarray(ranks)).astype(int))
+    limit = int(np.floor(2 * statistic + 1e-9))
+    if limit < 0:
+        return 0.0
+    if limit >= doubled.sum():
+        return 1.0
+    if limit > doubled.sum() // 2:
+        return 1.0 - signed_rank_cdf(ranks, (doubled.sum() - limit - 1) / 2)
+    if np.array_equal(doubled, 2 * np.arange(1, len(doubled) + 1)):
+        return float(_tie_free_cdf(len(doubled))[limit // 2])
+    return float(_signed_sum(doubled, limit).sum())
+
+
+@lru_cache(maxsize=64)
+def _tie_free_cdf(n: int) -> np.ndarray:
+    """P(W <= w) for w from 0, without ties."""
+    return np.cumsum(_signed_sum(np.arange(1, n + 1), n * (n + 1) // 2))
+
+
+def signed_rank_ppf(n: int, tail: float) -> int:
+    """Give the largest w with P(W <= w) <= ``tail`` for ``n`` ranks without ties; -1 for none.
+
+    Beyond 300 by the normal approximation.
+
+    Examples
+    --------
+    >>> signed_rank_ppf(10, 0.025), signed_rank_ppf(4, 0.025)
+    (8, -1)
+    """
+    if n <= EXACT_UP_TO:
+        return int(np.searchsorted(_tie_free_cdf(n), tail * (1 + 1e-12), side="right")) - 1
+    from scipy.special import ndtri
+
+    mean, variance = n * (n + 1) / 4, n * (n + 1) * (2 * n + 1) / 24
+    return int(np.floor(mean - 0.5 + ndtri(tail) * np.sqrt(variance)))
+
+
+def _signed_sum(ranks: np.ndarray, limit: int) -> np.ndarray:
+    """P(sum = s) for s = 0 to ``limit``, of ranks that each count or not by a fair coin."""
+    weight = np.zeros(limit + 1)
+    weight[0], top = 1.0, 0
+    for rank in ranks:
+        top = min(top + int(rank), limit)
+        weight[: top + 1] *= 0.5
+        if rank <= top:
+            # the right side is read before the left is written: halved weights of smaller sums
+            weight[rank : top + 1] += weight[: top + 1 - rank].copy()
+    return weight
+
+
+def trinomial_sf(net: np.ndarray, n: int, tied: np.ndarray) -> np.ndarray:
+    """Give P(wins - losses >= net) when wins and losses are equally likely.
+
+    Parameters
+    ----------
+    net : ndarray of int, shape (P,)
+    n : int
+        Number of comparisons, ties among them.
+    tied : ndarray, shape (P,)
+        Probability of a tie.
+
+    Examples
+    --------
+    >>> trinomial_sf(np.array([4]), 14, np.array([10 / 14])).round(7)
+    array([0.0386131])
+    """
+    step = (1 - tied)[:, None] / 2
+    weight = np.zeros((len(net), 2 * n + 1))
+    weight[:, n] = 1.0
+    for _ in range(n):
+        moved = tied[:, None] * weight
+        moved[:, 1:] += step * weight[:, :-1]
+        moved[:, :-1] += step * weight[:, 1:]
+        weight = moved
+    tail = np.cumsum(weight[:, ::-1], axis=1)
+    return np.minimum(np.take_along_axis(tail, (n - net)[:, None], axis=1)[:, 0], 1.0)
+
+
+def range_sf(q: np.ndarray, groups: int) -> np.ndarray:
+    """Give P(range of ``groups`` standard normals > q): the studentized range at infinite df.
+
+    The integrand is a difference of two powers taken without cancellation, so that tails keep
+    their relative precision down to the smallest numbers.
+
+    Examples
+    --------
+    >>> range_sf(np.sqrt(2) * np.array([1.959963984540054]), 2).round(12)
+    array([0.05])
+    """
+    from scipy.special import log_ndtr
+
+    chunks = np.array_split(np.asarray(q, dtype=float), len(q) // 64 + 1)
+    return np.concatenate([_range_tail(chunk, groups, log_ndtr) for chunk in chunks])
+
+
+def _range_tail(q: np.ndarray, groups: int, log_ndtr: Callable) -> np.ndarray:
+    # x is the largest of the normals; the trapezoidal rule is exact to machine precision here
+    step = 1 / 32
+    x = np.arange(-9.0, float(np.max(q, initial=0.0)) + 9.0, step)[:, None]
+    below = log_ndtr(x)
+    with np.errstate(under="ignore"):
+        far = np.exp(np.minimum(log_ndtr(x - q) - below, -1e-300))
+        log_density = -0.5 * x**2 - 0.5 * np.log(2 * np.pi) + (groups - 1) * below
+        lost = -np.expm1((groups - 1) * np.log1p(-np.minimum(far, 1 - 1e-16)))
+        return np.minimum(groups * step * (np.exp(log_density) * lost).sum(axis=0), 1.0)
+
+
+@lru_cache(maxsize=256)
+def range_ppf(alpha: float, groups: int) -> float:
+    """Give the q that the range of ``groups`` standard normals passes with probability alpha.
+
+    Examples
+    --------
+    >>> round(range_ppf(0.05, 4) / 2**0.5, 6)
+    2.569032
+    """
+    from scipy.optimize import brentq
+
+    return float(brentq(lambda q: range_sf(np.array([q]), groups)[0] - alpha, 0, 60, xtol=1e-12))
+
+
+def wilson(share: np.ndarray, n: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+    """Give Wilson's interval of a probability that was estimated from ``n`` independent trials.
+
+    Examples
+    --------
+    >>> low, high = wilson(np.array([0.0]), np.array([100]), 0.95)
+    >>> low.tolist(), high.round(6).tolist()
+    ([0.0], [0.036993])
+    """
+    from scipy.special import ndtri
+
+    z2 = ndtri(0.5 + confidence / 2) ** 2
+    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+    low = np.where(share <= 0, 0.0, np.maximum(middle - half, 0.0))
+    return low, np.where(share >= 1, 1.0, np.minimum(middle + half, 1.0))

@@ -1,0 +1,145 @@
+"""Paired differences of all pairs of strategies, and how their results are laid out as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.effects import Effect
+from mlaut.analysis.numerics import snap
+from mlaut.analysis.result_types import Pairwise
+from mlaut.analysis.results import Results
+from mlaut.errors import AnalysisError
+
+__all__ = ["Differences", "even", "lay_out", "odd", "paired_differences", "square"]
+
+_SIDES = {"two-sided": "two-sided", "better": "less", "worse": "greater"}
+_OTHER_SIDE = {"two-sided": "two-sided", "less": "greater", "greater": "less"}
+
+Both = tuple[np.ndarray, np.ndarray]
+
+
+class Differences(NamedTuple):
+    """Paired differences of losses.
+
+    Attributes
+    ----------
+    of_losses : ndarray, shape (N, P)
+        A row a dataset, a column a pair: the loss of the first minus that of the second, without
+        rounding noise.
+    first, second : ndarray of int, shape (P,)
+        Positions of the strategies of each pair.
+    strategies : tuple of str
+    """
+
+    of_losses: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    strategies: tuple[str, ...]
+
+    def notes(self, where: np.ndarray, text: str) -> dict[tuple[str, str], str]:
+        """Give a note for some of the pairs."""
+        at = zip(self.first[where], self.second[where], strict=True)
+        return {(self.strategies[i], self.strategies[j]): text for i, j in at}
+
+
+def paired_differences(results: Results) -> Differences:
+    """Give the differences of all pairs.
+
+    Raises
+    ------
+    MissingCellsError
+        Some cells are missing; see `mlaut.analysis.treat_missing`.
+    AnalysisError
+        There are fewer than two datasets or strategies.
+    """
+    losses = complete_losses(results, strategies=2).to_numpy()
+    first, second = np.triu_indices(losses.shape[1], 1)
+    a, b = losses[:, first], losses[:, second]
+    values = snap(a - b, np.maximum(np.abs(a), np.abs(b)))
+    return Differences(values, first, second, results.strategies)
+
+
+def complete_losses(results: Results, *, strategies: int) -> pd.DataFrame:
+    """Give complete losses of two datasets or more, or say why there are none."""
+    if not isinstance(results, Results):
+        raise AnalysisError(
+            f"{type(results).__name__} does not say whether more is better: "
+            "make it Results.from_table(table, metric=..., greater_is_better=...)"
+        )
+    return results.complete(datasets=2, strategies=strategies)
+
+
+def odd(values: np.ndarray) -> Both:
+    """Give values that change their sign when a pair is seen from its other side."""
+    return values, -values
+
+
+def even(values: np.ndarray) -> Both:
+    """Give values that are the same from both sides."""
+    return values, values
+
+
+def lay_out(
+    results: Results,
+    d: Differences,
+    p_of: Callable[[str], np.ndarray],
+    alternative: str,
+    *,
+    tables: Mapping[str, Both],
+    effects: Mapping[str, Effect],
+    notes: tuple[str, ...] = (),
+    **about: Any,
+) -> Pairwise:
+    """Lay the numbers of the pairs out as tables.
+
+    Parameters
+    ----------
+    results : Results
+    d : Differences
+    p_of : callable
+        Gives the p-values for ``"two-sided"``, ``"less"`` or ``"greater"`` differences.
+    alternative : {"two-sided", "better", "worse"}
+    tables : mapping of str to pair of ndarray, shape (P,)
+        Values of the first against the second, and the other way round.
+    effects : mapping of str to Effect
+    notes : tuple of str
+    **about
+        What else `Pairwise` takes.
+    """
+    if alternative not in _SIDES:
+        raise AnalysisError(
+            f"alternative {alternative!r} is not known; one of 'two-sided', 'better', 'worse'"
+        )
+    side = _SIDES[alternative]
+    p = p_of(side)
+    both = {
+        "statistic": tables["statistic"],
+        "p_value": (p, p if side == "two-sided" else p_of(_OTHER_SIDE[side])),
+        **tables,
+    }
+    for name, effect in effects.items():
+        turned = effect.turned()
+        for end, part in (("", "value"), (" low", "low"), (" high", "high")):
+            both[name + end] = getattr(effect, part), getattr(turned, part)
+    return Pairwise(
+        strategies=results.strategies,
+        metric=results.metric.loss_name,
+        tables={name: square(d, *values) for name, values in both.items()},
+        alternative=alternative if side == "two-sided" else f"the first is {alternative}",
+        effects={name: effect.method for name, effect in effects.items()},
+        n=len(results.datasets),
+        notes=(*results.notes_text(), *notes),
+        **about,
+    )
+
+
+def square(d: Differences, above: np.ndarray, below: np.ndarray) -> pd.DataFrame:
+    """Lay values of pairs out as a table with the strategies as labels; the diagonal is NaN."""
+    k = len(d.strategies)
+    table = np.full((k, k), np.nan)
+    table[d.first, d.second], table[d.second, d.first] = above, below
+    return pd.DataFrame(table, index=list(d.strategies), columns=list(d.strategies))
