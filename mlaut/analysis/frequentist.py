@@ -12,7 +12,7 @@ import numpy as np
 
 from mlaut.analysis.effects import cohens_d, mean_difference, share_better
 from mlaut.analysis.numerics import trinomial_sf
-from mlaut.analysis.pairs import Differences, even, lay_out, odd, paired_differences
+from mlaut.analysis.pairs import even, lay_out, odd, paired_differences
 from mlaut.analysis.result_types import Pairwise
 from mlaut.analysis.results import Results
 from mlaut.analysis.signed_rank import (
@@ -70,12 +70,12 @@ mean difference -0.1125, 95 % interval [-0.2126, -0.01239], scenario (c).'
     """
     from scipy.special import stdtr
 
-    d = paired_differences(results)
-    n = len(d.of_losses)
-    t, constant = _t_statistic(d.of_losses)
+    d, pairs = paired_differences(results)
+    n = len(d)
+    t, constant = _t_statistic(d)
     effects = {
-        "mean difference": mean_difference(d.of_losses, confidence),
-        "Cohen's d (paired)": cohens_d(d.of_losses, confidence),
+        "mean difference": mean_difference(d, confidence),
+        "Cohen's d (paired)": cohens_d(d, confidence),
     }
     same = (
         "the difference is the same on every dataset, so its variance is 0: t is infinite, and p "
@@ -89,7 +89,7 @@ mean difference -0.1125, 95 % interval [-0.2126, -0.01239], scenario (c).'
 
     return lay_out(
         results,
-        d,
+        pairs,
         p_of,
         alternative,
         name="Paired t-test",
@@ -100,7 +100,7 @@ mean difference -0.1125, 95 % interval [-0.2126, -0.01239], scenario (c).'
         confidence=confidence,
         statistic_name="t",
         df=float(n - 1),
-        pair_notes=d.notes(constant & (t != 0), same) | d.notes(t == 0, EQUAL),
+        pair_notes=pairs.notes(constant & (t != 0), same) | pairs.notes(t == 0, EQUAL),
     )
 
 
@@ -154,12 +154,12 @@ def wilcoxon_test(
     >>> float(wilcoxon_test(results, alternative="better").p_values.loc["A", "B"])
     0.0625
     """
-    d = paired_differences(results)
-    signed = SignedRanks.of(d.of_losses, zeros)
-    zero = (d.of_losses == 0).sum(axis=0)
+    d, pairs = paired_differences(results)
+    signed = SignedRanks.of(d, zeros)
+    zero = (d == 0).sum(axis=0)
     return lay_out(
         results,
-        d,
+        pairs,
         lambda side: signed_rank_p(signed, side, method),
         alternative,
         name="Wilcoxon signed rank test",
@@ -172,13 +172,13 @@ def wilcoxon_test(
             "ties": even(zero),
         },
         effects={
-            "rank-biserial correlation": rank_biserial(d.of_losses, signed, confidence),
-            "Hodges-Lehmann shift": hodges_lehmann(d.of_losses, confidence),
+            "rank-biserial correlation": rank_biserial(d, signed, confidence),
+            "Hodges-Lehmann shift": hodges_lehmann(d, confidence),
         },
         confidence=confidence,
         statistic_name="W+ - W-",
         notes=(f"differences of 0: {ZERO_RULES[zeros]}",) if zero.any() else (),
-        pair_notes=d.notes(zero == len(d.of_losses), EQUAL),
+        pair_notes=pairs.notes(zero == len(d), EQUAL),
     )
 
 
@@ -223,8 +223,8 @@ def sign_test(
 
     if ties not in ("drop", "split"):
         raise AnalysisError(f"the tie rule {ties!r} is not known; one of 'drop', 'split'")
-    d = paired_differences(results)
-    wins, losses, tied = _win_loss_tie(d.of_losses)
+    d, pairs = paired_differences(results)
+    wins, losses, tied = _win_loss_tie(d)
     shared = tied // 2 if ties == "split" else 0
     n = wins + losses + 2 * shared
 
@@ -236,7 +236,7 @@ def sign_test(
     rule = "dropped" if ties == "drop" else "shared by both, one dropped if their number is odd"
     return lay_out(
         results,
-        d,
+        pairs,
         p_of,
         alternative,
         name="Sign test",
@@ -269,9 +269,9 @@ def trinomial_test(
     is estimated by the share of ties. Source: Bian, McAleer and Wong 2011, which MLaut 2019,
     section 3.4.2, names for ties.
     """
-    d = paired_differences(results)
-    wins, losses, tied = _win_loss_tie(d.of_losses)
-    n = len(d.of_losses)
+    d, pairs = paired_differences(results)
+    wins, losses, tied = _win_loss_tie(d)
+    n = len(d)
 
     def p_of(side: str) -> np.ndarray:
         net = {"two-sided": np.abs(wins - losses), "less": wins - losses, "greater": losses - wins}
@@ -280,7 +280,7 @@ def trinomial_test(
 
     return lay_out(
         results,
-        d,
+        pairs,
         p_of,
         alternative,
         name="Trinomial test",
@@ -294,12 +294,12 @@ def _win_loss_tie(d: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return (d < 0).sum(axis=0), (d > 0).sum(axis=0), (d == 0).sum(axis=0)
 
 
-def _of_wins(d: Differences, confidence: float) -> dict[str, Any]:
+def _of_wins(d: np.ndarray, confidence: float) -> dict[str, Any]:
     """Give what the sign test and the trinomial test share."""
-    wins, losses, tied = _win_loss_tie(d.of_losses)
+    wins, losses, tied = _win_loss_tie(d)
     return {
         "null": "each strategy is equally likely to be better on a new dataset",
         "statistic_name": "wins",
         "tables": {"statistic": (wins, losses), "losses": (losses, wins), "ties": even(tied)},
-        "effects": {"share better": share_better(d.of_losses, confidence)},
+        "effects": {"share better": share_better(d, confidence)},
     }

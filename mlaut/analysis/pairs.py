@@ -14,7 +14,7 @@ from mlaut.analysis.result_types import Pairwise
 from mlaut.analysis.results import Results
 from mlaut.errors import AnalysisError
 
-__all__ = ["Differences", "even", "lay_out", "odd", "paired_differences", "square"]
+__all__ = ["Pairs", "complete_losses", "even", "lay_out", "odd", "paired_differences"]
 
 _SIDES = {"two-sided": "two-sided", "better": "less", "worse": "greater"}
 _OTHER_SIDE = {"two-sided": "two-sided", "less": "greater", "greater": "less"}
@@ -22,32 +22,46 @@ _OTHER_SIDE = {"two-sided": "two-sided", "less": "greater", "greater": "less"}
 Both = tuple[np.ndarray, np.ndarray]
 
 
-class Differences(NamedTuple):
-    """Paired differences of losses.
+class Pairs(NamedTuple):
+    """All pairs of strategies, each once.
 
     Attributes
     ----------
-    of_losses : ndarray, shape (N, P)
-        A row a dataset, a column a pair: the loss of the first minus that of the second, without
-        rounding noise.
+    strategies : tuple of str, length K
     first, second : ndarray of int, shape (P,)
-        Positions of the strategies of each pair.
-    strategies : tuple of str
+        Positions of the two strategies of each pair.
     """
 
-    of_losses: np.ndarray
+    strategies: tuple[str, ...]
     first: np.ndarray
     second: np.ndarray
-    strategies: tuple[str, ...]
+
+    @classmethod
+    def of(cls, strategies: tuple[str, ...]) -> Pairs:
+        """Give all pairs in the order of the strategies."""
+        return cls(strategies, *np.triu_indices(len(strategies), 1))
 
     def notes(self, where: np.ndarray, text: str) -> dict[tuple[str, str], str]:
         """Give a note for some of the pairs."""
         at = zip(self.first[where], self.second[where], strict=True)
         return {(self.strategies[i], self.strategies[j]): text for i, j in at}
 
+    def square(self, above: np.ndarray, below: np.ndarray) -> pd.DataFrame:
+        """Lay values of pairs out as a table with the strategies as labels; the diagonal is NaN."""
+        k = len(self.strategies)
+        table = np.full((k, k), np.nan)
+        table[self.first, self.second], table[self.second, self.first] = above, below
+        return pd.DataFrame(table, index=list(self.strategies), columns=list(self.strategies))
 
-def paired_differences(results: Results) -> Differences:
-    """Give the differences of all pairs.
+
+def paired_differences(results: Results) -> tuple[np.ndarray, Pairs]:
+    """Give the loss of the first minus that of the second, for all pairs, without rounding noise.
+
+    Returns
+    -------
+    differences : ndarray, shape (N, P)
+        A row a dataset, a column a pair.
+    pairs : Pairs
 
     Raises
     ------
@@ -56,21 +70,22 @@ def paired_differences(results: Results) -> Differences:
     AnalysisError
         There are fewer than two datasets or strategies.
     """
-    losses = complete_losses(results, strategies=2).to_numpy()
-    first, second = np.triu_indices(losses.shape[1], 1)
-    a, b = losses[:, first], losses[:, second]
-    values = snap(a - b, np.maximum(np.abs(a), np.abs(b)))
-    return Differences(values, first, second, results.strategies)
+    losses = complete_losses(results).to_numpy()
+    pairs = Pairs.of(results.strategies)
+    first, second = pairs.first, pairs.second
+    size = results.noise_scale
+    noise = np.maximum(size[:, first], size[:, second])
+    return snap(losses[:, first] - losses[:, second], noise), pairs
 
 
-def complete_losses(results: Results, *, strategies: int) -> pd.DataFrame:
-    """Give complete losses of two datasets or more, or say why there are none."""
+def complete_losses(results: Results) -> pd.DataFrame:
+    """Give the losses of two strategies or more on two datasets or more, or say why not."""
     if not isinstance(results, Results):
         raise AnalysisError(
             f"{type(results).__name__} does not say whether more is better: "
             "make it Results.from_table(table, metric=..., greater_is_better=...)"
         )
-    return results.complete(datasets=2, strategies=strategies)
+    return results.complete(datasets=2, strategies=2)
 
 
 def odd(values: np.ndarray) -> Both:
@@ -85,7 +100,7 @@ def even(values: np.ndarray) -> Both:
 
 def lay_out(
     results: Results,
-    d: Differences,
+    pairs: Pairs,
     p_of: Callable[[str], np.ndarray],
     alternative: str,
     *,
@@ -99,7 +114,7 @@ def lay_out(
     Parameters
     ----------
     results : Results
-    d : Differences
+    pairs : Pairs
     p_of : callable
         Gives the p-values for ``"two-sided"``, ``"less"`` or ``"greater"`` differences.
     alternative : {"two-sided", "better", "worse"}
@@ -128,18 +143,10 @@ def lay_out(
     return Pairwise(
         strategies=results.strategies,
         metric=results.metric.loss_name,
-        tables={name: square(d, *values) for name, values in both.items()},
+        tables={name: pairs.square(*values) for name, values in both.items()},
         alternative=alternative if side == "two-sided" else f"the first is {alternative}",
         effects={name: effect.method for name, effect in effects.items()},
         n=len(results.datasets),
         notes=(*results.notes_text(), *notes),
         **about,
     )
-
-
-def square(d: Differences, above: np.ndarray, below: np.ndarray) -> pd.DataFrame:
-    """Lay values of pairs out as a table with the strategies as labels; the diagonal is NaN."""
-    k = len(d.strategies)
-    table = np.full((k, k), np.nan)
-    table[d.first, d.second], table[d.second, d.first] = above, below
-    return pd.DataFrame(table, index=list(d.strategies), columns=list(d.strategies))

@@ -233,6 +233,14 @@ True or False, or the name of a metric
         return self._frame(self._mean(self.cell_losses))
 
     @property
+    def noise_scale(self) -> np.ndarray:
+        """Size of the numbers that each mean loss was computed from: shape (N, K).
+
+        Equal losses can differ by rounding noise of that size times the machine's precision.
+        """
+        return np.maximum(self.losses.abs().to_numpy(), self.scores.abs().to_numpy())
+
+    @property
     def fold_losses(self) -> pd.DataFrame:
         """Loss by (dataset, repeat, fold) and strategy."""
         at = np.argwhere(self.expected)
