@@ -18,7 +18,6 @@ __all__ = ["Baseline_Classifier", "Baseline_Regressor"]
     missing=True,
     categories=True,
     sparse=True,
-    preprocessing=None,
 )
 class Baseline_Classifier(MlautEstimator):
     """The most frequent class of the training part, always."""
@@ -35,7 +34,6 @@ class Baseline_Classifier(MlautEstimator):
     missing=True,
     categories=True,
     sparse=True,
-    preprocessing=None,
 )
 class Baseline_Regressor(MlautEstimator):
     """The median of the training part, always."""

@@ -125,8 +125,11 @@ def name_of(estimator: Any) -> str:
 
 
 def _tasks_of(estimator: Any) -> list[str]:
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise StrategyError(f"{name} is a class, not an estimator; give an instance: {name}()")
     for attribute in ("fit", "predict", "get_params"):
-        if not hasattr(estimator, attribute) or isinstance(estimator, type):
+        if not hasattr(estimator, attribute):
             raise StrategyError(
                 f"a {type(estimator).__name__} is not an estimator: it has no {attribute} method; "
                 "give a scikit-learn estimator, or write a class with MlautEstimator"

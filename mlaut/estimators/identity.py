@@ -3,7 +3,8 @@
 A strategy is recognised by its classes and parameters, not by its name alone. Functions count by
 their name and compiled code, so that a comment, a docstring or a moved line changes nothing, and
 addresses in memory never appear. What cannot change a result (``n_jobs``, ``verbose``, ``memory``)
-is left out. Code of installed packages counts by name: their versions are recorded elsewhere.
+is left out. Code of installed packages counts by name: their versions are recorded elsewhere. What
+a function reads from outside of itself, a global constant say, is not seen.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def canonical(value: Any) -> Any:
     Raises
     ------
     StrategyError
-        The value refers to itself, or has a state that cannot be read.
+        The value has a state that cannot be read.
 
     Examples
     --------
@@ -118,11 +119,8 @@ def _canonical(value: Any, above: tuple[int, ...]) -> Any:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else {"number": str(value)}
-    if id(value) in above:
-        raise StrategyError(
-            f"a {type(value).__name__} in the parameters of a strategy refers to itself, "
-            "so it has no content to recognise it by; give it without the cycle"
-        )
+    if id(value) in above:  # it holds itself: say how many levels up
+        return {"again": len(above) - above.index(id(value))}
     return _of_object(value, (*above, id(value)))
 
 
@@ -196,10 +194,21 @@ def _of_function(value: types.FunctionType, above: tuple[int, ...]) -> dict[str,
     form: dict[str, Any] = {"function": f"{value.__module__}.{value.__qualname__}"}
     if _is_library(value.__module__):
         return form
-    around = [cell.cell_contents for cell in value.__closure__ or ()]
+    around = _closure(value)
     form["code"] = _code_digest(value.__code__)
     form["with"] = _canonical([value.__defaults__, value.__kwdefaults__, around], above)
     return form
+
+
+def _closure(function: types.FunctionType) -> list[Any]:
+    """Values that the function took from where it was defined; None for one not set yet."""
+    values = []
+    for cell in function.__closure__ or ():
+        try:
+            values.append(cell.cell_contents)
+        except ValueError:
+            values.append(None)
+    return values
 
 
 def _of_instance(value: Any, above: tuple[int, ...]) -> dict[str, Any]:
@@ -249,8 +258,7 @@ def _own_code(cls: type, above: tuple[int, ...]) -> dict[str, Any]:
 
 def _canonical_method(function: types.FunctionType, above: tuple[int, ...]) -> Any:
     # `super()` puts the class itself into the closure of its methods; the class is named already.
-    around = [cell.cell_contents for cell in function.__closure__ or ()]
-    around = [None if isinstance(item, type) else item for item in around]
+    around = [None if isinstance(item, type) else item for item in _closure(function)]
     parts = [function.__defaults__, function.__kwdefaults__, around]
     return [_code_digest(function.__code__), _canonical(parts, above)]
 
@@ -276,13 +284,12 @@ def _operand(value: Any) -> str:
     return repr(sorted(map(repr, value)) if isinstance(value, frozenset) else value)
 
 
-@functools.cache
 def _is_library(module: str) -> bool:
     """Whether code comes with Python or an installed package rather than from the user."""
-    if module.partition(".")[0] == "mlaut":
+    if module.partition(".")[0] == "mlaut" or module in sys.builtin_module_names:
         return True
     file = getattr(sys.modules.get(module), "__file__", None)
-    if file is None:
-        return module != "__main__"
+    if file is None:  # typed in, or brought along from another process
+        return False
     path = Path(file).resolve()
     return any(path.is_relative_to(library) for library in _LIBRARIES)

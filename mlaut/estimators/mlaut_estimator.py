@@ -346,7 +346,8 @@ class MlautEstimator(BaseEstimator):
         return self.estimator_.decision_function(X)
 
     def _has(self, method: str) -> bool:
-        return hasattr(getattr(self, "estimator_", None) or self.assemble(), method)
+        fitted = "estimator_" in vars(self)
+        return hasattr(self.estimator_ if fitted else self.assemble(), method)
 
     @property
     def classes_(self) -> np.ndarray:

@@ -29,6 +29,9 @@ from mlaut.estimators.columns import (
 
 __all__ = ["Preprocessor", "as_frame", "describe_preprocessing"]
 
+FEW_VALUES = 10
+"""A column with fewer values could have none left in a tuning fold, where gaps cannot be used."""
+
 _CATEGORIES = ("one-hot", "ordinal", "native")
 
 
@@ -54,7 +57,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     categories : {"one-hot", "ordinal", "native"}, default "one-hot"
         ``"ordinal"``: one column, the position in alphabetical order, -1 for a category not seen
         in training and -2 for a gap. ``"native"``: a DataFrame that keeps categories (of pandas)
-        and gaps, for estimators that use them.
+        and gaps, for estimators that use them; only a number column with fewer than 10 values has
+        its gaps filled.
     max_categories : int, default 50
         Columns that one column may become; with ``"native"`` the most categories that are kept,
         the rarer ones being gaps. Not used for ``"ordinal"``.
@@ -118,6 +122,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         numbers, texts = self._split(frame)
         if self.categories == "native":
             self.levels_ = [_levels(column, self.max_categories) for column in texts.T]
+            few = np.isfinite(numbers).sum(axis=0) < FEW_VALUES
+            self.fill_ = np.where(few, _medians(numbers), np.nan)
             return
         if numbers.shape[1]:
             self.numbers_ = self._number_part().fit(numbers)
@@ -194,6 +200,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
 
     def _native(self, numbers: np.ndarray, texts: np.ndarray, index: pd.Index) -> pd.DataFrame:
         names = _distinct_names(self.columns_)
+        numbers = np.where(np.isnan(numbers), self.fill_, numbers)
         columns: dict[str, Any] = {}
         for place, (i, _) in enumerate(self._where(category=False)):
             columns[names[i]] = numbers[:, place]
@@ -216,13 +223,13 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             "categories": self._describe_categories(),
             "dates": "days since 1970-01-01 (UTC)",
             "ordered categories": "their position",
-            "empty columns": "kept as gaps" if self.categories == "native" else "0",
+            "empty columns": "0",
             "untouched": "tables of complete numbers" if self.as_needed else "none",
         }
 
     def _describe_numbers(self) -> str:
         if self.categories == "native":
-            return "as they are, gaps kept"
+            return f"gaps kept; the training median in a column of fewer than {FEW_VALUES} values"
         scaled = "; scaled to mean 0 and standard deviation 1" if self.normalize_features else ""
         return "gaps become the training median" + scaled
 
@@ -285,6 +292,9 @@ def describe_preprocessing(transformer: Any) -> dict[str, Any]:
 
 
 def _all_complete_numbers(frame: pd.DataFrame) -> bool:
+    """Whether scikit-learn takes the table as it is; it takes no mixture of kinds of names."""
+    if len({isinstance(name, str) for name in frame.columns}) > 1:
+        return False
     return all(is_complete_number(frame.iloc[:, i]) for i in range(frame.shape[1]))
 
 
@@ -292,6 +302,12 @@ def _stacked(columns: list[np.ndarray], n_rows: int, dtype: Any) -> np.ndarray:
     if not columns:
         return np.empty((n_rows, 0), dtype=dtype)
     return np.column_stack(columns).astype(dtype, copy=False)
+
+
+def _medians(numbers: np.ndarray) -> np.ndarray:
+    """Median of the values of each column, 0 where there is none."""
+    imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+    return imputer.fit(numbers).statistics_ if numbers.shape[1] else np.empty(0)
 
 
 def _levels(texts: np.ndarray, most: int) -> pd.CategoricalDtype:

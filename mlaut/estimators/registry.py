@@ -274,6 +274,11 @@ def _specs(module: str, family: str, task: str, **names: str) -> list[Spec]:
     return [Spec(name, f"{home}:{cls}", (family,), (task,)) for cls, name in names.items()]
 
 
+def _lacoste(name: str, family: str) -> Spec:
+    entry_point = f"mlaut.estimators.lacoste_estimators:{name}"
+    return Spec(name, entry_point, (family,), (CLASSIFICATION,), collection="Lacoste2012")
+
+
 REGISTRY = Registry(
     [
         *_specs(
@@ -346,6 +351,10 @@ REGISTRY = Registry(
             Gradient_Boosting_Regressor="GradientBoostingRegressor",
             Hist_Gradient_Boosting_Regressor="HistGradientBoostingRegressor",
         ),
+        _lacoste("Lacoste_SVM", "Support_Vector_Machines"),
+        _lacoste("Lacoste_Parzen", "Cluster"),
+        _lacoste("Lacoste_AdaBoost", "Ensemble_methods"),
+        _lacoste("Lacoste_ANN", "Neural_Networks"),
         Spec(
             "RandomForestClassifier_large_grid",
             "mlaut.estimators.ensemble_estimators:Random_Forest_Classifier_Large_Grid",

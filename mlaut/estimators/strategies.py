@@ -11,6 +11,7 @@ from mlaut.errors import StrategyError
 from mlaut.estimators.generic_estimator import Generic_Estimator
 from mlaut.estimators.mlaut_estimator import MlautEstimator
 from mlaut.estimators.registry import REGISTRY, Registry
+from mlaut.estimators.words import check_name
 
 __all__ = ["as_strategies"]
 
@@ -54,6 +55,7 @@ LinearSVC(C=9); give them names: {'LinearSVC 1': ..., 'LinearSVC 2': ...}
     registry = REGISTRY if registry is None else registry
     taken: dict[str, tuple[MlautEstimator, Any]] = {}
     for strategy, source in _each(obj, registry):
+        check_name(strategy.name)
         if strategy.name in taken and isinstance(source, str) and taken[strategy.name][1] == source:
             continue
         if strategy.name in taken:

@@ -25,6 +25,7 @@ from sklearn.model_selection import (
     check_cv,
 )
 
+from mlaut.errors import StrategyError
 from mlaut.estimators.identity import plain
 
 __all__ = ["GridSearch", "TuningFolds", "TuningRecord", "TuningWarning", "tuning_record"]
@@ -159,10 +160,20 @@ class GridSearch(GridSearchCV):
         if folds.get_n_splits(X, y, params.get("groups")) < 2:
             return self._fit_untuned(X, y)
         self.searched_grid_ = _within(self.param_grid, _fewest_rows(folds, X, y, params))
-        super().fit(X, y, **params)
+        self._search(X, y, params)
         seconds = time.perf_counter() - started
         self.tuning_seconds_ = seconds - getattr(self, "refit_time_", 0.0)
         return self
+
+    def _search(self, X: Any, y: Any, params: Mapping[str, Any]) -> None:
+        try:
+            super().fit(X, y, **params)
+        except ValueError as error:
+            if "fits failed" not in str(error):
+                raise
+            last_line = str(error).strip().splitlines()[-1]
+            name = type(self.estimator).__name__
+            raise StrategyError(f"{name}: every tuning fit failed: {last_line}") from error
 
     def _run_search(self, evaluate_candidates: Callable[..., Any], **context: Any) -> None:
         evaluate_candidates(ParameterGrid(self.searched_grid_), **context)

@@ -1,0 +1,287 @@
+r"""The four strategies that Lacoste et al. (2012) compare, with the grids of their appendix.
+
+A. Lacoste, F. Laviolette, M. Marchand: *Bayesian Comparison of Machine Learning Algorithms on
+Single and Multiple Datasets*, AISTATS 2012, supplementary material 9.2. Each is tuned by 10-fold
+cross-validation. The Gaussian kernel is their equation (6),
+
+.. math:: k(x, x') = \exp\left(-\frac{r}{2 \hat\sigma^2} \lVert x - x' \rVert^2\right),
+
+with the width r from the grid and :math:`\hat\sigma` the 10th percentile of the distances between
+training rows. `UnitDistance` divides the table by :math:`\sqrt 2 \hat\sigma`, so that r is the
+``gamma`` of scikit-learn. The appendix scales features for the network only, and so does this.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from scipy.spatial.distance import pdist
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, ClassifierMixin, OneToOneFeatureMixin, TransformerMixin
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mlaut.estimators.metadata import properties
+from mlaut.estimators.mlaut_estimator import MlautEstimator
+from mlaut.estimators.preprocessing import Preprocessor
+from mlaut.records import CLASSIFICATION
+
+__all__ = [
+    "Lacoste_ANN",
+    "Lacoste_AdaBoost",
+    "Lacoste_Parzen",
+    "Lacoste_SVM",
+    "ParzenWindow",
+    "UniformStump",
+    "UnitDistance",
+]
+
+NEURONS = [3, 4, 5, 6, 7, 9, 11, 13, 16, 19, 23, 28, 33, 40, 48, 57, 69, 83, 100]
+STUMPS = [1, 2, 3, 4, 6, 10, 14, 21, 31]
+PAIRS_AT_ONCE = 2**21
+
+
+class UnitDistance(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    r"""Divide a table by :math:`\sqrt 2` times a low percentile of the distances in it.
+
+    Parameters
+    ----------
+    percentile : float, default 10
+        Of the distances between all pairs of training rows. Where it is 0, because many rows are
+        equal, of those that are not; where all rows are equal, nothing is divided.
+    max_rows : int, default 2000
+        A random choice of so many rows stands for more.
+    random_state : int, RandomState or None, default None
+
+    Attributes
+    ----------
+    distance_ : float
+        The percentile.
+
+    Examples
+    --------
+    >>> UnitDistance().fit([[0.0], [3.0]]).distance_
+    3.0
+    """
+
+    def __init__(
+        self, *, percentile: float = 10, max_rows: int = 2000, random_state: Any = None
+    ) -> None:
+        self.percentile = percentile
+        self.max_rows = max_rows
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Measure the distances between rows: shape (n_rows, n_features)."""
+        rows = validate_data(self, X, dtype=np.float64)
+        if len(rows) > self.max_rows:
+            chosen = check_random_state(self.random_state).permutation(len(rows))
+            rows = rows[np.sort(chosen[: self.max_rows])]
+        distances = pdist(rows)
+        self.distance_ = self._percentile(distances) or self._percentile(distances[distances > 0])
+        return self
+
+    def _percentile(self, distances: np.ndarray) -> float:
+        return float(np.percentile(distances, self.percentile)) if distances.size else 0.0
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Divide the rows."""
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        return rows / (math.sqrt(2) * self.distance_) if self.distance_ else rows
+
+    def describe(self) -> dict[str, str]:
+        """Say in words what is done."""
+        return {
+            "scale": f"divided by sqrt(2) times the {self.percentile}th percentile of the "
+            "distances between training rows"
+        }
+
+
+class ParzenWindow(ClassifierMixin, BaseEstimator):
+    """Classify by the sum of Gaussian kernels on the training rows of each class.
+
+    Sums are compared on a log scale, so a narrow window goes over into the nearest neighbour.
+
+    Parameters
+    ----------
+    gamma : float, default 1.0
+        The kernel is ``exp(-gamma * squared distance)``.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (n_classes,)
+
+    Examples
+    --------
+    >>> ParzenWindow(gamma=1e9).fit([[0.0], [0.0], [1.0]], ["a", "a", "b"]).predict([[0.6], [0.4]])
+    array(['b', 'a'], dtype='<U1')
+    """
+
+    def __init__(self, gamma: float = 1.0) -> None:
+        self.gamma = gamma
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keep the rows: shape (n_rows, n_features), labels of shape (n_rows,)."""
+        self.rows_, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, self.positions_ = np.unique(y, return_inverse=True)
+        return self
+
+    def _log_sums(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        sums = np.empty((len(rows), len(self.classes_)))
+        for batch in gen_batches(len(rows), max(1, PAIRS_AT_ONCE // len(self.rows_))):
+            powers = -self.gamma * euclidean_distances(rows[batch], self.rows_, squared=True)
+            for k in range(len(self.classes_)):
+                sums[batch, k] = logsumexp(powers[:, self.positions_ == k], axis=1)
+        return sums
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class with the largest sum; of equals the first."""
+        sums = self._log_sums(X)
+        return self.classes_[sums.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Give the share of each class in the sum of all kernels: shape (n_rows, n_classes)."""
+        sums = self._log_sums(X)
+        return np.exp(sums - logsumexp(sums, axis=1, keepdims=True))
+
+
+class UniformStump(ClassifierMixin, BaseEstimator):
+    """Cut one feature once, at one of equally spaced thresholds.
+
+    Parameters
+    ----------
+    n_stumps : int, default 10
+        Thresholds a feature, between its least and its greatest value in training.
+    random_state : int, RandomState or None, default None
+        Decides between equally good cuts.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (n_classes,)
+
+    Examples
+    --------
+    >>> stump = UniformStump(n_stumps=1).fit([[0.0], [4.0], [10.0]], [0, 1, 1])
+    >>> stump.predict([[4.9], [5.1]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(self, n_stumps: int = 10, *, random_state: Any = None) -> None:
+        self.n_stumps = n_stumps
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose the cut, by the weighted Gini impurity."""
+        rows, y = validate_data(self, X, y, dtype=np.float64)
+        self.least_ = rows.min(axis=0)
+        span = rows.max(axis=0) - self.least_
+        self.step_ = np.where(span > 0, span, 1.0) / (self.n_stumps + 1)
+        tree = DecisionTreeClassifier(max_depth=1, random_state=self.random_state)
+        self.tree_ = tree.fit(self._steps(rows), y, sample_weight=sample_weight)
+        self.classes_ = self.tree_.classes_
+        return self
+
+    def _steps(self, rows: np.ndarray) -> np.ndarray:
+        """Count the thresholds below each value."""
+        return np.clip(np.floor((rows - self.least_) / self.step_), 0, self.n_stumps)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class of each side's majority."""
+        check_is_fitted(self)
+        return self.tree_.predict(self._steps(validate_data(self, X, dtype=float, reset=False)))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Give the weighted shares of the classes on the row's side of the cut."""
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        return self.tree_.predict_proba(self._steps(rows))
+
+
+@properties(
+    name="Lacoste_SVM",
+    estimator_family=["Support_Vector_Machines"],
+    tasks=[CLASSIFICATION],
+    preprocessing=make_pipeline(Preprocessor(), UnitDistance()),
+    param_grid={
+        "gamma": np.logspace(-5, 5, 20).tolist(),
+        "C": np.logspace(-2, 5, 20).tolist(),
+    },
+    cv=10,
+)
+class Lacoste_SVM(MlautEstimator):
+    """Support vector classification with a Gaussian kernel."""
+
+    def build(self, **_: Any) -> Any:
+        """Give an `SVC`, tuned."""
+        return self.tuned(SVC(kernel="rbf"))
+
+
+@properties(
+    name="Lacoste_Parzen",
+    estimator_family=["Cluster"],
+    tasks=[CLASSIFICATION],
+    preprocessing=make_pipeline(Preprocessor(), UnitDistance()),
+    param_grid={"gamma": np.logspace(-4, 4, 30).tolist()},
+    cv=10,
+)
+class Lacoste_Parzen(MlautEstimator):
+    """Parzen window with a Gaussian kernel."""
+
+    def build(self, **_: Any) -> Any:
+        """Give a `ParzenWindow`, tuned."""
+        return self.tuned(ParzenWindow())
+
+
+@properties(
+    name="Lacoste_AdaBoost",
+    estimator_family=["Ensemble_methods"],
+    tasks=[CLASSIFICATION],
+    preprocessing=Preprocessor(),
+    param_grid={
+        "n_estimators": [2**n for n in range(1, 11)],
+        "estimator__n_stumps": STUMPS,
+    },
+    cv=10,
+)
+class Lacoste_AdaBoost(MlautEstimator):
+    """AdaBoost on stumps with equally spaced thresholds."""
+
+    def build(self, **_: Any) -> Any:
+        """Give an `AdaBoostClassifier` on `UniformStump`, tuned."""
+        return self.tuned(AdaBoostClassifier(UniformStump()))
+
+
+@properties(
+    name="Lacoste_ANN",
+    estimator_family=["Neural_Networks"],
+    tasks=[CLASSIFICATION],
+    preprocessing=Preprocessor(normalize_features=True),
+    param_grid={
+        "hidden_layer_sizes": [(n, math.ceil(math.sqrt(n))) for n in NEURONS],
+        "alpha": np.logspace(-2, 2, 20).tolist(),
+    },
+    cv=10,
+)
+class Lacoste_ANN(MlautEstimator):
+    """A network with two hidden layers of logistic units and L2 regularisation.
+
+    Trained on all rows at once by L-BFGS, where the original used conjugate gradients, which
+    scikit-learn does not have.
+    """
+
+    def build(self, **_: Any) -> Any:
+        """Give an `MLPClassifier`, tuned."""
+        return self.tuned(MLPClassifier(activation="logistic", solver="lbfgs", max_iter=1000))

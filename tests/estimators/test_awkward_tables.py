@@ -1,0 +1,132 @@
+"""Every default strategy on tables that have everything that a column can be."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut.estimators import DataShape, TuningWarning, tuning_record
+from mlaut.records import CLASSIFICATION
+
+from .tables import SHAPE, awkward, every_quick_strategy, labels
+
+STRATEGIES = every_quick_strategy()
+CLASSIFIERS = [s for s in STRATEGIES if s.tasks == (CLASSIFICATION,)]
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def fitted(strategy, X, y, seed=0):
+    return strategy.assemble(SHAPE, random_state=seed, n_jobs=1).fit(X, y)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s.name)
+def test_it_fits_and_predicts_and_learns_from_the_training_part_only(strategy):
+    X, task = awkward(), strategy.tasks[0]
+    y = labels(X, task)
+    model = fitted(strategy, X, y)
+    later = awkward(25, seed=1, unseen=True)
+    predicted = model.predict(later)
+    assert predicted.shape == (25,)
+    if task == CLASSIFICATION:
+        assert set(predicted) <= {"over", "under"}
+    else:
+        assert np.isfinite(predicted).all()
+        assert (np.abs(predicted - 1000) < 200).all()
+    if hasattr(model, "predict_proba"):
+        np.testing.assert_allclose(model.predict_proba(later).sum(axis=1), 1)
+        assert model.classes_.tolist() == ["over", "under"]
+    record = tuning_record(model)
+    assert (record is None) == (not strategy.param_grid)
+    if record:
+        tuned = strategy.param_grid.keys() - strategy.params.keys()
+        assert set(record.best_params) == {name.rpartition("__")[2] for name in tuned}
+
+    # Poison: other later rows in another order change neither the model nor the rest.
+    poison = pd.concat([awkward(9, seed=2, unseen=True).assign(value=1e9, colour="?"), later])
+    again = fitted(strategy, X, y)
+    again.predict(poison[:9])
+    np.testing.assert_array_equal(again.predict(poison[9:]), predicted)
+
+
+def test_two_equal_seeds_tune_on_the_same_folds():
+    X = awkward()
+    y = labels(X, CLASSIFICATION)
+    (tree,) = (s for s in STRATEGIES if s.name == "DecisionTreeClassifier")
+    tables = [
+        fitted(tree, X, y, seed)["estimator"].cv_results_["split0_test_score"].tolist()
+        for seed in (0, 0)
+    ]
+    assert tables[0] == tables[1]
+
+
+SINGLE = [
+    "GaussianNaiveBayes",
+    "K_Neighbours",
+    "DecisionTreeClassifier",
+    "RandomForestClassifier",
+    "HistGradientBoostingClassifier",
+    "SVC",
+    "LogisticRegression",
+    "BaselineClassifier",
+]
+
+
+@pytest.mark.parametrize(
+    "strategy", [s for s in CLASSIFIERS if s.name in SINGLE], ids=lambda s: s.name
+)
+def test_one_row_a_class(strategy):
+    X = awkward(6)
+    y = np.array(list("abcdef"))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model = strategy.assemble(DataShape(6, 12, 6), random_state=0).fit(X, y)
+    assert set(model.predict(X)) <= set(y)
+    untuned = [w for w in told if issubclass(w.category, TuningWarning)]
+    assert len(untuned) == bool(strategy.param_grid)
+
+
+TARGETS = {
+    "text": np.array(["über", "unter"]),
+    "booleans": np.array([False, True]),
+    "negative": np.array([-7, -1]),
+    "objects": np.array(["a", "b"], dtype=object),
+}
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+@pytest.mark.parametrize("strategy", CLASSIFIERS, ids=lambda s: s.name)
+def test_labels_of_any_type(strategy, kind):
+    X = awkward(30)[["value", "flag", "colour"]]
+    codes = (labels(X, CLASSIFICATION) == "over").astype(int)
+    model = fitted(strategy, X, TARGETS[kind][codes])
+    assert model.classes_.tolist() == sorted(TARGETS[kind].tolist())
+    assert set(model.predict(X).tolist()) <= set(TARGETS[kind].tolist())
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s.name)
+def test_more_columns_than_rows_and_many_categories(strategy):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(40, 60))).rename(columns=str)
+    X["category"] = [f"c{i}" for i in range(40)]
+    y = labels_of_sign(X, strategy.tasks[0])
+    model = fitted(strategy, X, y)
+    assert model.predict(X.assign(category="unseen")).shape == (40,)
+
+
+def labels_of_sign(X, task):
+    return (X["0"] > 0).to_numpy() if task == CLASSIFICATION else X["0"].to_numpy()
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")  # GaussianNB: no variance
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s.name)
+def test_columns_that_say_nothing(strategy):
+    X = pd.DataFrame({"same": [1.0] * 30, "empty": [None] * 30, "word": ["a"] * 30})
+    y = np.arange(30) % 3 == 0
+    if strategy.tasks[0] != CLASSIFICATION:
+        y = y.astype(float)
+    model = fitted(strategy, X, y)
+    predicted = model.predict(X)
+    np.testing.assert_allclose(predicted.astype(float), float(predicted[0]))

@@ -1,0 +1,164 @@
+"""Any scikit-learn estimator as a strategy."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from mlaut.errors import StrategyError
+from mlaut.estimators import Generic_Estimator, Preprocessor, Properties
+from mlaut.estimators.generic_estimator import name_of
+
+from .tables import SHAPE, awkward, labels
+
+
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+@pytest.mark.parametrize("as_frame", [True, False])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        KNeighborsClassifier(),
+        LogisticRegression(C=1e-4, tol=0.1, max_iter=1000),
+        RandomForestClassifier(n_estimators=5, random_state=1),
+        make_pipeline(StandardScaler(), SVC()),
+    ],
+    ids=name_of,
+)
+def test_results_on_complete_numbers_are_those_of_scikit_learn(estimator, load, as_frame):
+    X, y = load(return_X_y=True, as_frame=as_frame)
+    cv = StratifiedKFold(4, shuffle=True, random_state=0)
+    strategy = Generic_Estimator(estimator=estimator, name="any").assemble(random_state=99)
+    scores = cross_val_score(strategy, X, y, cv=cv)
+    np.testing.assert_array_equal(scores, cross_val_score(estimator, X, y, cv=cv))
+
+
+def test_predictions_of_numbers_are_those_of_scikit_learn_to_the_last_bit():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    strategy = Generic_Estimator(Ridge()).assemble().fit(X[:300], y[:300])
+    np.testing.assert_array_equal(
+        strategy.predict(X[300:]), Ridge().fit(X[:300], y[:300]).predict(X[300:])
+    )
+
+
+def test_an_estimator_gets_what_the_table_needs():
+    X = awkward()
+    y = labels(X, "Classification")
+    model = Generic_Estimator(RandomForestClassifier(n_estimators=20)).assemble(
+        SHAPE, random_state=0
+    )
+    assert set(model.fit(X, y).predict(awkward(20, 1, unseen=True))) == {"over", "under"}
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        make_pipeline(StandardScaler(), SVC()),
+        GridSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [1]}),
+        VotingClassifier([("a", make_pipeline(StandardScaler(), SVC()))]),
+        make_pipeline(ColumnTransformer([("a", StandardScaler(), [0])]), SVC()),
+    ],
+    ids=name_of,
+)
+def test_an_estimator_that_prepares_the_table_itself_is_used_as_it_is(estimator):
+    assert Generic_Estimator(estimator).preprocessing is None
+    assert type(Generic_Estimator(estimator).assemble()) is type(estimator)
+    added = Generic_Estimator(estimator, preprocessing=Preprocessor()).assemble()
+    assert isinstance(added[0], Preprocessor)
+
+
+def test_the_estimator_given_is_not_changed():
+    estimator = SVC()
+    Generic_Estimator(estimator, params={"C": 9}).assemble(random_state=0).fit(
+        *load_wine(return_X_y=True)
+    )
+    assert estimator.C == 1
+    assert estimator.random_state is None
+    assert not hasattr(estimator, "classes_")
+
+
+def test_it_is_tuned_over_a_grid():
+    strategy = Generic_Estimator(SVC(), param_grid={"C": [1, 2]}, cv=3)
+    assert strategy.assemble()["estimator"].param_grid == {"C": [1, 2]}
+    assert strategy.describe()["n_candidates"] == 2
+
+
+def test_metadata_are_given_or_read_off():
+    read = Generic_Estimator(SVC())
+    assert (read.name, read.tasks, read.estimator_family) == (
+        "SVC",
+        ("Classification",),
+        ("Generic",),
+    )
+    given = Generic_Estimator(SVC(), properties={"estimator_family": "Mine", "cv": 3})
+    assert (given.name, given.estimator_family, given.cv) == ("SVC", ("Mine",), 3)
+    whole = Properties(name="All", estimator_family=["Mine"], tasks=["Classification"])
+    assert Generic_Estimator(SVC(), properties=whole).name == "All"
+    assert Generic_Estimator(SVC(), properties=whole, name="Other").name == "Other"
+
+
+def test_a_task_that_cannot_be_told_must_be_given():
+    with pytest.raises(StrategyError, match=r"task of KMeans cannot be told: .*properties="):
+        Generic_Estimator(KMeans())
+    given = Generic_Estimator(KMeans(), properties={"tasks": ["Classification"]})
+    assert given.tasks == ("Classification",)
+
+
+@pytest.mark.parametrize(
+    ("thing", "message"),
+    [
+        (3, "a int is not an estimator: it has no fit method"),
+        (StandardScaler(), "a StandardScaler is not an estimator: it has no predict method"),
+        (SVC, r"SVC is a class, not an estimator; give an instance: SVC\(\)"),
+    ],
+)
+def test_what_is_no_estimator_is_refused(thing, message):
+    with pytest.raises(StrategyError, match=message):
+        Generic_Estimator(thing)
+
+
+def test_gaps_that_appear_only_later_are_filled():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = Generic_Estimator(KNeighborsClassifier()).assemble().fit(X, y)
+    gap = X.copy()
+    gap.iloc[0, 0] = np.nan
+    filled = X.copy()
+    filled.iloc[0, 0] = X.iloc[:, 0].median()
+    np.testing.assert_array_equal(model.predict_proba(gap), model.predict_proba(filled))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [
+        (SVC(), "SVC"),
+        (make_pipeline(StandardScaler(), "passthrough", None, SVC()), "StandardScaler-SVC"),
+        (GridSearchCV(SVC(), {}), "GridSearchCV-SVC"),
+        (
+            GridSearchCV(make_pipeline(StandardScaler(), SVC()), {}),
+            "GridSearchCV-StandardScaler-SVC",
+        ),
+    ],
+)
+def test_name_of(estimator, name):
+    assert name_of(estimator) == name
+
+
+def test_it_is_shown_with_its_estimator():
+    assert repr(Generic_Estimator(SVC(C=2))) == (
+        "<mlaut.estimators.generic_estimator.Generic_Estimator estimator=SVC(C=2)>"
+    )
+
+
+def test_a_table_of_other_columns_is_refused_by_name():
+    X = pd.DataFrame({"a": [1.0, 2.0] * 5, "b": [0.0, 1.0] * 5})
+    model = Generic_Estimator(SVC()).fit(X, [0, 1] * 5)
+    with pytest.raises(Exception, match="column 'b' of the training table"):
+        model.predict(X[["a"]])

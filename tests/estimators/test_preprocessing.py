@@ -1,0 +1,175 @@
+"""From the table that a user has to the table that a strategy needs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PowerTransformer
+
+from mlaut.errors import DataError, StrategyError
+from mlaut.estimators import Preprocessor
+from mlaut.estimators.preprocessing import describe_preprocessing
+
+from .tables import awkward
+
+
+def one(values, **parameters):
+    """Fit on one column; give the transformer."""
+    return Preprocessor(**parameters).fit(pd.DataFrame({"x": values}))
+
+
+def of(transformer, values):
+    return np.asarray(transformer.transform(pd.DataFrame({"x": values})), dtype=float).tolist()
+
+
+def test_a_gap_becomes_the_training_median():
+    fitted = one([1.0, 2.0, 10.0, None])
+    assert of(fitted, [None, 5.0, np.inf]) == [[2.0], [5.0], [2.0]]
+
+
+def test_scaling_is_that_of_the_training_rows():
+    fitted = one([1.0, 3.0], normalize_features=True)
+    assert of(fitted, [1.0, 3.0, 7.0]) == [[-1.0], [1.0], [5.0]]
+
+
+def test_a_constant_column_is_0_when_scaled():
+    assert of(one([4, 4], normalize_features=True), [4, 4]) == [[0.0], [0.0]]
+
+
+def test_an_empty_column_is_0_even_where_later_rows_have_values():
+    assert of(one([None, None]), [3.0, None]) == [[0.0], [0.0]]
+
+
+def test_one_hot_puts_rare_and_unseen_together_and_gaps_apart():
+    fitted = one(["a", "a", "b", "b", "rare", None, None])
+    columns = of(fitted, ["a", "b", None, "rare", "unseen"])
+    assert [row.index(1.0) for row in columns] == [0, 1, 2, 3, 3]
+    assert all(sum(row) == 1 for row in columns)
+
+
+def test_one_hot_gives_an_unseen_category_no_column_where_none_is_rare():
+    assert of(one(["a", "a", "b", "b"]), ["unseen", None]) == [[0, 0], [0, 0]]
+
+
+def test_one_hot_is_never_wider_than_asked_for():
+    many = [f"c{i}" for i in range(200)] * 2
+    assert Preprocessor().fit_transform(pd.DataFrame({"x": many})).shape == (400, 50)
+
+
+def test_ordinal_marks_unseen_and_gaps():
+    fitted = one(["b", "a", None], categories="ordinal")
+    assert of(fitted, ["a", "b", "z", None]) == [[0], [1], [-1], [-2]]
+
+
+def test_native_keeps_gaps_and_categories_and_drops_the_rarest():
+    frame = pd.DataFrame({"x": ["b", "b", "a", "a", "c", None] * 2, "y": [1.0, None] * 6})
+    frame.loc[len(frame)] = ["a", 5.0]
+    frame = pd.concat([frame, frame], ignore_index=True)
+    given = Preprocessor(categories="native", max_categories=2).fit(frame).transform(frame)
+    assert list(given.columns) == ["y", "x"]
+    assert given["x"].cat.categories.tolist() == ["a", "b"]
+    assert given["x"].isna().sum() == 8
+    assert given["y"].isna().sum() == 12
+    assert given["y"].dtype == np.float64
+
+
+def test_native_fills_a_column_with_too_few_values_for_tuning_folds():
+    fitted = one([1.0, 3.0, 3.0, None], categories="native")
+    assert of(fitted, [None, 9.0]) == [[3.0], [9.0]]
+
+
+def test_every_kind_of_column_becomes_a_finite_number():
+    fitted = Preprocessor(normalize_features=True).fit(awkward())
+    for frame in (awkward(), awkward(20, seed=1, unseen=True)):
+        given = fitted.transform(frame)
+        assert given.dtype == np.float64
+        assert np.isfinite(given).all()
+
+
+def test_nothing_is_learnt_from_later_rows():
+    fitted = Preprocessor(normalize_features=True).fit(awkward())
+    first = fitted.transform(awkward())
+    fitted.transform(awkward(20, seed=1, unseen=True))
+    np.testing.assert_array_equal(fitted.transform(awkward()), first)
+
+
+def test_columns_are_found_by_name():
+    fitted = Preprocessor().fit(awkward())
+    mixed = awkward()[list(reversed(awkward().columns))].assign(more=1)
+    np.testing.assert_array_equal(fitted.transform(mixed), fitted.transform(awkward()))
+
+
+def test_an_absent_column_is_named():
+    fitted = Preprocessor().fit(awkward())
+    with pytest.raises(DataError, match=r"column 'flag' .* \(1 of 12 columns are absent\)"):
+        fitted.transform(awkward().drop(columns="flag"))
+
+
+def test_two_columns_of_one_name_are_two_columns():
+    frame = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=["x", "x"])
+    assert Preprocessor().fit_transform(frame).tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    native = Preprocessor(categories="native").fit_transform(frame)
+    assert list(native.columns) == ["0 x", "1 x"]
+
+
+def test_a_column_that_changes_its_type_is_read_as_before():
+    fitted = one([1, 2, 3])
+    assert of(fitted, pd.Series(["2", "x", None], dtype=object)) == [[2.0], [2.0], [2.0]]
+    assert of(one([True, False]), pd.Series([True, None], dtype=object)) == [[1.0], [0.5]]
+
+
+def test_an_array_is_a_table():
+    assert Preprocessor().fit_transform([[1.0, np.nan], [3.0, 4.0]]).tolist() == [[1, 4], [3, 4]]
+    mixed = np.array([["a", 1], ["a", 2]], dtype=object)
+    assert Preprocessor().fit_transform(mixed).tolist() == [[1, 1], [2, 1]]
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (np.zeros(3), r"rows and columns, this has shape \(3,\)"),
+        (sparse.eye_array(3).tocsr(), r"sparse matrix .*preprocessing=None"),
+    ],
+)
+def test_what_is_no_table_is_refused(table, message):
+    with pytest.raises(DataError, match=message):
+        Preprocessor().fit(table)
+
+
+def test_complete_numbers_pass_untouched_if_as_needed():
+    frame = pd.DataFrame({"a": np.array([1.5, 2], dtype=np.float32), "b": [1, 2]})
+    fitted = Preprocessor(as_needed=True).fit(frame)
+    assert fitted.transform(frame) is frame
+    array = frame.to_numpy()
+    assert Preprocessor(as_needed=True).fit(array).transform(array) is array
+    gaps = frame.assign(b=[None, 7.0])
+    assert fitted.transform(gaps).columns.tolist() == ["a", "b"]
+    assert fitted.transform(gaps).to_numpy().tolist() == [[1.5, 1.5], [2.0, 7.0]]
+
+
+@pytest.mark.parametrize("columns", [["a", "b"], [0, "b"]])
+def test_what_scikit_learn_would_refuse_is_not_passed_on(columns):
+    values = [[1.0, 1.0], [2.0, np.inf]] if columns[0] == "a" else [[1.0, 1.0], [2.0, 3.0]]
+    frame = pd.DataFrame(values, columns=columns)
+    assert Preprocessor(as_needed=True).fit(frame).transform(frame) is not frame
+
+
+def test_an_unknown_way_with_categories_is_refused():
+    with pytest.raises(StrategyError, match="categories='onehot' is not known; use one of one-hot"):
+        Preprocessor(categories="onehot").fit(awkward())
+
+
+def test_it_is_an_estimator():
+    changed = Preprocessor().set_params(categories="ordinal")
+    assert clone(changed).get_params() == changed.get_params()
+
+
+def test_it_says_what_it_does():
+    words = Preprocessor(normalize_features=True, categories="ordinal").describe()
+    assert words["numbers"].endswith("scaled to mean 0 and standard deviation 1")
+    assert words["categories"].startswith("alphabetical position")
+    both = describe_preprocessing(make_pipeline(Preprocessor(), PowerTransformer()))
+    assert both["preprocessor"]["empty columns"] == "0"
+    assert both["powertransformer"] == {"PowerTransformer": "PowerTransformer()"}
