@@ -34,6 +34,7 @@ __all__ = ["Engine", "InlineEngine", "LocalEngine", "cores", "make_engine"]
 
 _BATCH_SECONDS = 0.1
 _LARGEST_BATCH = 200
+_LOOK_SECONDS = 1.0
 
 
 class Engine(Protocol):
@@ -136,14 +137,16 @@ class LocalEngine:
                     running[future] = batch, place
                 if not running:
                     return
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                done = wait(running, _LOOK_SECONDS, return_when=FIRST_COMPLETED).done
+                for future in done or [f for f in running if _gone(running[f][1])]:
                     batch, place = running.pop(future)
-                    if future.exception() is not None:
+                    error = future.exception() if future in done else _LeftError()
+                    if error is not None:
                         _end_announced(place)
                         if len(batch.cells) > 1:
                             again.extend(replace(batch, cells=(cell,)) for cell in batch.cells)
                             continue
-                    outcomes = _outcomes(batch, future, self.timeout)
+                    outcomes = _failed(batch, error, self.timeout) if error else future.result()
                     pace.saw(batch, outcomes)
                     yield outcomes
 
@@ -162,11 +165,8 @@ class LocalEngine:
             )
             try:
                 yield pool
-                pool.close()
-            except BaseException:
-                pool.stop()
-                raise
             finally:
+                pool.stop()
                 pool.join()
 
 
@@ -218,17 +218,30 @@ class _Pace:
         return max(1, min(_LARGEST_BATCH, int(_BATCH_SECONDS * count / max(total, 1e-9))))
 
 
-def _outcomes(batch: Batch, future: Any, timeout: float | None) -> list[Outcome]:
-    """Give what a batch gave; for one cell whose worker ended, how it ended."""
+class _LeftError(Exception):
+    """A worker left by its own will, which its pool takes for a regular end."""
+
+
+def _gone(place: Path) -> bool:
+    """Whether the process that works on a batch is not there any more."""
+    try:
+        os.kill(int(place.read_text()), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, ValueError):  # not begun, or just ended
+        return False
+    return False
+
+
+def _failed(batch: Batch, error: BaseException, timeout: float | None) -> list[Outcome]:
+    """Say how the worker of a batch of one cell ended."""
     from pebble import ProcessExpired
 
-    error = future.exception()
-    if error is None:
-        return future.result()
     if isinstance(error, TimeoutError):
         status, reason = Status.TIMEOUT, f"took longer than {timeout:g} s and was ended"
-    elif isinstance(error, ProcessExpired):
-        status, reason = Status.CRASHED, f"its worker process {_how_it_ended(error.exitcode)}"
+    elif isinstance(error, ProcessExpired | _LeftError):
+        code = getattr(error, "exitcode", 0)
+        status, reason = Status.CRASHED, f"its worker process {_how_it_ended(code)}"
     else:
         status, reason = Status.ERROR, f"{type(error).__name__}: {error}"[:500]
     return [Outcome(cell, status, reason=reason) for cell in batch.keys]

@@ -156,12 +156,16 @@ def changed_parameters(old: StrategyEntry, new: StrategyEntry) -> list[str]:
 
 
 def _flat(value: Any, prefix: str = "") -> dict[str, str]:
-    if isinstance(value, Mapping) and value:
-        parts: dict[str, str] = {}
-        for key, inner in value.items():
-            parts |= _flat(inner, f"{prefix}.{key}" if prefix else str(key))
-        return parts
-    return {prefix: str(value)}
+    """Give every leaf of nested mappings and lists under its path; a (name, value) pair by name."""
+    if isinstance(value, list | tuple) and any(isinstance(v, Mapping | list) for v in value):
+        named = all(isinstance(v, list) and len(v) == 2 and isinstance(v[0], str) for v in value)
+        value = dict(value) if named else dict(enumerate(value))
+    if not isinstance(value, Mapping) or not value:
+        return {prefix: str(value)}
+    parts: dict[str, str] = {}
+    for key, inner in value.items():
+        parts |= _flat(inner, f"{prefix}.{key}" if prefix else str(key))
+    return parts
 
 
 def parse_retry(

@@ -153,7 +153,7 @@ def read_study_file(path: str | os.PathLike[str]) -> StudyFile:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "study.toml")
-    ...     _ = path.write_text('[split]\\nshceme = "kfold(5)"')
+    ...     _ = path.write_text('[split]\nshceme = "kfold(5)"')
     ...     read_study_file(path)
     Traceback (most recent call last):
     mlaut.errors.StudyError: ...study.toml: unknown key 'shceme' in [split]; did you mean 'scheme'?

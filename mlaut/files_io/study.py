@@ -316,13 +316,18 @@ class Study:
             self._settle()
             with self._reading() as file:
                 study_id = str(file.attrs["study_id"])
-            journal = Journal(self.journal_path, study_id)
             try:
-                journal.append({"run": dict(run or {})}, {})
-                with write_h5_in_place(self.path) as file:
+                with (
+                    contextlib.closing(Journal(self.journal_path, study_id)) as journal,
+                    write_h5_in_place(self.path) as file,
+                ):
+                    journal.append({"run": dict(run or {})}, {})
                     yield StudyWriter(file, journal)
-            finally:
-                journal.close()
+            except StoreError:
+                raise  # the disk is full or gone: the journal waits for the next writer
+            except BaseException:
+                self._settle()
+                raise
             self._settle()
 
     def settle(self) -> None:

@@ -133,7 +133,7 @@ class StudyArrays:
             status=status,
             predictions=predictions.astype(self._arrays["predictions"].dtype),
             probabilities=probabilities,
-            seconds=self._arrays["seconds"][...],
+            seconds=np.where(status[..., None] > 0, self._arrays["seconds"][...], np.nan),
         )
 
     def _index(self, cell: Cell) -> tuple[int, int, int]:

@@ -1,0 +1,111 @@
+"""Learners that misbehave, or leave a trace, for the tests of the orchestrator."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.naive_bayes import GaussianNB
+
+
+class Traced(GaussianNB):
+    """Naive Bayes that adds a line to a file at each fit, and may take its time."""
+
+    def __init__(self, trace="", seconds=0.0, priors=None, var_smoothing=1e-9):
+        super().__init__(priors=priors, var_smoothing=var_smoothing)
+        self.trace = trace
+        self.seconds = seconds
+
+    def fit(self, X, y, sample_weight=None):
+        time.sleep(self.seconds)
+        with Path(self.trace).open("a") as file:
+            file.write(f"{len(y)}\n")
+        return super().fit(X, y, sample_weight)
+
+
+class Random(ClassifierMixin, BaseEstimator):
+    """Draws from every generator there is: the one it is given, numpy's and Python's."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        import random
+
+        own = np.random.RandomState(self.random_state).randint(3, size=len(X))
+        everyones = np.random.randint(3, size=len(X)) + random.randrange(3)  # noqa: NPY002
+        return self.classes_[(own + everyones) % len(self.classes_)]
+
+
+class Hostile(ClassifierMixin, BaseEstimator):
+    """Does what ``deed`` says instead of learning."""
+
+    def __init__(self, deed="raise"):
+        self.deed = deed
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        getattr(self, f"_{self.deed}")()
+        return self
+
+    def predict(self, X):
+        if self.deed == "short":
+            return self.classes_[:1]
+        if self.deed == "nan":
+            return np.full(len(X), np.nan)
+        return np.repeat(self.classes_[:1], len(X))
+
+    def _short(self):
+        pass
+
+    _nan = _short
+
+    def _raise(self):
+        raise RuntimeError("no such luck\nand a second line")
+
+    def _warn(self):
+        for _ in range(3):
+            warnings.warn("mind the gap", stacklevel=1)
+
+    def _loop(self):
+        while True:
+            pass
+
+    def _sleep_in_c(self):
+        ctypes.PyDLL(None).sleep(3600)  # holds the interpreter's lock
+
+    def _allocate(self):
+        hoard = []
+        while True:
+            hoard.append(np.ones(2**22))
+
+    def _segfault(self):
+        ctypes.string_at(0)
+
+    def _kill(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def _leave(self):
+        os._exit(0)
+
+    def _children(self):
+        for _ in range(50):
+            subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
+        while True:
+            time.sleep(1)
+
+    def _svc(self):
+        from sklearn.svm import SVC
+
+        X = np.random.default_rng(0).normal(size=(30000, 20))
+        SVC(C=1e6).fit(X, np.arange(30000) % 2)

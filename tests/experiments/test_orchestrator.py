@@ -1,0 +1,340 @@
+"""A run on real datasets: right, resumable, and unmoved by what strategies do."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from learners import Hostile, Random, Traced
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from mlaut import Data, Orchestrator
+from mlaut.errors import DataError, StoreError, StrategyError, StudyError
+from mlaut.files_io import Study
+from mlaut.records import Status
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def orchestrator(databases):
+    input_io, out_io = databases
+    names, paths = Data().list_datasets(hdf5_io=input_io, hdf5_group="tables")
+    Data().split_datasets(
+        hdf5_in=input_io, hdf5_out=out_io, dataset_paths=paths, scheme="kfold(3)", seed=1
+    )
+    return Orchestrator(input_io, out_io, names, "tables")
+
+
+def arrays(study):
+    return {
+        block.dataset: (block.status, block.predictions, block.probabilities)
+        for block in study.blocks()
+    }
+
+
+def assert_same(one, other):
+    assert one.keys() == other.keys()
+    for dataset in one:
+        for left, right in zip(one[dataset], other[dataset], strict=True):
+            np.testing.assert_array_equal(left, right)
+
+
+def test_accuracies_are_those_of_cross_val_score(orchestrator):
+    """The oracle: scikit-learn on the same splits and seeds."""
+    strategies = {
+        "tree": DecisionTreeClassifier(random_state=3),
+        "forest": RandomForestClassifier(n_estimators=5, random_state=4),
+        "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
+    }
+    summary = orchestrator.run(strategies, n_jobs=2, verbose=0)
+    assert (summary.n_cells, summary.n_done, summary.complete) == (27, 27, True)
+    study = Study(orchestrator.hdf5_output_io.path)
+    for name in study.datasets:
+        block, entry = study.block(name), study.load_split(name)
+        dataset = orchestrator.hdf5_input_io.load_dataset(entry.path)
+        X, y = dataset.features, dataset.labels.to_numpy()
+        for position, strategy in enumerate(block.strategies):
+            stored = [
+                (block.predictions[position, 0, test] == block.truth[test]).mean()
+                for _, test in block.split
+            ]
+            expected = cross_val_score(strategies[strategy], X, y, cv=list(block.split))
+            assert stored == expected.tolist()
+
+
+def test_workers_order_and_engine_change_no_bit(databases, orchestrator, tmp_path):
+    input_io, _ = databases
+    strategies = ["GaussianNaiveBayes", Random(), RandomForestClassifier(n_estimators=5)]
+    orchestrator.run(strategies, n_jobs=2, verbose=0)
+    reference = arrays(Study(orchestrator.hdf5_output_io.path))
+    for n_jobs, engine in ((1, "local"), (1, "inline")):
+        out_io = Data().open_hdf5(tmp_path / f"{engine}-{n_jobs}.h5", mode="a")
+        paths = input_io.list_datasets("tables")[1][::-1]
+        Data().split_datasets(
+            hdf5_in=input_io, hdf5_out=out_io, dataset_paths=paths, scheme="kfold(3)", seed=1
+        )
+        Orchestrator(input_io, out_io).run(strategies, n_jobs=n_jobs, engine=engine, verbose=0)
+        assert_same(arrays(Study(out_io.path)), reference)
+
+
+SCRIPT = """
+    import sys
+    sys.path.insert(0, {here!r})
+    from learners import Random, Traced
+    from mlaut import Data, Orchestrator
+    data = Data()
+    orchestrator = Orchestrator(data.open_hdf5({input!r}), data.open_hdf5({output!r}, mode="a"))
+    print(orchestrator.run([Traced({trace!r}, seconds=0.05), Random()], n_jobs=2, verbose=0))
+"""
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_interrupted_run_resumes_with_the_same_arrays(orchestrator, databases, tmp_path, stop):
+    input_io, out_io = databases
+    trace = tmp_path / "trace"
+    program = textwrap.dedent(SCRIPT).format(
+        here=str(HERE), input=str(input_io.path), output=str(out_io.path), trace=str(trace)
+    )
+    script = tmp_path / "script.py"  # unguarded by __main__, as users write them
+    script.write_text(program)
+    process = subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    study = Study(out_io.path)
+    while not trace.exists() or len(trace.read_text().splitlines()) < 4:
+        time.sleep(0.005)
+        assert process.poll() is None, process.communicate()
+    process.send_signal(stop)
+    told = process.communicate(timeout=60)[1]
+    if stop == signal.SIGKILL:
+        assert process.returncode == -signal.SIGKILL
+    else:
+        assert "make the same call again to go on" in told.splitlines()[-1]
+        assert not study.journal_path.exists()
+    study.settle()
+    done = int(sum((study.status(name)[0] == Status.DONE).sum() for name in study.datasets))
+    assert 1 <= done < 9
+    trace.unlink()
+    again = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert "18 of 18 cells done" in again.stdout
+    assert len(trace.read_text().splitlines()) == 9 - done
+    interrupted = arrays(study)
+
+    fresh = Data().open_hdf5(tmp_path / "fresh.h5", mode="a")
+    Data().split_datasets(
+        hdf5_in=input_io,
+        hdf5_out=fresh,
+        dataset_paths=input_io.list_datasets("tables")[1],
+        scheme="kfold(3)",
+        seed=1,
+    )
+    Orchestrator(input_io, fresh).run([Traced(str(trace)), Random()], n_jobs=1, verbose=0)
+    assert_same(arrays(Study(fresh.path)), interrupted)
+    trace.unlink()
+    finished = Orchestrator(input_io, out_io).run(
+        [Traced(str(trace), seconds=0.05), Random()], verbose=0
+    )
+    assert (finished.n_before, dict(finished.counts)) == (18, {})
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize(
+    ("deed", "status", "reason"),
+    [
+        ("raise", Status.ERROR, "RuntimeError: no such luck"),
+        ("short", Status.ERROR, r"predict returned shape \(1,\) for"),
+        ("nan", Status.ERROR, "nan"),
+        ("loop", Status.TIMEOUT, "took longer than 1.5 s"),
+        ("sleep_in_c", Status.TIMEOUT, "took longer than 1.5 s"),
+        ("children", Status.TIMEOUT, "took longer than 1.5 s"),
+        ("allocate", Status.MEMORY, "MemoryError"),
+        ("segfault", Status.CRASHED, "was killed by SIGSEGV"),
+        ("kill", Status.CRASHED, "was killed by SIGKILL"),
+        ("leave", Status.CRASHED, "left with exit code 0"),
+    ],
+)
+def test_failing_strategy_is_a_row_with_a_status(databases, deed, status, reason):
+    input_io, out_io = databases
+    paths = input_io.list_datasets("tables")[1]
+    Data().split_datasets(hdf5_in=input_io, hdf5_out=out_io, dataset_paths=paths)
+    summary = Orchestrator(input_io, out_io, ["iris"]).run(
+        {"bad": Hostile(deed), "good": Random()},
+        n_jobs=1,
+        timeout=1.5,
+        memory="500MB",
+        verbose=0,
+    )
+    assert summary.counts == {Status.DONE: 1, status: 1}
+    assert not summary.complete
+    study = Study(out_io.path)
+    (told,) = (d for d in study.details("iris") if d["strategy"] == "bad")
+    assert told["status"] == status.word
+    assert summary.reasons[0][0] == f"bad: {status.word}: {told['reason']}"
+    assert re.search(reason, told["reason"])
+    assert not _sleepers()
+    again = Orchestrator(input_io, out_io, ["iris"]).run(
+        {"bad": Hostile(deed), "good": Random()}, n_jobs=1, verbose=0
+    )
+    assert (again.counts, again.failed_before) == ({}, 1)
+    assert "1 cells failed in earlier runs and were not tried again" in str(again)
+
+
+def _sleepers():
+    """Processes that the hostile learner has started and that are still there."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if b"time.sleep(3600)" in (folder / "cmdline").read_bytes():
+                found.append(folder.name)
+        except OSError:
+            continue
+    return found
+
+
+def test_failed_cells_are_tried_again_on_request(orchestrator, tmp_path):
+    missing = tmp_path / "nowhere" / "trace"
+    strategies = {"traced": Traced(str(missing)), "random": Random()}
+    first = orchestrator.run(strategies, n_jobs=1, verbose=0)
+    assert first.counts == {Status.DONE: 9, Status.ERROR: 9}
+    why = orchestrator.plan(strategies).why()
+    assert [row["because"] for row in why if row["dataset"] == "iris"] == [
+        "failed before: error (not tried again)",
+        "done",
+    ]
+    missing.parent.mkdir()
+    second = orchestrator.run(strategies, n_jobs=1, retry={"traced": ["error"]}, verbose=0)
+    assert (second.counts, second.complete) == ({Status.DONE: 9}, True)
+    with pytest.raises(StudyError, match="retry 'eror': not a failure; use error"):
+        orchestrator.run(strategies, retry=["eror"])
+
+
+def test_warnings_seconds_and_chosen_parameters_are_stored(orchestrator):
+    orchestrator.dts_names = ["wine"]
+    orchestrator.run({"warns": Hostile("warn"), "knn": "K_Neighbours"}, n_jobs=1, verbose=0)
+    study = Study(orchestrator.hdf5_output_io.path)
+    by_name = {(d["strategy"], d["fold"]): d for d in study.details("wine")}
+    assert by_name["warns", 0]["warnings"] == ["UserWarning: mind the gap (3 times)"]
+    assert set(by_name["knn", 2]["best_params"]) == {"n_neighbors", "p"}
+    assert 0.9 < by_name["knn", 2]["tuning_score"] <= 1
+    assert by_name["knn", 0]["peak_memory"] > 2**20
+    seconds = study.block("wine").seconds
+    assert (seconds[1] > 0).all()
+    assert (seconds[0, ..., 0] == 0).all()
+    (run,) = study.runs
+    assert run["threads"] == 1
+    assert run["versions"]["scikit-learn"]
+
+
+def test_changed_parameters_are_refused_and_named(orchestrator):
+    orchestrator.run({"tree": DecisionTreeClassifier(max_depth=2, random_state=0)}, verbose=0)
+    before = arrays(Study(orchestrator.hdf5_output_io.path))
+    changed = {"tree": DecisionTreeClassifier(max_depth=3, random_state=0)}
+    with pytest.raises(StudyError, match=r"'tree' was run with other .*max_depth: 2 -> 3"):
+        orchestrator.run(changed, verbose=0)
+    assert_same(arrays(Study(orchestrator.hdf5_output_io.path)), before)
+    summary = orchestrator.run(changed, overwrite_predictions=True, verbose=0)
+    assert summary.counts == {Status.DONE: 9}
+    assert orchestrator.run(changed, verbose=0).counts == {}
+
+
+def test_added_strategy_runs_alone(orchestrator, tmp_path):
+    trace = str(tmp_path / "trace")
+    orchestrator.run(Traced(trace), verbose=0)
+    summary = orchestrator.run([Traced(trace), Random()], verbose=0)
+    assert (summary.n_before, summary.counts) == (9, {Status.DONE: 9})
+    assert len(Path(trace).read_text().splitlines()) == 9
+
+
+def test_models_are_saved_and_predict_again(orchestrator):
+    strategies = ["GaussianNaiveBayes", DecisionTreeClassifier()]
+    orchestrator.run(strategies, save_models=True, n_jobs=1, verbose=0)
+    with pytest.raises(StoreError, match="pass trusted=True"):
+        orchestrator.predict_all()
+    predicted = orchestrator.predict_all(trusted=True)
+    study = Study(orchestrator.hdf5_output_io.path)
+    assert len(predicted) == 2 * sum(len(study.load_split(n).truth) for n in study.datasets)
+    for name in study.datasets:
+        block = study.block(name)
+        for position in range(len(block.strategies)):
+            strategy = block.strategies[position]  # noqa: F841 - named in the query
+            of_cell = predicted.query("dataset == @name and strategy == @strategy")
+            labels = np.asarray(block.classes)[block.predictions[position, 0, of_cell["row"]]]
+            assert (of_cell["prediction"].to_numpy() == labels).all()
+    model = next(study.path.parent.glob("study.h5.models/iris/GaussianNaiveBayes/*"))
+    model.write_bytes(model.read_bytes()[:-1] + b"x")
+    with pytest.raises(StoreError, match="not the model that the study recorded"):
+        orchestrator.predict_all(trusted=True)
+
+
+def test_predicting_again_without_models_says_how(orchestrator):
+    orchestrator.run("GaussianNaiveBayes", n_jobs=1, verbose=0)
+    with pytest.raises(StudyError, match="run with save_models=True"):
+        orchestrator.predict_all(trusted=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"modelling_strategies": Ridge()}, StrategyError, "'Ridge' is for Regression, and the"),
+        ({"modelling_strategies": [Random(), Random()]}, StrategyError, "called 'Random'"),
+        ({"modelling_strategies": "K_Neighbors"}, StrategyError, "did you mean 'K_Neighbours'"),
+        ({"n_jobs": 0}, StudyError, "n_jobs 0"),
+        ({"timeout": "soon"}, StudyError, "timeout 'soon'"),
+        ({"memory": "-1GB"}, StudyError, "memory '-1GB'"),
+        ({"engine": "spark"}, StudyError, "engine 'spark'"),
+    ],
+    ids=["task", "twice", "typo", "n_jobs", "timeout", "memory", "engine"],
+)
+def test_bad_request_is_one_line_and_changes_nothing(orchestrator, arguments, error, message):
+    arguments = {"modelling_strategies": Random(), "verbose": 0, **arguments}
+    orchestrator.run({"kept": Random()}, n_jobs=1, verbose=0)
+    before = arrays(Study(orchestrator.hdf5_output_io.path))
+    with pytest.raises(error, match=message) as raised:
+        orchestrator.run(**arguments)
+    assert "\n" not in str(raised.value)
+    assert_same(arrays(Study(orchestrator.hdf5_output_io.path)), before)
+
+
+def test_changed_dataset_is_refused(orchestrator):
+    iris = orchestrator.hdf5_input_io.load_dataset("tables/iris")
+    frame = iris.frame.copy()
+    frame.iloc[0, 0] += 1
+    orchestrator.hdf5_input_io.save_pandas_dataset(
+        frame, "tables", {"class_name": iris.target, "dataset_name": "iris"}, overwrite=True
+    )
+    with pytest.raises(DataError, match="dataset 'iris' is not the table that the"):
+        orchestrator.run(Random(), verbose=0)
+
+
+def test_dataset_without_split_is_refused(orchestrator):
+    orchestrator.dts_names = ["iris", "diabetes"]
+    with pytest.raises(StudyError, match="no split of diabetes; call"):
+        orchestrator.run(Random(), verbose=0)
+
+
+def test_progress_in_a_log_is_plain_lines(orchestrator, capsys):
+    orchestrator.run({"bad": Hostile("raise")}, n_jobs=1, verbose=2)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == (
+        "mlaut: bad on breast_cancer (repeat 0, fold 0): error: RuntimeError: no such luck"
+    )
+    assert lines[-1].startswith("mlaut: 9/9 cells (100%), 9 failed, 0:0")
+
+
+def test_threads_of_workers_are_bounded(orchestrator):
+    """The environment of the process that started the run is as it was."""
+    before = {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+    orchestrator.run(Random(), n_jobs=1, verbose=0)
+    assert {name: os.environ.get(name) for name in before} == before
