@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -345,10 +345,10 @@ class Pairwise(Shown):
         if first == second:
             raise AnalysisError(f"a strategy is not compared with itself: {first!r}")
 
+        i, j = self.strategies.index(first), self.strategies.index(second)
+
         def get(key: str) -> float | None:
-            if key not in self.tables:
-                return None
-            return cast("float", self.tables[key].loc[first, second])
+            return float(self.tables[key].to_numpy()[i, j]) if key in self.tables else None
 
         note = self.pair_notes.get((first, second)) or self.pair_notes.get((second, first))
         return TestResult(

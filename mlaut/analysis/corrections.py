@@ -1,0 +1,292 @@
+"""Corrections of p-values for many comparisons.
+
+Bonferroni, Holm, Hochberg and Hommel hold for any hypotheses, Benjamini-Hochberg bounds the
+false discovery rate. Shaffer and Bergmann-Hommel use that hypotheses on all pairs of strategies
+imply each other: if A = B and B = C then A = C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.result_types import SMALLEST_P, Pairwise
+from mlaut.errors import AnalysisError
+
+__all__ = ["CORRECTIONS", "adjust", "adjust_pairs"]
+
+MOST_STRATEGIES = 16
+
+
+def adjust(p: np.ndarray, method: str) -> np.ndarray:
+    """Adjust p-values; an adjusted one is compared with the level as if it were alone.
+
+    Parameters
+    ----------
+    p : array of float, shape (m,)
+        For ``"shaffer"`` and ``"bergmann-hommel"`` those of all pairs, in the order (1, 2), (1, 3),
+        ..., (2, 3), ...
+    method : {"none", "bonferroni", "holm", "hochberg", "hommel", "shaffer", "bergmann-hommel", \
+"benjamini-hochberg"}
+
+    Returns
+    -------
+    ndarray, shape (m,)
+
+    Notes
+    -----
+    Sources: Holm 1979; Hochberg 1988; Hommel 1988; Shaffer 1986 (her static procedure);
+    Bergmann and Hommel 1988, as Garcia and Herrera 2008, section 2, give them; Benjamini and
+    Hochberg 1995.
+
+    Examples
+    --------
+    >>> adjust(np.array([0.01, 0.04, 0.03]), "holm")
+    array([0.03, 0.06, 0.06])
+    >>> adjust(np.array([0.01, 0.04, 0.03]), "hochbrg")
+    Traceback (most recent call last):
+    mlaut.errors.AnalysisError: correction 'hochbrg' is not known; did you mean 'hochberg'?
+    """
+    function = CORRECTIONS[_known(method)]
+    p = np.asarray(p, dtype=float)
+    if p.ndim != 1 or not ((p > 0) & (p <= 1)).all():
+        raise AnalysisError("p-values must be a row of numbers above 0 and up to 1")
+    return np.clip(function(p), SMALLEST_P, 1.0) if len(p) else p
+
+
+def adjust_pairs(pairs: Pairwise, method: str) -> Pairwise:
+    """Adjust the p-values of all pairs.
+
+    Parameters
+    ----------
+    pairs : Pairwise
+        Two-sided p-values, so that the two sides of a pair are one hypothesis.
+    method : str
+        See `adjust`.
+
+    Returns
+    -------
+    Pairwise
+        ``p_value`` is adjusted, and the table ``"p (unadjusted)"`` has what it was.
+
+    Raises
+    ------
+    AnalysisError
+        The test was one-sided and the correction is Shaffer's or Bergmann-Hommel's, which are for
+        equalities.
+    """
+    method = _known(method)
+    if "p (unadjusted)" in pairs.tables:
+        raise AnalysisError(f"the p-values of {pairs.name!r} are adjusted already")
+    if pairs.alternative != "two-sided" and method in ("shaffer", "bergmann-hommel"):
+        raise AnalysisError(f"{method} is for two-sided tests; choose 'holm' for one-sided ones")
+    upper = np.triu_indices(len(pairs.strategies), 1)
+    table = pairs.p_values.to_numpy().copy()
+    for at in (upper, upper[::-1]):
+        table[at] = adjust(table[at], method)
+    tables = {
+        **pairs.tables,
+        "p_value": pd.DataFrame(table, index=pairs.p_values.index, columns=pairs.p_values.columns),
+        "p (unadjusted)": pairs.p_values,
+    }
+    name = f"{pairs.name}, {method} correction" if method != "none" else pairs.name
+    return replace(pairs, tables=tables, name=name)
+
+
+def _known(method: str) -> str:
+    key = str(method).lower().replace("_", "-")
+    if key in CORRECTIONS:
+        return key
+    near = get_close_matches(key, CORRECTIONS, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(map(repr, CORRECTIONS))}"
+    raise AnalysisError(f"correction {method!r} is not known; {hint}")
+
+
+# ---------------------------------------------------------- any hypotheses
+
+
+def _none(p: np.ndarray) -> np.ndarray:
+    return p
+
+
+def _bonferroni(p: np.ndarray) -> np.ndarray:
+    return len(p) * p
+
+
+def _step_down(p: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """Multiply the sorted p-values by factors, and let none be below one before it."""
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.maximum.accumulate(factors * p[order])
+    return adjusted
+
+
+def _step_up(p: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """Multiply the sorted p-values by factors, and let none be above one after it."""
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum.accumulate((factors * p[order])[::-1])[::-1]
+    return adjusted
+
+
+def _holm(p: np.ndarray) -> np.ndarray:
+    return _step_down(p, np.arange(len(p), 0, -1))
+
+
+def _hochberg(p: np.ndarray) -> np.ndarray:
+    return _step_up(p, np.arange(len(p), 0, -1))
+
+
+def _benjamini_hochberg(p: np.ndarray) -> np.ndarray:
+    return _step_up(p, len(p) / np.arange(1, len(p) + 1))
+
+
+def _hommel(p: np.ndarray) -> np.ndarray:
+    """Close the Simes test: over the sizes of sets that hold a hypothesis, the largest Simes p."""
+    order = np.argsort(p, kind="stable")
+    ordered, m = p[order], len(p)
+    adjusted = ordered.copy()
+    for size in range(m, 1, -1):
+        # a set of this size has its larger hypotheses at the end; Simes over that end
+        largest = ordered[m - size + 1 :]
+        simes = np.min(size * largest / np.arange(2, size + 1))
+        here = np.minimum(size * ordered, simes)
+        here[m - size + 1 :] = here[m - size]
+        adjusted = np.maximum(adjusted, here)
+    result = np.empty_like(p)
+    result[order] = adjusted
+    return result
+
+
+# ------------------------------------------------------ all pairs of strategies
+
+
+def _n_strategies(m: int) -> int:
+    k = round((1 + np.sqrt(1 + 8 * m)) / 2)
+    if k * (k - 1) // 2 != m:
+        raise AnalysisError(
+            f"this correction is for all pairs of strategies, and {m} is not a number of all pairs"
+        )
+    return k
+
+
+@lru_cache(maxsize=128)
+def true_counts(k: int) -> tuple[int, ...]:
+    """Give the numbers of pairs that can be equal at once among ``k`` strategies, ascending.
+
+    Examples
+    --------
+    >>> true_counts(5)
+    (0, 1, 2, 3, 4, 6, 10)
+    """
+    if k < 2:
+        return (0,)
+    counts = {
+        size * (size - 1) // 2 + rest for size in range(1, k + 1) for rest in true_counts(k - size)
+    }
+    return tuple(sorted(counts))
+
+
+def _shaffer(p: np.ndarray) -> np.ndarray:
+    counts = np.array(true_counts(_n_strategies(len(p))))
+    left = len(p) - np.arange(len(p))
+    return _step_down(p, counts[np.searchsorted(counts, left, side="right") - 1])
+
+
+def _bergmann_hommel(p: np.ndarray) -> np.ndarray:
+    """Give the largest |I| min p(I) over the exhaustive sets I that hold a hypothesis.
+
+    An exhaustive set is the pairs within the blocks of a partition of the strategies. For each
+    level t only blocks whose pairs all have p >= t count; the most pairs that such blocks can hold
+    is found over subsets of strategies as bits, for all levels at once, in place of a list of all
+    partitions.
+    """
+    k = _n_strategies(len(p))
+    if k > MOST_STRATEGIES:
+        raise AnalysisError(
+            f"Bergmann-Hommel is computed up to {MOST_STRATEGIES} strategies, and there are {k}: "
+            "choose 'shaffer'"
+        )
+    levels, pair_level = np.unique(p, return_inverse=True)
+    rank = np.zeros((k, k), dtype=int)
+    rank[np.triu_indices(k, 1)] = pair_level
+    rank += rank.T
+    weakest = _weakest_level(rank)
+    best = _most_pairs(weakest, len(levels))
+    return np.array([_largest_product(i, j, weakest, best, levels) for i, j in _pairs(k)])
+
+
+def _pairs(k: int) -> list[tuple[int, int]]:
+    return list(zip(*(index.tolist() for index in np.triu_indices(k, 1)), strict=True))
+
+
+def _weakest_level(rank: np.ndarray) -> np.ndarray:
+    """Give for each subset (as bits) the smallest level of its pairs; large where it has none."""
+    k = len(rank)
+    weakest = np.full(1 << k, np.iinfo(np.int16).max, dtype=np.int16)
+    for top in range(k):
+        low = np.arange(1 << top)
+        here = weakest[: 1 << top].copy()
+        for other in range(top):
+            has = (low >> other) & 1 == 1
+            here[has] = np.minimum(here[has], rank[top, other])
+        weakest[1 << top : 2 << top] = here
+    return weakest
+
+
+def _n_pairs(subsets: np.ndarray) -> np.ndarray:
+    size = np.bitwise_count(subsets.astype(np.uint32)).astype(np.int16)
+    return size * (size - 1) // 2
+
+
+def _most_pairs(weakest: np.ndarray, n_levels: int) -> np.ndarray:
+    """Give, for each level and subset, the most pairs in blocks whose pairs are at or above it."""
+    n_subsets = len(weakest)
+    most = np.zeros((n_subsets, n_levels), dtype=np.int16)
+    level = np.arange(n_levels)
+    for subset in range(1, n_subsets):
+        rest = subset & (subset - 1)
+        parts = _subsets(rest)
+        blocks = (subset ^ rest) | parts
+        held = _n_pairs(blocks)[:, None] + most[rest ^ parts]
+        allowed = weakest[blocks][:, None] >= level
+        most[subset] = np.where(allowed, held, 0).max(axis=0)
+    return most
+
+
+def _subsets(mask: int) -> np.ndarray:
+    """Give all subsets of a set of bits."""
+    subsets = np.zeros(1, dtype=np.int64)
+    while mask:
+        bit = mask & -mask
+        subsets = np.concatenate([subsets, subsets | bit])
+        mask ^= bit
+    return subsets
+
+
+def _largest_product(
+    i: int, j: int, weakest: np.ndarray, most: np.ndarray, levels: np.ndarray
+) -> float:
+    everything = len(weakest) - 1
+    pair = (1 << i) | (1 << j)
+    blocks = pair | _subsets(everything ^ pair)
+    held = _n_pairs(blocks)[:, None] + most[everything ^ blocks]
+    allowed = weakest[blocks][:, None] >= np.arange(len(levels))
+    return float((np.where(allowed, held, 0).max(axis=0) * levels).max())
+
+
+CORRECTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "none": _none,
+    "bonferroni": _bonferroni,
+    "holm": _holm,
+    "hochberg": _hochberg,
+    "hommel": _hommel,
+    "shaffer": _shaffer,
+    "bergmann-hommel": _bergmann_hommel,
+    "benjamini-hochberg": _benjamini_hochberg,
+}

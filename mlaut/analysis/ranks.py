@@ -1,0 +1,250 @@
+"""Ranks of strategies within datasets, average ranks, critical differences and groups.
+
+Rank 1 is the best; ties share the mean of their ranks. The rank of a strategy depends on the
+others that take part. Scenario (c).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.effects import Effect
+from mlaut.analysis.numerics import range_ppf, range_sf, snap
+from mlaut.analysis.pairs import Pairs, complete_losses, lay_out, odd
+from mlaut.analysis.result_types import SMALLEST_P, Pairwise, ResultTable
+from mlaut.analysis.results import Results, position
+from mlaut.errors import AnalysisError
+
+__all__ = [
+    "average_ranks",
+    "bonferroni_dunn_test",
+    "critical_difference",
+    "nemenyi_test",
+    "rank_groups",
+    "ranks",
+]
+
+
+def ranks(results: Results) -> pd.DataFrame:
+    """Rank the strategies on each dataset: 1 is the best, ties share the mean of their ranks.
+
+    Losses that differ by rounding noise alone are ties.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"A": [0.9, 0.8], "B": [0.7, 0.8], "C": [0.8, 0.7]})
+    >>> ranks(Results.from_table(table, metric="accuracy")).to_numpy().tolist()
+    [[1.0, 3.0, 2.0], [1.5, 1.5, 3.0]]
+    """
+    from scipy.stats import rankdata
+
+    losses = complete_losses(results)
+    snapped = snap_within_datasets(losses.to_numpy(), results)
+    return pd.DataFrame(rankdata(snapped, axis=1), index=losses.index, columns=losses.columns)
+
+
+def snap_within_datasets(values: np.ndarray, results: Results) -> np.ndarray:
+    """Make equal, on each dataset, what differs by rounding noise alone: shape (N, K)."""
+    lowest = values.min(axis=1, keepdims=True)
+    return snap((values - lowest).T, results.noise_scale.T).T
+
+
+def average_ranks(results: Results, *, confidence: float = 0.95) -> ResultTable:
+    """Average ranks with standard errors and normal intervals (MLaut 2019, Table 5).
+
+    Parameters
+    ----------
+    results : Results
+    confidence : float, default 0.95
+
+    Returns
+    -------
+    ResultTable
+        A row a strategy, the best first: average_rank, standard_error, low, high. By the central
+        limit theorem in the number of datasets.
+    """
+    from scipy.special import ndtri
+
+    table = ranks(results)
+    mean, error = table.mean(), table.sem(ddof=1)
+    half = float(ndtri(0.5 + confidence / 2)) * error
+    columns = {"average_rank": mean, "standard_error": error}
+    columns |= {"low": mean - half, "high": mean + half}
+    return ResultTable(
+        name="Average ranks",
+        frame=pd.DataFrame(columns).sort_values("average_rank", kind="stable"),
+        source="MLaut 2019, Table 5",
+        metric=results.metric.loss_name,
+        notes=results.notes_text(),
+    )
+
+
+def critical_difference(
+    n_strategies: int, n_datasets: int, *, alpha: float = 0.05, test: str = "nemenyi"
+) -> float:
+    """Give the difference of average ranks that is significant at level ``alpha``.
+
+    Parameters
+    ----------
+    n_strategies, n_datasets : int
+    alpha : float, default 0.05
+    test : {"nemenyi", "bonferroni-dunn"}, default "nemenyi"
+        All pairs, or all against one control.
+
+    Notes
+    -----
+    ``q sqrt(K (K + 1) / (6 N))``, with q the upper point of the studentized range at infinite
+    degrees of freedom over the root of 2, or of the normal at alpha / (2 (K - 1)). Source: Demsar
+    2006, section 3.2.2; MLaut 2019, Table 5.
+
+    Examples
+    --------
+    >>> round(critical_difference(9, 121), 4)
+    1.0921
+    """
+    from scipy.special import ndtri
+
+    if n_strategies < 2 or n_datasets < 1 or not 0 < alpha < 1:
+        raise AnalysisError("it needs two strategies, one dataset and an alpha between 0 and 1")
+    if test not in ("nemenyi", "bonferroni-dunn"):
+        raise AnalysisError(f"test {test!r} is not known; one of 'nemenyi', 'bonferroni-dunn'")
+    if test == "nemenyi":
+        q = range_ppf(alpha, n_strategies) / np.sqrt(2)
+    else:
+        q = -float(ndtri(alpha / (2 * (n_strategies - 1))))
+    return float(q * _standard_error(n_strategies, n_datasets))
+
+
+def _standard_error(k: int, n: int) -> float:
+    return float(np.sqrt(k * (k + 1) / (6 * n)))
+
+
+def nemenyi_test(results: Results, *, confidence: float = 0.95) -> Pairwise:
+    """Nemenyi's test of average ranks, for all pairs at once.
+
+    Parameters
+    ----------
+    results : Results
+    confidence : float, default 0.95
+        Of the simultaneous intervals: rank difference plus and minus the critical difference.
+
+    Returns
+    -------
+    Pairwise
+        The p-values hold for all pairs together; no further correction is due.
+
+    Notes
+    -----
+    Null hypothesis: all strategies have the same average rank. It takes the variance of ranks
+    without ties, so it is conservative with ties. Source: Demsar 2006, section 3.2.2.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame([[1.0, 2, 3], [2, 1, 3], [1, 2, 3], [1, 2, 3]], columns=list("ABC"))
+    >>> nemenyi_test(Results.from_table(table, greater_is_better=False)).pair("A", "C").p_value
+    0.035557...
+    """
+    mean = ranks(results).mean().to_numpy()
+    k, n = len(mean), len(results.datasets)
+    pairs = Pairs.of(results.strategies)
+    difference = mean[pairs.first] - mean[pairs.second]
+    z = difference / _standard_error(k, n)
+    cd = critical_difference(k, n, alpha=1 - confidence)
+    return lay_out(
+        results,
+        pairs,
+        lambda side: range_sf(np.sqrt(2) * np.abs(z), k),  # noqa: ARG005 - two-sided always
+        "two-sided",
+        name="Nemenyi test",
+        null="all strategies have the same average rank",
+        source="Nemenyi 1963; Demsar 2006, section 3.2.2",
+        tables={"statistic": odd(z)},
+        statistic_name="z",
+        effects={
+            "rank difference": Effect(difference, difference - cd, difference + cd, "simultaneous")
+        },
+        confidence=confidence,
+        notes=(f"critical difference {cd:.6g} at level {1 - confidence:.4g}",),
+    )
+
+
+def bonferroni_dunn_test(
+    results: Results, control: str, *, correction: str = "bonferroni", confidence: float = 0.95
+) -> ResultTable:
+    """Compare the average rank of every strategy with that of a control.
+
+    Parameters
+    ----------
+    results : Results
+    control : str
+    correction : str, default "bonferroni"
+        ``"bonferroni"`` is Dunn's; any of `mlaut.analysis.CORRECTIONS` but those for all pairs.
+    confidence : float, default 0.95
+        Of the simultaneous intervals: rank difference plus and minus Dunn's critical difference.
+
+    Returns
+    -------
+    ResultTable
+        A row a strategy: average_rank, rank_difference (to the control), low, high, z, p
+        (unadjusted), p_value (adjusted).
+
+    Notes
+    -----
+    Null hypothesis: the strategy has the average rank of the control. Source: Dunn 1961; Demsar
+    2006, section 3.2.2.
+    """
+    from scipy.special import ndtr
+
+    from mlaut.analysis.corrections import adjust
+
+    table = ranks(results)
+    mean = table.mean()
+    at = position("strategy", control, results.strategies)
+    k, n = len(mean), len(table)
+    frame = pd.DataFrame({"average_rank": mean, "rank_difference": mean - mean.iloc[at]})
+    frame = frame.drop(index=[control])
+    cd = critical_difference(k, n, alpha=1 - confidence, test="bonferroni-dunn")
+    frame["low"], frame["high"] = frame["rank_difference"] - cd, frame["rank_difference"] + cd
+    frame["z"] = frame["rank_difference"] / _standard_error(k, n)
+    p = np.clip(2 * ndtr(-frame["z"].abs().to_numpy()), SMALLEST_P, 1.0)
+    frame["p (unadjusted)"], frame["p_value"] = p, adjust(p, correction)
+    return ResultTable(
+        name=f"Average ranks against {control}, {correction}",
+        frame=frame.sort_values("average_rank", kind="stable"),
+        source="Dunn 1961; Demsar 2006, section 3.2.2",
+        metric=results.metric.loss_name,
+        notes=(*results.notes_text(), f"critical difference {cd:.6g} at {1 - confidence:.4g}"),
+    )
+
+
+def rank_groups(average: pd.Series, difference: float) -> tuple[tuple[str, ...], ...]:
+    """Give the largest groups of strategies whose average ranks differ by less than ``difference``.
+
+    Parameters
+    ----------
+    average : Series
+        Average rank by strategy.
+    difference : float
+        The critical difference.
+
+    Returns
+    -------
+    tuple of tuple of str
+        From the best on; strategies that differ from all others are in none.
+
+    Examples
+    --------
+    >>> rank_groups(pd.Series({"A": 1.0, "B": 1.8, "C": 2.5, "D": 5.0}), 1.0)
+    (('A', 'B'), ('B', 'C'))
+    """
+    ordered = average.sort_values(kind="stable")
+    names, values = list(ordered.index), ordered.to_numpy()
+    ends = [int(np.flatnonzero(values - start < difference)[-1]) for start in values]
+    groups: list[tuple[str, ...]] = []
+    reached = 0
+    for start, end in enumerate(ends):
+        if end > start and end > reached:
+            groups.append(tuple(names[start : end + 1]))
+            reached = end
+    return tuple(groups)
