@@ -1,0 +1,1 @@
+"""Datasets, collections of them, and how their rows are split."""
