@@ -129,16 +129,20 @@ def strategies(criterion: str, task: str | None, as_json: bool) -> None:
     mlaut strategies
     mlaut strategies Ensemble_methods --task classification
     """
-    from mlaut.estimators import list_strategies
+    from mlaut.estimators import REGISTRY
 
-    found = list_strategies(criterion, task=task)
-    if as_json:
-        click.echo(json.dumps(found))
-        return
-    _table(
-        [[s["name"], ", ".join(s["estimator_family"]), ", ".join(s["tasks"])] for s in found],
-        ["name", "family", "tasks"],
-    )
+    found = REGISTRY.search(criterion, **({"tasks": task} if task else {}))
+    rows = [
+        {
+            "name": spec.name,
+            "family": ", ".join(spec.estimator_family),
+            "task": ", ".join(spec.tasks),
+            "collection": spec.collection,
+            "package": spec.package,
+        }
+        for spec in found
+    ]
+    _rows(rows, as_json)
 
 
 @cli.command()
@@ -154,12 +158,7 @@ def datasets(database: Path | None, group: str, as_json: bool) -> None:
     """
     from mlaut.data import list_datasets
 
-    found = list_datasets(database, group)
-    if as_json:
-        click.echo(json.dumps(found))
-        return
-    columns = ["name", "task", "rows", "features", "classes", "source"]
-    _table([[row.get(column, "") for column in columns] for row in found], columns)
+    _rows(list_datasets(database, group), as_json)
 
 
 @cli.command()
@@ -203,6 +202,13 @@ def _report(study: Path, output: Path | None, style: str, metric: str | None) ->
         write_report(made, output)
     if output is None or style == "all":
         click.echo(made.to_text("text" if style == "all" else style))
+
+
+def _rows(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(list(rows)))
+    elif rows:
+        _table([list(row.values()) for row in rows], list(rows[0]))
 
 
 def _table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:

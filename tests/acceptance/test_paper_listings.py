@@ -1,0 +1,124 @@
+"""The listings of the MLaut paper, section 4.5, in order, on the starter collection.
+
+Only imports and file names differ from what is printed (Listings 7 to 14).
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut import AnalyseResults, Data, instantiate_default_estimators
+from mlaut import Orchestrator as orchestrator  # noqa: N813 - the paper writes it so
+from mlaut.analysis import ScoreAccuracy
+from mlaut.data import collection
+
+CHEAP = ["BaselineClassifier", "GaussianNaiveBayes", "BernoulliNaiveBayes"]
+
+
+@pytest.fixture(scope="module")
+def workflow(tmp_path_factory):
+    """Run the listings once; the tests look at what they gave."""
+    folder = tmp_path_factory.mktemp("data")
+    data = Data()
+    input_io = data.open_hdf5(folder / "openml.h5", mode="a")
+
+    for dataset in collection("starter", task="Classification"):
+        metadata = {
+            "class_name": dataset.target,
+            "source": dataset.metadata["source"],
+            "dataset_name": dataset.name,
+            "dataset_id": dataset.metadata.get("dataset_id"),
+        }
+        input_io.save_pandas_dataset(
+            dataset=dataset.frame,  # in Pandas DataFrame format
+            save_loc="/openml",  # location in HDF5 database
+            metadata=metadata,
+        )
+
+    input_io = data.open_hdf5(folder / "openml.h5", mode="r")
+    out_io = data.open_hdf5(folder / "openml-classification.h5", mode="a")
+
+    (dts_names_list, dts_names_list_full_path) = data.list_datasets(
+        hdf5_io=input_io, hdf5_group="openml/"
+    )
+
+    split_dts_list = data.split_datasets(
+        hdf5_in=input_io, hdf5_out=out_io, dataset_paths=dts_names_list_full_path
+    )
+
+    instantiated_models = instantiate_default_estimators(estimators=CHEAP, verbose=1, n_jobs=-1)
+
+    orchest = orchestrator(
+        hdf5_input_io=input_io,
+        hdf5_output_io=out_io,
+        dts_names=dts_names_list,
+        original_datasets_group_h5_path="openml/",
+    )
+
+    orchest.run(modelling_strategies=instantiated_models)
+
+    analyse = AnalyseResults(
+        hdf5_output_io=out_io,
+        hdf5_input_io=input_io,
+        input_h5_original_datasets_group="openml/",
+        output_h5_predictions_group="experiments/predictions/",
+    )
+
+    # Score function that will be used for the statistical tests
+    score_accuracy = ScoreAccuracy()
+
+    estimators = instantiate_default_estimators(CHEAP)
+
+    (
+        errors_per_estimator,
+        errors_per_dataset_per_estimator,
+        errors_per_dataset_per_estimator_df,
+    ) = analyse.prediction_errors(metric=score_accuracy, estimators=estimators)
+
+    t_test, t_test_df = analyse.t_test(errors_per_estimator)
+    return locals()
+
+
+def test_every_dataset_of_the_collection_is_split_and_run(workflow):
+    n_datasets = len(collection("starter", task="Classification"))
+    assert len(workflow["dts_names_list"]) == len(workflow["split_dts_list"]) == n_datasets
+    assert workflow["errors_per_dataset_per_estimator_df"].shape == (n_datasets, 3)
+    assert not workflow["errors_per_dataset_per_estimator_df"].isna().any(axis=None)
+
+
+def test_a_third_of_the_rows_tests(workflow):
+    from mlaut.files_io import Study
+
+    for entry in Study(workflow["out_io"].path).load_splits().values():
+        _, test = entry.split.rows(0, 0)
+        assert abs(len(test) - len(entry.truth) / 3) <= 1
+
+
+def test_errors_are_shares_of_wrong_labels(workflow):
+    from mlaut.files_io import Study
+
+    df = workflow["errors_per_dataset_per_estimator_df"]
+    block = Study(workflow["out_io"].path).block("iris")
+    for position, name in enumerate(block.strategies):
+        _, test = block.split.rows(0, 0)
+        wrong = np.mean(block.predictions[position, 0, test] != block.truth[test])
+        assert df.loc["iris", name] == wrong
+        assert workflow["errors_per_estimator"][name]["iris"] == wrong
+        assert workflow["errors_per_dataset_per_estimator"]["iris"][name] == wrong
+
+
+def test_the_t_test_is_paired(workflow):
+    from scipy import stats
+
+    errors, table = workflow["errors_per_estimator"], workflow["t_test_df"]
+    one, other = "GaussianNaiveBayes", "BaselineClassifier"
+    expected = stats.ttest_rel(errors[one], errors[other])
+    assert isinstance(table.columns, pd.MultiIndex)
+    assert table.loc[one, (other, "t_stat")] == pytest.approx(expected.statistic, rel=1e-12)
+    assert table.loc[one, (other, "p_val")] == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+def test_all_classification_strategies_can_be_asked_for():
+    """Listing 11 and 13 as printed; their grids are too long to be searched in a test."""
+    names = [s.name for s in instantiate_default_estimators(["Classification"])]
+    assert {"RandomForestClassifier", "SVC", "K_Neighbours", "BaselineClassifier"} <= set(names)
