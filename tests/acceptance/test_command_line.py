@@ -1,0 +1,317 @@
+"""The command line as a user meets it: a study from a file, and one clear line for bad input."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import h5py
+import pandas as pd
+import pytest
+
+from mlaut.files_io import Study
+
+STUDY = """
+[data]
+collection = "starter"
+datasets = ["iris", "wine", "glass"]
+
+[split]
+scheme = "kfold(3)"
+
+[strategies]
+names = ["BaselineClassifier", "GaussianNaiveBayes", "DecisionTreeClassifier"]
+
+[strategies.parameters.DecisionTreeClassifier]
+param_grid = { max_depth = [1, 4] }
+
+[run]
+n_jobs = 2
+"""
+
+
+def mlaut(*arguments, folder, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "mlaut", *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        **options,
+    )
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A study that was run from its file."""
+    folder = tmp_path_factory.mktemp("study")
+    folder.joinpath("study.toml").write_text(STUDY)
+    told = mlaut("run", "study.toml", folder=folder)
+    assert told.returncode == 0, told.stderr
+    assert "27 of 27 cells done; this run: 27 done" in told.stdout
+    assert "27/27 cells (100%), 0 failed" in told.stderr
+    return folder
+
+
+@pytest.fixture
+def study(finished, tmp_path):
+    """A copy of it, to be spoilt."""
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def test_run_again_finds_nothing_to_do(finished):
+    told = mlaut("run", "study.toml", folder=finished)
+    assert "27 of 27 cells done; this run: nothing to do" in told.stdout
+
+
+def test_changed_file_runs_what_is_new(study):
+    text = study.joinpath("study.toml").read_text()
+    study.joinpath("study.toml").write_text(
+        text.replace('"BaselineClassifier",', '"BaselineClassifier", "BernoulliNaiveBayes",')
+    )
+    told = mlaut("run", "study.toml", "--quiet", folder=study)
+    assert "36 of 36 cells done; this run: 9 done" in told.stdout
+    assert told.stderr == ""
+
+
+def test_status_as_text_and_as_json(finished):
+    told = mlaut("status", "study.h5", folder=finished)
+    assert told.stdout.startswith("study.h5: 3 datasets, 3 strategies, 27 cells: 27 done")
+    content = json.loads(mlaut("status", "study.h5", "--json", folder=finished).stdout)
+    assert content["complete"] is True
+    assert content["strategies"]["GaussianNaiveBayes"] == {"done": 9}
+    assert content["running"] is None
+
+
+def test_strategies_and_datasets_are_listed(finished):
+    told = mlaut("strategies", "Naive_Bayes", folder=finished).stdout
+    assert "GaussianNaiveBayes" in told
+    assert "SVC" not in told
+    rows = json.loads(mlaut("datasets", "--json", folder=finished).stdout)
+    assert {"iris", "wine"} <= {row["name"] for row in rows}
+    rows = json.loads(mlaut("datasets", "input.h5", "--json", folder=finished).stdout)
+    assert {row["name"] for row in rows} == {"iris", "wine", "glass"}
+
+
+def test_report_on_screen_and_as_files(finished, tmp_path):
+    told = mlaut("report", "study.h5", folder=finished)
+    assert "GaussianNaiveBayes" in told.stdout
+    assert "scenario (c)" in told.stdout
+    markdown = mlaut("report", "study.h5", "--format", "markdown", folder=finished).stdout
+    assert "|" in markdown
+    assert mlaut("report", "study.h5", "-o", tmp_path / "out", folder=finished).returncode == 0
+    losses = pd.read_csv(tmp_path / "out" / "losses.csv", index_col=0)
+    assert list(losses.index) == ["glass", "iris", "wine"]
+    block = Study(finished / "study.h5").block("iris")
+    position = block.strategies.index("GaussianNaiveBayes")
+    wrong = (block.predictions[position, 0] != block.truth).mean()
+    assert losses.loc["iris", "GaussianNaiveBayes"] == pytest.approx(wrong, rel=1e-12)
+
+
+def test_interrupt_says_how_to_go_on(tmp_path):
+    text = STUDY.replace("{ max_depth = [1, 4] }", "{ max_depth = [" + "3, " * 2000 + "] }")
+    tmp_path.joinpath("study.toml").write_text(text)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mlaut", "run", "study.toml"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not tmp_path.joinpath("study.h5.journal").exists():
+        time.sleep(0.02)
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    told = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert told.splitlines()[-1].startswith("mlaut: stopped after ")
+    assert "make the same call again to go on" in told
+    assert "Traceback" not in told
+
+
+def _unknown_key(folder):
+    path = folder / "study.toml"
+    path.write_text(path.read_text().replace("scheme", "shceme"))
+
+
+def _no_target(folder):
+    pd.DataFrame({"a": [1, 2, 3], "b": [1, 0, 1]}).to_csv(
+        folder / "tables" / "two.csv", index=False
+    )
+    (folder / "tables" / "manifest.csv").write_text("name,file,target\ntwo,two.csv,label\n")
+
+
+def _one_class(folder):
+    pd.DataFrame({"a": [1, 2, 3], "label": ["x", "x", "x"]}).to_csv(
+        folder / "tables" / "two.csv", index=False
+    )
+    (folder / "tables" / "manifest.csv").write_text(
+        "name,file,target,task\ntwo,two.csv,label,Classification\n"
+    )
+
+
+def _not_hdf5(folder):
+    (folder / "input.h5").write_text("a,b\n1,2\n")
+
+
+def _truncated(folder):
+    path = folder / "study.h5"
+    path.write_bytes(path.read_bytes()[:-300])
+
+
+BAD = {
+    "unknown key": (_unknown_key, "", r"study.toml: unknown key 'shceme' in [split]", 5),
+    "no target": (_no_target, "folder", "label", 3),
+    "one class": (_one_class, "folder", "two", 3),
+    "regression": (
+        lambda folder: None,
+        'names = ["Lasso", ',
+        "strategy 'Lasso' is for Regression",
+        6,
+    ),
+    "not HDF5": (_not_hdf5, "", "input.h5: not an HDF5 file", 4),
+    "truncated": (_truncated, "", "study.h5: a truncated HDF5 file", 4),
+    "unknown strategy": (lambda folder: None, 'names = ["Basline", ', "Basline", 6),
+    "unknown parameter": (
+        lambda folder: None,
+        "[strategies.parameters.GaussianNaiveBayes]\nparam_gird = {}\n[run]",
+        "unknown parameter 'param_gird' of GaussianNaiveBayes; did you mean 'param_grid'?",
+        5,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_and_loses_nothing(study, case):
+    spoil, change, message, code = BAD[case]
+    path = study / "study.toml"
+    (study / "tables").mkdir()
+    before = Study(study / "study.h5").block("iris").predictions.copy()
+    if change == "folder":
+        path.write_text(
+            path.read_text()
+            .replace('collection = "starter"', 'folder = "tables"\ninput = "tables.h5"')
+            .replace('datasets = ["iris", "wine", "glass"]', "")
+        )
+    elif change.startswith("names"):
+        path.write_text(path.read_text().replace("names = [", change))
+    elif change:
+        path.write_text(path.read_text().replace("[run]", change))
+    spoil(study)
+    told = mlaut("run", "study.toml", folder=study)
+    lines = told.stderr.splitlines()
+    assert len(lines) == 1, told.stderr
+    assert lines[0].startswith("mlaut: error: ")
+    assert message in lines[0]
+    assert told.returncode == code
+    debug = mlaut("--debug", "run", "study.toml", folder=study)
+    assert "Traceback" in debug.stderr
+    if case != "truncated":
+        assert (Study(study / "study.h5").block("iris").predictions == before).all()
+
+
+def test_strategy_given_twice_under_one_name(study):
+    (study / "own.py").write_text(
+        "from sklearn.naive_bayes import GaussianNB\n"
+        "strategies = [GaussianNB(), GaussianNB(var_smoothing=0.1)]\n"
+    )
+    path = study / "study.toml"
+    path.write_text(path.read_text().replace("[strategies]", '[strategies]\nfile = "own.py"'))
+    told = mlaut("run", "study.toml", folder=study)
+    assert told.stderr.startswith("mlaut: error: two strategies are called 'GaussianNB'")
+    assert len(told.stderr.splitlines()) == 1
+
+
+def test_own_strategies_from_a_file(study):
+    (study / "own.py").write_text(
+        "from sklearn.base import BaseEstimator, ClassifierMixin\n"
+        "class First(ClassifierMixin, BaseEstimator):\n"
+        "    def fit(self, X, y):\n"
+        "        self.classes_ = sorted(set(y))\n"
+        "        return self\n"
+        "    def predict(self, X):\n"
+        "        return [self.classes_[0]] * len(X)\n"
+        "strategies = {'first': First()}\n"
+    )
+    path = study / "study.toml"
+    path.write_text(path.read_text().replace("[strategies]", '[strategies]\nfile = "own.py"'))
+    told = mlaut("run", "study.toml", "--quiet", folder=study)
+    assert "36 of 36 cells done; this run: 9 done" in told.stdout, told.stderr
+
+
+def test_read_only_output(finished):
+    """As a user who may not write: root, who may write anywhere, becomes nobody for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(finished, folder, dirs_exist_ok=True)
+        Path(folder).chmod(0o555)
+        path = Path(folder, "study.toml")
+        path.write_text(path.read_text().replace('"BaselineClassifier",', '"BernoulliNaiveBayes",'))
+        before = Path(folder, "study.h5").read_bytes()
+        for file in Path(folder).iterdir():
+            file.chmod(0o444)
+        user = {"user": 65534, "group": 65534} if os.geteuid() == 0 else {}
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "HOME": folder}
+        told = mlaut("run", "study.toml", folder=folder, env=environment, **user)
+        Path(folder).chmod(0o755)
+        assert told.stderr.startswith("mlaut: error: "), told.stderr
+        assert "read-only" in told.stderr or "no permission" in told.stderr
+        assert len(told.stderr.splitlines()) == 1
+        assert Path(folder, "study.h5").read_bytes() == before
+
+
+def test_status_and_report_of_what_is_no_study(tmp_path):
+    told = mlaut("status", "study.h5", folder=tmp_path)
+    assert told.returncode == 4
+    assert told.stderr == (
+        "mlaut: error: study.h5: no such file while opening it to read; check the path\n"
+    )
+    h5py.File(tmp_path / "empty.h5", "w").close()
+    told = mlaut("report", "empty.h5", folder=tmp_path)
+    assert told.returncode == 5
+    assert "empty.h5: no study in this file" in told.stderr
+
+
+def test_each_command_has_help_with_an_example():
+    from mlaut.cli import cli
+
+    for name, command in cli.commands.items():
+        assert f"mlaut {name}" in command.help, name
+        assert all(o.help for o in command.params if o.param_type_name == "option"), name
+
+
+def test_help_and_version_need_no_heavy_package():
+    program = (
+        "import sys\nfrom mlaut.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'pandas', 'sklearn', 'scipy', 'matplotlib', 'h5py', 'keras'} & set(sys.modules)\n"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+    assert "mlaut run study.toml" in told.stdout
+
+
+def test_status_needs_neither_pandas_nor_scikit_learn(finished):
+    program = (
+        "import sys\nfrom mlaut.cli import main\n"
+        f"main(['status', {str(finished / 'study.h5')!r}])\n"
+        "heavy = {'pandas', 'sklearn', 'scipy', 'matplotlib'} & set(sys.modules)\n"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+
+
+def test_import_loads_nothing_heavy():
+    program = (
+        "import sys, mlaut\n"
+        "heavy = {'numpy', 'pandas', 'h5py', 'sklearn', 'matplotlib', 'keras'} & set(sys.modules)\n"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
