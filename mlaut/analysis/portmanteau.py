@@ -307,9 +307,7 @@ def post_hoc_test(
         source="Garcia and Herrera 2008; Garcia et al. 2010",
         tables={"statistic": odd(z)},
         statistic_name="z",
-        effects={
-            "rank difference": Effect(difference, difference - half, difference + half, "normal")
-        },
+        effects={"rank difference": effect},
         confidence=confidence,
     )
 
