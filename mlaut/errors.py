@@ -28,7 +28,7 @@ class MlautError(Exception):
     exit_code = 1
 
 
-class DataError(MlautError):
+class DataError(MlautError, ValueError):
     """A dataset, a column or a target is not what it must be."""
 
     exit_code = 3
@@ -50,7 +50,7 @@ class StudyError(MlautError):
     exit_code = 5
 
 
-class StrategyError(MlautError):
+class StrategyError(MlautError, ValueError):
     """A strategy is unknown, named twice, or does not suit the task."""
 
     exit_code = 6

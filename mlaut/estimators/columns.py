@@ -83,7 +83,7 @@ def _column(name: Hashable, series: pd.Series) -> Column:
             return Column(name, ORDER, tuple(dtype.categories))
         return Column(name, CATEGORY)
     if pd.api.types.is_complex_dtype(dtype):
-        raise DataError(f"column {name!r} holds complex numbers; split it into two real columns")
+        raise DataError(f"Complex data not supported: column {name!r}; split it into two columns")
     if pd.api.types.is_bool_dtype(dtype) or pd.api.types.is_numeric_dtype(dtype):
         return Column(name, NUMBER)
     if pd.api.types.is_datetime64_any_dtype(dtype) or isinstance(dtype, pd.PeriodDtype):

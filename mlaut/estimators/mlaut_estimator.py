@@ -23,10 +23,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mlaut.errors import StrategyError
+from mlaut.errors import DataError, StrategyError
 from mlaut.estimators.identity import canonical, class_path, digest, influential, plain
 from mlaut.estimators.metadata import DataShape, Properties
-from mlaut.estimators.preprocessing import as_frame, describe_preprocessing
+from mlaut.estimators.preprocessing import describe_preprocessing
 from mlaut.estimators.tuning import GridSearch, TuningFolds
 from mlaut.estimators.words import nearest
 from mlaut.records import CLASSIFICATION, REGRESSION
@@ -312,16 +312,23 @@ class MlautEstimator(BaseEstimator):
         **fit_params
             Passed on.
         """
-        self.estimator_ = self.assemble(self._shape_of(X, y)).fit(X, y, **fit_params)
+        if y is None:
+            raise DataError(f"{self.name} requires y to be passed, but the target y is None")
+        shape = self._shape_of(X, np.asarray(y))
+        self.estimator_ = self.assemble(shape).fit(X, y, **fit_params)
+        self.n_features_in_ = shape.n_features
         return self
 
-    def _shape_of(self, X: Any, y: Any) -> DataShape:
-        labels = np.asarray(y)
+    def _shape_of(self, X: Any, labels: np.ndarray) -> DataShape:
         numbers = CLASSIFICATION not in self.tasks or (
             REGRESSION in self.tasks and labels.dtype.kind == "f"
         )
-        n_features = X.shape[1] if hasattr(X, "shape") else as_frame(X).shape[1]
-        return DataShape(len(labels), n_features, 0 if numbers else len(set(labels.tolist())))
+        table = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+        return DataShape(
+            n_rows=len(labels),
+            n_features=table[1] if len(table) > 1 else 1,
+            n_classes=0 if numbers else len(set(labels.ravel().tolist())),
+        )
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict labels or numbers for rows: shape (n_rows,)."""

@@ -165,7 +165,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "columns_")
         frame = self._aligned(as_frame(X))
         if self.untouched_ and _all_complete_numbers(frame):
-            return X
+            return X if isinstance(X, pd.DataFrame | np.ndarray) else frame.to_numpy()
         numbers, texts = self._split(frame)
         if self.categories == "native":
             return self._native(numbers, texts, frame.index)
@@ -181,6 +181,11 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         names = [column.name for column in self.columns_]
         if list(frame.columns) == names:
             return frame
+        if isinstance(frame.columns, pd.RangeIndex):  # columns without names
+            raise DataError(
+                f"X has {frame.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{len(names)} features as input; give the columns of the training table"
+            )
         absent = [name for name in names if name not in frame.columns]
         if absent:
             raise DataError(
@@ -255,10 +260,19 @@ def as_frame(X: Any) -> pd.DataFrame:
     Raises
     ------
     DataError
-        It has not two dimensions.
+        It has not two dimensions, or no rows, or no columns.
     """
-    if isinstance(X, pd.DataFrame):
-        return X
+    frame = X if isinstance(X, pd.DataFrame) else _frame_of_array(X)
+    for size, what in zip(frame.shape, ("sample", "feature"), strict=True):
+        if not size:
+            raise DataError(
+                f"0 {what}(s) (shape={frame.shape}) while a minimum of 1 is required; "
+                "give a table with rows and columns"
+            )
+    return frame
+
+
+def _frame_of_array(X: Any) -> pd.DataFrame:
     if hasattr(X, "toarray"):
         raise DataError(
             "a sparse matrix has no columns with names and kinds; give a DataFrame, or switch "
@@ -266,7 +280,10 @@ def as_frame(X: Any) -> pd.DataFrame:
         )
     array = np.asarray(X)
     if array.ndim != 2:
-        raise DataError(f"a table has rows and columns, this has shape {array.shape}")
+        raise DataError(
+            f"a table has rows and columns, this has shape {array.shape}; "
+            "Reshape your data to (n_rows, n_features)"
+        )
     return pd.DataFrame(array).infer_objects()
 
 

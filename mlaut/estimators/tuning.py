@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import (
     GridSearchCV,
-    KFold,
     ParameterGrid,
     StratifiedKFold,
     check_cv,
@@ -73,15 +73,7 @@ class TuningFolds(BaseEstimator):
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
         """Give the number of folds for these rows; without rows, as many as asked for."""
-        return self.n_splits if y is None else self._count(np.asarray(y))
-
-    def _count(self, y: np.ndarray) -> int:
-        if not self.stratify:
-            return min(self.n_splits, len(y))
-        counts = [count for count in Counter(y.tolist()).values() if count > 1]
-        if not counts:
-            return 0
-        return min(self.n_splits, max(FEWEST_FOLDS, min(counts)), max(counts))
+        return self.n_splits if y is None else self._count(self._classes(y)[1])
 
     def split(
         self,
@@ -90,33 +82,36 @@ class TuningFolds(BaseEstimator):
         groups: Any = None,  # noqa: ARG002
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Give the positions of the training rows and of the test rows of each fold."""
-        labels = np.asarray(y)
-        n_splits = self._count(labels)
+        codes, sizes = self._classes(y)
+        n_splits = self._count(sizes)
         if n_splits < self.n_splits:
-            few = "the rarest class has few rows" if self.stratify else f"{len(labels)} rows"
+            few = "the rarest class has few rows" if self.stratify else f"{len(codes)} rows"
             warnings.warn(
                 f"{n_splits} tuning folds instead of {self.n_splits}: {few}",
                 TuningWarning,
                 stacklevel=2,
             )
-        lone, shared = self._lone_rows(labels)
+        lone, shared = np.flatnonzero(sizes == 1), np.flatnonzero(sizes > 1)
+        splitter = StratifiedKFold(n_splits, shuffle=True, random_state=self.random_state)
         with warnings.catch_warnings():  # of rare classes, said above
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-            folds = list(self._splitter(n_splits).split(shared, labels[shared]))
+            folds = list(splitter.split(shared, codes[shared]))
         for train, test in folds:
             yield np.sort(np.concatenate([shared[train], lone])), shared[test]
 
-    def _splitter(self, n_splits: int) -> KFold | StratifiedKFold:
-        kind = StratifiedKFold if self.stratify else KFold
-        return kind(n_splits, shuffle=True, random_state=self.random_state)
+    def _classes(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Give a number for each row's class, and the size of that class; numbers are one class."""
+        labels = np.asarray(y)
+        codes = np.zeros(len(labels), dtype=np.intp)
+        if self.stratify and labels.ndim == 1:
+            codes = pd.factorize(labels, use_na_sentinel=False)[0]
+        return codes, np.bincount(codes)[codes]
 
-    def _lone_rows(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Positions of the rows that are alone in their class, and of the others."""
-        if not self.stratify:
-            return np.empty(0, dtype=np.intp), np.arange(len(labels))
-        counts = Counter(labels.tolist())
-        alone = np.array([counts[label] == 1 for label in labels.tolist()])
-        return np.flatnonzero(alone), np.flatnonzero(~alone)
+    def _count(self, sizes: np.ndarray) -> int:
+        shared = sizes[sizes > 1]
+        if not shared.size:
+            return 0
+        return int(min(self.n_splits, max(FEWEST_FOLDS, shared.min()), shared.max()))
 
 
 class GridSearch(GridSearchCV):

@@ -52,7 +52,7 @@ def test_kind(values, kind):
 
 
 def test_complex_numbers_are_refused_by_name():
-    with pytest.raises(DataError, match="column 'x' holds complex numbers; split it"):
+    with pytest.raises(DataError, match="Complex data not supported: column 'x'; split it"):
         kinds_of(pd.DataFrame({"x": [1j]}))
 
 

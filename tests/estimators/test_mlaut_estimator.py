@@ -18,10 +18,12 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import check_estimator
 
 from mlaut.errors import StrategyError
 from mlaut.estimators import (
     DataShape,
+    Generic_Estimator,
     GridSearch,
     MlautEstimator,
     Preprocessor,
@@ -122,6 +124,27 @@ def test_it_is_cloned_and_set_as_any_estimator(strategy):
     assert pickle.loads(pickle.dumps(strategy)).fingerprint() == strategy.fingerprint()
     assert is_classifier(strategy) is (strategy.tasks == ("Classification",))
     assert is_regressor(strategy) is (strategy.tasks == ("Regression",))
+
+
+RESOLVED = "a default is replaced by the strategy's own value when it is constructed"
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        K_Neighbours(param_grid=None),
+        Nearest(cv=2),
+        Generic_Estimator(Ridge()),
+        Generic_Estimator(KNeighborsClassifier()),
+    ],
+    ids=lambda s: s.name,
+)
+@pytest.mark.filterwarnings("ignore::mlaut.estimators.TuningWarning")
+def test_it_follows_the_rules_of_scikit_learn(strategy):
+    expected = {"check_parameters_default_constructible": RESOLVED}
+    outcomes = check_estimator(strategy, expected_failed_checks=expected, on_skip=None)
+    assert sum(outcome["status"] == "passed" for outcome in outcomes) > 30
+    assert [o["check_name"] for o in outcomes if o["status"] == "xfail"] == list(expected)
 
 
 def test_a_grid_is_changed_in_one_strategy_only():

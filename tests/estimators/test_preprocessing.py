@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PowerTransformer
+from sklearn.utils.estimator_checks import check_estimator
 
 from mlaut.errors import DataError, StrategyError
 from mlaut.estimators import Preprocessor
@@ -138,6 +139,18 @@ def test_what_is_no_table_is_refused(table, message):
         Preprocessor().fit(table)
 
 
+def test_columns_without_names_are_counted():
+    fitted = Preprocessor().fit(np.zeros((3, 4)))
+    with pytest.raises(DataError, match="X has 2 features, but Preprocessor is expecting 4"):
+        fitted.transform(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize(("shape", "what"), [((0, 2), "sample"), ((2, 0), "feature")])
+def test_a_table_of_nothing_is_refused(shape, what):
+    with pytest.raises(DataError, match=rf"0 {what}\(s\) \(shape=.*\) while a minimum of 1"):
+        Preprocessor().fit(pd.DataFrame(np.zeros(shape)))
+
+
 def test_complete_numbers_pass_untouched_if_as_needed():
     frame = pd.DataFrame({"a": np.array([1.5, 2], dtype=np.float32), "b": [1, 2]})
     fitted = Preprocessor(as_needed=True).fit(frame)
@@ -159,6 +172,12 @@ def test_what_scikit_learn_would_refuse_is_not_passed_on(columns):
 def test_an_unknown_way_with_categories_is_refused():
     with pytest.raises(StrategyError, match="categories='onehot' is not known; use one of one-hot"):
         Preprocessor(categories="onehot").fit(awkward())
+
+
+@pytest.mark.parametrize("as_needed", [False, True])
+def test_it_follows_the_rules_of_scikit_learn(as_needed):
+    outcomes = check_estimator(Preprocessor(as_needed=as_needed), on_skip=None)
+    assert sum(outcome["status"] == "passed" for outcome in outcomes) > 30
 
 
 def test_it_is_an_estimator():
