@@ -11,7 +11,7 @@ import numpy as np
 
 from mlaut.errors import StrategyError, StudyError
 from mlaut.estimators import MlautEstimator
-from mlaut.files_io import SplitEntry, StrategyEntry, Study
+from mlaut.files_io import MemoryStudy, SplitEntry, StrategyEntry, Study
 from mlaut.records import Status
 
 __all__ = ["Plan", "PlannedDataset", "applicable", "changed_parameters", "make_plan", "parse_retry"]
@@ -203,7 +203,7 @@ def parse_retry(
 
 
 def make_plan(
-    study: Study,
+    study: Study | MemoryStudy,
     wanted: Mapping[str, Sequence[str]],
     retry: Mapping[str, frozenset[Status]],
 ) -> Plan:

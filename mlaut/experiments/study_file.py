@@ -136,7 +136,14 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "tuple[str, ...]": (list,),
     "Mapping[str, Mapping[str, Any]]": (dict,),
 }
-_WORDS = {str: "text", int: "a number", float: "a number", bool: "true or false"}
+_WORDS = {
+    str: "text",
+    int: "a number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list of texts",
+    dict: "a table",
+}
 
 
 def read_study_file(path: str | os.PathLike[str]) -> StudyFile:
@@ -179,11 +186,19 @@ def _section(path: Path, name: str, content: Any) -> Any:
     values = {}
     for key, value in content.items():
         expected = _KINDS[str(known[key].type)]
-        if not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected):
-            wanted = " or ".join(dict.fromkeys(_WORDS.get(k, k.__name__) for k in expected))
+        if not _is_one_of(value, expected):
+            wanted = " or ".join(dict.fromkeys(_WORDS[k] for k in expected))
             raise StudyError(f"{path}: {key} in [{name}] is {value!r}, and must be {wanted}")
         values[key] = tuple(value) if isinstance(value, list) else value
     return kind(**values)
+
+
+def _is_one_of(value: Any, expected: tuple[type, ...]) -> bool:
+    if isinstance(value, bool):
+        return bool in expected
+    if isinstance(value, list):
+        return list in expected and all(isinstance(item, str) for item in value)
+    return isinstance(value, expected)
 
 
 def _refuse_unknown(

@@ -115,9 +115,25 @@ class MemoryStudy:
         for s, repeat, fold in np.argwhere(cells):
             self._outcomes[dataset][strategies[s]].pop((int(repeat), int(fold)), None)
 
+    def load_splits(self) -> dict[str, SplitEntry]:
+        """Give identity, truth and split of every dataset."""
+        return dict(self._entries)
+
     def status(self, dataset: str) -> np.ndarray:
         """Status of each cell of a dataset: uint8, shape (S, R, F)."""
         return self.block(dataset).status
+
+    def statuses(
+        self, datasets: Iterable[str] | None = None
+    ) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+        """Give strategies (S) and status (S, R, F) of each dataset."""
+        blocks = self.blocks(datasets)
+        return {block.dataset: (block.strategies, block.status) for block in blocks}
+
+    def blocks(self, datasets: Iterable[str] | None = None) -> Iterator[Block]:
+        """Everything numeric, dataset by dataset (default: of all)."""
+        for name in self._entries if datasets is None else datasets:
+            yield self.block(name)
 
     def block(self, dataset: str) -> Block:
         """Everything numeric of one dataset."""

@@ -1,0 +1,117 @@
+"""Plans: wanted minus done, with the reason for each."""
+
+import numpy as np
+import pytest
+
+from mlaut.errors import StrategyError
+from mlaut.estimators import as_strategies
+from mlaut.experiments.cell import CellOptions, cell_seed
+from mlaut.experiments.engines import _in_batches as in_batches
+from mlaut.experiments.engines import _Pace as Pace
+from mlaut.experiments.plan import applicable, changed_parameters, make_plan, parse_retry
+from mlaut.experiments.worker import Batch, DatasetRef
+from mlaut.files_io import MemoryStudy, SplitEntry, StrategyEntry
+from mlaut.records import CLASSIFICATION, REGRESSION, Cell, Outcome, Split, Status
+
+
+def entry(name, task=CLASSIFICATION):
+    truth = np.array([0, 1, 0, 1], dtype=np.int32)
+    split = Split(np.array([[0, 0, 1, 1], [0, 1, 1, 0]], dtype=np.int16), "by hand")
+    return SplitEntry(name, f"/{name}", task, "f", ("a", "b"), truth, split)
+
+
+@pytest.fixture
+def study():
+    study = MemoryStudy()
+    study.save_splits([entry("one"), entry("two")])
+    study.allocate([StrategyEntry("A", "a"), StrategyEntry("B", "b")])
+    good = np.array([0, 1], dtype=np.int32)
+    study.write(
+        Outcome(Cell("one", "A", 0, 0), Status.DONE, good),
+        Outcome(Cell("one", "A", 1, 1), Status.TIMEOUT),
+        Outcome(Cell("one", "B", 0, 1), Status.CRASHED),
+    )
+    return study
+
+
+def plan_of(study, wanted, retry=()):
+    names = sorted({name for names in wanted.values() for name in names})
+    return make_plan(study, wanted, parse_retry(retry, names))
+
+
+def test_what_is_done_or_failed_is_not_run(study):
+    plan = plan_of(study, {"one": ["A", "B"], "two": ["B"]})
+    assert (plan.n_cells, plan.n_todo) == (12, 9)
+    groups = {(e.name, s): cells for e, s, cells in plan.groups()}
+    assert groups["one", "A"] == ((0, 1), (1, 0))
+    assert ("two", "A") not in groups
+    assert plan.counts()[Status.MISSING] == 9
+
+
+def test_failures_come_back_by_status_and_strategy(study):
+    wanted = {"one": ["A", "B"]}
+    assert plan_of(study, wanted, ["timeout", "crashed"]).n_todo == 7
+    assert plan_of(study, wanted, {"A": ["timeout", "crashed"]}).n_todo == 6
+    assert plan_of(study, wanted, {"B": ["timeout"]}).n_todo == 5
+
+
+def test_why_names_the_reason_of_each_group(study):
+    rows = plan_of(study, {"one": ["A"]}, ["crashed"]).why()
+    assert [(row["cells"], row["todo"], row["because"]) for row in rows] == [
+        (2, 2, "new"),
+        (1, 0, "done"),
+        (1, 0, "failed before: timeout (not tried again)"),
+    ]
+
+
+def test_strategies_run_on_datasets_of_their_task():
+    strategies = as_strategies(["GaussianNaiveBayes", "Lasso"])
+    suited = applicable([entry("c"), entry("r", REGRESSION)], strategies)
+    assert suited == {"c": ["GaussianNaiveBayes"], "r": ["Lasso"]}
+    with pytest.raises(StrategyError, match="strategy 'Lasso' is for Regression, and the datasets"):
+        applicable([entry("c")], strategies)
+    with pytest.raises(StrategyError, match="dataset 'r' is for Regression, and none of the strat"):
+        applicable([entry("c"), entry("r", REGRESSION)], strategies[:1])
+
+
+def test_differences_are_named_by_their_path():
+    old = StrategyEntry("s", "1", {"params": {"C": 1, "steps": [["scale", {"m": True}]]}, "x": 1})
+    new = StrategyEntry("s", "2", {"params": {"C": 2, "steps": [["scale", {"m": False}]]}, "y": 1})
+    assert changed_parameters(old, new) == [
+        "params.C: 1 -> 2",
+        "params.steps.scale.m: True -> False",
+        "x: 1 -> (absent)",
+        "y: (absent) -> 1",
+    ]
+
+
+def test_seeds_follow_from_the_key_alone():
+    seeds = {
+        cell_seed(seed, Cell(dataset, strategy, repeat, fold))
+        for seed in range(3)
+        for dataset in ("a", "ab")
+        for strategy in ("b", "")
+        for repeat in range(2)
+        for fold in range(2)
+    }
+    assert len(seeds) == 48
+    assert cell_seed(0, Cell("iris", "SVC", 1, 2)) == 2442951983
+
+
+def batch(n_cells):
+    ref = DatasetRef("in.h5", "/d", "d", "f", ())
+    cells = tuple((0, fold) for fold in range(n_cells))
+    return Batch(ref, "s", b"", cells, {0: np.zeros(4, np.int16)}, 0, CellOptions())
+
+
+def test_batches_grow_with_the_pace_that_is_seen():
+    pace = Pace()
+    batches = in_batches([batch(100)], pace)
+    first = next(batches)
+    assert len(first.cells) == 1
+    pace.saw(first, [Outcome(first.keys[0], Status.DONE, details={"elapsed": 0.01})])
+    second = next(batches)
+    assert len(second.cells) == 10
+    pace.saw(second, [Outcome(c, Status.DONE, details={"elapsed": 9.0}) for c in second.keys])
+    assert len(next(batches).cells) == 1
+    assert sum(len(b.cells) for b in batches) == 88

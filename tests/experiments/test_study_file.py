@@ -1,0 +1,134 @@
+"""Study files: what they say is what is run, and each mistake is one line with a way out."""
+
+import pytest
+
+from mlaut.errors import StrategyError, StudyError
+from mlaut.experiments.study_file import choose_strategies, prepare_data, read_study_file
+
+WHOLE = """
+[study]
+output = "out/study.h5"
+seed = 7
+[data]
+input = "in.h5"
+collection = "starter"
+datasets = ["wine", "iris"]
+task = "Classification"
+[split]
+scheme = "kfold(3)"
+stratify = false
+[strategies]
+names = ["SVC", "Naive_Bayes"]
+[strategies.parameters.SVC]
+param_grid = { C = [1.0] }
+[run]
+timeout = "10m"
+memory = "4GiB"
+retry = ["timeout"]
+n_jobs = 2
+[report]
+metric = "mcc"
+"""
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(text):
+        path = tmp_path / "study.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_every_key_is_read(written, tmp_path):
+    file = read_study_file(written(WHOLE))
+    assert (file.output, file.input) == (tmp_path / "out/study.h5", tmp_path / "in.h5")
+    assert (file.study.seed, file.split.stratify, file.data.datasets) == (
+        7,
+        False,
+        ("wine", "iris"),
+    )
+    assert (file.run.timeout, file.run.memory, file.run.retry) == ("10m", "4GiB", ("timeout",))
+    assert file.report.metric == "mcc"
+    assert [s.name for s in choose_strategies(file)] == [
+        "SVC",
+        "GaussianNaiveBayes",
+        "BernoulliNaiveBayes",
+    ]
+    assert choose_strategies(file)[0].get_params()["param_grid"] == {"C": [1.0]}
+    _, paths = prepare_data(file)
+    assert paths == ["/starter/wine", "/starter/iris"]
+
+
+def test_an_empty_file_has_the_defaults(written):
+    file = read_study_file(written(""))
+    assert (file.run.n_jobs, file.split.scheme, file.study.output) == (-1, "holdout", "study.h5")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[spilt]", r"unknown section 'spilt'; did you mean 'split'\?"),
+        ("[run]\nworkers = 2", r"unknown key 'workers' in \[run\]; known are n_jobs, timeout"),
+        ("[run]\nn_jobs = '2'", r"n_jobs in \[run\] is '2', and must be a number"),
+        ("[run]\nn_jobs = true", r"n_jobs in \[run\] is True, and must be a number"),
+        ("[split]\nstratify = 1", r"stratify in \[split\] is 1, and must be true or false"),
+        ("[data]\ndatasets = 'iris'", r"datasets in \[data\] is 'iris', and must be a list of texts"),
+        ("[data]\ndatasets = [1]", r"datasets in \[data\] is \[1\], and must be a list of texts"),
+        ("study = 1", r"'study' is a section; write \[study\]"),
+        ("[run", "not a TOML file"),
+    ],
+)
+def test_mistakes_in_the_file(written, text, message):
+    with pytest.raises(StudyError, match=rf"study\.toml: .*{message}"):
+        read_study_file(written(text))
+
+
+def test_absent_file(tmp_path):
+    with pytest.raises(StudyError, match=r"no\.toml: cannot be read \(No such file"):
+        read_study_file(tmp_path / "no.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"\[strategies\] has no names and no file"),
+        ("[strategies]\nnames = ['SVC']\n[strategies.parameters.SVM]\nC = 1", "did you mean 'SVC'"),
+        (
+            "[strategies]\nnames = ['SVC']\n[strategies.parameters.SVC]\nparams_grid = {}",
+            "unknown parameter 'params_grid' of SVC; did you mean 'param_grid'",
+        ),
+        ("[strategies]\nfile = 'own.py'", r"own\.py: cannot be read"),
+    ],
+)
+def test_mistakes_in_the_strategies(written, text, message):
+    with pytest.raises(StudyError, match=message):
+        choose_strategies(read_study_file(written(text)))
+
+
+def test_own_file_must_define_strategies(written, tmp_path):
+    (tmp_path / "own.py").write_text("strategy = 1")
+    with pytest.raises(StudyError, match=r"own\.py: does not define 'strategies'"):
+        choose_strategies(read_study_file(written("[strategies]\nfile = 'own.py'")))
+
+
+def test_same_strategy_from_file_and_names(written, tmp_path):
+    (tmp_path / "own.py").write_text(
+        "from sklearn.svm import SVC\nstrategies = {'GaussianNaiveBayes': SVC()}"
+    )
+    text = "[strategies]\nnames = ['GaussianNaiveBayes']\nfile = 'own.py'"
+    with pytest.raises(StrategyError, match="called 'GaussianNaiveBayes'"):
+        choose_strategies(read_study_file(written(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[data]\ncollection = 'starter'\nfolder = 'x'", "names a collection and a folder"),
+        ("[data]\ncollection = 'starter'\ndatasets = ['irsi']", "irsi.*did you mean 'iris'"),
+    ],
+)
+def test_mistakes_in_the_data(written, text, message):
+    with pytest.raises(Exception, match=message):
+        prepare_data(read_study_file(written(text)))
