@@ -1,1 +1,34 @@
 """Datasets, collections of them, and how their rows are split."""
+
+from mlaut.data.collections import (
+    CollectionEntry,
+    collection,
+    collection_entries,
+    list_collections,
+)
+from mlaut.data.data import Data, list_datasets
+from mlaut.data.loaders import from_frame, load_folder, load_sklearn
+from mlaut.data.resampling import HoldOut, KFold, make_split, parse_scheme, split_of_pairs
+from mlaut.data.tables import read_table
+from mlaut.data.targets import encode_target, infer_task, positions
+
+__all__ = [
+    "CollectionEntry",
+    "Data",
+    "HoldOut",
+    "KFold",
+    "collection",
+    "collection_entries",
+    "encode_target",
+    "from_frame",
+    "infer_task",
+    "list_collections",
+    "list_datasets",
+    "load_folder",
+    "load_sklearn",
+    "make_split",
+    "parse_scheme",
+    "positions",
+    "read_table",
+    "split_of_pairs",
+]

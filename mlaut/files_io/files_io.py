@@ -275,7 +275,7 @@ class FilesIO:
         StoreError
             The database is open for reading only, or has another dataset of that name.
         """
-        self._check_writable()
+        self.check_writable()
         group = _parts(save_loc)
         new: dict[str, Dataset] = {}
         for dataset in map(checked, datasets):
@@ -302,7 +302,7 @@ class FilesIO:
         StoreError
             The database is open for reading only.
         """
-        self._check_writable()
+        self.check_writable()
         with read_h5(self.path) as file:
             path = self._group(file, dataset_path).name
         with self._changing(without=[path]):
@@ -354,7 +354,14 @@ class FilesIO:
                 _copy_without(old, new, set(without))
             yield new
 
-    def _check_writable(self) -> None:
+    def check_writable(self) -> None:
+        """Refuse to go on where the database is open for reading only.
+
+        Raises
+        ------
+        StoreError
+            The mode is ``"r"``; the message says how to open it.
+        """
         if self.mode == "r":
             raise StoreError(
                 f"{self.path}: opened with mode='r', which only reads; "

@@ -1,0 +1,137 @@
+"""Collections of datasets that can be had by name, without a network.
+
+``starter``
+    31 small, well-known tables of the UCI Machine Learning Repository (25 for classification, 6
+    for regression), CC BY 4.0; ``starter/ATTRIBUTION.md`` beside this file names their creators.
+    The column ``collections`` of its manifest says which published comparisons also used a table:
+    ``delgado121`` (Fernandez-Delgado et al. 2014), ``demsar2006`` (Demsar 2006, Table 6),
+    ``lacoste2012`` (Lacoste et al. 2012, Table 6, with the name it has there).
+``sklearn``
+    The six tables that come with scikit-learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from mlaut.data.loaders import SKLEARN, load_folder, load_sklearn, read_manifest
+from mlaut.errors import DataError, nearest
+from mlaut.files_io.datasets import task_named
+from mlaut.records import Dataset
+
+__all__ = ["CollectionEntry", "collection", "collection_entries", "list_collections"]
+
+STARTER = Path(__file__).with_name("starter")
+
+
+@dataclass(frozen=True)
+class CollectionEntry:
+    """What is known of a dataset of a collection without reading its table.
+
+    Attributes
+    ----------
+    name : str
+    task : str
+    n_rows, n_features : int
+    n_classes : int or None
+        None for regression.
+    source, licence : str
+    """
+
+    name: str
+    task: str
+    n_rows: int
+    n_features: int
+    n_classes: int | None
+    source: str
+    licence: str
+
+
+def list_collections() -> tuple[str, ...]:
+    """Give the names of the collections.
+
+    Examples
+    --------
+    >>> list_collections()
+    ('starter', 'sklearn')
+    """
+    return ("starter", "sklearn")
+
+
+def collection_entries(
+    name: str = "starter", task: str | None = None
+) -> tuple[CollectionEntry, ...]:
+    """List a collection without reading its tables.
+
+    Examples
+    --------
+    >>> [entry.name for entry in collection_entries(task="Regression")][:2]
+    ['auto-mpg', 'automobile-price']
+    """
+    _check(name)
+    entries = _starter() if name == "starter" else _sklearn()
+    wanted = task_named(task) if task else None
+    return tuple(entry for entry in entries if wanted in (None, entry.task))
+
+
+def collection(
+    name: str = "starter", task: str | None = None, names: Iterable[str] | None = None
+) -> tuple[Dataset, ...]:
+    """Give the datasets of a collection.
+
+    Parameters
+    ----------
+    name : str, default "starter"
+        One of `list_collections`.
+    task : str, optional
+        ``"Classification"`` or ``"Regression"``; default both.
+    names : iterable of str, optional
+        These datasets only, in this order; other tables are not read.
+
+    Raises
+    ------
+    DataError
+        There is no such collection or dataset, or a table is not what it was when it was released.
+
+    Examples
+    --------
+    >>> zoo, = collection(names=["zoo"])
+    >>> zoo.frame.shape, zoo.task, zoo.metadata["licence"]
+    ((101, 17), 'Classification', 'CC BY 4.0')
+    """
+    _check(name)
+    if name == "starter":
+        return load_folder(STARTER, names=names, task=task)
+    wanted = task_named(task) if task else None
+    return tuple(one for one in load_sklearn(names) if wanted in (None, one.task))
+
+
+def _check(name: str) -> None:
+    known = list_collections()
+    if name not in known:
+        hint = nearest(name, known) or f"; there are {', '.join(known)}"
+        raise DataError(f"no collection {name!r}{hint}")
+
+
+def _starter() -> list[CollectionEntry]:
+    return [
+        CollectionEntry(
+            name=row["name"],
+            task=row["task"],
+            n_rows=int(row["rows"]),
+            n_features=int(row["features"]),
+            n_classes=int(row["classes"]) if "classes" in row else None,
+            source=row["source"],
+            licence=row["licence"],
+        )
+        for row in read_manifest(STARTER)
+    ]
+
+
+def _sklearn() -> list[CollectionEntry]:
+    return [
+        CollectionEntry(name, *facts, source="scikit-learn", licence="BSD-3-Clause")
+        for name, facts in SKLEARN.items()
+    ]

@@ -1,0 +1,332 @@
+"""What a user calls to set up a study: databases, datasets in them, and splits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from mlaut.data.collections import collection, collection_entries
+from mlaut.data.loaders import load_folder, load_sklearn
+from mlaut.data.resampling import HoldOut, KFold, make_split, parse_scheme
+from mlaut.data.targets import encode_target
+from mlaut.errors import DataError
+from mlaut.files_io import FilesIO, SplitEntry, Study
+from mlaut.files_io.datasets import DatasetInfo
+
+__all__ = ["Data", "list_datasets"]
+
+
+class Data:
+    """Sets up the data of a study: opens databases, fills them, and splits datasets.
+
+    It holds nothing itself; its methods are the first steps of the workflow.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> data = Data()
+    >>> input_io = data.open_hdf5(folder.name + "/input.h5", mode="a")
+    >>> out_io = data.open_hdf5(folder.name + "/study.h5", mode="a")
+    >>> _ = data.load_collection("starter", hdf5_io=input_io, names=["iris", "zoo"])
+    >>> names, paths = data.list_datasets(hdf5_io=input_io, hdf5_group="starter/")
+    >>> data.split_datasets(hdf5_in=input_io, hdf5_out=out_io, dataset_paths=paths)
+    ['iris', 'zoo']
+    >>> folder.cleanup()
+    """
+
+    def __repr__(self) -> str:
+        return "Data()"
+
+    def open_hdf5(
+        self,
+        hdf5_path: str | os.PathLike[str],
+        mode: Literal["r", "a", "w"] = "r",
+        *,
+        overwrite: bool = False,
+    ) -> FilesIO:
+        """Open a database of datasets, or of a study.
+
+        Parameters
+        ----------
+        hdf5_path : path-like
+        mode : {"r", "a", "w"}, default "r"
+            ``"r"`` reads, ``"a"`` also writes and creates what does not exist, ``"w"`` begins
+            with an empty file.
+        overwrite : bool, default False
+            Let ``"w"`` empty a file that exists.
+
+        Raises
+        ------
+        StoreError
+            The file cannot be used so; the message says why and what to do.
+        """
+        return FilesIO(hdf5_path, mode, overwrite=overwrite)
+
+    def list_datasets(self, hdf5_io: FilesIO, hdf5_group: str = "/") -> tuple[list[str], list[str]]:
+        """Give names and paths of the datasets of a group (`FilesIO.list_datasets`)."""
+        return hdf5_io.list_datasets(hdf5_group)
+
+    # ---------------------------------------------------------------- filling
+
+    def load_collection(
+        self,
+        name: str = "starter",
+        *,
+        hdf5_io: FilesIO,
+        task: str | None = None,
+        names: Iterable[str] | None = None,
+        hdf5_group: str | None = None,
+    ) -> list[str]:
+        """Put a collection into a database; what is there already stays as it is.
+
+        Parameters
+        ----------
+        name : str, default "starter"
+            One of `mlaut.data.list_collections`.
+        hdf5_io : FilesIO
+            Open with mode ``"a"``.
+        task : str, optional
+            The datasets of this task only.
+        names : iterable of str, optional
+            These datasets only.
+        hdf5_group : str, optional
+            Default the name of the collection.
+
+        Returns
+        -------
+        list of str
+            Paths of the datasets.
+        """
+        hdf5_io.check_writable()
+        found = collection(name, task=task, names=names)
+        return list(hdf5_io.save_datasets(found, name if hdf5_group is None else hdf5_group))
+
+    def load_folder(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        hdf5_io: FilesIO,
+        task: str | None = None,
+        names: Iterable[str] | None = None,
+        hdf5_group: str | None = None,
+        overwrite: bool = False,
+    ) -> list[str]:
+        """Put the CSV, ARFF and parquet tables of a folder into a database.
+
+        `mlaut.data.load_folder` says how a ``manifest.csv`` in the folder describes them.
+
+        Parameters
+        ----------
+        folder : path-like
+        hdf5_io : FilesIO
+            Open with mode ``"a"``.
+        task : str, optional
+            The datasets of this task only.
+        names : iterable of str, optional
+            These datasets only.
+        hdf5_group : str, optional
+            Default the name of the folder.
+        overwrite : bool, default False
+            Replace datasets of the same names that have other content.
+
+        Returns
+        -------
+        list of str
+            Paths of the datasets.
+
+        Raises
+        ------
+        DataError
+            A table cannot be read or used; the message names file, dataset and column.
+        """
+        hdf5_io.check_writable()
+        found = load_folder(folder, task=task, names=names)
+        group = Path(folder).resolve().name if hdf5_group is None else hdf5_group
+        return list(hdf5_io.save_datasets(found, group, overwrite=overwrite))
+
+    def load_sklearn(
+        self,
+        *,
+        hdf5_io: FilesIO,
+        names: Iterable[str] | None = None,
+        hdf5_group: str = "sklearn",
+    ) -> list[str]:
+        """Put the tables that come with scikit-learn into a database."""
+        hdf5_io.check_writable()
+        return list(hdf5_io.save_datasets(load_sklearn(names), hdf5_group))
+
+    # -------------------------------------------------------------- splitting
+
+    def split_datasets(
+        self,
+        hdf5_in: FilesIO,
+        hdf5_out: FilesIO,
+        dataset_paths: Iterable[str] | None = None,
+        scheme: str | HoldOut | KFold | Any = "holdout",
+        *,
+        test_size: float | None = None,
+        stratify: bool = True,
+        seed: int = 0,
+        groups: str | None = None,
+    ) -> list[str]:
+        """Assign the rows of datasets to folds, once, and store that in a study.
+
+        All strategies are fitted and judged on the stored split. A dataset that has one keeps it:
+        nothing is drawn again, also when the call is repeated to resume a study. The draw depends
+        on the seed and on the content of the dataset alone, not on other datasets.
+
+        Parameters
+        ----------
+        hdf5_in : FilesIO
+            The database with the datasets.
+        hdf5_out : FilesIO
+            The study, open with mode ``"a"``.
+        dataset_paths : iterable of str, optional
+            As `list_datasets` gives them; default all datasets of ``hdf5_in``.
+        scheme : str or splitter, default "holdout"
+            ``"holdout"``, ``"repeated_holdout(n_repeats=10)"``, ``"kfold(10)"``,
+            ``"repeated_kfold(10, 10)"`` (`mlaut.data.parse_scheme`), or a scikit-learn splitter.
+        test_size : float, optional
+            Share of the rows that test in a hold-out; default a third.
+        stratify : bool, default True
+            Give each fold the same share of each class. ``False`` draws rows whatever their
+            class, as the published MLaut did. Regression is never stratified, and a scikit-learn
+            splitter does as it is made.
+        seed : int, default 0
+        groups : str, optional
+            Name of the column that tells a splitter such as ``GroupKFold`` which rows belong
+            together. It stays a feature.
+
+        Returns
+        -------
+        list of str
+            Names of the datasets, in the order of ``dataset_paths``.
+
+        Raises
+        ------
+        DataError
+            A target cannot be used, or a scheme does not suit the rows; the message names the
+            dataset. Nothing was stored then.
+        StudyError
+            A dataset is stored with other content or another split.
+        """
+        hdf5_out.check_writable()
+        chosen = _scheme(scheme, test_size, stratify)
+        study = Study(hdf5_out.path)
+        known = study.load_splits() if study.exists else {}
+        infos = _infos(hdf5_in, dataset_paths)
+        new = [
+            _entry(hdf5_in, info, chosen, seed, groups)
+            for info in infos
+            if not _is_split(known.get(info.name), info, chosen, seed)
+        ]
+        if new:
+            study.save_splits(new)
+        return [info.name for info in infos]
+
+
+def _scheme(scheme: Any, test_size: float | None, stratify: bool) -> Any:
+    chosen = parse_scheme(scheme) if isinstance(scheme, str) else scheme
+    if test_size is not None:
+        if not isinstance(chosen, HoldOut):
+            raise DataError(f"test_size belongs to a hold-out, and the scheme is {chosen}")
+        chosen = replace(chosen, test_size=test_size)
+    if isinstance(chosen, HoldOut | KFold) and not stratify:
+        chosen = replace(chosen, stratify=False)
+    return chosen
+
+
+def _infos(hdf5_in: FilesIO, paths: Iterable[str] | None) -> list[DatasetInfo]:
+    if paths is None:
+        infos = list(hdf5_in.dataset_infos())
+    else:
+        chosen = [paths] if isinstance(paths, str) else list(dict.fromkeys(paths))
+        infos = [hdf5_in.dataset_info(path) for path in chosen]
+    if not infos:
+        raise DataError(f"{hdf5_in.path}: no dataset to split; store some, or check dataset_paths")
+    by_name: dict[str, str] = {}
+    for info in infos:
+        other = by_name.setdefault(info.name, info.path)
+        if other != info.path:
+            raise DataError(
+                f"{hdf5_in.path}: {other} and {info.path} have one name, by which a study knows "
+                "a dataset; leave one out, or store it under another name"
+            )
+    return infos
+
+
+def _is_split(entry: SplitEntry | None, info: DatasetInfo, scheme: Any, seed: int) -> bool:
+    """Whether just this split of just this content is stored."""
+    if entry is None or entry.fingerprint != info.fingerprint:
+        return False
+    return entry.split.scheme == " ".join(str(scheme).split()) and entry.split.seed == seed
+
+
+def _entry(
+    hdf5_in: FilesIO, info: DatasetInfo, scheme: Any, seed: int, groups: str | None
+) -> SplitEntry:
+    dataset = hdf5_in.load_dataset(info.path)
+    try:
+        truth, classes = encode_target(dataset.labels, dataset.task)
+        if groups is not None and groups not in dataset.frame.columns:
+            raise DataError(f"no column {groups!r} of groups; name one of its columns")
+        column = None if groups is None else dataset.frame[groups].to_numpy()
+        split = make_split(
+            truth, dataset.task, scheme, seed=seed, key=dataset.fingerprint, groups=column
+        )
+    except DataError as error:
+        raise DataError(f"{hdf5_in.path}: dataset {dataset.name!r}: {error}") from None
+    return SplitEntry(
+        name=dataset.name,
+        path=dataset.path,
+        task=dataset.task,
+        fingerprint=dataset.fingerprint,
+        classes=classes,
+        truth=truth,
+        split=split,
+    )
+
+
+def list_datasets(
+    database: str | os.PathLike[str] | None = None, group: str = "/"
+) -> list[dict[str, Any]]:
+    """List the datasets of a database, or those that come with MLaut, without their tables.
+
+    Parameters
+    ----------
+    database : path-like, optional
+        An input database; default the collection ``starter``.
+    group : str, default "/"
+        A group of the database.
+
+    Returns
+    -------
+    list of dict
+        With ``name``, ``task``, ``rows``, ``features``, ``classes``, ``source`` and ``path``
+        (empty for the collection), plain JSON values.
+
+    Examples
+    --------
+    >>> [row["name"] for row in list_datasets() if row["rows"] > 1400]
+    ['car', 'contrac']
+    """
+    if database is None:
+        return [_row(entry, "", entry.source) for entry in collection_entries("starter")]
+    infos = FilesIO(database).dataset_infos(group)
+    return [_row(info, info.path, info.metadata.get("source", "")) for info in infos]
+
+
+def _row(about: Any, path: str, source: Any) -> dict[str, Any]:
+    return {
+        "name": about.name,
+        "task": about.task,
+        "rows": about.n_rows,
+        "features": about.n_features,
+        "classes": about.n_classes,
+        "source": source,
+        "path": path,
+    }

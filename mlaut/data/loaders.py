@@ -1,0 +1,270 @@
+"""Datasets from where users have them: a DataFrame, a folder of tables, scikit-learn's own."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from mlaut.data.tables import MISSING, READERS, ending_of, read_table, stem_of
+from mlaut.data.targets import encode_target
+from mlaut.errors import DataError, nearest
+from mlaut.files_io.datasets import checked, task_named
+from mlaut.records import CLASSIFICATION, REGRESSION, Dataset
+
+__all__ = ["from_frame", "load_folder", "load_sklearn", "read_manifest"]
+
+MANIFEST = "manifest.csv"
+SETTINGS = ("name", "file", "target", "task", "categorical", "missing", "fingerprint")
+FACTS = ("rows", "features", "classes")
+TARGETS = ("target", "class")
+
+
+def from_frame(
+    frame: pd.DataFrame, target: Any, *, name: str, task: str = "", **metadata: Any
+) -> Dataset:
+    """Make a dataset of a table in memory, and check that it can be used.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        All columns, the target among them.
+    target : str
+        Name of the target column.
+    name : str
+    task : str, optional
+        Inferred when it is not given (`mlaut.data.targets.infer_task`).
+    **metadata
+        ``source``, ``licence`` and whatever else is known, plain values.
+
+    Raises
+    ------
+    DataError
+        There is no such column, the target has missing values or one class only, or a column is
+        of a kind that cannot be stored.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]})
+    >>> from_frame(table, "y", name="tiny", source="by hand").task
+    'Classification'
+    """
+    dataset = checked(Dataset(name, frame, target, task, metadata))
+    try:
+        encode_target(dataset.labels, dataset.task)
+    except DataError as error:
+        raise DataError(f"dataset {name!r}: {error}") from None
+    return dataset
+
+
+# ------------------------------------------------------------------- a folder
+
+
+def load_folder(
+    folder: str | os.PathLike[str],
+    *,
+    names: Iterable[str] | None = None,
+    task: str | None = None,
+) -> tuple[Dataset, ...]:
+    r"""Read the tables of a folder.
+
+    A ``manifest.csv`` in the folder has a row for each table, with these columns; all but ``file``
+    may be missing or empty:
+
+    ``file``
+        Path in the folder: ``.csv`` or ``.tsv`` (also ``.gz``), ``.arff``, or ``.parquet``
+        (needs the extra ``parquet``).
+    ``name``
+        Of the dataset; default the name of the file without its ending.
+    ``target``
+        Name of the target column; default the column called ``target`` or ``class``, else the
+        last one.
+    ``task``
+        ``Classification`` or ``Regression``; default inferred from the target.
+    ``categorical``
+        Columns of a CSV to be read as categories, separated by semicolons; ``ALL`` is every
+        feature. Other columns are numbers where all values are, and texts otherwise.
+    ``missing``
+        What stands for a missing value in a CSV, beside the empty field, separated by semicolons;
+        default ``?;NA;NaN;nan;NULL;null``.
+    ``fingerprint``
+        Of the dataset; it is refused when its content has another.
+    any other
+        Becomes metadata (``source``, ``licence``, ``dataset_id``, ...), but for ``rows``,
+        ``features`` and ``classes``, which are for readers.
+
+    Without a manifest, every table of the folder is read with the defaults.
+
+    Parameters
+    ----------
+    folder : path-like
+    names : iterable of str, optional
+        Read these only.
+    task : str, optional
+        Give the datasets of this task only.
+
+    Raises
+    ------
+    DataError
+        A table cannot be read or used; the message names file, dataset and column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "tiny.csv").write_text("x,colour,class\n1,red,a\n,blue,b\n")
+    ...     tiny, = load_folder(folder)
+    >>> tiny.name, tiny.target, tiny.frame["x"].tolist()
+    ('tiny', 'class', [1.0, nan])
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise DataError(f"{folder}: no such folder; check the path")
+    rows = read_manifest(folder) if (folder / MANIFEST).exists() else list(_found(folder))
+    wanted = task_named(task) if task else None
+    datasets = (
+        _load(folder, row)
+        for row in _chosen(rows, names, folder)
+        if not (wanted and row.get("task")) or task_named(row["task"]) == wanted
+    )
+    return tuple(dataset for dataset in datasets if wanted in (None, dataset.task))
+
+
+def read_manifest(folder: Path) -> list[dict[str, str]]:
+    """Read the rows of a folder's ``manifest.csv``, without the tables; empty fields are left out.
+
+    Raises
+    ------
+    DataError
+        A row has no file, a name comes twice, or a column is misspelt.
+    """
+    path = folder / MANIFEST
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    for column in rows[0] if rows else ():
+        known = [word for word in SETTINGS if word not in rows[0]]
+        if column not in SETTINGS and nearest(column, known):
+            raise DataError(f"{path}: unknown column {column!r}{nearest(column, known)}")
+    seen: set[str] = set()
+    for number, row in enumerate(rows, start=2):
+        if not row.get("file"):
+            raise DataError(f"{path}, line {number}: no file is named; fill the column 'file'")
+        row["name"] = row.get("name") or stem_of(row["file"])
+        if row["name"] in seen:
+            raise DataError(f"{path}, line {number}: a second dataset {row['name']!r}; rename it")
+        seen.add(row["name"])
+    return [{key: value for key, value in row.items() if value} for row in rows]
+
+
+def _found(folder: Path) -> Iterator[dict[str, str]]:
+    files = sorted(path.name for path in folder.iterdir() if ending_of(path.name))
+    if not files:
+        raise DataError(f"{folder}: no table in it ({', '.join(READERS)}); check the path")
+    for file in files:
+        yield {"name": stem_of(file), "file": file}
+
+
+def _chosen(
+    rows: Sequence[dict[str, str]], names: Iterable[str] | None, where: Any
+) -> list[dict[str, str]]:
+    if names is None:
+        return list(rows)
+    by_name = {row["name"]: row for row in rows}
+    chosen = [names] if isinstance(names, str) else list(names)
+    for name in chosen:
+        if name not in by_name:
+            hint = nearest(name, by_name) or f"; it has {len(by_name)} others"
+            raise DataError(f"{where}: no dataset {name!r}{hint}")
+    return [by_name[name] for name in chosen]
+
+
+def _load(folder: Path, row: dict[str, str]) -> Dataset:
+    path = folder / row["file"]
+    missing = ("", *row["missing"].split(";")) if "missing" in row else MISSING
+    frame = read_table(path, missing=missing)
+    metadata = {key: value for key, value in row.items() if key not in (*SETTINGS, *FACTS)}
+    try:
+        target = row.get("target") or _default_target(frame)
+        frame = _with_categories(frame, row.get("categorical", ""), target)
+        dataset = from_frame(frame, target, name=row["name"], task=row.get("task", ""), **metadata)
+    except DataError as error:
+        prefix = "" if str(error).startswith("dataset ") else f"dataset {row['name']!r}: "
+        raise DataError(f"{path}: {prefix}{error}") from None
+    if row.get("fingerprint", dataset.fingerprint) != dataset.fingerprint:
+        raise DataError(
+            f"{path}: dataset {row['name']!r} is not the table that its manifest describes "
+            f"(fingerprint {dataset.fingerprint[:12]}, not {row['fingerprint'][:12]}); "
+            "restore the file, or correct the manifest"
+        )
+    return dataset
+
+
+def _default_target(frame: pd.DataFrame) -> Any:
+    by_word = {str(column).lower(): column for column in frame.columns}
+    return next((by_word[word] for word in TARGETS if word in by_word), frame.columns[-1])
+
+
+def _with_categories(frame: pd.DataFrame, categorical: str, target: Any) -> pd.DataFrame:
+    if categorical == "ALL":
+        columns = [column for column in frame.columns if column != target]
+    else:
+        columns = [column for column in categorical.split(";") if column]
+    for column in columns:
+        if column not in frame.columns:
+            raise DataError(
+                f"no column {column!r} to be categorical{nearest(column, frame.columns)}"
+            )
+    return frame.astype(dict.fromkeys(columns, "category"))
+
+
+# ---------------------------------------------------------------- scikit-learn
+
+SKLEARN = {
+    # name: task, rows, features, classes
+    "breast_cancer": (CLASSIFICATION, 569, 30, 2),
+    "diabetes": (REGRESSION, 442, 10, None),
+    "digits": (CLASSIFICATION, 1797, 64, 10),
+    "iris": (CLASSIFICATION, 150, 4, 3),
+    "linnerud": (REGRESSION, 20, 3, None),
+    "wine": (CLASSIFICATION, 178, 13, 3),
+}
+
+
+def load_sklearn(names: Iterable[str] | None = None) -> tuple[Dataset, ...]:
+    """Give the datasets that come with scikit-learn.
+
+    Parameters
+    ----------
+    names : iterable of str, optional
+        Of ``breast_cancer``, ``diabetes``, ``digits``, ``iris``, ``linnerud`` (its first target,
+        Weight) and ``wine``; default all.
+
+    Raises
+    ------
+    DataError
+        There is no such dataset.
+
+    Examples
+    --------
+    >>> iris, = load_sklearn(["iris"])
+    >>> iris.frame.shape, sorted(iris.labels.unique())
+    ((150, 5), ['setosa', 'versicolor', 'virginica'])
+    """
+    rows = [{"name": name} for name in SKLEARN]
+    return tuple(_of_sklearn(row["name"]) for row in _chosen(rows, names, "scikit-learn"))
+
+
+def _of_sklearn(name: str) -> Dataset:
+    import sklearn.datasets
+
+    bunch = getattr(sklearn.datasets, f"load_{name}")(as_frame=True)
+    target = "Weight" if name == "linnerud" else "target"
+    frame = bunch.data.assign(**{target: bunch.frame[target]})
+    task = SKLEARN[name][0]
+    if task == CLASSIFICATION:
+        frame[target] = bunch.target_names[bunch.target]
+    return from_frame(frame, target, name=name, task=task, source=f"scikit-learn, load_{name}")

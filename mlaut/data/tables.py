@@ -1,0 +1,128 @@
+"""Tables in files: CSV, TSV, ARFF and parquet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from mlaut.errors import DataError
+from mlaut.optional import need
+
+__all__ = ["read_table"]
+
+MISSING = ("", "?", "NA", "NaN", "nan", "NULL", "null")
+
+
+def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING) -> pd.DataFrame:
+    """Read a CSV, TSV, ARFF or parquet file, which its ending tells apart.
+
+    Parameters
+    ----------
+    path : path-like
+    missing : sequence of str
+        What stands for a missing value in a CSV or TSV.
+
+    Returns
+    -------
+    DataFrame
+        From ARFF: nominal attributes as categories in their declared order, others as numbers or
+        texts.
+
+    Raises
+    ------
+    DataError
+        There is no such file, or it cannot be read.
+    OptionalPackageError
+        A parquet file, and pyarrow is not installed.
+    """
+    path = Path(path)
+    ending = ending_of(path.name)
+    if not ending:
+        raise DataError(f"{path}: not a table that can be read ({', '.join(READERS)})")
+    if not path.is_file():
+        raise DataError(f"{path}: no such file; check the path")
+    try:
+        frame = READERS[ending](path, missing)
+    except (OSError, ValueError, EOFError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise DataError(
+            f"{path}: cannot be read as {ending.strip('.').upper()} ({reason}); check the file"
+        ) from error
+    if not frame.shape[1]:
+        raise DataError(f"{path}: a table without columns; check the file")
+    return frame
+
+
+def _read_csv(path: Path, missing: Sequence[str], separator: str = ",") -> pd.DataFrame:
+    return pd.read_csv(
+        path,
+        sep=separator,
+        keep_default_na=False,
+        na_values=list(missing),
+        low_memory=False,
+        encoding="utf-8",
+    )
+
+
+def _read_arff(path: Path, _missing: Sequence[str]) -> pd.DataFrame:
+    # scikit-learn's reader copes with quoted names, texts and sparse rows; scipy's does not.
+    from sklearn.externals import _arff
+
+    with path.open(encoding="utf-8") as file:
+        text = file.read()
+    sparse = any(
+        line.lstrip().startswith("{") for line in text.lower().partition("@data")[2].splitlines()
+    )
+    try:
+        content = _arff.loads(text, return_type=_arff.LOD if sparse else _arff.DENSE)
+    except _arff.BadAttributeType as error:
+        raise ValueError(f"{error} An attribute of dates or relations; save it as CSV") from error
+    except _arff.ArffException as error:
+        raise ValueError(str(error)) from error
+    return pd.DataFrame(
+        {
+            name: _arff_column(kind, position, content["data"], sparse)
+            for position, (name, kind) in enumerate(content["attributes"])
+        }
+    )
+
+
+def _arff_column(kind: Any, position: int, rows: Iterable[Any], sparse: bool) -> pd.Series:
+    nominal = not isinstance(kind, str)
+    if sparse:  # a value that is not written is 0, or the first category
+        values = [row.get(position, kind[0] if nominal else 0) for row in rows]
+    else:
+        values = [row[position] for row in rows]
+    if nominal:
+        return pd.Series(pd.Categorical(values, categories=kind))
+    return pd.Series(values, dtype=None if kind == "STRING" else float)
+
+
+def _read_parquet(path: Path, _missing: Sequence[str]) -> pd.DataFrame:
+    need("pyarrow", extra="parquet", purpose="Reading a parquet file")
+    return pd.read_parquet(path)
+
+
+READERS: dict[str, Callable[[Path, Sequence[str]], pd.DataFrame]] = {
+    ".csv": _read_csv,
+    ".tsv": lambda path, missing: _read_csv(path, missing, "\t"),
+    ".arff": _read_arff,
+    ".parquet": _read_parquet,
+}
+
+
+def ending_of(file: str) -> str:
+    """Give the ending of a file that `read_table` reads; empty where it does not."""
+    plain = file.lower().removesuffix(".gz")
+    packed = plain != file.lower()
+    ending = Path(plain).suffix
+    return ending if ending in READERS and not (packed and ending not in (".csv", ".tsv")) else ""
+
+
+def stem_of(file: str) -> str:
+    """Give the name of a file without its ending."""
+    return Path(Path(file).name.removesuffix(".gz")).stem
