@@ -3,12 +3,28 @@
 Names are imported when they are first used, so that ``import mlaut.analysis`` stays quick.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import Any
+from mlaut.lazy import attach
 
 _NAMES = {
+    "corrections": ("CORRECTIONS", "adjust", "adjust_pairs"),
+    "frequentist": ("sign_test", "t_test", "trinomial_test", "wilcoxon_test"),
+    "missing": ("TREATMENTS", "Robustness", "treat_missing", "under_treatments"),
+    "portmanteau": (
+        "aligned_ranks_test",
+        "conover_test",
+        "friedman_test",
+        "kendalls_w",
+        "post_hoc_test",
+        "quade_test",
+    ),
+    "ranks": (
+        "average_ranks",
+        "bonferroni_dunn_test",
+        "critical_difference",
+        "nemenyi_test",
+        "rank_groups",
+        "rank_table",
+    ),
     "result_types": ("Estimate", "Pairwise", "ResultTable", "TestResult"),
     "results": ("Results",),
     "scores": (
@@ -33,19 +49,7 @@ _NAMES = {
         "metric_names",
     ),
 }
-_HOME = {name: module for module, names in _NAMES.items() for name in names}
+_HOME = {name: f"mlaut.analysis.{module}" for module, names in _NAMES.items() for name in names}
 
 __all__ = sorted(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name at its first use (PEP 562)."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'mlaut.analysis' has no attribute {name!r}")
-    value = getattr(import_module(f"mlaut.analysis.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = attach(__name__, _HOME)

@@ -36,14 +36,11 @@ class _ConfusionScore(MLautScore):
     def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
         """Score class positions."""
         classes = range(int(max(np.max(truth), np.max(predictions), 1)) + 1)
-        return float(self.cells(np.asarray(truth), np.asarray(predictions)[None], classes)[0][0])
+        return float(self.cells(np.asarray(truth), np.asarray(predictions)[None], classes)[0])
 
-    def cells(
-        self, truth: np.ndarray, outputs: np.ndarray, classes: Sequence[Any]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def cells(self, truth: np.ndarray, outputs: np.ndarray, classes: Sequence[Any]) -> np.ndarray:
         """Score one test set for many strategies, by their confusion tables."""
-        values = self.from_table(_confusion(truth, outputs, len(classes)), classes)
-        return values, np.full(len(outputs), np.nan)
+        return self.from_table(_confusion(truth, outputs, len(classes)), classes)
 
     def from_table(
         self,
@@ -247,27 +244,26 @@ class ScoreAUC(MLautScore):
 
     def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
         """Score positions of classes against probabilities (n, C)."""
-        return float(self.cells(np.asarray(truth), np.asarray(predictions)[None], ())[0][0])
+        return float(self.cells(np.asarray(truth), np.asarray(predictions)[None], ())[0])
 
     def cells(
         self,
         truth: np.ndarray,
         outputs: np.ndarray,
         classes: Sequence[Any],  # noqa: ARG002 - the probabilities say how many
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> np.ndarray:
         """Score one test set for many strategies."""
         present = np.unique(truth)
-        none = np.full(len(outputs), np.nan)
         if len(present) < 2:
-            return none, none
+            return np.full(len(outputs), np.nan)
         if outputs.shape[-1] == 2:
-            return _auc(outputs[:, :, 1], truth == 1), none
+            return _auc(outputs[:, :, 1], truth == 1)
         areas = []
         for a, b in combinations(present, 2):
             both = (truth == a) | (truth == b)
             areas += [_auc(outputs[:, both, a], truth[both] == a)]
             areas += [_auc(outputs[:, both, b], truth[both] == b)]
-        return np.mean(areas, axis=0), none
+        return np.mean(areas, axis=0)
 
 
 def _auc(marks: np.ndarray, positive: np.ndarray) -> np.ndarray:

@@ -27,6 +27,11 @@ class Effect(NamedTuple):
     method: str
     neutral: float = 0.0
 
+    @property
+    def towards_worse(self) -> np.ndarray:
+        """Below 0 where the first strategy is better, above where it is worse."""
+        return self.neutral - self.value if self.neutral else self.value
+
     def turned(self) -> Effect:
         """Give the effects of the second strategies against the first."""
         value, low, high = (2 * self.neutral - x for x in (self.value, self.high, self.low))

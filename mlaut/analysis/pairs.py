@@ -121,6 +121,7 @@ def lay_out(
     tables : mapping of str to pair of ndarray, shape (P,)
         Values of the first against the second, and the other way round.
     effects : mapping of str to Effect
+        The first says which of a pair is better.
     notes : tuple of str
     **about
         What else `Pairwise` takes.
@@ -136,6 +137,8 @@ def lay_out(
         "p_value": (p, p if side == "two-sided" else p_of(_OTHER_SIDE[side])),
         **tables,
     }
+    better = -np.sign(next(iter(effects.values())).towards_worse)
+    both["better"] = better, -better
     for name, effect in effects.items():
         turned = effect.turned()
         for end, part in (("", "value"), (" low", "low"), (" high", "high")):

@@ -10,7 +10,7 @@ import pandas as pd
 from mlaut.analysis.effects import Effect
 from mlaut.analysis.numerics import snap
 from mlaut.analysis.pairs import Pairs, complete_losses, lay_out, odd
-from mlaut.analysis.ranks import ranks, snap_within_datasets
+from mlaut.analysis.ranks import rank_table, snap_within_datasets
 from mlaut.analysis.result_types import SMALLEST_P, Estimate, Pairwise, TestResult
 from mlaut.analysis.results import Results
 from mlaut.errors import AnalysisError
@@ -70,7 +70,7 @@ Kendall's W 0.7551, 95 % interval [0.6704, 0.8398], scenario (c)."
 
     if statistic not in ("F", "chi2"):
         raise AnalysisError(f"statistic {statistic!r} is not known; one of 'F', 'chi2'")
-    table = ranks(results).to_numpy()
+    table = rank_table(results).to_numpy()
     n, k = table.shape
     chi2, correction = _friedman_chi2(table)
     chi2 = chi2 / correction if ties and correction > 0 else chi2
@@ -134,7 +134,7 @@ def kendalls_w(results: Results, *, confidence: float = 0.95) -> Estimate:
     confidence : float, default 0.95
         Of a jackknife interval with Student's t; NaN with two datasets.
     """
-    table = ranks(results).to_numpy()
+    table = rank_table(results).to_numpy()
     n = len(table)
     value = _w(table)
     if n < 3:
@@ -209,7 +209,7 @@ def _quade(results: Results) -> tuple[np.ndarray, np.ndarray]:
     size = results.noise_scale.max(axis=1, keepdims=True)
     ranges = snap(losses.max(axis=1, keepdims=True) - losses.min(axis=1, keepdims=True), size)
     weight = rankdata(ranges, axis=0)
-    return weight * (ranks(results).to_numpy() - (losses.shape[1] + 1) / 2), weight
+    return weight * (rank_table(results).to_numpy() - (losses.shape[1] + 1) / 2), weight
 
 
 def aligned_ranks_test(results: Results) -> TestResult:
@@ -283,7 +283,7 @@ def post_hoc_test(
 
     n, k = len(results.datasets), len(results.strategies)
     if after == "friedman":
-        mean, error = ranks(results).mean().to_numpy(), np.sqrt(k * (k + 1) / (6 * n))
+        mean, error = rank_table(results).mean().to_numpy(), np.sqrt(k * (k + 1) / (6 * n))
     elif after == "quade":
         weighted, weight = _quade(results)
         mean = weighted.sum(axis=0) / weight.sum() + (k + 1) / 2
@@ -331,7 +331,7 @@ def conover_test(results: Results) -> Pairwise:
     """
     from scikit_posthocs import posthoc_conover_friedman
 
-    table = ranks(results)
+    table = rank_table(results)
     chi2, correction = _friedman_chi2(table.to_numpy())
     n, k = table.shape
     if correction == 0 or chi2 / correction >= n * (k - 1) * (1 - 1e-12):
@@ -342,6 +342,8 @@ def conover_test(results: Results) -> Pairwise:
     p = pd.DataFrame(posthoc_conover_friedman(table.to_numpy())).to_numpy()
     pairs = Pairs.of(results.strategies)
     mean = table.mean().to_numpy()
+    difference = mean[pairs.first] - mean[pairs.second]
+    none = np.full_like(difference, np.nan)
     return lay_out(
         results,
         pairs,
@@ -350,7 +352,7 @@ def conover_test(results: Results) -> Pairwise:
         name="Conover test",
         null="the two strategies have the same mean rank",
         source="Conover 1999; computed by scikit-posthocs",
-        tables={"statistic": odd(mean[pairs.first] - mean[pairs.second])},
+        tables={"statistic": odd(difference)},
         statistic_name="rank difference",
-        effects={},
+        effects={"rank difference": Effect(difference, none, none, "")},
     )

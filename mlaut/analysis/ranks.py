@@ -22,11 +22,11 @@ __all__ = [
     "critical_difference",
     "nemenyi_test",
     "rank_groups",
-    "ranks",
+    "rank_table",
 ]
 
 
-def ranks(results: Results) -> pd.DataFrame:
+def rank_table(results: Results) -> pd.DataFrame:
     """Rank the strategies on each dataset: 1 is the best, ties share the mean of their ranks.
 
     Losses that differ by rounding noise alone are ties.
@@ -34,7 +34,7 @@ def ranks(results: Results) -> pd.DataFrame:
     Examples
     --------
     >>> table = pd.DataFrame({"A": [0.9, 0.8], "B": [0.7, 0.8], "C": [0.8, 0.7]})
-    >>> ranks(Results.from_table(table, metric="accuracy")).to_numpy().tolist()
+    >>> rank_table(Results.from_table(table, metric="accuracy")).to_numpy().tolist()
     [[1.0, 3.0, 2.0], [1.5, 1.5, 3.0]]
     """
     from scipy.stats import rankdata
@@ -66,7 +66,7 @@ def average_ranks(results: Results, *, confidence: float = 0.95) -> ResultTable:
     """
     from scipy.special import ndtri
 
-    table = ranks(results)
+    table = rank_table(results)
     mean, error = table.mean(), table.sem(ddof=1)
     half = float(ndtri(0.5 + confidence / 2)) * error
     columns = {"average_rank": mean, "standard_error": error}
@@ -145,7 +145,7 @@ def nemenyi_test(results: Results, *, confidence: float = 0.95) -> Pairwise:
     >>> nemenyi_test(Results.from_table(table, greater_is_better=False)).pair("A", "C").p_value
     0.035557...
     """
-    mean = ranks(results).mean().to_numpy()
+    mean = rank_table(results).mean().to_numpy()
     k, n = len(mean), len(results.datasets)
     pairs = Pairs.of(results.strategies)
     difference = mean[pairs.first] - mean[pairs.second]
@@ -198,7 +198,7 @@ def bonferroni_dunn_test(
 
     from mlaut.analysis.corrections import adjust
 
-    table = ranks(results)
+    table = rank_table(results)
     mean = table.mean()
     at = position("strategy", control, results.strategies)
     k, n = len(mean), len(table)

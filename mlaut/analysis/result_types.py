@@ -331,6 +331,14 @@ class Pairwise(Shown):
             raise AnalysisError(f"{self.name} has no table {key!r}; it has {sorted(self.tables)}")
         return self.tables[key]
 
+    def value(self, key: str, first: str, second: str) -> float:
+        """Give one number of one of the tables."""
+        for name in (first, second):
+            if name not in self.strategies:
+                raise AnalysisError(f"{name!r} is not one of {', '.join(self.strategies)}")
+        at = self.strategies.index(first), self.strategies.index(second)
+        return float(self.table(key).to_numpy()[at])
+
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """All pairs, each once, in the order of the strategies."""
@@ -339,16 +347,11 @@ class Pairwise(Shown):
 
     def pair(self, first: str, second: str) -> TestResult:
         """Give the result of one pair; differences and alternatives speak of the first."""
-        for name in (first, second):
-            if name not in self.strategies:
-                raise AnalysisError(f"{name!r} is not one of {', '.join(self.strategies)}")
         if first == second:
             raise AnalysisError(f"a strategy is not compared with itself: {first!r}")
 
-        i, j = self.strategies.index(first), self.strategies.index(second)
-
         def get(key: str) -> float | None:
-            return float(self.tables[key].to_numpy()[i, j]) if key in self.tables else None
+            return self.value(key, first, second) if key in self.tables else None
 
         note = self.pair_notes.get((first, second)) or self.pair_notes.get((second, first))
         return TestResult(

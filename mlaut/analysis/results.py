@@ -32,9 +32,9 @@ class Results(Shown):
         Knows the direction.
     datasets : tuple of str, length N
     strategies : tuple of str, length K
-    cells : ndarray, shape (N, K, R, F)
-        Scores as the metric gives them; NaN where there is none. R and F are the largest numbers
-        of repeats and folds.
+    cells, cell_losses : ndarray, shape (N, K, R, F)
+        Scores as the metric gives them, and their loss form (lower is better); NaN where there is
+        none. R and F are the largest numbers of repeats and folds.
     expected : ndarray of bool, shape (N, R, F)
         Which cells a dataset has; datasets may differ in their repeats and folds.
     reasons : mapping of (dataset, strategy, repeat, fold) positions to str
@@ -69,6 +69,7 @@ True or False, or the name of a metric
     datasets: tuple[str, ...]
     strategies: tuple[str, ...]
     cells: np.ndarray
+    cell_losses: np.ndarray
     expected: np.ndarray
     reasons: Mapping[tuple[int, int, int, int], str] = field(default_factory=dict)
     variances: np.ndarray | None = None
@@ -218,11 +219,6 @@ True or False, or the name of a metric
     # ------------------------------------------------------------------- values
 
     @property
-    def cell_losses(self) -> np.ndarray:
-        """Loss of every cell: shape (N, K, R, F), lower is better."""
-        return np.asarray(self.metric.loss(self.cells))
-
-    @property
     def scores(self) -> pd.DataFrame:
         """Mean score of each strategy on each dataset, NaN where a cell of it is missing."""
         return self._frame(self._mean(self.cells))
@@ -329,6 +325,7 @@ True or False, or the name of a metric
             datasets=tuple(self.datasets[i] for i in rows),
             strategies=tuple(self.strategies[k] for k in columns),
             cells=self.cells[both],
+            cell_losses=self.cell_losses[both],
             expected=self.expected[rows],
             reasons=reasons,
             variances=None if self.variances is None else self.variances[both],

@@ -86,18 +86,16 @@ class _ScikitScore(MLautScore):
             classes: Sequence[Any] = range(predictions.shape[-1])
         else:
             classes = sorted({*truth.tolist(), *predictions.tolist()})
-        return float(self.cells(truth, predictions[None], classes)[0][0])
+        return float(self.cells(truth, predictions[None], classes)[0])
 
-    def cells(
-        self, truth: np.ndarray, outputs: np.ndarray, classes: Sequence[Any]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def cells(self, truth: np.ndarray, outputs: np.ndarray, classes: Sequence[Any]) -> np.ndarray:
         labels = np.arange(len(classes)) if self.encoded else labels_array(classes)
         given = "probabilities" if self.uses == "probabilities" else "labels"
         values = [
             self._ask(_stored(self.task, classes=labels, **{given: output}), truth)
             for output in outputs
         ]
-        return np.array(values), np.full(len(outputs), np.nan)
+        return np.array(values)
 
 
 def _stored(task: str | None, **kept: np.ndarray) -> BaseEstimator:

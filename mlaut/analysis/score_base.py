@@ -20,8 +20,8 @@ class CellScores:
 
     Attributes
     ----------
-    cells : ndarray, shape (S, R, F)
-        Scores; NaN where there is none.
+    cells, losses : ndarray, shape (S, R, F)
+        Scores, and their loss form; NaN where there is none.
     variances : ndarray, shape (S, R, F)
         Of the point losses within a test set (divisor M - 1); NaN for an aggregate.
     reasons : dict of (strategy, repeat, fold) positions to str
@@ -29,6 +29,7 @@ class CellScores:
     """
 
     cells: np.ndarray
+    losses: np.ndarray
     variances: np.ndarray
     reasons: dict[tuple[int, int, int], str]
 
@@ -142,8 +143,7 @@ class MLautScore:
             )
         self.check(block)
         truth, outputs = self._inputs(block)
-        values = np.full(block.status.shape, np.nan)
-        variances = np.full(block.status.shape, np.nan)
+        values, losses, variances = np.full((3, *block.status.shape), np.nan)
         usable = block.done.copy()
         for repeat in range(block.split.n_repeats):
             for fold in range(block.split.n_folds):
@@ -152,18 +152,28 @@ class MLautScore:
                 if self.uses == "probabilities":
                     usable[:, repeat, fold] &= ~np.isnan(given).any(axis=(1, 2))
                 who = np.flatnonzero(usable[:, repeat, fold])
-                if len(who) and rows.any():
-                    got = self.cells(truth[rows], given[who], block.classes)
-                    values[who, repeat, fold], variances[who, repeat, fold] = got
+                if len(who) == 0 or not rows.any():
+                    continue
+                if self.average:
+                    points = np.asarray(self.points(truth[rows], given[who]), dtype=float)
+                    values[who, repeat, fold] = points.mean(axis=-1)
+                    # the mean of the losses, since 1 - mean(right) is not quite mean(wrong)
+                    losses[who, repeat, fold] = self.loss(points).mean(axis=-1)
+                    if points.shape[-1] > 1:
+                        variances[who, repeat, fold] = points.var(axis=-1, ddof=1)
+                else:
+                    scores = self.cells(truth[rows], given[who], block.classes)
+                    values[who, repeat, fold], losses[who, repeat, fold] = scores, self.loss(scores)
         values[~np.isfinite(values)] = np.nan
-        return CellScores(values, variances, self._reasons(block, values, usable))
+        losses[np.isnan(values)] = np.nan
+        return CellScores(values, losses, variances, self._reasons(block, values, usable))
 
     def cells(
         self,
         truth: np.ndarray,
         outputs: np.ndarray,
         classes: Sequence[Any],  # noqa: ARG002 - for subclasses
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> np.ndarray:
         """Score one test set for many strategies.
 
         Parameters
@@ -175,15 +185,9 @@ class MLautScore:
 
         Returns
         -------
-        values, variances : ndarray, shape (S,)
+        ndarray, shape (S,)
         """
-        if not self.average:
-            values = np.array([self.calculate(truth, output) for output in outputs], dtype=float)
-            return values, np.full(len(outputs), np.nan)
-        points = np.asarray(self.points(truth, outputs), dtype=float)
-        if points.shape[-1] < 2:
-            return points.mean(axis=-1), np.full(len(points), np.nan)
-        return points.mean(axis=-1), points.var(axis=-1, ddof=1)
+        return np.array([self.calculate(truth, output) for output in outputs], dtype=float)
 
     def point_losses(self, block: Block) -> np.ndarray:
         """Give the loss of each test point: shape (S, R, n_rows), NaN where there is none.

@@ -137,7 +137,7 @@ def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore
     """Put the scores of all datasets into arrays of one shape."""
     repeats, folds = np.max([one.n_test.shape for one in scored], axis=0)
     shape = (len(scored), len(names), repeats, folds)
-    arrays = {"cells": np.full(shape, np.nan), "variances": np.full(shape, np.nan)}
+    cells, losses, variances = np.full((3, *shape), np.nan)
     seconds = np.full((*shape, 3), np.nan)
     sizes = np.zeros((2, len(scored), repeats, folds), dtype=int)
     reasons: dict[tuple[int, int, int, int], str] = {}
@@ -149,8 +149,9 @@ def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore
                 reasons |= {(i, k, a, b): "not planned" for a in range(r) for b in range(f)}
                 continue
             s = one.strategies.index(name)
-            arrays["cells"][i, k, :r, :f] = one.scores.cells[s]
-            arrays["variances"][i, k, :r, :f] = one.scores.variances[s]
+            cells[i, k, :r, :f] = one.scores.cells[s]
+            losses[i, k, :r, :f] = one.scores.losses[s]
+            variances[i, k, :r, :f] = one.scores.variances[s]
             seconds[i, k, :r, :f] = one.seconds[s]
         for (s, a, b), why in one.scores.reasons.items():
             if one.strategies[s] in names:
@@ -159,10 +160,11 @@ def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore
         metric=score,
         datasets=tuple(one.dataset for one in scored),
         strategies=tuple(names),
-        cells=arrays["cells"],
+        cells=cells,
+        cell_losses=losses,
         expected=sizes[0] > 0,
         reasons=reasons,
-        variances=arrays["variances"] if score.average else None,
+        variances=variances if score.average else None,
         n_test=sizes[0],
         n_train=sizes[1],
         seconds=seconds,
@@ -206,6 +208,7 @@ def results_from_table(
         datasets=datasets,
         strategies=tuple(str(name) for name in table.columns),
         cells=cells,
+        cell_losses=score.loss(cells),
         expected=expected,
         variances=_zero_one_variances(cells, sizes[0]) if score.zero_one else None,
         n_test=sizes[0],

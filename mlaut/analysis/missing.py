@@ -1,0 +1,305 @@
+"""Missing cells: how to treat them, and which conclusions depend on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.result_types import Pairwise, TestResult
+from mlaut.analysis.results import Results, position
+from mlaut.analysis.shown import Shown
+from mlaut.errors import AnalysisError
+
+__all__ = ["TREATMENTS", "Robustness", "treat_missing", "under_treatments"]
+
+TREATMENTS = {
+    "raise": "an error that says how many cells are missing, and which",
+    "drop datasets": "datasets with a missing cell are left out",
+    "drop strategies": "strategies with a missing cell are left out",
+    "worst": "a missing cell gets the largest loss that any strategy has there",
+}
+
+
+def treat_missing(results: Results, how: str = "raise") -> Results:
+    """Make results complete.
+
+    Parameters
+    ----------
+    results : Results
+    how : str, default "raise"
+        A key of `TREATMENTS`, or the name of a strategy whose losses stand in for those that are
+        missing (a fallback, for example the baseline).
+
+    Returns
+    -------
+    Results
+        With a note that says what was done, which every test repeats. Complete results come back
+        as they are.
+
+    Raises
+    ------
+    MissingCellsError
+        Cells are missing, and ``how`` is ``"raise"``.
+    AnalysisError
+        ``how`` is not known, would leave nothing, or cannot fill every cell.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"A": [0.1, 0.2], "B": [0.3, np.nan]}, index=["iris", "wine"])
+    >>> results = Results.from_table(table, greater_is_better=False)
+    >>> treat_missing(results, "worst").losses.loc["wine", "B"]
+    np.float64(0.2)
+    >>> treat_missing(results, "drop datasets").notes
+    ('1 of 2 datasets left out for missing cells: wine',)
+    >>> treat_missing(results)
+    Traceback (most recent call last):
+    mlaut.errors.MissingCellsError: 1 of 4 cells have no loss (1 missing): strategies B (1), \
+datasets wine; say how to treat them: missing='drop datasets', 'drop strategies', 'worst', or the \
+name of a fallback strategy
+    """
+    holes = _holes(results)
+    if how not in TREATMENTS:
+        try:
+            position("strategy", how, results.strategies)
+        except AnalysisError as error:
+            choices = ", ".join(map(repr, TREATMENTS))
+            raise AnalysisError(
+                f"treatment {how!r} is neither one of {choices} nor a strategy"
+            ) from error
+    if not holes.any():
+        return results
+    if how == "raise":
+        results.complete()
+    if how == "drop datasets":
+        return _without(results, "datasets", [bool(hole.any()) for hole in holes])
+    if how == "drop strategies":
+        return _without(
+            results, "strategies", [s in _with_holes(results) for s in results.strategies]
+        )
+    if how == "worst":
+        return _filled(results, _worst_seen(results), "the largest loss seen there")
+    stand_in = results.cell_losses[:, [results.strategies.index(how)]]
+    return _filled(results, stand_in, f"the loss of {how}")
+
+
+def _holes(results: Results) -> np.ndarray:
+    return np.isnan(results.cell_losses) & results.expected[:, None]
+
+
+def _with_holes(results: Results) -> list[str]:
+    """Give the strategies that have a missing cell."""
+    holes = _holes(results)
+    return [name for k, name in enumerate(results.strategies) if holes[:, k].any()]
+
+
+def _without(results: Results, what: str, drop: Sequence[bool]) -> Results:
+    names = getattr(results, what)
+    kept = [name for name, gone in zip(names, drop, strict=True) if not gone]
+    if not kept:
+        raise AnalysisError(
+            f"every one of the {len(names)} {what} has a missing cell, so none would be left: "
+            "choose 'worst' or a fallback strategy"
+        )
+    gone = ", ".join(name for name, out in zip(names, drop, strict=True) if out)
+    note = f"{sum(drop)} of {len(names)} {what} left out for missing cells: {gone}"
+    chosen = (
+        results.select(datasets=kept) if what == "datasets" else results.select(strategies=kept)
+    )
+    return replace(chosen, notes=(*results.notes, note))
+
+
+def _worst_seen(results: Results) -> np.ndarray:
+    """Give the largest loss in each cell, or else on each dataset: shape (N, 1, R, F)."""
+    losses = np.where(np.isnan(results.cell_losses), -np.inf, results.cell_losses)
+    here = losses.max(axis=1, keepdims=True)
+    anywhere = losses.max(axis=(1, 2, 3), keepdims=True)
+    worst = np.where(np.isfinite(here), here, anywhere)
+    return np.where(np.isfinite(worst), worst, np.nan)
+
+
+def _best_seen(results: Results) -> np.ndarray:
+    turned = replace(results, cell_losses=-results.cell_losses)
+    return -_worst_seen(turned)
+
+
+def _filled(results: Results, values: np.ndarray, words: str) -> Results:
+    """Fill the missing cells with values that broadcast to all cells."""
+    holes = _holes(results)
+    losses = np.where(holes, values, results.cell_losses)
+    empty = np.isnan(losses) & results.expected[:, None]
+    if empty.any():
+        names = [results.datasets[i] for i in np.flatnonzero(empty.any(axis=(1, 2, 3)))]
+        raise AnalysisError(
+            f"{int(empty.sum())} missing cells on {', '.join(names[:5])} cannot get {words}, which "
+            "is missing too: leave these datasets out, or choose another treatment"
+        )
+    note = f"{int(holes.sum())} missing cells of {', '.join(_with_holes(results))} got {words}"
+    cells = np.where(holes, results.metric.loss(losses), results.cells)
+    return replace(
+        results, cells=cells, cell_losses=losses, reasons={}, notes=(*results.notes, note)
+    )
+
+
+def _favouring(results: Results, strategy: str | None) -> Results:
+    """Fill missing cells of one strategy with the best possible loss, and others' with the worst.
+
+    That is an end of the metric's range, or what was seen on the dataset where it has no end.
+    """
+    low, high = results.metric.loss_bounds
+    best = np.full_like(_best_seen(results), low) if np.isfinite(low) else _best_seen(results)
+    worst = np.full_like(best, high) if np.isfinite(high) else _worst_seen(results)
+    mine = np.array([name == strategy for name in results.strategies])[None, :, None, None]
+    return _filled(results, np.where(mine, best, worst), "the best or the worst loss there can be")
+
+
+# ------------------------------------------------------- conclusions that hold
+
+Conclusions = Mapping[Any, str]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Robustness(Shown):
+    """What a comparison concludes under several treatments of missing cells.
+
+    Attributes
+    ----------
+    name : str
+        Of the comparison.
+    frame : DataFrame
+        A row a conclusion, a column a treatment; empty text where the treatment leaves the
+        question out.
+    n_missing : int
+        Missing cells.
+    alpha : float
+    notes : tuple of str
+    """
+
+    name: str
+    frame: pd.DataFrame
+    n_missing: int
+    alpha: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def flips(self) -> pd.DataFrame:
+        """The conclusions that are not the same under all treatments."""
+        differs = self.frame.apply(lambda row: len({text for text in row if text}) > 1, axis=1)
+        return self.frame[differs.astype(bool)]
+
+    def title(self) -> str:  # noqa: D102 - inherited
+        return (
+            f"{self.name} under {self.frame.shape[1]} treatments of {self.n_missing} missing cells"
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the conclusions, with a column that says whether they flip."""
+        return self.frame.assign(flips=self.frame.index.isin(self.flips.index))
+
+    def sentence(self) -> str:  # noqa: D102 - inherited
+        n, flips = len(self.frame), self.flips
+        if flips.empty:
+            return f"{self.title()}: all {n} conclusions hold at level {self.alpha:g}."
+        which = "; ".join(
+            " - ".join(key) if isinstance(key, tuple) else str(key) for key in flips.index[:10]
+        )
+        count = f"{len(flips)} of {n} conclusions flip at level {self.alpha:g}"
+        return f"{self.title()}: {count}: {which}."
+
+
+def under_treatments(
+    results: Results,
+    comparison: Callable[[Results], Any],
+    *,
+    treatments: Sequence[str] = ("drop datasets", "worst"),
+    bounds: bool = True,
+    alpha: float = 0.05,
+) -> Robustness:
+    """Repeat a comparison under several treatments of missing cells, and say what flips.
+
+    Parameters
+    ----------
+    results : Results
+        With missing cells.
+    comparison : callable
+        Takes complete `Results`; gives a `Pairwise`, a `TestResult`, or a text that is the
+        conclusion itself. For example `mlaut.analysis.wilcoxon_test`.
+    treatments : sequence of str
+        See `treat_missing`; the names of fallback strategies are allowed.
+    bounds : bool, default True
+        Add two more, for each pair: its first strategy's missing cells as good as they can be and
+        all others as bad, and the same for its second. They use the metric's range where it has
+        ends, and what was seen on the dataset where not.
+    alpha : float, default 0.05
+        Level at which a p-value (or one minus a probability) makes a conclusion.
+
+    Examples
+    --------
+    >>> from mlaut.analysis import sign_test
+    >>> table = pd.DataFrame({"A": [0.1] * 6 + [np.nan], "B": [0.3] * 7})
+    >>> results = Results.from_table(table, greater_is_better=False)
+    >>> found = under_treatments(results, sign_test)
+    >>> found.frame.loc[("A", "B")].to_dict()
+    {'drop datasets': 'A better', 'worst': 'A better', 'best for the first': 'A better', \
+'best for the second': 'A better'}
+    """
+    columns: dict[str, Conclusions] = {}
+    name = ""
+    for how in treatments:
+        result = comparison(treat_missing(results, how))
+        columns[how], name = conclusions(result, alpha), getattr(result, "name", "The comparison")
+    if bounds:
+        columns |= _bounds(results, comparison, alpha)
+    keys = list(dict.fromkeys(key for column in columns.values() for key in column))
+    index = (
+        pd.MultiIndex.from_tuples(keys) if keys and isinstance(keys[0], tuple) else pd.Index(keys)
+    )
+    frame = pd.DataFrame(
+        {how: [column.get(key, "") for key in keys] for how, column in columns.items()}, index=index
+    )
+    return Robustness(
+        name=name,
+        frame=frame,
+        n_missing=int(_holes(results).sum()),
+        alpha=alpha,
+        notes=results.notes_text(),
+    )
+
+
+def _bounds(
+    results: Results, comparison: Callable[[Results], Any], alpha: float
+) -> dict[str, Conclusions]:
+    """Conclude with each strategy favoured in turn, where that makes a difference."""
+    favoured = [None, *_with_holes(results)]
+    runs = {name: conclusions(comparison(_favouring(results, name)), alpha) for name in favoured}
+    if not all(isinstance(key, tuple) for key in runs[None]):
+        return {f"best for {name or 'none'}": run for name, run in runs.items()}
+    first, second = {}, {}
+    for pair in runs[None]:
+        one, other = (name if name in runs else None for name in pair)
+        first[pair], second[pair] = runs[one][pair], runs[other][pair]
+    return {"best for the first": first, "best for the second": second}
+
+
+def conclusions(result: Any, alpha: float) -> Conclusions:
+    """Turn a result into conclusions at level ``alpha``, in words, by pair or by test."""
+    if isinstance(result, Pairwise):
+        return {pair: _of_pair(result, pair, alpha) for pair in result.pairs}
+    if isinstance(result, TestResult):
+        return {result.name: "rejected" if result.rejects(alpha) else "not rejected"}
+    return {"conclusion": str(result)}
+
+
+def _of_pair(result: Pairwise, pair: tuple[str, str], alpha: float) -> str:
+    first, second = pair
+    if "p_value" in result.tables:
+        if result.value("p_value", first, second) > alpha:
+            return "no difference shown"
+        return f"{first if result.value('better', first, second) > 0 else second} better"
+    for one, other in (pair, pair[::-1]):
+        if result.value("P(row better)", one, other) >= 1 - alpha:
+            return f"{one} better"
+    return "no difference shown"
