@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import sklearn
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.utils.fixes import parse_version
 
 from mlaut.estimators.metadata import properties
 from mlaut.estimators.mlaut_estimator import MlautEstimator
@@ -10,6 +12,9 @@ from mlaut.estimators.preprocessing import Preprocessor
 from mlaut.records import CLASSIFICATION, REGRESSION
 
 __all__ = ["K_Neighbours", "K_Neighbours_Regressor"]
+
+# Before 1.9, scikit-learn's search by brute force took no text as labels if p is 1.
+ALGORITHM = "auto" if parse_version(sklearn.__version__) >= parse_version("1.9") else "ball_tree"
 
 
 @properties(
@@ -25,7 +30,7 @@ class K_Neighbours(MlautEstimator):
 
     def build(self, **_: Any) -> Any:
         """Give a `KNeighborsClassifier`, tuned."""
-        return self.tuned(KNeighborsClassifier())
+        return self.tuned(KNeighborsClassifier(algorithm=ALGORITHM))
 
 
 @properties(

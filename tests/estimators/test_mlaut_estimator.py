@@ -387,7 +387,7 @@ def test_it_is_shown_with_what_is_not_as_usual():
     )
     html = K_Neighbours(name="<b>")._repr_mimebundle_()["text/html"]
     assert "&lt;b&gt;" in html
-    assert "KNeighborsClassifier()" in html
+    assert "KNeighborsClassifier(" in html
 
 
 # ---- keeping it
