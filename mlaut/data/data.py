@@ -222,7 +222,7 @@ class Data:
         new = [
             _entry(hdf5_in, info, chosen, seed, groups)
             for info in infos
-            if not _is_split(known.get(info.name), info, chosen, seed)
+            if not _is_split(known.get(info.name), info, _text(chosen, groups), seed)
         ]
         if new:
             study.save_splits(new)
@@ -259,11 +259,16 @@ def _infos(hdf5_in: FilesIO, paths: Iterable[str] | None) -> list[DatasetInfo]:
     return infos
 
 
-def _is_split(entry: SplitEntry | None, info: DatasetInfo, scheme: Any, seed: int) -> bool:
+def _text(scheme: Any, groups: str | None) -> str:
+    text = " ".join(str(scheme).split())
+    return text if groups is None else f"{text} by {groups}"
+
+
+def _is_split(entry: SplitEntry | None, info: DatasetInfo, scheme: str, seed: int) -> bool:
     """Whether just this split of just this content is stored."""
     if entry is None or entry.fingerprint != info.fingerprint:
         return False
-    return entry.split.scheme == " ".join(str(scheme).split()) and entry.split.seed == seed
+    return (entry.split.scheme, entry.split.seed) == (scheme, seed)
 
 
 def _entry(
@@ -287,7 +292,7 @@ def _entry(
         fingerprint=dataset.fingerprint,
         classes=classes,
         truth=truth,
-        split=split,
+        split=replace(split, scheme=_text(scheme, groups)),
     )
 
 

@@ -1,0 +1,231 @@
+"""The first steps of the workflow: databases are filled and datasets are split, once."""
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
+
+from mlaut.data import Data, HoldOut, list_datasets
+from mlaut.data import data as module
+from mlaut.errors import DataError, StoreError, StudyError
+from mlaut.files_io import FilesIO, Study
+
+
+@pytest.fixture
+def data():
+    return Data()
+
+
+@pytest.fixture
+def input_io(data, tmp_path):
+    io = data.open_hdf5(tmp_path / "input.h5", mode="a")
+    data.load_collection(hdf5_io=io, names=["iris", "glass", "servo", "zoo"])
+    return io
+
+
+@pytest.fixture
+def out_io(data, tmp_path):
+    return data.open_hdf5(tmp_path / "study.h5", mode="a")
+
+
+def split_of(out_io, name):
+    return Study(out_io.path).load_split(name)
+
+
+def told(error, call, *arguments, **named):
+    with pytest.raises(error) as caught:
+        call(*arguments, **named)
+    text = str(caught.value)
+    assert "\n" not in text
+    return text
+
+
+# -------------------------------------------------------------------- filling
+
+
+def test_the_papers_listings_9_and_10(data, input_io, out_io):
+    reader = data.open_hdf5(input_io.path, mode="r")
+    (names, paths) = data.list_datasets(hdf5_io=reader, hdf5_group="starter/")
+    assert names == ["glass", "iris", "servo", "zoo"]
+    split_dts_list = data.split_datasets(hdf5_in=reader, hdf5_out=out_io, dataset_paths=paths)
+    assert split_dts_list == names
+    entry = split_of(out_io, "iris")
+    assert entry.path == "/starter/iris"
+    assert entry.fingerprint == reader.dataset_info("/starter/iris").fingerprint
+    assert entry.classes == ("Iris-setosa", "Iris-versicolor", "Iris-virginica")
+    test = entry.split.rows(0, 0)[1]
+    assert len(test) == 50
+    assert sorted(np.bincount(entry.truth[test])) == [16, 17, 17]
+    assert split_of(out_io, "servo").classes == ()
+
+
+def test_filling_again_changes_nothing(data, input_io):
+    before = input_io.path.stat().st_ino
+    paths = data.load_collection(hdf5_io=input_io, names=["zoo", "iris"])
+    assert paths == ["/starter/zoo", "/starter/iris"]
+    assert input_io.path.stat().st_ino == before
+
+
+def test_folders_and_scikit_learn_go_into_groups(data, out_io, tmp_path):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "t.csv").write_text("x,y\n1,a\n2,b\n")
+    assert data.load_folder(tmp_path / "own", hdf5_io=out_io) == ["/own/t"]
+    assert data.load_folder(tmp_path / "own", hdf5_io=out_io, hdf5_group="a/b") == ["/a/b/t"]
+    assert data.load_sklearn(hdf5_io=out_io, names=["wine"]) == ["/sklearn/wine"]
+    assert [row["path"] for row in list_datasets(out_io.path)] == [
+        "/a/b/t",
+        "/own/t",
+        "/sklearn/wine",
+    ]
+    row = list_datasets(out_io.path, "own")[0]
+    assert (row["name"], row["rows"], row["features"], row["classes"]) == ("t", 2, 1, 2)
+
+
+def test_a_reader_is_told_before_anything_is_loaded(data, input_io, monkeypatch):
+    monkeypatch.setattr(module, "collection", None)
+    reader = FilesIO(input_io.path)
+    message = told(StoreError, data.load_collection, hdf5_io=reader)
+    assert "opened with mode='r'" in message
+    assert "mode='r'" in told(StoreError, data.split_datasets, input_io, reader)
+
+
+# ------------------------------------------------------------------- splitting
+
+
+def test_by_default_all_datasets_are_split(data, input_io, out_io):
+    assert data.split_datasets(input_io, out_io) == ["glass", "iris", "servo", "zoo"]
+
+
+def test_neither_order_nor_company_changes_a_split(data, input_io, tmp_path):
+    orders = (["starter/iris", "starter/zoo"], ["starter/zoo", "starter/glass", "starter/iris"])
+    splits = []
+    for number, paths in enumerate(orders):
+        out = data.open_hdf5(tmp_path / f"{number}.h5", mode="a")
+        data.split_datasets(input_io, out, paths, seed=3)
+        splits.append(split_of(out, "iris").split.folds)
+    assert np.array_equal(*splits)
+
+
+def test_a_stored_split_is_never_drawn_again(data, input_io, out_io, monkeypatch):
+    data.split_datasets(input_io, out_io, ["starter/iris"])
+    before = split_of(out_io, "iris").split.folds
+    inode = out_io.path.stat().st_ino
+    monkeypatch.setattr(module, "make_split", None)
+    assert data.split_datasets(input_io, out_io, ["starter/iris"]) == ["iris"]
+    assert out_io.path.stat().st_ino == inode
+    assert np.array_equal(split_of(out_io, "iris").split.folds, before)
+
+
+def test_further_datasets_join_a_study(data, input_io, out_io):
+    data.split_datasets(input_io, out_io, ["starter/iris"])
+    before = split_of(out_io, "iris").split.folds
+    data.split_datasets(input_io, out_io)
+    assert Study(out_io.path).datasets == ("glass", "iris", "servo", "zoo")
+    assert np.array_equal(split_of(out_io, "iris").split.folds, before)
+
+
+def test_further_repeats_extend_a_split(data, input_io, out_io):
+    data.split_datasets(input_io, out_io, ["starter/zoo"], "repeated_kfold(4, 2)")
+    first = split_of(out_io, "zoo").split
+    data.split_datasets(input_io, out_io, ["starter/zoo"], "repeated_kfold(4, 3)")
+    more = split_of(out_io, "zoo").split
+    assert more.n_repeats == 3
+    assert np.array_equal(more.folds[:2], first.folds)
+
+
+@pytest.mark.parametrize("change", [{"seed": 1}, {"scheme": "kfold(3)"}, {"stratify": False}])
+def test_another_split_of_a_dataset_is_refused(data, input_io, out_io, change):
+    data.split_datasets(input_io, out_io, ["starter/iris"])
+    before = split_of(out_io, "iris").split.folds
+    message = told(StudyError, data.split_datasets, input_io, out_io, ["starter/iris"], **change)
+    assert "dataset 'iris': it is split already, as holdout(test_size=1/3)" in message
+    assert np.array_equal(split_of(out_io, "iris").split.folds, before)
+
+
+def test_other_content_under_a_known_name_is_refused(data, input_io, out_io):
+    data.split_datasets(input_io, out_io, ["starter/iris"])
+    frame, metadata = input_io.load_dataset_pd("starter/iris")
+    input_io.save_pandas_dataset(frame[:-1], "starter", metadata, overwrite=True)
+    message = told(StudyError, data.split_datasets, input_io, out_io, ["starter/iris"])
+    assert "dataset 'iris': its content is not the one" in message
+
+
+def test_schemes_and_their_arguments(data, input_io, out_io):
+    split = data.split_datasets
+    split(input_io, out_io, "starter/iris", test_size=0.2, stratify=False, seed=5)
+    entry = split_of(out_io, "iris").split
+    assert (entry.scheme, entry.seed) == ("holdout(test_size=1/5, stratify=False)", 5)
+    split(input_io, out_io, ["starter/zoo"], HoldOut(0.5, n_repeats=3))
+    assert split_of(out_io, "zoo").split.n_repeats == 3
+    split(input_io, out_io, ["starter/servo"], KFold(5, shuffle=True))
+    kfold = split_of(out_io, "servo").split
+    assert kfold.n_folds == 5
+    split(input_io, out_io, ["starter/servo"], KFold(5, shuffle=True))
+    split(input_io, out_io, ["starter/glass"], ShuffleSplit(2, random_state=0))
+    assert split_of(out_io, "glass").split.folds.shape == (2, 214)
+    message = told(DataError, split, input_io, out_io, scheme="kfold", test_size=0.5)
+    assert "test_size belongs to a hold-out, and the scheme is kfold(n_folds=10)" in message
+
+
+def test_groups_stay_together(data, out_io, tmp_path):
+    io = data.open_hdf5(tmp_path / "groups.h5", mode="a")
+    frame = pd.DataFrame({"patient": np.arange(30) % 6, "x": range(30), "y": ["a", "b", "c"] * 10})
+    io.save_pandas_dataset(frame, "/", {"class_name": "y", "dataset_name": "d"})
+    data.split_datasets(io, out_io, scheme=GroupKFold(3), groups="patient")
+    entry = split_of(out_io, "d")
+    assert entry.split.scheme.endswith(" by patient")
+    for train, test in entry.split:
+        assert not set(frame["patient"][train]) & set(frame["patient"][test])
+    data.split_datasets(io, out_io, scheme=GroupKFold(3), groups="patient")
+    message = told(DataError, data.split_datasets, io, out_io, scheme=GroupKFold(3), groups="pat")
+    assert "dataset 'd': no column 'pat' of groups" in message
+
+
+def test_rare_classes_are_no_obstacle(data, out_io, tmp_path):
+    io = data.open_hdf5(tmp_path / "rare.h5", mode="a")
+    frame = pd.DataFrame({"x": range(12), "y": ["common"] * 9 + ["once", "two", "two"]})
+    io.save_pandas_dataset(frame, "/", {"class_name": "y", "dataset_name": "d"})
+    data.split_datasets(io, out_io)
+    entry = split_of(out_io, "d")
+    assert len(entry.split.rows(0, 0)[1]) == 4
+
+
+# ------------------------------------------------------------------- bad input
+
+
+def test_a_dataset_that_cannot_be_split_is_named_and_nothing_is_stored(data, out_io, tmp_path):
+    io = data.open_hdf5(tmp_path / "bad.h5", mode="a")
+    fine = pd.DataFrame({"x": [1, 2], "y": ["a", "b"]})
+    bad = fine.assign(y="a")
+    for name, frame in {"a": fine, "b": bad}.items():
+        io.save_pandas_dataset(frame, "/", {"class_name": "y", "dataset_name": name})
+    message = told(DataError, data.split_datasets, io, out_io)
+    assert f"{io.path}: dataset 'b': target 'y': one class only, 'a'" in message
+    assert not Study(out_io.path).exists
+    message = told(DataError, data.split_datasets, io, out_io, ["a"], "kfold(10)")
+    assert f"{io.path}: dataset 'a': 2 rows cannot make 10 folds" in message
+
+
+def test_two_datasets_of_one_name_are_refused(data, input_io, out_io):
+    data.load_sklearn(hdf5_io=input_io, names=["iris"])
+    message = told(DataError, data.split_datasets, input_io, out_io)
+    assert "/sklearn/iris and /starter/iris have one name" in message
+
+
+def test_paths_that_are_not_there_are_told(data, input_io, out_io, tmp_path):
+    message = told(DataError, data.split_datasets, input_io, out_io, ["starter/irs"])
+    assert "no dataset 'starter/irs'; did you mean '/starter/iris'?" in message
+    empty = data.open_hdf5(tmp_path / "empty.h5", mode="a")
+    assert "no dataset to split" in told(DataError, data.split_datasets, empty, out_io)
+    message = told(DataError, data.split_datasets, input_io, out_io, scheme="kfolds(3)")
+    assert "no split scheme 'kfolds(3)'; did you mean 'kfold'?" in message
+
+
+def test_a_read_only_output_is_told_and_left(data, input_io, out_io, monkeypatch):
+    data.split_datasets(input_io, out_io, ["starter/iris"])
+    monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
+    assert "study.h5: is read-only" in told(StoreError, data.open_hdf5, out_io.path, "a")
+    assert "study.h5: no permission" in told(StoreError, data.split_datasets, input_io, out_io)
+    assert Study(out_io.path).datasets == ("iris",)
