@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from mlaut.analysis.bayesian_bootstrap import bootstrap_prob_better
 from mlaut.analysis.decisions import non_transitive_cycles
 from mlaut.analysis.lacoste import joint_errors, prob_better_classifier
+from mlaut.analysis.pairs import Pairs
 from mlaut.analysis.poisson_binomial import (
     checked_probabilities,
     poisson_binomial_probability,
@@ -224,7 +225,7 @@ def poisson_binomial(results: Results, prior: float = 1.0) -> Pairwise:
     if results.expected.shape[1] > 1:
         notes.append("losses of a test point are averaged over the repeats")
     given = pair_probabilities(losses, results.strategies, prior, results.metric.loss_name)
-    return poisson_binomial_pairs(replace(given, notes=(*results.notes, *notes)), prior)
+    return poisson_binomial_pairs(replace(given, notes=(*results.notes_text(), *notes)), prior)
 
 
 def poisson_binomial_test(
@@ -317,8 +318,8 @@ def poisson_binomial_pairs(probabilities: PairProbabilities, prior: float = 1.0)
     Returns
     -------
     Pairwise
-        Tables ``"P(row better)"``, ``"expected wins"`` (datasets on which the row is better) and
-        ``"share of datasets"`` (posterior mean of the share on which the row is better).
+        Tables ``"P(row better)"``, ``"statistic"`` (the expected number of datasets on which the
+        row is better) and ``"share of datasets"`` (posterior mean of the share of such datasets).
 
     Examples
     --------
@@ -330,34 +331,26 @@ def poisson_binomial_pairs(probabilities: PairProbabilities, prior: float = 1.0)
     B  0.037    NaN  0.21
     C  0.210  0.790   NaN
     """
-    names, p = list(probabilities.strategies), probabilities.better
-    upper = np.triu_indices(len(names), 1)
-    first, second = poisson_binomial_probability(p[upper], prior)
-    wins, n = p[upper].sum(axis=-1), p.shape[-1]
+    pairs = Pairs.of(probabilities.strategies)
+    p = probabilities.better[pairs.first, pairs.second]
+    n, wins = p.shape[-1], p.sum(axis=-1)
     share = (wins + prior) / (n + 2 * prior)
     tables = {
-        BETTER: _square(names, upper, first, second),
-        "expected wins": _square(names, upper, wins, n - wins),
-        "share of datasets": _square(names, upper, share, 1 - share),
+        "statistic": pairs.square(wins, n - wins),
+        BETTER: pairs.square(*poisson_binomial_probability(p, prior)),
+        "share of datasets": pairs.square(share, 1 - share),
     }
     notes = [str(cycle) for cycle in non_transitive_cycles(tables[BETTER])]
     more = (f"{len(notes) - 3} further cycles",) if len(notes) > 3 else ()
     return Pairwise(
         name="Poisson binomial test",
-        strategies=tuple(names),
+        strategies=pairs.strategies,
         tables=tables,
+        statistic_name="expected wins",
+        effects={"share of datasets": "posterior mean"},
         null=_QUESTION,
         source=_SOURCE,
         metric=probabilities.metric,
         n=n,
         notes=(*probabilities.notes, *(f"no order: {note}" for note in notes[:3]), *more),
     )
-
-
-def _square(
-    names: list[str], upper: tuple[np.ndarray, ...], first: np.ndarray, second: np.ndarray
-) -> pd.DataFrame:
-    table = np.full((len(names), len(names)), np.nan)
-    table[upper] = first
-    table.T[upper] = second
-    return pd.DataFrame(table, index=names, columns=names)

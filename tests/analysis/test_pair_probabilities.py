@@ -64,7 +64,7 @@ def test_all_pairs_at_once_are_the_pairs_one_by_one(kind, method):
         assert list(one.probabilities.values()) == pytest.approx(
             [pairs.table(BETTER).loc[a, b], pairs.table(BETTER).loc[b, a]]
         )
-        assert one.statistic == pytest.approx(pairs.table("expected wins").loc[a, b])
+        assert one.statistic == pytest.approx(pairs.statistics.loc[a, b])
         assert one.effect.value == pytest.approx(pairs.table("share of datasets").loc[a, b])
 
 
