@@ -99,9 +99,9 @@ def encode_columns(frame: pd.DataFrame) -> list[Element]:
         A column is of a kind that has no encoding; the message names it.
     """
     elements = []
-    for position, name in enumerate(frame.columns):
+    for name, column in frame.items():
         try:
-            elements.append(encode(frame.iloc[:, position]))
+            elements.append(encode(column))
         except DataError as error:
             raise DataError(f"column {name!r}: {error}") from None
     return elements

@@ -140,17 +140,16 @@ def read_frame(group: h5py.Group, dataset: str = "") -> pd.DataFrame:
         columns = decode_index(_get(group["columns"], where))
     with _damage_explained(where, "the index of its rows"):
         index = decode_index(_get(group["index"], where))
-    arrays = list(_read_body(group, columns, where))
+    parts = list(_read_body(group, columns, index, where))
     with _damage_explained(where, "its columns together"):
-        frame = pd.DataFrame(
-            {k: pd.Series(array, index, array.dtype) for k, array in enumerate(arrays)},
-            index=index,
-        )
+        frame = pd.concat(parts, axis=1) if parts else pd.DataFrame(index=index)
         frame.columns = columns
     return frame
 
 
-def _read_body(group: h5py.Group, columns: pd.Index, where: str) -> Iterator:
+def _read_body(
+    group: h5py.Group, columns: pd.Index, index: pd.Index, where: str
+) -> Iterator[pd.DataFrame | pd.Series]:
     names = list(columns)
     with _damage_explained(where, "its columns"):
         n_elements = len(group["body"])
@@ -161,9 +160,11 @@ def _read_body(group: h5py.Group, columns: pd.Index, where: str) -> Iterator:
             stored = group["body"][str(position)]
             element, count = _get(stored, where), int(stored.attrs["columns"])
             if element.encoding == "array":
-                yield from element.arrays["values"]
+                yield pd.DataFrame(element.arrays["values"].T, index=index)
             else:
-                yield decode(element)
+                array = decode(element)
+                # With its dtype said, pandas does not guess that objects are strings.
+                yield pd.Series(array, index, array.dtype)
         start += count
 
 

@@ -253,6 +253,14 @@ def test_arrays_of_other_lengths_are_damage(tmp_path):
         write_frame(file, "t", pd.DataFrame({"x": [1.5, 2]}, [4, 5]))
         del file["t/body/0/values"]
         file["t/body/0/values"] = np.zeros((1, 3))
+        with pytest.raises(StoreError, match="dataset '/t', column 'x': cannot be read"):
+            read_frame(file["t"])
+
+
+def test_a_lost_last_column_is_damage(tmp_path):
+    with h5py.File(tmp_path / "store.h5", "w") as file:
+        write_frame(file, "t", pd.DataFrame({"x": [1.5, 2], "y": ["a", "b"]}))
+        del file["t/body/1"]
         with pytest.raises(StoreError, match="dataset '/t', its columns together: cannot be read"):
             read_frame(file["t"])
 
