@@ -105,9 +105,12 @@ class FilesIO:
         if exists and not empty:
             with read_h5(self.path):
                 pass
-            if self.mode == "a" and not os.access(self.path, os.W_OK):
+            places = (self.path, self.path.absolute().parent)  # a change is made beside the file
+            closed = [place for place in places if not os.access(place, os.W_OK)]
+            if self.mode == "a" and closed:
                 raise StoreError(
-                    f"{self.path}: is read-only; make it writable, or open it with mode='r'"
+                    f"{self.path}: {closed[0]} is read-only; make it writable, "
+                    "or open it with mode='r'"
                 )
         elif self.mode == "r":
             raise StoreError(

@@ -329,12 +329,19 @@ def test_a_truncated_file_is_told_and_left(io):
 def test_a_read_only_output_is_told_when_it_is_opened(io, monkeypatch):
     io.save_datasets(datasets("a"))
     monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
-    with pytest.raises(StoreError, match=r"input.h5: is read-only; make it writable") as caught:
+    with pytest.raises(StoreError, match=r"input.h5 is read-only; make it writable") as caught:
         FilesIO(io.path, mode="a")
     one_line(caught)
     with pytest.raises(StoreError, match=r"input.h5: no permission"):
         io.save_datasets(datasets("b"))
     assert FilesIO(io.path).list_datasets()[0] == ["a"]
+
+
+def test_a_read_only_folder_is_told_when_the_file_is_opened(io, monkeypatch):
+    folder = io.path.parent
+    monkeypatch.setattr(os, "access", lambda place, _: place != folder)
+    with pytest.raises(StoreError, match=f"input.h5: {folder} is read-only"):
+        FilesIO(io.path, mode="a")
 
 
 def test_a_full_disk_loses_nothing(io, monkeypatch):
