@@ -6,9 +6,13 @@ Names are imported when they are first used, so that ``import mlaut.analysis`` s
 from mlaut.lazy import attach
 
 _NAMES = {
+    "analyse_results": ("AnalyseResults",),
+    "comparison": ("Comparison", "compare"),
     "corrections": ("CORRECTIONS", "adjust", "adjust_pairs"),
-    "frequentist": ("sign_test", "t_test", "trinomial_test", "wilcoxon_test"),
+    "frequentist": ("ranksum_test", "sign_test", "t_test", "trinomial_test", "wilcoxon_test"),
+    "intervals": ("dataset_estimates", "mean_estimates"),
     "missing": ("TREATMENTS", "Robustness", "treat_missing", "under_treatments"),
+    "plots": ("box_plot", "critical_difference_diagram", "draw_ranks"),
     "portmanteau": (
         "aligned_ranks_test",
         "conover_test",

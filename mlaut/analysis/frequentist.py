@@ -10,9 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.analysis.effects import cohens_d, mean_difference, share_better
+from mlaut.analysis.effects import Effect, cohens_d, mean_difference, share_better
 from mlaut.analysis.numerics import trinomial_sf
-from mlaut.analysis.pairs import even, lay_out, odd, paired_differences
+from mlaut.analysis.pairs import (
+    Pairs,
+    complete_losses,
+    even,
+    lay_out,
+    odd,
+    paired_differences,
+)
 from mlaut.analysis.result_types import Pairwise
 from mlaut.analysis.results import Results
 from mlaut.analysis.signed_rank import (
@@ -25,6 +32,7 @@ from mlaut.analysis.signed_rank import (
 from mlaut.errors import AnalysisError
 
 __all__ = [
+    "ranksum_test",
     "sign_test",
     "t_test",
     "trinomial_test",
@@ -287,6 +295,52 @@ def trinomial_test(
         source="Bian, McAleer and Wong 2011; MLaut 2019, section 3.4.2",
         confidence=confidence,
         **_of_wins(d, confidence),
+    )
+
+
+def ranksum_test(results: Results, *, alternative: str = "two-sided") -> Pairwise:
+    """Wilcoxon's rank-sum test, for all pairs: for strategies that ran on *different* datasets.
+
+    It is here because MLaut offered it. It takes the losses of two strategies as independent
+    samples, and where both ran on the same datasets they are not: differences between datasets
+    then hide differences between strategies, and `wilcoxon_test` is the test to take.
+
+    Parameters
+    ----------
+    results : Results
+    alternative : {"two-sided", "better", "worse"}, default "two-sided"
+
+    Returns
+    -------
+    Pairwise
+        The statistic is Mann and Whitney's U of the first strategy. Effect: the probability that
+        the first has the smaller loss, each on a dataset of its own.
+
+    Notes
+    -----
+    Null hypothesis: both strategies have the same distribution of losses. Exact without ties up to
+    8 datasets, else normal with correction for ties. Source: Mann and Whitney 1947.
+    """
+    from scipy.stats import mannwhitneyu
+
+    losses = complete_losses(results).to_numpy()
+    pairs = Pairs.of(results.strategies)
+    a, b = losses[:, pairs.first], losses[:, pairs.second]
+    u = np.asarray(mannwhitneyu(a, b, axis=0).statistic)
+    smaller = 1 - u / len(losses) ** 2
+    none = np.full_like(smaller, np.nan)
+    return lay_out(
+        results,
+        pairs,
+        lambda side: np.asarray(mannwhitneyu(a, b, alternative=side, axis=0).pvalue),
+        alternative,
+        name="Rank-sum test (unpaired)",
+        null="the two strategies have the same distribution of losses",
+        source="Mann and Whitney 1947",
+        tables={"statistic": (u, len(losses) ** 2 - u)},
+        statistic_name="U",
+        effects={"P(smaller loss), unpaired": Effect(smaller, none, none, "", neutral=0.5)},
+        notes=("unpaired: it does not use that the datasets are the same; see wilcoxon_test",),
     )
 
 

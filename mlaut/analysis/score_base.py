@@ -142,7 +142,7 @@ class MLautScore:
                 f"{block.task}: choose the datasets, or another metric"
             )
         self.check(block)
-        truth, outputs = self._inputs(block)
+        truth, outputs = self.inputs(block)
         values, losses, variances = np.full((3, *block.status.shape), np.nan)
         usable = block.done.copy()
         for repeat in range(block.split.n_repeats):
@@ -202,14 +202,14 @@ class MLautScore:
                 f"{self.name} is an aggregate of a test set, not an average over its points; "
                 "choose a metric that is an average, for example 'misclassification' or 'squared'"
             )
-        truth, outputs = self._inputs(block)
+        truth, outputs = self.inputs(block)
         points = np.asarray(self.loss(self.points(truth, outputs)), dtype=float)
         tested = np.zeros(points.shape, dtype=bool)
         for fold in range(block.split.n_folds):
             tested |= block.done[:, :, fold, None] & (block.split.folds == fold)
         return np.where(tested, points, np.nan)
 
-    def _inputs(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
+    def inputs(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Give truth and outputs in the form that ``points`` and ``calculate`` take."""
         truth, predictions = block.truth, block.predictions
         if block.task == CLASSIFICATION and not self.encoded:

@@ -17,6 +17,7 @@ from mlaut.files_io.study import Study
 from mlaut.records import UNUSED, Block, Status
 
 __all__ = [
+    "open_study",
     "results_from_blocks",
     "results_from_long",
     "results_from_study",
@@ -35,8 +36,7 @@ def results_from_study(
     datasets: Iterable[str] | None = None,
 ) -> Results:
     """Score a study; see `Results.from_study`."""
-    if not hasattr(study, "blocks"):
-        study = Study(getattr(study, "path", study))
+    study = open_study(study)
     score = find_metric(metric)
     names = list(study.datasets)
     notes: list[str] = []
@@ -47,6 +47,11 @@ def results_from_study(
         blocks = _of_task(blocks, score, notes)
     results = results_from_blocks(blocks, score, strategies=strategies, load_block=study.block)
     return replace(results, notes=(*notes, *results.notes))
+
+
+def open_study(output: Any) -> Study:
+    """Give the study of a path, of a `FilesIO`, or of a study itself."""
+    return output if hasattr(output, "blocks") else Study(getattr(output, "path", output))
 
 
 def _of_task(blocks: Iterable[Block], score: MLautScore, notes: list[str]) -> Iterator[Block]:

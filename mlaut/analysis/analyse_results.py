@@ -1,0 +1,413 @@
+"""AnalyseResults: the analysis with the names and arguments of the MLaut paper, section 4.5."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis import frequentist
+from mlaut.analysis.corrections import adjust_pairs
+from mlaut.analysis.intervals import mean_estimates
+from mlaut.analysis.missing import treat_missing
+from mlaut.analysis.portmanteau import friedman_test
+from mlaut.analysis.ranks import average_ranks, nemenyi_test
+from mlaut.analysis.result_types import Pairwise, TestResult
+from mlaut.analysis.results import Results
+from mlaut.analysis.sources import open_study
+from mlaut.errors import AnalysisError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from mlaut.analysis.comparison import Comparison
+    from mlaut.files_io.study import Study
+
+__all__ = ["AnalyseResults", "Errors"]
+
+_PREDICTIONS = "experiments/predictions"
+
+Tests = dict[tuple[str, str], TestResult]
+
+
+class Errors(dict[str, pd.Series]):
+    """Loss of each strategy by dataset, with the `Results` it was taken from in ``results``."""
+
+    def __init__(self, results: Results) -> None:
+        losses = results.losses
+        super().__init__({str(name): losses[name] for name in losses.columns})
+        self.results = results
+
+
+class AnalyseResults:
+    """Analysis of a study, or of errors from elsewhere.
+
+    Parameters
+    ----------
+    hdf5_output_io : FilesIO, Study, or path-like, optional
+        The study. It may be left out where all errors come from elsewhere.
+    hdf5_input_io : FilesIO, optional
+        The input database; the study holds all that the analysis needs, so it is not read.
+    input_h5_original_datasets_group : str, optional
+        Take only the datasets that came from this group of the input database.
+    output_h5_predictions_group : str, default "experiments/predictions/"
+        Where the study keeps its predictions; there is no other place.
+    missing : str, default "raise"
+        What the tests do with missing cells: an error, or a treatment that
+        `mlaut.analysis.treat_missing` knows, which every result then names.
+
+    Notes
+    -----
+    All methods but `prediction_errors`, `results` and `average_training_time` take *errors*: what
+    `prediction_errors` gives, a `Results`, or losses from elsewhere as a dict of strategies or a
+    DataFrame with a column for each and a row for each dataset. Errors are losses: lower is better.
+    What is returned is not rounded.
+
+    Examples
+    --------
+    >>> errors = {"A": [0.1, 0.2, 0.3, 0.2], "B": [0.2, 0.4, 0.35, 0.3]}
+    >>> tests, table = AnalyseResults().t_test(errors)
+    >>> table["B"].loc["A"].round(4).to_dict()
+    {'t_stat': -3.5762, 'p_val': 0.0374}
+    """
+
+    def __init__(
+        self,
+        hdf5_output_io: Any = None,
+        hdf5_input_io: Any = None,
+        input_h5_original_datasets_group: str | None = None,
+        output_h5_predictions_group: str = "experiments/predictions/",
+        *,
+        missing: str = "raise",
+    ) -> None:
+        if output_h5_predictions_group.strip("/") != _PREDICTIONS:
+            raise AnalysisError(
+                f"a study keeps its predictions in {_PREDICTIONS + '/'!r}, "
+                f"not in {output_h5_predictions_group!r}"
+            )
+        self.study = None if hdf5_output_io is None else open_study(hdf5_output_io)
+        self.input_io = hdf5_input_io
+        self.group = input_h5_original_datasets_group
+        self.missing = missing
+
+    # ------------------------------------------------------------- of the study
+
+    def results(self, metric: Any, estimators: Any = None) -> Results:
+        """Score the study.
+
+        Parameters
+        ----------
+        metric : str or MLautScore
+        estimators : strategies or names, optional
+            Default all that were tried.
+        """
+        chosen = None if estimators is None else _names(estimators)
+        results = Results.from_study(self._need_study(), metric, strategies=chosen)
+        if self.group is None:
+            return results
+        group = self._datasets()
+        return results.select(datasets=[name for name in results.datasets if name in group])
+
+    def prediction_errors(
+        self, metric: Any, estimators: Any = None
+    ) -> tuple[Errors, dict[str, pd.Series], pd.DataFrame]:
+        """Give the error of each strategy on each dataset.
+
+        Parameters
+        ----------
+        metric : str or MLautScore
+            An error is the loss form of the metric: for accuracy 1 - accuracy. Lower is better.
+        estimators : strategies or names, optional
+            Default all that were tried.
+
+        Returns
+        -------
+        errors_per_estimator : dict of str to Series
+            By strategy, with the datasets as index.
+        errors_per_dataset_per_estimator : dict of str to Series
+            By dataset, with the strategies as index.
+        errors_per_dataset_per_estimator_df : DataFrame
+            Rows are datasets, columns are strategies. NaN where a cell is missing.
+        """
+        results = self.results(metric, estimators)
+        table = results.losses
+        per_dataset = {str(name): table.loc[name] for name in table.index}
+        return Errors(results), per_dataset, table
+
+    def average_training_time(self, estimators: Any = None) -> pd.DataFrame:
+        """Give the mean seconds of each strategy over the cells that were done.
+
+        Parameters
+        ----------
+        estimators : strategies or names, optional
+
+        Returns
+        -------
+        DataFrame
+            By strategy: ``training`` (tuning and fitting), ``std_error`` of it over datasets,
+            ``tuning``, ``fitting``, ``predicting`` (means over datasets of the mean over a
+            dataset's cells), and the number of ``datasets``.
+        """
+        study = self._need_study()
+        chosen = None if estimators is None else _names(estimators)
+        by_dataset: list[pd.DataFrame] = []
+        for block in study.blocks(self._datasets()):
+            done = block.done[..., None]
+            total = np.where(done, block.seconds, 0.0).sum(axis=(1, 2))
+            mean = total / np.where(done.any(axis=(1, 2)), done.sum(axis=(1, 2)), np.nan)
+            by_dataset.append(pd.DataFrame(mean, index=list(block.strategies), columns=_PHASES))
+        seconds = pd.concat(by_dataset, keys=range(len(by_dataset))).dropna()
+        seconds.insert(0, "training", seconds["tuning"] + seconds["fitting"])
+        groups = seconds.groupby(level=1, sort=False)
+        table = groups.mean()
+        table.insert(1, "std_error", groups["training"].sem())
+        table["datasets"] = groups.size()
+        table.index.name = "strategy"
+        return table if chosen is None else table.loc[chosen]
+
+    def _need_study(self) -> Study:
+        if self.study is None:
+            raise AnalysisError("there is no study: give hdf5_output_io")
+        return self.study
+
+    def _datasets(self) -> list[str]:
+        """Give the datasets of the group, or all of them."""
+        entries = self._need_study().load_splits()
+        group = (self.group or "").strip("/")
+        found = [
+            name
+            for name, entry in entries.items()
+            if f"{entry.path.strip('/')}/".startswith(f"{group}/" if group else "")
+        ]
+        if not found:
+            groups = {entry.path.strip("/").rpartition("/")[0] + "/" for entry in entries.values()}
+            raise AnalysisError(
+                f"no dataset of the study came from the group {self.group!r}, only from "
+                f"{', '.join(map(repr, sorted(groups)))}"
+            )
+        return found
+
+    # ------------------------------------------------------------------ estimates
+
+    def average_and_std_error(
+        self,
+        errors: Any,
+        *,
+        scenario: str = "(c)",
+        method: str = "normal",
+        confidence: float = 0.95,
+    ) -> pd.DataFrame:
+        """Give the average error of each strategy, with standard error and interval.
+
+        Parameters
+        ----------
+        errors : errors
+        scenario : {"(c)", "(a)"}, default "(c)"
+            A new dataset, or the fitted models used again; see `mlaut.analysis.mean_estimates`.
+        method : {"normal", "t", "bootstrap"}, default "normal"
+        confidence : float, default 0.95
+
+        Returns
+        -------
+        DataFrame
+            By strategy: average, std_error, low, high.
+        """
+        table = mean_estimates(
+            self._complete(errors), scenario=scenario, method=method, confidence=confidence
+        )
+        return table.frame.rename(columns={"value": "average", "standard_error": "std_error"})
+
+    def ranks(self, errors: Any) -> pd.DataFrame:
+        """Give the average rank of each strategy with standard error and interval, best first."""
+        return average_ranks(self._complete(errors)).frame
+
+    def cohens_d(self, errors: Any) -> pd.DataFrame:
+        """Give Cohen's d for paired samples of every pair: row against column.
+
+        It is the mean difference of errors over the standard deviation of the differences; below 0
+        the row is better. MLaut's own code took the unpaired one.
+        """
+        return frequentist.t_test(self._complete(errors)).table("Cohen's d (paired)")
+
+    # ---------------------------------------------------------------------- tests
+
+    def t_test(self, errors: Any, *, alternative: str = "two-sided") -> tuple[Tests, pd.DataFrame]:
+        """Paired t-test of every pair; see `mlaut.analysis.t_test`.
+
+        Returns
+        -------
+        tests : dict of (str, str) to TestResult
+            For each pair once.
+        table : DataFrame
+            Rows are strategies; columns are pairs of a strategy and ``"t_stat"`` or ``"p_val"``:
+            row against column.
+        """
+        return self._tests(errors, frequentist.t_test, "t_stat", alternative=alternative)
+
+    def t_test_with_bonferroni_correction(
+        self, errors: Any, *, alternative: str = "two-sided"
+    ) -> tuple[Tests, pd.DataFrame]:
+        """Paired t-test of every pair, p-values times the number of pairs; returns as `t_test`."""
+
+        def corrected(results: Results, **how: Any) -> Pairwise:
+            return adjust_pairs(frequentist.t_test(results, **how), "bonferroni")
+
+        return self._tests(errors, corrected, "t_stat", alternative=alternative)
+
+    def wilcoxon_test(
+        self, errors: Any, *, alternative: str = "two-sided", zeros: str = "wilcox"
+    ) -> tuple[Tests, pd.DataFrame]:
+        """Wilcoxon's signed rank test of every pair; see `mlaut.analysis.wilcoxon_test`.
+
+        Returns as `t_test`, with ``"statistic"`` (W+ - W-) in place of ``"t_stat"``.
+        """
+        return self._tests(
+            errors, frequentist.wilcoxon_test, "statistic", alternative=alternative, zeros=zeros
+        )
+
+    def sign_test(
+        self, errors: Any, *, alternative: str = "two-sided", ties: str = "trinomial"
+    ) -> tuple[Tests, pd.DataFrame]:
+        """Sign test of every pair.
+
+        Parameters
+        ----------
+        errors : errors
+        alternative : {"two-sided", "better", "worse"}, default "two-sided"
+        ties : {"trinomial", "drop", "split"}, default "trinomial"
+            The trinomial test, which the paper takes for ties and which is the sign test where
+            there are none; or the binomial test with ties dropped or shared.
+
+        Returns
+        -------
+        tests, table
+            As `t_test`, with ``"wins"`` and ``"p_val"``.
+        """
+        if ties == "trinomial":
+            return self._tests(errors, frequentist.trinomial_test, "wins", alternative=alternative)
+        return self._tests(
+            errors, frequentist.sign_test, "wins", alternative=alternative, ties=ties
+        )
+
+    def ranksum_test(
+        self, errors: Any, *, alternative: str = "two-sided"
+    ) -> tuple[Tests, pd.DataFrame]:
+        """Rank-sum test of every pair, which ignores that the datasets are the same.
+
+        MLaut has it under this name. On the same datasets `wilcoxon_test` is the one to take; see
+        `mlaut.analysis.ranksum_test`. Returns as `t_test`, with ``"statistic"`` (U).
+        """
+        return self._tests(errors, frequentist.ranksum_test, "statistic", alternative=alternative)
+
+    def friedman_test(self, errors: Any) -> tuple[dict[str, TestResult], pd.DataFrame]:
+        """Friedman's test of all strategies, as F (the paper's) and as chi-square.
+
+        Returns
+        -------
+        tests : dict of str to TestResult
+            ``"F"`` and ``"chi2"``.
+        table : DataFrame
+            A row each: statistic, df1, df2 (NaN for chi-square), p_value.
+        """
+        results = self._complete(errors)
+        tests = {name: friedman_test(results, statistic=name) for name in ("F", "chi2")}
+        rows = {
+            name: [test.statistic, *_two(test.df), test.p_value] for name, test in tests.items()
+        }
+        columns = ["statistic", "df1", "df2", "p_value"]
+        return tests, pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+
+    def nemenyi(self, errors: Any) -> pd.DataFrame:
+        """Give the p-values of Nemenyi's test of every pair; see `mlaut.analysis.nemenyi_test`."""
+        return nemenyi_test(self._complete(errors)).p_values
+
+    def compare(self, errors: Any, **how: Any) -> Comparison:
+        """Give all of it at once; see `mlaut.analysis.compare`."""
+        from mlaut.analysis.comparison import compare
+
+        return compare(self._complete(errors), **how)
+
+    # -------------------------------------------------------------------- figures
+
+    def plot_boxcharts(self, errors: Any) -> Figure:
+        """Draw the errors of each strategy over datasets as boxes; see `mlaut.analysis.plots`."""
+        from mlaut.analysis.plots import box_plot
+
+        return box_plot(self._complete(errors))
+
+    def plot_critical_difference(self, errors: Any, *, alpha: float = 0.05) -> Figure:
+        """Draw average ranks with Nemenyi's critical difference; see `mlaut.analysis.plots`."""
+        from mlaut.analysis.plots import critical_difference_diagram
+
+        return critical_difference_diagram(self._complete(errors), alpha=alpha)
+
+    # -------------------------------------------------------------------- helpers
+
+    def _complete(self, errors: Any) -> Results:
+        return treat_missing(as_results(errors), self.missing)
+
+    def _tests(
+        self, errors: Any, test: Callable[..., Pairwise], statistic: str, **how: Any
+    ) -> tuple[Tests, pd.DataFrame]:
+        pairwise = test(self._complete(errors), **how)
+        table = pd.concat(
+            {statistic: pairwise.statistics, "p_val": pairwise.p_values}, axis="columns"
+        ).swaplevel(axis="columns")
+        columns = [(name, part) for name in pairwise.strategies for part in (statistic, "p_val")]
+        return {pair: pairwise.pair(*pair) for pair in pairwise.pairs}, table[columns]
+
+
+_PHASES = ["tuning", "fitting", "predicting"]
+
+
+def _two(df: float | tuple[float, ...] | None) -> tuple[float, float]:
+    return (df[0], df[1]) if isinstance(df, tuple) else (float(df or np.nan), np.nan)
+
+
+def _names(estimators: Any) -> list[str]:
+    """Give the names of strategies: names, objects with one, pairs, a dict, or one of these."""
+    if isinstance(estimators, str) or not isinstance(estimators, Iterable):
+        estimators = [estimators]
+    return [_name(one) for one in estimators]
+
+
+def _name(one: Any) -> str:
+    if isinstance(one, str):
+        return one
+    if isinstance(one, tuple):
+        return str(one[0])
+    return str(getattr(one, "name", type(one).__name__))
+
+
+def as_results(errors: Any) -> Results:
+    """Make results of errors, which are losses: lower is better.
+
+    Parameters
+    ----------
+    errors : Results, Errors, dict of str to Series or list, or DataFrame
+    """
+    if isinstance(errors, Results):
+        return errors
+    if isinstance(errors, Errors) and _unchanged(errors):
+        return errors.results.select(strategies=list(errors))
+    if isinstance(errors, Mapping):
+        try:
+            errors = pd.DataFrame(dict(errors))
+        except ValueError as error:
+            sizes = ", ".join(f"{name} has {len(values)}" for name, values in errors.items())
+            raise AnalysisError(
+                f"every strategy needs an error for each dataset: {sizes}"
+            ) from error
+    if not isinstance(errors, pd.DataFrame):
+        raise AnalysisError(
+            "errors must be what prediction_errors gives, a dict of strategies, a DataFrame or "
+            f"Results, not {type(errors).__name__}"
+        )
+    return Results.from_table(errors, metric="error", greater_is_better=False)
+
+
+def _unchanged(errors: Errors) -> bool:
+    losses = errors.results.losses
+    return all(name in losses and losses[name].equals(series) for name, series in errors.items())

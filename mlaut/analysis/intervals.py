@@ -1,0 +1,284 @@
+"""Estimates with standard errors and intervals; each says its scenario."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.numerics import wilson
+from mlaut.analysis.result_types import ResultTable
+from mlaut.analysis.results import Results
+from mlaut.errors import AnalysisError, MissingCellsError
+
+__all__ = ["dataset_estimates", "mean_estimates"]
+
+_OF_SHARES = ("wilson", "jeffreys", "uniform")
+_PRIOR = {"jeffreys": 0.5, "uniform": 1.0}
+_FEW_DATASETS = 30
+
+
+class _Interval(NamedTuple):
+    value: np.ndarray
+    standard_error: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def dataset_estimates(
+    results: Results,
+    *,
+    method: str = "normal",
+    confidence: float = 0.95,
+    as_scores: bool = False,
+    seed: int = 0,
+) -> ResultTable:
+    """Estimate the loss of each fitted strategy on each dataset: scenario (a).
+
+    Parameters
+    ----------
+    results : Results
+        A strategy with a missing cell on a dataset has no estimate there; not so for the bootstrap.
+    method : {"normal", "t", "wilson", "jeffreys", "uniform", "bootstrap"}, default "normal"
+        ``"normal"`` is the paper's, and poor for few test points or few errors. For metrics of
+        zeros and ones (accuracy) Wilson's interval, or the Beta posterior with Jeffreys' or the
+        uniform prior, are better. The bootstrap draws test points with replacement; it serves
+        aggregates too, which have no other interval in this scenario.
+    confidence : float, default 0.95
+    as_scores : bool, default False
+        Give scores as the metric defines them, in place of losses.
+    seed : int, default 0
+        Of the bootstrap.
+
+    Returns
+    -------
+    ResultTable
+        Rows by dataset and strategy: value, standard_error, low, high, n_test (test points of one
+        repeat).
+
+    Notes
+    -----
+    The estimate of Table 3, row 1, of MLaut 2019: standard error ``sqrt(v / M)``, v the variance of
+    the point losses with divisor M - 1. Its central limit theorem is in M, the test points. For the
+    Beta posterior see Lacoste et al. 2012, section 3.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"tree": [0.96]}, index=["iris"])
+    >>> results = Results.from_table(table, metric="accuracy", n_test=50)
+    >>> dataset_estimates(results, method="wilson").frame.round(4)
+                      value  standard_error    low    high  n_test
+    dataset strategy
+    iris    tree       0.04           0.028  0.011  0.1346      50
+    """
+    notes = list(results.notes_text())
+    if method == "bootstrap":
+        from mlaut.analysis.bootstrap import bootstrap_datasets
+
+        results.complete()
+        interval = _Interval(*bootstrap_datasets(results, confidence, seed))
+        n_test = _test_points(results)
+    else:
+        interval, n_test = _of_datasets(results, method, confidence)
+    exact = int((interval.standard_error == 0).sum())
+    if exact and method in ("normal", "t"):
+        notes.append(
+            f"{exact} estimates have no variation among their test points, so their interval is a "
+            "single point, which is too narrow: choose 'wilson' or 'jeffreys'"
+        )
+    frame = pd.DataFrame(
+        {
+            key: part.ravel()
+            for key, part in _turned(interval, results, as_scores)._asdict().items()
+        },
+        index=pd.MultiIndex.from_product(
+            [results.datasets, results.strategies], names=["dataset", "strategy"]
+        ),
+    )
+    frame["n_test"] = np.repeat(n_test, len(results.strategies))
+    return _table("Estimates by dataset", frame, results, "(a)", method, as_scores, notes)
+
+
+def _test_points(results: Results) -> np.ndarray:
+    """Give the test points of one repeat of each dataset."""
+    if results.n_test is None:
+        raise AnalysisError("the numbers of test points are not known: give n_test")
+    repeats = (results.n_test > 0).any(axis=2).sum(axis=1)
+    return (results.n_test.sum(axis=(1, 2)) / repeats).round().astype(int)
+
+
+def _of_datasets(results: Results, method: str, confidence: float) -> tuple[_Interval, np.ndarray]:
+    error = results.standard_errors.to_numpy()
+    value = results.losses.to_numpy()
+    n_test = _test_points(results)
+    n = n_test[:, None]
+    if method in ("normal", "t"):
+        folds = results.expected.any(axis=1).sum(axis=1)[:, None]
+        half = _point(method, n - folds, confidence) * error
+        return _Interval(value, error, value - half, value + half), n_test
+    if method not in _OF_SHARES:
+        raise _unknown(method, ("normal", "t", *_OF_SHARES, "bootstrap"))
+    if not results.metric.zero_one:
+        raise AnalysisError(
+            f"{method!r} is for metrics whose point losses are 0 or 1, and {results.metric.name} "
+            "is not one: choose 't' or 'bootstrap'"
+        )
+    if method == "wilson":
+        return _Interval(value, error, *wilson(value, n, confidence)), n_test
+    return _Interval(value, error, *_beta(value, n, _PRIOR[method], confidence)), n_test
+
+
+def _beta(
+    share: np.ndarray, n: np.ndarray, prior: float, confidence: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give the central interval of the Beta posterior, with its end at 0 or 1 for 0 or n errors."""
+    from scipy.special import betaincinv
+
+    tail = (1 - confidence) / 2
+    a, b = share * n + prior, (1 - share) * n + prior
+    low = np.where(share <= 0, 0.0, betaincinv(a, b, tail))
+    return low, np.where(share >= 1, 1.0, betaincinv(a, b, 1 - tail))
+
+
+def mean_estimates(
+    results: Results,
+    *,
+    scenario: str = "(c)",
+    method: str = "normal",
+    confidence: float = 0.95,
+    as_scores: bool = False,
+    seed: int = 0,
+) -> ResultTable:
+    """Estimate the mean loss of each strategy over datasets: scenario (c) or (a).
+
+    Parameters
+    ----------
+    results : Results
+    scenario : {"(c)", "(a)"}, default "(c)"
+        ``"(c)"``: trained anew on a new dataset of the same kind. ``"(a)"``: the fitted models used
+        again on these datasets; not for aggregates, except by the bootstrap.
+    method : {"normal", "t", "bootstrap"}, default "normal"
+        ``"normal"`` is the paper's; with few datasets it is too narrow for scenario (c), and
+        ``"t"`` is right for normal losses. ``"bootstrap"`` (bias-corrected and accelerated) draws
+        datasets with replacement for (c), and test points within each dataset for (a).
+    confidence : float, default 0.95
+    as_scores : bool, default False
+        Give scores as the metric defines them, in place of losses.
+    seed : int, default 0
+        Of the bootstrap.
+
+    Returns
+    -------
+    ResultTable
+        A row a strategy: value, standard_error, low, high.
+
+    Notes
+    -----
+    MLaut 2019, Table 3, rows 2 and 3, and Table 4. Standard error for (a): ``sqrt(sum v_k / M_k) /
+    N``; for (c): ``sqrt(sum (e_k - e)^2 / (N (N - 1)))``. The estimate is the same for both. For
+    scenario (b) see `mlaut.analysis.repeated_cv`.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"tree": [0.25, 0.4, 1 / 6]})
+    >>> results = Results.from_table(table, metric="error", n_test=[4, 5, 6])
+    >>> mean_estimates(results).frame.round(6)
+                 value  standard_error      low      high
+    strategy
+    tree      0.272222        0.068268  0.13842  0.406025
+    """
+    if scenario not in ("(a)", "(c)"):
+        raise AnalysisError(
+            f"scenario {scenario!r} is not one of '(a)', '(c)'; for '(b)' see "
+            "mlaut.analysis.repeated_cv"
+        )
+    if method not in ("normal", "t", "bootstrap"):
+        raise _unknown(method, ("normal", "t", "bootstrap"))
+    results.complete(datasets=2 if scenario == "(c)" else 1)
+    if method == "bootstrap":
+        from mlaut.analysis.bootstrap import bootstrap_means
+
+        interval = _Interval(*bootstrap_means(results, scenario, confidence, seed))
+    else:
+        estimate = _mean_of_unseen if scenario == "(c)" else _mean_of_seen
+        interval = estimate(results, method, confidence)
+    notes = list(results.notes_text())
+    n = len(results.datasets)
+    if scenario == "(c)" and method == "normal" and n < _FEW_DATASETS:
+        notes.append(f"a normal interval on {n} datasets is too narrow: choose method='t'")
+    frame = pd.DataFrame(
+        _turned(interval, results, as_scores)._asdict(),
+        index=pd.Index(results.strategies, name="strategy"),
+    )
+    return _table("Mean over datasets", frame, results, scenario, method, as_scores, notes)
+
+
+def _mean_of_unseen(results: Results, method: str, confidence: float) -> _Interval:
+    losses = results.losses.to_numpy()
+    n = len(losses)
+    value, error = losses.mean(axis=0), losses.std(axis=0, ddof=1) / np.sqrt(n)
+    half = _point(method, np.array(n - 1), confidence) * error
+    return _Interval(value, error, value - half, value + half)
+
+
+def _mean_of_seen(results: Results, method: str, confidence: float) -> _Interval:
+    losses, errors = results.losses.to_numpy(), results.standard_errors.to_numpy()
+    if np.isnan(errors).any():
+        raise MissingCellsError(
+            "some cells have no variance of point losses (they were filled in, or have one test "
+            "point), so scenario (a) has no standard error: leave their datasets out"
+        )
+    n = len(losses)
+    value, error = losses.mean(axis=0), np.sqrt(np.square(errors).sum(axis=0)) / n
+    # Welch and Satterthwaite's degrees of freedom of a sum of variances
+    within = np.maximum(_test_points(results)[:, None] - 1, 1)
+    fourth = (errors**4 / within).sum(axis=0)
+    df = np.square(np.square(errors).sum(axis=0)) / np.where(fourth > 0, fourth, 1.0)
+    half = _point(method, np.maximum(df, 1.0), confidence) * error
+    return _Interval(value, error, value - half, value + half)
+
+
+def _point(method: str, df: np.ndarray, confidence: float) -> np.ndarray:
+    """Give the upper point of the normal or of Student's t."""
+    from scipy.special import ndtri, stdtrit
+
+    level = 0.5 + confidence / 2
+    return (
+        stdtrit(np.maximum(df, 1), level)
+        if method == "t"
+        else ndtri(np.full_like(df, level, float))
+    )
+
+
+def _turned(interval: _Interval, results: Results, as_scores: bool) -> _Interval:
+    """Give losses, or scores with the ends of the interval the right way round."""
+    if not as_scores or not results.metric.greater_is_better:
+        return interval
+    turn = results.metric.loss  # its own inverse
+    value, low, high = turn(interval.value), turn(interval.high), turn(interval.low)
+    return _Interval(value, interval.standard_error, low, high)
+
+
+def _table(
+    name: str,
+    frame: pd.DataFrame,
+    results: Results,
+    scenario: str,
+    method: str,
+    as_scores: bool,
+    notes: list[str],
+) -> ResultTable:
+    kind = "3" if results.metric.average else "4"
+    return ResultTable(
+        name=f"{name} ({method} intervals)",
+        frame=frame,
+        source=f"MLaut 2019, Table {kind}",
+        metric=results.metric.name if as_scores else results.metric.loss_name,
+        scenario=scenario,
+        notes=tuple(notes),
+    )
+
+
+def _unknown(method: str, known: tuple[str, ...]) -> AnalysisError:
+    return AnalysisError(f"method {method!r} is not known; one of {', '.join(map(repr, known))}")
