@@ -15,9 +15,10 @@ import pandas as pd
 
 from mlaut.analysis.contexts import Context, Draws
 from mlaut.analysis.lacoste import prob_better_classifier
-from mlaut.analysis.lacoste_tests import sign_tail, signed_rank_sums, signed_rank_tail
+from mlaut.analysis.lacoste_tests import sign_tail, signed_rank_tail
 from mlaut.analysis.poisson_binomial import poisson_binomial_probability
 from mlaut.analysis.result_types import ResultTable
+from mlaut.analysis.signed_rank import SignedRanks
 from mlaut.errors import AnalysisError
 
 __all__ = ["CONTEXT_TESTS", "ContextTest", "Roc", "auc_table", "judge_on_context"]
@@ -35,7 +36,8 @@ def _sign(draws: Draws) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _signed_rank(draws: Draws) -> tuple[np.ndarray, np.ndarray]:
-    plus, minus, n = signed_rank_sums((draws.only_b - draws.only_a) / draws.n)
+    signed = SignedRanks.of(((draws.only_b - draws.only_a) / draws.n).T)
+    plus, minus, n = signed.plus, signed.minus, (signed.ranks > 0).sum(axis=0)
     return np.sign(plus - minus), 1 - signed_rank_tail(np.minimum(plus, minus), n)
 
 

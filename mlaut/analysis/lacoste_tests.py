@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mlaut.analysis.lacoste import checked_counts, risk_posterior
+from mlaut.analysis.numerics import signed_rank_cdf
 from mlaut.analysis.result_types import Estimate, TestResult
+from mlaut.analysis.signed_rank import SignedRanks
 from mlaut.errors import AnalysisError
 
 __all__ = [
     "lacoste_sign_test",
     "lacoste_signed_rank_test",
     "sign_tail",
-    "signed_rank_sums",
     "signed_rank_tail",
 ]
 
@@ -100,7 +101,7 @@ def lacoste_signed_rank_test(
 
     Scenario (c). The null hypothesis is that the differences of the risks are distributed
     symmetrically about 0. Differences of 0 are dropped, ties have average ranks, and the
-    distribution is that without ties, as in the paper. `mlaut.analysis.wilcoxon` has the exact
+    distribution is that without ties, as in the paper. `mlaut.analysis.wilcoxon_test` has the exact
     conditional distribution with ties.
 
     Parameters
@@ -133,7 +134,8 @@ def lacoste_signed_rank_test(
     d = np.atleast_1d(np.asarray(differences, dtype=float))
     if d.ndim != 1 or d.size == 0 or not np.isfinite(d).all():
         raise AnalysisError("the differences must be one finite number for each dataset")
-    plus, minus, n = signed_rank_sums(d[None])
+    signed = SignedRanks.of(d[:, None])
+    plus, minus, n = signed.plus, signed.minus, (signed.ranks > 0).sum(axis=0)
     total = float(plus[0] + minus[0])
     return TestResult(
         name="Signed rank test (Lacoste)",
@@ -156,29 +158,6 @@ def lacoste_signed_rank_test(
     )
 
 
-def signed_rank_sums(d: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rank sums of positive and negative differences and the number of those that are not 0.
-
-    Parameters
-    ----------
-    d : ndarray of float, shape (M, N)
-        One row a test.
-
-    Returns
-    -------
-    plus, minus : ndarray of float, shape (M,)
-    n : ndarray of int, shape (M,)
-    """
-    from scipy.stats import rankdata
-
-    zero = d == 0
-    n = d.shape[1] - zero.sum(axis=1)
-    ranks = rankdata(np.abs(d), axis=1)
-    ranks -= (d.shape[1] - n)[:, None]  # the zeros have the lowest ranks of all
-    plus = np.where(d > 0, ranks, 0.0).sum(axis=1)
-    return plus, n * (n + 1) / 2 - plus, n
-
-
 def signed_rank_tail(smaller: np.ndarray, n: np.ndarray) -> np.ndarray:
     """Two-sided p-value of the smaller rank sum under the distribution without ties, capped at 1.
 
@@ -188,20 +167,6 @@ def signed_rank_tail(smaller: np.ndarray, n: np.ndarray) -> np.ndarray:
     n : ndarray of int, shape (M,)
         Number of ranks of each.
     """
-    p = np.ones(len(n))
-    for size in np.unique(n[n > 0]):
-        here = n == size
-        cumulated = np.cumsum(_signed_rank_distribution(int(size), int(smaller[here].max())))
-        p[here] = 2 * cumulated[np.floor(smaller[here]).astype(np.int64)]
-    return np.minimum(p, 1.0)
-
-
-def _signed_rank_distribution(n: int, largest: int) -> np.ndarray:
-    """Probability of each rank sum from 0 to ``largest`` (section 6.2, started at w_0(0) = 1)."""
-    w = np.zeros(largest + 1)
-    w[0] = 1.0
-    for rank in range(1, n + 1):
-        w *= 0.5
-        if rank <= largest:
-            w[rank:] += w[:-rank].copy()
-    return w
+    cases, place = np.unique(n + 1j * np.floor(smaller), return_inverse=True)
+    p = [signed_rank_cdf(np.arange(1.0, case.real + 1), case.imag) for case in cases]
+    return np.minimum(2 * np.array(p), 1.0)[place]
