@@ -225,14 +225,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         cli.main(given, prog_name="mlaut", standalone_mode=False)
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)
-    except click.Abort:
+    except click.Abort as stopped:  # click makes it of every KeyboardInterrupt
+        click.echo(f"mlaut: {stopped.__cause__ or 'stopped'}", err=True)
         sys.exit(RunInterrupted.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except RunInterrupted as stopped:
-        click.echo(f"mlaut: {stopped}", err=True)
-        sys.exit(stopped.exit_code)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)

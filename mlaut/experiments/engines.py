@@ -24,6 +24,7 @@ from mlaut.experiments.processes import end_session
 from mlaut.experiments.worker import (
     THREAD_VARIABLES,
     Batch,
+    preload,
     run_announced,
     run_batch,
     start_worker,
@@ -157,6 +158,11 @@ class LocalEngine:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["mlaut.experiments.preloaded"])
         with _main_hidden(), _threads_in_environment(self.threads):
+            # The server loads its libraries first: a pool that is stopped while its workers wait
+            # for that leaves them without their locks, and they complain.
+            first = context.Process(target=preload)
+            first.start()
+            first.join()
             pool = ProcessPool(
                 max_workers=self.n_workers,
                 context=context,
