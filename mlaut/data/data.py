@@ -172,6 +172,7 @@ class Data:
         stratify: bool = True,
         seed: int = 0,
         groups: str | None = None,
+        overwrite: bool = False,
     ) -> list[str]:
         """Assign the rows of datasets to folds, once, and store that in a study.
 
@@ -200,6 +201,9 @@ class Data:
         groups : str, optional
             Name of the column that tells a splitter such as ``GroupKFold`` which rows belong
             together. It stays a feature.
+        overwrite : bool, default False
+            Split datasets anew whose content or split is another one than stored. All outcomes of
+            those datasets are given up.
 
         Returns
         -------
@@ -212,7 +216,7 @@ class Data:
             A target cannot be used, or a scheme does not suit the rows; the message names the
             dataset. Nothing was stored then.
         StudyError
-            A dataset is stored with other content or another split.
+            A dataset is stored with other content or another split, and ``overwrite`` is False.
         """
         hdf5_out.check_writable()
         chosen = _scheme(scheme, test_size, stratify)
@@ -225,7 +229,7 @@ class Data:
             if not _is_split(known.get(info.name), info, _text(chosen, groups), seed)
         ]
         if new:
-            study.save_splits(new)
+            study.save_splits(new, replace=overwrite)
         return [info.name for info in infos]
 
 

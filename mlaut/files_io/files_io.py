@@ -22,8 +22,9 @@ from mlaut.files_io.datasets import (
     put_dataset,
     what_changed,
 )
-from mlaut.files_io.hdf5 import explain, read_h5, rewrite_h5
+from mlaut.files_io.hdf5 import read_h5, rewrite_h5
 from mlaut.files_io.names import from_h5, to_h5
+from mlaut.files_io.system_errors import explain
 from mlaut.records import Dataset
 
 __all__ = ["FilesIO"]

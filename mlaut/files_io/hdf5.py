@@ -23,40 +23,9 @@ import h5py
 
 from mlaut.errors import StoreError
 from mlaut.files_io.lock import locked
+from mlaut.files_io.system_errors import explain
 
-__all__ = ["explain", "read_h5", "rewrite_h5", "write_h5_in_place"]
-
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-
-
-def explain(error: OSError, path: Path, doing: str) -> StoreError:
-    """Turn an error of the system or of the HDF5 library into one line with a way out."""
-    text = str(error)
-    if error.errno in _FULL or "No space left" in text or "File too large" in text:
-        return StoreError(
-            f"{path}: the disk (or what may be used of it) is full while {doing}; "
-            "what was stored before is intact: free some space and repeat the call"
-        )
-    if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM) or "Permission denied" in text:
-        return StoreError(
-            f"{path}: no permission while {doing}; make the file and its folder writable, "
-            "or name an output elsewhere"
-        )
-    if error.errno == errno.ENOENT and not path.exists():
-        return StoreError(f"{path}: no such file while {doing}; check the path")
-    if error.errno == errno.EAGAIN or "unable to lock file" in text:
-        return StoreError(
-            f"{path}: another process is writing to it while {doing}; wait for it, or stop it"
-        )
-    if "file signature not found" in text:
-        return StoreError(f"{path}: not an HDF5 file; check the path")
-    if "truncated" in text:
-        return StoreError(
-            f"{path}: a truncated HDF5 file ({path.stat().st_size} bytes); "
-            "restore it from a copy, or write to a new file"
-        )
-    return StoreError(f"{path}: cannot be used while {doing}: {' '.join(text.split())}")
+__all__ = ["read_h5", "rewrite_h5", "write_h5_in_place"]
 
 
 def _open(path: Path, mode: str, doing: str) -> h5py.File:

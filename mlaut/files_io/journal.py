@@ -25,7 +25,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from mlaut.errors import StoreError
-from mlaut.files_io.hdf5 import explain
+from mlaut.files_io.system_errors import explain
 
 __all__ = ["Journal", "read_journal"]
 

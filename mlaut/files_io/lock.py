@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 from mlaut.errors import StudyLockedError
+from mlaut.files_io.system_errors import explain
 
 __all__ = ["holder_of", "locked"]
 
@@ -36,6 +37,8 @@ def locked(path: Path) -> Iterator[None]:
     ------
     StudyLockedError
         Another process holds it; the message names that process.
+    StoreError
+        The folder is read-only or gone.
     """
     path = path.absolute()
     with _guard:
@@ -76,7 +79,10 @@ def holder_of(path: Path) -> dict[str, str | int] | None:
 def _acquire(path: Path) -> int:
     name = lock_path(path)
     while True:
-        handle = os.open(name, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            handle = os.open(name, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise explain(error, path, "taking its lock") from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from mlaut.errors import StoreError
-from mlaut.files_io.hdf5 import explain
 from mlaut.files_io.names import to_h5
+from mlaut.files_io.system_errors import explain
 from mlaut.records import Cell
 
 __all__ = ["load_model", "models_folder", "save_model"]

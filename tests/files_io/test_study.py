@@ -1,6 +1,7 @@
 """The store of outcomes: what is written is read, and nothing reported done is lost or torn."""
 
 import dataclasses
+import errno
 import os
 import resource
 import signal
@@ -274,6 +275,15 @@ def test_read_only_output_is_refused(study):
     study.path.chmod(0o444)
     with pytest.raises(StoreError, match="no permission"):
         study.allocate([strategy("new")])
+
+
+def test_read_only_folder_is_explained(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("mlaut.files_io.lock.os.open", refuse)  # root may write anywhere
+    with pytest.raises(StoreError, match=r"study\.h5: no permission while taking its lock"):
+        Study(tmp_path / "study.h5").save_splits([entry("iris")])
 
 
 def _killed_while_writing(path, at):
