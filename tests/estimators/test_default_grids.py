@@ -72,7 +72,7 @@ EXPECTED = {  # name: (wrapped class, number of candidates, grid)
     ),
     "BaselineRegressor": ("DummyRegressor", 1, None),
     "K_Neighbours_Regressor": ("KNeighborsRegressor", 60, NEIGHBOURS),
-    "SVR": ("SVR", 169, {"C": TEN_TO_THE, "gamma": GAMMA}),
+    "SVR": ("SVR", 143, {"C": log_k(11, -2, 3), "gamma": log_k(13, -5, 1)}),
     "DecisionTreeRegressor": ("DecisionTreeRegressor", 390, TREE),
     "RandomForestRegressor": ("RandomForestRegressor", 36, FOREST),
     "BaggingRegressor": ("BaggingRegressor", 16, BAGS),
