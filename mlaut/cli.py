@@ -56,14 +56,19 @@ def demo(output: Path, n_jobs: int) -> None:
     """
     from importlib.resources import files
 
+    from mlaut.report import make_report, write_report
+
     output.mkdir(parents=True, exist_ok=True)
     study_file = output / "study.toml"
     if not study_file.exists():
         study_file.write_text(files("mlaut").joinpath("demo.toml").read_text(encoding="utf-8"))
     _run(study_file, n_jobs=n_jobs)
-    _report(output / "study.h5", output / "report", "all", None)
-    click.echo(f"\nStudy file:     {study_file}")
-    click.echo(f"Study database: {output / 'study.h5'}")
+    database, metric = _study(study_file)
+    made = make_report(database, metric=metric)
+    write_report(made, output / "report")
+    click.echo(f"\n{made}\n")
+    click.echo(f"Study file:     {study_file}  (change it, and run it: mlaut run {study_file})")
+    click.echo(f"Study database: {database}")
     click.echo(f"All tables:     {output / 'report'}")
 
 
@@ -97,7 +102,7 @@ def run(study_file: Path, quiet: bool, **changes: Any) -> None:
 @click.option("--why", is_flag=True, help="Show why cells failed.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def status(study: Path, why: bool, as_json: bool) -> None:
-    """Say where a study stands, also while it runs.
+    """Say where a study (or study file) stands, also while it runs.
 
     \b
     mlaut status study.h5
@@ -105,8 +110,9 @@ def status(study: Path, why: bool, as_json: bool) -> None:
     """
     from mlaut.experiments.status import failures, study_status
 
-    now = study_status(study)
-    failed = failures(study) if why else []
+    database, _ = _study(study)
+    now = study_status(database)
+    failed = failures(database) if why else []
     if as_json:
         click.echo(json.dumps({**now.to_dict(), "failures": failed} if why else now.to_dict()))
         return
@@ -177,15 +183,31 @@ def datasets(database: Path | None, group: str, as_json: bool) -> None:
     type=click.Choice(["text", "markdown", "csv"]),
     help="How tables are written on screen.",
 )
-@click.option("--metric", help="accuracy, mcc, rmse, ...; default by task.")
-def report(study: Path, output: Path | None, style: str, metric: str | None) -> None:
-    """Say what may be concluded from a study, with intervals, ranks and tests.
+@click.option("--metric", help="accuracy, mcc, rmse, ...; default by study file or task.")
+@click.option(
+    "--missing",
+    default="drop datasets",
+    show_default=True,
+    help="Cells without a result: 'drop datasets', 'drop strategies', 'worst', or a strategy that "
+    "stands in for them.",
+)
+def report(study: Path, output: Path | None, style: str, metric: str | None, missing: str) -> None:
+    """Say what may be concluded from a study (or study file), with intervals, ranks and tests.
 
     \b
     mlaut report study.h5
     mlaut report study.h5 --metric balanced_accuracy -o tables/
     """
-    _report(study, output, style, metric)
+    from mlaut.report import make_report, write_report
+    from mlaut.report.writing import FORMATS
+
+    database, named = _study(study)
+    made = make_report(database, metric=metric or named, missing=missing)
+    if output is None:
+        click.echo(FORMATS[style](made))
+    else:
+        for path in write_report(made, output):
+            click.echo(path)
 
 
 def _run(study_file: Path, verbose: int = 1, **changes: Any) -> None:
@@ -194,14 +216,14 @@ def _run(study_file: Path, verbose: int = 1, **changes: Any) -> None:
     click.echo(str(run_study(study_file, verbose=verbose, **changes)))
 
 
-def _report(study: Path, output: Path | None, style: str, metric: str | None) -> None:
-    from mlaut.report import make_report, write_report
+def _study(path: Path) -> tuple[Path, str | None]:
+    """Give the study's database, and the metric that its study file names."""
+    if path.suffix != ".toml":
+        return path, None
+    from mlaut.experiments import read_study_file
 
-    made = make_report(study, metric=metric)
-    if output is not None:
-        write_report(made, output)
-    if output is None or style == "all":
-        click.echo(made.to_text("text" if style == "all" else style))
+    file = read_study_file(path)
+    return file.output, file.report.metric or None
 
 
 def _rows(rows: Sequence[dict[str, Any]], as_json: bool) -> None:

@@ -1,0 +1,13 @@
+"""What may be concluded from a study, as tables and sentences made from the same results."""
+
+from mlaut.lazy import attach
+
+_HOME = {
+    "Report": "mlaut.report.content",
+    "Section": "mlaut.report.content",
+    "make_report": "mlaut.report.content",
+    "write_report": "mlaut.report.writing",
+}
+
+__all__ = [*_HOME]
+__getattr__, __dir__ = attach(__name__, _HOME)
