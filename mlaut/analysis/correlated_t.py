@@ -15,10 +15,11 @@ from numpy.typing import ArrayLike
 
 from mlaut.analysis.bayesian import EQUIVALENT, checked_rope
 from mlaut.analysis.cv_statistics import CV_TESTS
-from mlaut.analysis.cv_tests import dataset_differences, pair_index, study_ratio
+from mlaut.analysis.cv_tests import dataset_differences, pair_index
 from mlaut.analysis.pairs import Pairs
 from mlaut.analysis.repeated_cv import cv_interval, difference_table
 from mlaut.analysis.result_types import Estimate, ResultTable, TestResult
+from mlaut.analysis.retrained import train_ratio_of
 from mlaut.analysis.shown import SMALLEST_P
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def correlated_t_datasets(results: Results, rope: float = 0.0) -> ResultTable:
     results.complete(strategies=2)
     pairs, parts = Pairs.of(results.strategies), {}
     for place, dataset in enumerate(results.datasets):
-        x, ratio = dataset_differences(results, place, pairs), study_ratio(results, place)
+        x, ratio = dataset_differences(results, place, pairs), train_ratio_of(results, place)
         mean, _, low, high = cv_interval(x, test_to_train=ratio)
         first, equal, second = correlated_t_probabilities(x, rope, ratio).T
         columns = {"expected difference": mean, "low": low, "high": high}

@@ -22,6 +22,7 @@ from mlaut.analysis.repeated_cv import (
     two_sided_p,
 )
 from mlaut.analysis.result_types import Estimate, ResultTable, TestResult
+from mlaut.analysis.retrained import fold_table, train_ratio_of
 from mlaut.errors import AnalysisError
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ def cv_test_datasets(
     parts = {}
     for place, dataset in enumerate(results.datasets):
         x = dataset_differences(results, place, pairs)
-        ratio = study_ratio(results, place)
+        ratio = train_ratio_of(results, place)
         try:
             parts[dataset] = _dataset_rows(x, row, df, ratio, pairs)
         except AnalysisError as error:
@@ -257,26 +258,11 @@ def cv_test_datasets(
 
 def dataset_differences(results: Results, place: int, pairs: Pairs) -> np.ndarray:
     """Give the differences of all pairs on one dataset, shape (pairs, folds, repeats)."""
-    expected = results.expected[place]
-    repeats, folds = expected.any(axis=1), expected.any(axis=0)
-    if not expected[np.ix_(repeats, folds)].all():
-        raise AnalysisError(
-            f"dataset {results.datasets[place]!r} has repeats with different numbers of folds"
-        )
-    cells = results.cell_losses[place][:, repeats][:, :, folds]
-    a, b = cells[pairs.first], cells[pairs.second]
-    size = np.maximum(np.abs(a), np.abs(b)).reshape(len(a), -1)
-    values = snap((a - b).reshape(len(a), -1).T, size.T).T
-    return np.swapaxes(values.reshape(a.shape), -1, -2)
-
-
-def study_ratio(results: Results, place: int) -> float | None:
-    """Give the mean ratio of test to training rows of a dataset, where the study knows it."""
-    if results.n_test is None or results.n_train is None:
-        return None
-    here = results.expected[place]
-    trained = np.maximum(results.n_train[place][here], 1)
-    return float((results.n_test[place][here] / trained).mean())
+    losses = fold_table(results.cell_losses[place], results, place)
+    a, b = losses[pairs.first], losses[pairs.second]
+    flat = (len(a), -1)
+    size = np.maximum(np.abs(a), np.abs(b)).reshape(flat)
+    return snap((a - b).reshape(flat).T, size.T).T.reshape(a.shape)
 
 
 def pair_index(pairs: Pairs) -> pd.MultiIndex:
