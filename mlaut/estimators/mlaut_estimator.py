@@ -6,12 +6,10 @@ import html
 import inspect
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.compose import TransformedTargetRegressor
@@ -19,19 +17,19 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mlaut.errors import DataError, StrategyError
 from mlaut.estimators.identity import canonical, class_path, digest, influential, plain
 from mlaut.estimators.metadata import DataShape, Properties
+from mlaut.estimators.object_files import read_object, write_object
+from mlaut.estimators.parameters import check_parameters, seed_all, set_n_jobs, without
 from mlaut.estimators.preprocessing import describe_preprocessing
 from mlaut.estimators.tuning import GridSearch, TuningFolds
-from mlaut.estimators.words import nearest
 from mlaut.records import CLASSIFICATION, REGRESSION
 
-__all__ = ["MlautEstimator", "seed_all", "set_n_jobs"]
+__all__ = ["MlautEstimator"]
 
 DEFAULT = "default"
 
@@ -237,28 +235,19 @@ class MlautEstimator(BaseEstimator):
             ``params`` or ``param_grid`` name a parameter that the estimator does not have.
         """
         fixed = dict(self.params or {})
-        self._check_parameters(estimator, fixed)
+        check_parameters(self.name, estimator, fixed)
         estimator = clone(estimator).set_params(**fixed)
-        grid = _without(self.param_grid, fixed)
+        grid = without(self.param_grid, fixed)
         if not grid:
             return estimator
         for part in [grid] if isinstance(grid, Mapping) else grid:
-            self._check_parameters(estimator, part)
+            check_parameters(self.name, estimator, part)
         cv = self.cv
         if isinstance(cv, int):
             cv = TuningFolds(cv, stratify=is_classifier(estimator))
         return GridSearch(
             estimator, grid, scoring=self.scoring, cv=cv, n_jobs=self.n_jobs, verbose=self.verbose
         )
-
-    def _check_parameters(self, estimator: Any, names: Mapping[str, Any]) -> None:
-        known = estimator.get_params()
-        for name in names:
-            if name not in known:
-                raise StrategyError(
-                    f"strategy {self.name!r}: {type(estimator).__name__} has no parameter "
-                    f"{name!r}; {nearest(name, known)}"
-                )
 
     def assemble(
         self, shape: DataShape | None = None, *, random_state: Any = None, n_jobs: int | None = None
@@ -377,15 +366,7 @@ class MlautEstimator(BaseEstimator):
         -------
         Path
         """
-        target = Path(path)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        os.close(handle)
-        try:
-            joblib.dump(self, temporary)
-            Path(temporary).replace(target)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
-        return target
+        return write_object(self, Path(path))
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, trusted: bool = False) -> MlautEstimator:
@@ -402,17 +383,7 @@ class MlautEstimator(BaseEstimator):
         StrategyError
             It is not trusted, not there, or not a strategy.
         """
-        if not trusted:
-            raise StrategyError(
-                f"{path}: reading a strategy runs code that is in the file; "
-                "if you trust where it comes from, pass trusted=True"
-            )
-        try:
-            strategy = joblib.load(path)
-        except FileNotFoundError as error:
-            raise StrategyError(f"{path}: no such file; check the path") from error
-        except Exception as error:
-            raise StrategyError(f"{path}: cannot be read as a strategy ({error})") from error
+        strategy = read_object(Path(path), trusted=trusted)
         if not isinstance(strategy, MlautEstimator):
             raise StrategyError(f"{path}: holds a {type(strategy).__name__}, not a strategy")
         return strategy
@@ -449,45 +420,6 @@ class MlautEstimator(BaseEstimator):
 
 _KINDS = ("missing", "categories", "sparse")
 _SCORES = {CLASSIFICATION: "accuracy", REGRESSION: "R2"}
-
-
-def seed_all(model: Any, random_state: Any) -> Any:
-    """Set every ``random_state`` of a model that is None, in the order of their names.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import BaggingClassifier
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> model = seed_all(BaggingClassifier(DecisionTreeClassifier(random_state=1)), 0)
-    >>> model.random_state, model.estimator.random_state
-    (209652396, 1)
-    """
-    if random_state is None:
-        return model
-    source = check_random_state(random_state)
-    parameters = model.get_params(deep=True)
-    unset = [key for key in sorted(parameters) if _is(key, "random_state")]
-    seeds = {
-        key: int(source.randint(np.iinfo(np.int32).max)) for key in unset if parameters[key] is None
-    }
-    return model.set_params(**seeds)
-
-
-def set_n_jobs(model: Any, n_jobs: int) -> Any:
-    """Set every ``n_jobs`` of a model that is not None."""
-    parameters = model.get_params(deep=True)
-    named = [key for key in parameters if _is(key, "n_jobs") and parameters[key] is not None]
-    return model.set_params(**dict.fromkeys(named, n_jobs))
-
-
-def _is(key: str, parameter: str) -> bool:
-    return key == parameter or key.endswith(f"__{parameter}")
-
-
-def _without(grid: Any, fixed: Mapping[str, Any]) -> Any:
-    if grid is None or isinstance(grid, Mapping):
-        return {name: values for name, values in (grid or {}).items() if name not in fixed}
-    return [part for part in (_without(part, fixed) for part in grid) if part]
 
 
 def _n_candidates(grid: Any) -> int:

@@ -33,7 +33,7 @@ from mlaut.estimators import (
 from mlaut.estimators.cluster_estimators import K_Neighbours
 from mlaut.estimators.ensemble_estimators import Bagging_Classifier, Random_Forest_Classifier
 from mlaut.estimators.glm_estimators import Lasso_mlaut
-from mlaut.estimators.mlaut_estimator import seed_all, set_n_jobs
+from mlaut.estimators.parameters import seed_all, set_n_jobs
 from mlaut.estimators.svm_estimators import SVC_mlaut, SVR_mlaut
 
 IRIS = load_iris(return_X_y=True)

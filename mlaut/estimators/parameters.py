@@ -1,0 +1,77 @@
+"""Parameters inside a model: which there are, and setting all of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from mlaut.errors import StrategyError
+from mlaut.estimators.words import nearest
+
+__all__ = ["check_parameters", "seed_all", "set_n_jobs", "without"]
+
+
+def check_parameters(strategy: str, estimator: Any, names: Mapping[str, Any]) -> None:
+    """Refuse a name that is no parameter of the estimator of a strategy.
+
+    Raises
+    ------
+    StrategyError
+        With the nearest name that is one.
+    """
+    known = estimator.get_params()
+    for name in names:
+        if name not in known:
+            raise StrategyError(
+                f"strategy {strategy!r}: {type(estimator).__name__} has no parameter "
+                f"{name!r}; {nearest(name, known)}"
+            )
+
+
+def seed_all(model: Any, random_state: Any) -> Any:
+    """Set every ``random_state`` of a model that is None, in the order of their names.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import BaggingClassifier
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> model = seed_all(BaggingClassifier(DecisionTreeClassifier(random_state=1)), 0)
+    >>> model.random_state, model.estimator.random_state
+    (209652396, 1)
+    """
+    if random_state is None:
+        return model
+    source = check_random_state(random_state)
+    parameters = model.get_params(deep=True)
+    unset = [key for key in sorted(parameters) if _is(key, "random_state")]
+    seeds = {
+        key: int(source.randint(np.iinfo(np.int32).max)) for key in unset if parameters[key] is None
+    }
+    return model.set_params(**seeds)
+
+
+def set_n_jobs(model: Any, n_jobs: int) -> Any:
+    """Set every ``n_jobs`` of a model that is not None."""
+    parameters = model.get_params(deep=True)
+    named = [key for key in parameters if _is(key, "n_jobs") and parameters[key] is not None]
+    return model.set_params(**dict.fromkeys(named, n_jobs))
+
+
+def _is(key: str, parameter: str) -> bool:
+    return key == parameter or key.endswith(f"__{parameter}")
+
+
+def without(grid: Any, fixed: Mapping[str, Any]) -> Any:
+    """Take parameters that are fixed out of a grid.
+
+    Examples
+    --------
+    >>> without({"C": [1, 2], "gamma": [3]}, {"C": 1})
+    {'gamma': [3]}
+    """
+    if grid is None or isinstance(grid, Mapping):
+        return {name: values for name, values in (grid or {}).items() if name not in fixed}
+    return [part for part in (without(part, fixed) for part in grid) if part]
