@@ -11,6 +11,7 @@ _NAMES = {
     "corrections": ("CORRECTIONS", "adjust", "adjust_pairs"),
     "frequentist": ("ranksum_test", "sign_test", "t_test", "trinomial_test", "wilcoxon_test"),
     "intervals": ("dataset_estimates", "mean_estimates"),
+    "mcnemar": ("mcnemar_p", "mcnemar_test"),
     "missing": ("TREATMENTS", "Robustness", "treat_missing", "under_treatments"),
     "plots": ("box_plot", "critical_difference_diagram", "draw_ranks"),
     "portmanteau": (

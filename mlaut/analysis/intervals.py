@@ -177,7 +177,7 @@ def mean_estimates(
     -----
     MLaut 2019, Table 3, rows 2 and 3, and Table 4. Standard error for (a): ``sqrt(sum v_k / M_k) /
     N``; for (c): ``sqrt(sum (e_k - e)^2 / (N (N - 1)))``. The estimate is the same for both. For
-    scenario (b) see `mlaut.analysis.repeated_cv`.
+    scenario (b) see `mlaut.analysis.retrained_estimates`.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def mean_estimates(
     if scenario not in ("(a)", "(c)"):
         raise AnalysisError(
             f"scenario {scenario!r} is not one of '(a)', '(c)'; for '(b)' see "
-            "mlaut.analysis.repeated_cv"
+            "mlaut.analysis.retrained_estimates"
         )
     if method not in ("normal", "t", "bootstrap"):
         raise _unknown(method, ("normal", "t", "bootstrap"))

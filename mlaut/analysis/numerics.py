@@ -106,15 +106,18 @@ def signed_rank_ppf(n: int, tail: float) -> int:
 
 def _signed_sum(ranks: np.ndarray, limit: int) -> np.ndarray:
     """P(sum = s) for s = 0 to ``limit``, of ranks that each count or not by a fair coin."""
-    weight = np.zeros(limit + 1)
-    weight[0], top = 1.0, 0
-    for rank in ranks:
-        top = min(top + int(rank), limit)
-        weight[: top + 1] *= 0.5
-        if rank <= top:
-            # the right side is read before the left is written: halved weights of smaller sums
-            weight[rank : top + 1] += weight[: top + 1 - rank].copy()
-    return weight
+    before, after = np.zeros((2, limit + 1))
+    before[0], top = 1.0, 0
+    for start in range(0, len(ranks), 512):
+        part = ranks[start : start + 512].tolist()
+        for rank in part:
+            top = min(top + rank, limit)
+            if rank <= top:
+                after[:rank] = before[:rank]
+                np.add(before[rank : top + 1], before[: top + 1 - rank], out=after[rank : top + 1])
+                before, after = after, before
+        before *= 0.5 ** len(part)  # in parts, since the number of ways would overflow
+    return before
 
 
 def trinomial_sf(net: np.ndarray, n: int, tied: np.ndarray) -> np.ndarray:
@@ -133,16 +136,17 @@ def trinomial_sf(net: np.ndarray, n: int, tied: np.ndarray) -> np.ndarray:
     >>> trinomial_sf(np.array([4]), 14, np.array([10 / 14])).round(7)
     array([0.0386131])
     """
-    step = (1 - tied)[:, None] / 2
-    weight = np.zeros((len(net), 2 * n + 1))
-    weight[:, n] = 1.0
-    for _ in range(n):
-        moved = tied[:, None] * weight
-        moved[:, 1:] += step * weight[:, :-1]
-        moved[:, :-1] += step * weight[:, 1:]
-        weight = moved
-    tail = np.cumsum(weight[:, ::-1], axis=1)
-    return np.minimum(np.take_along_axis(tail, (n - net)[:, None], axis=1)[:, 0], 1.0)
+    from scipy.special import bdtrc, gammaln, xlog1py, xlogy
+
+    ties = np.arange(n + 1) if np.any(tied > 0) else np.zeros(1, dtype=int)
+    log_ways = gammaln(n + 1) - gammaln(ties + 1) - gammaln(n - ties + 1)
+    log_weight = log_ways + xlogy(ties, tied[:, None]) + xlog1py(n - ties, -tied[:, None])
+    # given the ties, wins are binomial among the others
+    others = n - ties
+    wins = np.ceil((others + net[:, None]) / 2)
+    tail = np.where(wins <= 0, 1.0, bdtrc(np.maximum(wins - 1, 0), others, 0.5))
+    tail = np.where(wins > others, 0.0, tail)
+    return np.minimum((np.exp(log_weight) * tail).sum(axis=1), 1.0)
 
 
 def range_sf(q: np.ndarray, groups: int) -> np.ndarray:
@@ -164,7 +168,7 @@ def range_sf(q: np.ndarray, groups: int) -> np.ndarray:
 
 def _range_tail(q: np.ndarray, groups: int, log_ndtr: Callable) -> np.ndarray:
     # x is the largest of the normals; the trapezoidal rule is exact to machine precision here
-    step = 1 / 32
+    step = 1 / 8
     x = np.arange(-9.0, float(np.max(q, initial=0.0)) + 9.0, step)[:, None]
     below = log_ndtr(x)
     with np.errstate(under="ignore"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +52,14 @@ class Pairs(NamedTuple):
         k = len(self.strategies)
         table = np.full((k, k), np.nan)
         table[self.first, self.second], table[self.second, self.first] = above, below
-        return pd.DataFrame(table, index=list(self.strategies), columns=list(self.strategies))
+        labels = _labels(self.strategies)
+        return pd.DataFrame(table, index=labels, columns=labels)
+
+
+@lru_cache(maxsize=8)
+def _labels(strategies: tuple[str, ...]) -> pd.Index:
+    """Make an index once: all tables of a comparison share it."""
+    return pd.Index(strategies)
 
 
 def paired_differences(results: Results) -> tuple[np.ndarray, Pairs]:
@@ -70,12 +78,20 @@ def paired_differences(results: Results) -> tuple[np.ndarray, Pairs]:
     AnalysisError
         There are fewer than two datasets or strategies.
     """
-    losses = complete_losses(results).to_numpy()
+    complete_losses(results)
+    return _differences(results), Pairs.of(results.strategies)
+
+
+@lru_cache(maxsize=1)
+def _differences(results: Results) -> np.ndarray:
+    """Take the differences once for all tests of the same results."""
+    losses, size = results.losses.to_numpy(), results.noise_scale
     pairs = Pairs.of(results.strategies)
     first, second = pairs.first, pairs.second
-    size = results.noise_scale
     noise = np.maximum(size[:, first], size[:, second])
-    return snap(losses[:, first] - losses[:, second], noise), pairs
+    differences = snap(losses[:, first] - losses[:, second], noise)
+    differences.flags.writeable = False
+    return differences
 
 
 def complete_losses(results: Results) -> pd.DataFrame:
@@ -149,7 +165,6 @@ def lay_out(
         tables={name: pairs.square(*values) for name, values in both.items()},
         alternative=alternative if side == "two-sided" else f"the first is {alternative}",
         effects={name: effect.method for name, effect in effects.items()},
-        n=len(results.datasets),
         notes=(*results.notes_text(), *notes),
-        **about,
+        **({"n": len(results.datasets)} | about),
     )

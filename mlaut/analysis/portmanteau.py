@@ -10,7 +10,7 @@ import pandas as pd
 from mlaut.analysis.effects import Effect
 from mlaut.analysis.numerics import snap
 from mlaut.analysis.pairs import Pairs, complete_losses, lay_out, odd
-from mlaut.analysis.ranks import rank_table, snap_within_datasets
+from mlaut.analysis.ranks import rank_array, rank_table, snap_within_datasets
 from mlaut.analysis.result_types import SMALLEST_P, Estimate, Pairwise, TestResult
 from mlaut.analysis.results import Results
 from mlaut.errors import AnalysisError
@@ -70,7 +70,7 @@ Kendall's W 0.7551, 95 % interval [0.6704, 0.8398], scenario (c)."
 
     if statistic not in ("F", "chi2"):
         raise AnalysisError(f"statistic {statistic!r} is not known; one of 'F', 'chi2'")
-    table = rank_table(results).to_numpy()
+    table = _ranks(results)
     n, k = table.shape
     chi2, correction = _friedman_chi2(table)
     chi2 = chi2 / correction if ties and correction > 0 else chi2
@@ -98,6 +98,11 @@ Kendall's W 0.7551, 95 % interval [0.6704, 0.8398], scenario (c)."
         ties=tied,
         notes=(*results.notes_text(), *notes),
     )
+
+
+def _ranks(results: Results) -> np.ndarray:
+    complete_losses(results)
+    return rank_array(results)
 
 
 def _friedman_chi2(table: np.ndarray) -> tuple[float, float]:
@@ -134,14 +139,14 @@ def kendalls_w(results: Results, *, confidence: float = 0.95) -> Estimate:
     confidence : float, default 0.95
         Of a jackknife interval with Student's t; NaN with two datasets.
     """
-    table = rank_table(results).to_numpy()
+    table = _ranks(results)
     n = len(table)
     value = _w(table)
     if n < 3:
         return Estimate(name="Kendall's W", value=value, confidence=confidence, n=n)
     # the mean correlation between two datasets does not depend on N, as W does
     concordance = (n * value - 1) / (n - 1)
-    without = np.array([_w(np.delete(table, i, axis=0)) for i in range(n)])
+    without = _w_without_each(table)
     without = ((n - 1) * without - 1) / (n - 2)
     pseudo = n * concordance - (n - 1) * without
     error = pseudo.std(ddof=1) / np.sqrt(n)
@@ -169,6 +174,16 @@ def _w(table: np.ndarray) -> float:
     n, k = table.shape
     chi2, correction = _friedman_chi2(table)
     return min(chi2 / correction / (n * (k - 1)), 1.0) if correction > 0 else 0.0
+
+
+def _w_without_each(table: np.ndarray) -> np.ndarray:
+    """Give W with each dataset left out in turn: shape (N,)."""
+    n, k = table.shape
+    centred = table - (k + 1) / 2
+    between = np.square(centred.sum(axis=0) - centred).sum(axis=1)
+    squares = np.square(centred)
+    within = squares.sum() - squares.sum(axis=1)
+    return np.where(within > 0, between / np.where(within > 0, within, 1) / (n - 1), 0.0)
 
 
 def quade_test(results: Results) -> TestResult:
@@ -209,7 +224,7 @@ def _quade(results: Results) -> tuple[np.ndarray, np.ndarray]:
     size = results.noise_scale.max(axis=1, keepdims=True)
     ranges = snap(losses.max(axis=1, keepdims=True) - losses.min(axis=1, keepdims=True), size)
     weight = rankdata(ranges, axis=0)
-    return weight * (rank_table(results).to_numpy() - (losses.shape[1] + 1) / 2), weight
+    return weight * (_ranks(results) - (losses.shape[1] + 1) / 2), weight
 
 
 def aligned_ranks_test(results: Results) -> TestResult:

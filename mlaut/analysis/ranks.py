@@ -6,6 +6,8 @@ others that take part. Scenario (c).
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import pandas as pd
 
@@ -37,11 +39,18 @@ def rank_table(results: Results) -> pd.DataFrame:
     >>> rank_table(Results.from_table(table, metric="accuracy")).to_numpy().tolist()
     [[1.0, 3.0, 2.0], [1.5, 1.5, 3.0]]
     """
+    losses = complete_losses(results)
+    return pd.DataFrame(rank_array(results), index=losses.index, columns=losses.columns)
+
+
+@lru_cache(maxsize=1)
+def rank_array(results: Results) -> np.ndarray:
+    """Give the ranks of complete results, taken once for all tests: shape (N, K)."""
     from scipy.stats import rankdata
 
-    losses = complete_losses(results)
-    snapped = snap_within_datasets(losses.to_numpy(), results)
-    return pd.DataFrame(rankdata(snapped, axis=1), index=losses.index, columns=losses.columns)
+    table = rankdata(snap_within_datasets(results.losses.to_numpy(), results), axis=1)
+    table.flags.writeable = False
+    return table
 
 
 def snap_within_datasets(values: np.ndarray, results: Results) -> np.ndarray:

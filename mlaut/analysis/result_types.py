@@ -306,9 +306,11 @@ class Pairwise(Shown):
 
     def __post_init__(self) -> None:
         check_scenario(self.scenario)
-        names = list(self.strategies)
+        names, known = list(self.strategies), set()
         for key, table in self.tables.items():
-            if list(table.index) != names or list(table.columns) != names:
+            labels = [x for x in (table.index, table.columns) if id(x) not in known]
+            known |= {id(label) for label in labels}
+            if any(list(label) != names for label in labels):
                 raise AnalysisError(f"{self.name}: table {key!r} is not labelled by {names}")
         if "p_value" in self.tables and (self.p_values < SMALLEST_P).any(axis=None):
             floored = self.p_values.mask(self.p_values < SMALLEST_P, SMALLEST_P)
@@ -359,11 +361,16 @@ class Pairwise(Shown):
             strategies=(first, second),
             statistic=get("statistic"),
             p_value=get("p_value"),
-            probabilities={key: get(key) or 0.0 for key in self.tables if key[:2] in ("P(", "p ")},
+            probabilities={key: self.value(key, first, second) for key in self._probabilities},
             effects=tuple(self._effect(name, get) for name in self.effects),
             ties=int(get("ties") or 0),
             notes=(*self.notes, *((note,) if note else ())),
         )
+
+    @property
+    def _probabilities(self) -> list[str]:
+        ends = {name + end for name in self.effects for end in ("", " low", " high")}
+        return [key for key in self.tables if key[:2] in ("P(", "p ") and key not in ends]
 
     def _effect(self, name: str, get: Callable[[str], float | None]) -> Estimate:
         value, low, high = (get(name + end) for end in ("", " low", " high"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -221,12 +222,12 @@ True or False, or the name of a metric
     @property
     def scores(self) -> pd.DataFrame:
         """Mean score of each strategy on each dataset, NaN where a cell of it is missing."""
-        return self._frame(self._mean(self.cells))
+        return self._frame(self._means[0])
 
     @property
     def losses(self) -> pd.DataFrame:
         """Mean loss of each strategy on each dataset, NaN where a cell of it is missing."""
-        return self._frame(self._mean(self.cell_losses))
+        return self._frame(self._means[1])
 
     @property
     def noise_scale(self) -> np.ndarray:
@@ -234,7 +235,7 @@ True or False, or the name of a metric
 
         Equal losses can differ by rounding noise of that size times the machine's precision.
         """
-        return np.maximum(self.losses.abs().to_numpy(), self.scores.abs().to_numpy())
+        return np.abs(self._means).max(axis=0)
 
     @property
     def fold_losses(self) -> pd.DataFrame:
@@ -359,10 +360,9 @@ True or False, or the name of a metric
                     f"this needs at least {least} {word}, and there "
                     f"{'is' if len(names) == 1 else 'are'} {len(names)} ({', '.join(names)})"
                 )
-        losses = self.losses
-        if losses.isna().any(axis=None):
+        if np.isnan(self._means[1]).any():
             raise MissingCellsError(self._missing_text())
-        return losses
+        return self.losses
 
     def _missing_text(self) -> str:
         missing = self.missing
@@ -384,13 +384,17 @@ True or False, or the name of a metric
         return pd.Index(self.strategies, name="strategy")
 
     def _frame(self, values: np.ndarray) -> pd.DataFrame:
-        return pd.DataFrame(
-            values, index=pd.Index(self.datasets, name="dataset"), columns=self._columns
-        )
+        rows = pd.Index(self.datasets, name="dataset")
+        return pd.DataFrame(values, index=rows, columns=self._columns, copy=True)
 
-    def _mean(self, cells: np.ndarray) -> np.ndarray:
+    @cached_property
+    def _means(self) -> np.ndarray:
+        """Mean scores and mean losses: shape (2, N, K)."""
         expected = self.expected[:, None]
-        return np.where(expected, cells, 0).sum(axis=(2, 3)) / expected.sum(axis=(2, 3))
+        both = np.where(expected, np.stack([self.cells, self.cell_losses]), 0)
+        means = both.sum(axis=(3, 4)) / expected.sum(axis=(2, 3))
+        means.flags.writeable = False
+        return means
 
     def title(self) -> str:  # noqa: D102 - inherited
         repeats, folds = self.expected.shape[1:]

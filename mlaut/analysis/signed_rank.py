@@ -112,8 +112,7 @@ def rank_biserial(d: np.ndarray, signed: SignedRanks, confidence: float = 0.95) 
     total = signed.plus + signed.minus
     r = (signed.plus - signed.minus) / np.where(total > 0, total, 1)
     n = (signed.ranks > 0).sum(axis=0)
-    columns = zip(d.T, signed.ranks.T, strict=True)
-    variance = np.array([_placement_variance(x[ranks > 0]) for x, ranks in columns])
+    variance = _placement_variance(d, signed.ranks > 0)
     variance *= (n * (n + 1) / np.where(total > 0, 2 * total, 1)) ** 2
     share = (1 + r) / 2
     trials = np.minimum(effective_n(share, variance / 4, n), n)
@@ -121,16 +120,19 @@ def rank_biserial(d: np.ndarray, signed: SignedRanks, confidence: float = 0.95) 
     return Effect(r, 2 * low - 1, 2 * high - 1, WILSON)
 
 
-def _placement_variance(x: np.ndarray) -> float:
-    """Variance of the mean sign of sums of two differences, by the placement of each."""
-    n = len(x)
-    if n < 2:
-        return 0.0
-    ordered = np.sort(x)
-    above = n - np.searchsorted(ordered, -x, side="right")
-    below = np.searchsorted(ordered, -x, side="left")
-    placement = (above - below - np.sign(x)) / (n - 1)
-    return float(4 * placement.var(ddof=1) / n)
+def _placement_variance(d: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Give the variance of the mean sign of sums of two kept differences, by their placements."""
+    from scipy.stats import rankdata
+
+    n, size = kept.sum(axis=0), len(d)
+    # the rank of -x among all, less that among the negatives, counts what is below -x
+    below = rankdata(np.concatenate([d, -d]), axis=0)[size:] - rankdata(-d, axis=0)
+    # differences that are left out are 0, and would count by the sign of the other
+    net = size - 2 * below - (size - n) * np.sign(d)
+    placement = np.where(kept, (net - np.sign(d)) / np.maximum(n - 1, 1), 0.0)
+    mean = placement.sum(axis=0) / np.maximum(n, 1)
+    squares = np.where(kept, np.square(placement - mean), 0.0).sum(axis=0)
+    return np.where(n > 1, 4 * squares / np.maximum(n - 1, 1) / np.maximum(n, 1), 0.0)
 
 
 def hodges_lehmann(d: np.ndarray, confidence: float = 0.95) -> Effect:
@@ -144,14 +146,14 @@ def hodges_lehmann(d: np.ndarray, confidence: float = 0.95) -> Effect:
     (array([3.5]), array([1.]), array([6.]))
     """
     n = len(d)
-    first, second = np.triu_indices(n)
+    n_means = n * (n + 1) // 2
+    upper = np.flatnonzero(np.triu(np.ones((n, n), dtype=bool)))
     cut = signed_rank_ppf(n, (1 - confidence) / 2)
-    n_means = len(first)
     middle = [(n_means - 1) // 2, n_means // 2]
     ends = [cut, n_means - 1 - cut] if cut >= 0 else []
     found = np.empty((3, d.shape[1]))
     for column, x in enumerate(d.T):
-        means = np.partition((x[first] + x[second]) / 2, sorted({*middle, *ends}))
-        bounds = means[ends] if ends else (-np.inf, np.inf)
-        found[:, column] = means[middle].mean(), *bounds
+        sums = np.sort(np.add.outer(x, x).ravel().take(upper))
+        bounds = sums[ends] / 2 if ends else (-np.inf, np.inf)
+        found[:, column] = sums[middle].mean() / 2, *bounds
     return Effect(found[0], found[1], found[2], "inverted signed rank test")
