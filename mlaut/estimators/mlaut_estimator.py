@@ -299,12 +299,14 @@ class MlautEstimator(BaseEstimator):
         X : DataFrame or array-like, shape (n_rows, n_features)
         y : array-like, shape (n_rows,)
         **fit_params
-            Passed on.
+            For the wrapped estimator, for example ``sample_weight``.
         """
         if y is None:
             raise DataError(f"{self.name} requires y to be passed, but the target y is None")
         shape = self._shape_of(X, np.asarray(y))
-        self.estimator_ = self.assemble(shape).fit(X, y, **fit_params)
+        step = "" if self.preprocessing is None else "estimator__"
+        given = {f"{step}{name}": value for name, value in fit_params.items()}
+        self.estimator_ = self.assemble(shape).fit(X, y, **given)
         self.n_features_in_ = shape.n_features
         return self
 

@@ -193,6 +193,15 @@ def test_it_has_the_methods_that_its_estimator_has():
     assert SVC_mlaut(param_grid=None).fit(*IRIS).decision_function(IRIS[0]).shape == (150, 3)
 
 
+@pytest.mark.parametrize("preprocessing", ["default", None])
+def test_weights_reach_the_wrapped_estimator(preprocessing):
+    strategy = SVC_mlaut(preprocessing=preprocessing, param_grid={"C": [1, 2]})
+    X, y = IRIS
+    weights = np.where(y == 2, 1e-9, 1.0)
+    strategy.fit(X, y, sample_weight=weights)
+    assert set(strategy.predict(X)) == {0, 1}
+
+
 # ---- assembling
 
 
