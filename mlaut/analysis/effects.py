@@ -81,30 +81,18 @@ def cohens_d(d: np.ndarray, confidence: float = 0.95) -> Effect:
 def _noncentrality(t: np.ndarray, df: int, target: float) -> np.ndarray:
     """Solve ``P(T <= t) = target`` for the noncentrality of a t distribution.
 
-    T = (Z + nc) / S, so P(T <= t) is the mean of the normal probability of ``t S - nc`` over the
-    distribution of S, taken by the trapezoidal rule in log S. On the normal scale it is nearly
-    linear in nc, so a few secant steps are exact.
+    On the normal scale the probability is nearly linear in it, so a few secant steps are exact.
     """
-    from scipy.special import chdtri, gammaln, ndtr, ndtri
+    from scipy.special import ndtri
 
-    if len(t) == 0:
-        return t
-    lowest, highest = 0.5 * np.log(chdtri(df, np.array([1 - 1e-15, 1e-15])) / df)
-    # a third of the width of the narrowest of: the distribution of log S, its tail, the normal part
-    step = min(0.35 / np.sqrt(2 * df), 0.1, 0.35 / max(np.abs(t).max(), 1e-3))
-    log_s = np.arange(lowest, highest + step, step)[:, None]
-    log_weight = df * log_s - 0.5 * df * np.exp(2 * log_s)
-    log_weight += 0.5 * df * np.log(df / 2) - gammaln(df / 2) + np.log(2 * step)
-    weight, s = np.exp(log_weight), np.exp(log_s)
     # the smaller tail keeps the precision of both
     side = 1.0 if target < 0.5 else -1.0
 
     def miss(nc: np.ndarray) -> np.ndarray:
-        tail = (weight * ndtr(side * (t * s - nc))).sum(axis=0)
-        return side * ndtri(np.maximum(tail, np.finfo(float).tiny)) - ndtri(target)
+        tail = np.maximum(_noncentral_tail(t, df, nc, lower=target < 0.5), np.finfo(float).tiny)
+        return side * ndtri(tail) - ndtri(target)
 
-    spread = np.sqrt(1 + t**2 / (2 * df))
-    before = t - ndtri(target) * spread
+    before = t - ndtri(target) * np.sqrt(1 + t**2 / (2 * df))
     now = before + 0.1
     miss_before = miss(before)
     for _ in range(30):
@@ -112,10 +100,52 @@ def _noncentrality(t: np.ndarray, df: int, target: float) -> np.ndarray:
         step = now - before
         slope = (miss_now - miss_before) / np.where(step == 0, 1.0, step)
         before, miss_before = now, miss_now
-        now = now - miss_now / np.where(slope < -1e-3, slope, -1.0)
+        now = now - miss_now / np.where(slope < 0, slope, -1.0)
         if np.all(np.abs(now - before) <= 1e-11 * (1 + np.abs(now))):
             break
     return now
+
+
+def _noncentral_tail(t: np.ndarray, df: int, nc: np.ndarray, *, lower: bool) -> np.ndarray:
+    """Give P(T <= t) or P(T > t) for T = (Z + nc) / S, by the trapezoidal rule.
+
+    It runs over S for small t and over Z for large t, whichever is the wider beside the other.
+    """
+    tail = np.empty_like(t)
+    small = np.abs(t) <= _largest_small_t(df)
+    tail[small] = _tail_over_s(t[small], df, nc[small], lower=lower)
+    # T < -t for nc is T > t for -nc
+    for sign, where in ((1, ~small & (t > 0)), (-1, ~small & (t < 0))):
+        below = lower if sign == 1 else not lower
+        tail[where] = _tail_over_z(sign * t[where], df, sign * nc[where], lower=below)
+    return tail
+
+
+def _largest_small_t(df: int) -> float:
+    # with very few datasets the density of S has a corner at 0, which the other way cannot follow
+    return max(np.sqrt(2 * df), 12.0 if df < 5 else 0.0)
+
+
+def _tail_over_s(t: np.ndarray, df: int, nc: np.ndarray, *, lower: bool) -> np.ndarray:
+    from scipy.special import chdtri, gammaln, ndtr
+
+    lowest, highest = 0.5 * np.log(chdtri(df, np.array([1 - 1e-15, 1e-15])) / df)
+    step = min(0.3 / _largest_small_t(df), 0.1)
+    log_s = np.arange(lowest, highest + step, step)[:, None]
+    log_weight = df * log_s - 0.5 * df * np.exp(2 * log_s)
+    log_weight += 0.5 * df * np.log(df / 2) - gammaln(df / 2) + np.log(2 * step)
+    away = t * np.exp(log_s) - nc
+    return (np.exp(log_weight) * ndtr(away if lower else -away)).sum(axis=0)
+
+
+def _tail_over_z(t: np.ndarray, df: int, nc: np.ndarray, *, lower: bool) -> np.ndarray:
+    from scipy.special import chdtr, chdtrc
+
+    step = 0.15
+    z = np.arange(-8.5, 8.5, step)[:, None]
+    s = np.maximum((z + nc) / t, 0.0)
+    tail = (chdtrc if lower else chdtr)(df, df * s**2)
+    return (np.exp(-0.5 * z**2) * tail).sum(axis=0) * step / np.sqrt(2 * np.pi)
 
 
 def share_better(d: np.ndarray, confidence: float = 0.95) -> Effect:
