@@ -71,8 +71,7 @@ class LossSquared(_RegressionLoss):
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """Give the squared differences."""
-        with np.errstate(over="ignore"):
-            return np.square(predictions - truth)
+        return np.square(predictions - truth)
 
 
 class LossAbsolute(_RegressionLoss):

@@ -143,7 +143,7 @@ class MLautScore:
             )
         self.check(block)
         truth, outputs = self.inputs(block)
-        values, losses, variances = np.full((3, *block.status.shape), np.nan)
+        scored = np.full((3, *block.status.shape), np.nan)
         usable = block.done.copy()
         for repeat in range(block.split.n_repeats):
             for fold in range(block.split.n_folds):
@@ -152,21 +152,26 @@ class MLautScore:
                 if self.uses == "probabilities":
                     usable[:, repeat, fold] &= ~np.isnan(given).any(axis=(1, 2))
                 who = np.flatnonzero(usable[:, repeat, fold])
-                if len(who) == 0 or not rows.any():
-                    continue
-                if self.average:
-                    points = np.asarray(self.points(truth[rows], given[who]), dtype=float)
-                    values[who, repeat, fold] = points.mean(axis=-1)
-                    # the mean of the losses, since 1 - mean(right) is not quite mean(wrong)
-                    losses[who, repeat, fold] = self.loss(points).mean(axis=-1)
-                    if points.shape[-1] > 1:
-                        variances[who, repeat, fold] = points.var(axis=-1, ddof=1)
-                else:
-                    scores = self.cells(truth[rows], given[who], block.classes)
-                    values[who, repeat, fold], losses[who, repeat, fold] = scores, self.loss(scores)
-        values[~np.isfinite(values)] = np.nan
-        losses[np.isnan(values)] = np.nan
-        return CellScores(values, losses, variances, self._reasons(block, values, usable))
+                if len(who) and rows.any():
+                    of_fold = self._score_test_set(truth[rows], given[who], block.classes)
+                    scored[:, who, repeat, fold] = of_fold
+        scored[:, ~np.isfinite(scored[0])] = np.nan
+        return CellScores(*scored, self._reasons(block, scored[0], usable))
+
+    def _score_test_set(
+        self, truth: np.ndarray, outputs: np.ndarray, classes: Sequence[Any]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Give scores, losses and variances of point losses, shape (S,) each."""
+        none = np.full(len(outputs), np.nan)
+        # what diverged gives numbers that are not finite, and is listed as missing
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not self.average:
+                scores = self.cells(truth, outputs, classes)
+                return scores, self.loss(scores), none
+            points = np.asarray(self.points(truth, outputs), dtype=float)
+            variances = points.var(axis=-1, ddof=1) if points.shape[-1] > 1 else none
+            # the mean of the losses, since 1 - mean(right) is not quite mean(wrong)
+            return points.mean(axis=-1), self.loss(points).mean(axis=-1), variances
 
     def cells(
         self,

@@ -1,0 +1,317 @@
+"""Results from tables and studies: labels, direction, gaps, choices, and bad input."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut.analysis import Results, metric
+from mlaut.errors import AnalysisError, MissingCellsError
+from mlaut.records import REGRESSION, Status
+
+WIDE = pd.DataFrame(
+    {"tree": [0.9, 0.8, 0.7], "forest": [0.95, 0.85, 0.8]}, index=["iris", "wine", "zoo"]
+)
+
+
+# ------------------------------------------------------------------------- tables
+
+
+def test_a_wide_table_with_a_known_metric():
+    results = Results.from_table(WIDE, metric="accuracy")
+    assert results.datasets == ("iris", "wine", "zoo")
+    assert results.strategies == ("tree", "forest")
+    assert results.losses.loc["zoo", "tree"] == pytest.approx(0.3)
+    assert results.scores.loc["zoo", "tree"] == 0.7
+    assert (
+        results.sentence()
+        == "accuracy of 2 strategies on 3 datasets, 1 x 1 folds, no missing cells."
+    )
+    assert "forest" in results._repr_html_()
+
+
+def test_a_table_of_folds():
+    index = pd.MultiIndex.from_product([["a", "b"], [1, 2], [1, 2, 3]])
+    table = pd.DataFrame({"A": np.arange(12.0), "B": 1.0}, index=index)
+    results = Results.from_table(table, greater_is_better=False)
+    assert results.cell_losses.shape == (2, 2, 2, 3)
+    assert results.losses["A"].tolist() == [2.5, 8.5]
+    assert results.fold_losses["A"].tolist() == list(range(12))
+    assert results.fold_losses.index.names == ["dataset", "repeat", "fold"]
+
+
+def test_a_second_level_is_folds_or_repeats_by_its_name():
+    for name, shape in (("fold", (1, 1, 1, 2)), ("run", (1, 1, 2, 1))):
+        index = pd.MultiIndex.from_product([["a"], [1, 2]], names=["dataset", name])
+        table = pd.DataFrame({"A": [0.1, 0.2]}, index=index)
+        assert Results.from_table(table, greater_is_better=False).cells.shape == shape
+
+
+def test_datasets_may_have_different_numbers_of_folds():
+    index = pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)], names=["dataset", "fold"])
+    results = Results.from_table(
+        pd.DataFrame({"A": [1.0, 3.0, 5.0]}, index=index), greater_is_better=False
+    )
+    assert results.losses["A"].tolist() == [2.0, 5.0]
+    assert results.missing.empty
+
+
+def test_a_long_table_in_any_order():
+    rows = pd.DataFrame(
+        {
+            "task": ["zoo", "iris", "iris", "zoo"],
+            "framework": ["B", "A", "B", "A"],
+            "fold": [0, 0, 0, 0],
+            "acc": [0.4, 0.1, 0.2, 0.3],
+        }
+    )
+    results = Results.from_long(
+        rows, value="acc", dataset="task", strategy="framework", fold="fold", metric="accuracy"
+    )
+    assert results.datasets == ("zoo", "iris")
+    assert results.strategies == ("B", "A")
+    assert results.scores.loc["zoo"].tolist() == [0.4, 0.3]
+
+
+def test_sizes_of_test_sets_give_standard_errors():
+    results = Results.from_table(WIDE, metric="accuracy", n_test=[10, 20, 30])
+    expected = np.sqrt(0.9 * 0.1 / 9)
+    assert results.standard_errors.loc["iris", "tree"] == pytest.approx(expected)
+    by_name = Results.from_table(
+        WIDE, metric="accuracy", n_test=pd.Series({"zoo": 30, "wine": 20, "iris": 10})
+    )
+    assert by_name.standard_errors.equals(results.standard_errors)
+    with pytest.raises(AnalysisError, match="positive number for every row"):
+        Results.from_table(WIDE, metric="accuracy", n_test=[10, 20, 0])
+    with pytest.raises(AnalysisError, match=r"scenario \(a\) needs the point losses"):
+        _ = Results.from_table(WIDE, metric="accuracy").standard_errors
+
+
+@pytest.mark.parametrize(
+    ("table", "how", "message"),
+    [
+        (WIDE, {"metric": "mine"}, "the direction of 'mine' is not known"),
+        (WIDE * 100, {"metric": "accuracy"}, "within 0 and 1, and 'tree' has 90 on 'iris'"),
+        (WIDE.rename(columns={"tree": "forest"}), {}, "strategy 'forest' comes more than once"),
+        (WIDE.rename(index={"wine": "iris"}), {}, "several rows for 'iris'"),
+        (WIDE.replace(0.9, np.inf), {}, "score of 'tree' on 'iris' is infinite"),
+        (WIDE.assign(name="x"), {}, "column 'name' of the table holds"),
+        (WIDE[[]], {}, "not an empty one"),
+        (WIDE.iloc[:0], {}, "not an empty one"),
+        ([[0.1]], {}, "not list"),
+    ],
+)
+def test_bad_tables_are_errors_of_one_line(table, how, message):
+    with pytest.raises(AnalysisError, match=message) as raised:
+        Results.from_table(table, **(how or {"greater_is_better": False}))
+    assert "\n" not in str(raised.value)
+
+
+def test_bad_long_tables():
+    rows = pd.DataFrame({"dataset": ["a", "a"], "strategy": ["A", "A"], "loss": [1.0, 2.0]})
+    with pytest.raises(AnalysisError, match="1 rows are there twice, the first: a, A"):
+        Results.from_long(rows, value="loss", greater_is_better=False)
+    with pytest.raises(AnalysisError, match=r"column 'los' .* did you mean 'loss'"):
+        Results.from_long(rows, value="los", greater_is_better=False)
+
+
+# ------------------------------------------------------------------- missing cells
+
+
+def test_missing_cells_are_listed_and_never_dropped():
+    table = WIDE.copy()
+    table.loc["wine", "tree"] = np.nan
+    results = Results.from_table(table, metric="accuracy")
+    assert results.missing.to_dict("records") == [
+        {"dataset": "wine", "strategy": "tree", "repeat": 0, "fold": 0, "reason": "missing"}
+    ]
+    assert len(results.losses) == 3
+    with pytest.raises(MissingCellsError, match="1 of 6 cells have no accuracy") as raised:
+        results.complete()
+    for word in ("tree (1)", "wine", "drop datasets", "fallback"):
+        assert word in str(raised.value)
+
+
+def test_one_missing_fold_makes_the_mean_missing():
+    index = pd.MultiIndex.from_product([["a"], [1, 2]], names=["dataset", "fold"])
+    table = pd.DataFrame({"A": [0.1, np.nan], "B": [0.1, 0.2]}, index=index)
+    losses = Results.from_table(table, greater_is_better=False).losses
+    assert np.isnan(losses.loc["a", "A"])
+    assert losses.loc["a", "B"] == pytest.approx(0.15)
+
+
+# ----------------------------------------------------------------------- selection
+
+
+def test_a_choice_keeps_what_belongs_to_it(make_block):
+    status = np.full((3, 1, 1), Status.DONE)
+    status[2] = Status.TIMEOUT
+    blocks = [
+        make_block([0, 1], [[0, 1], [1, 1], [-1, -1]], [0, 0], dataset=name, status=status)
+        for name in ("a", "b")
+    ]
+    results = Results.from_blocks(blocks, "accuracy")
+    chosen = results.select(strategies=["C", "A"], datasets=["b"])
+    assert chosen.strategies == ("C", "A")
+    assert chosen.missing["reason"].tolist() == ["timeout"]
+    assert chosen.missing["strategy"].tolist() == ["C"]
+    assert chosen.losses.loc["b", "A"] == 0.0
+    assert chosen.points("b").shape == (2, 1, 2)
+    assert results.select(strategies="A").strategies == ("A",)
+    with pytest.raises(AnalysisError, match=r"'treee' .* did you mean 'tree'\?"):
+        Results.from_table(WIDE, metric="accuracy").select(strategies=["treee"])
+    with pytest.raises(AnalysisError, match="no dataset was chosen"):
+        results.select(datasets=[])
+
+
+# -------------------------------------------------------------------------- blocks
+
+
+def test_blocks_of_several_datasets(make_block):
+    blocks = [
+        make_block([0, 1, 1], [[0, 1, 0], [0, 1, 1]], [0, 0, 0], dataset="a"),
+        make_block([0, 1, 1, 0], [[0, 1, 0, 1], [0, 1, 1, 0]], [0, 0, 1, 1], dataset="b"),
+    ]
+    results = Results.from_blocks(blocks, "misclassification")
+    assert results.losses["A"].tolist() == [1 / 3, 0.5]
+    assert results.expected.tolist() == [[[True, False]], [[True, True]]]
+    assert results.n_test.tolist() == [[[3, 0]], [[2, 2]]]
+    assert results.n_train.tolist() == [[[0, 0]], [[2, 2]]]
+    assert results.points("a")[:, 0].tolist() == [[0, 0, 1], [0, 0, 0]]
+    assert any("approximate under cross-validation" in note for note in results.notes)
+
+
+def test_a_dataset_without_a_strategy_has_missing_cells(make_block):
+    blocks = [
+        make_block([0, 1], [[0, 1], [0, 1]], [0, 0], dataset="a"),
+        make_block([0, 1], [[0, 1]], [0, 0], dataset="b"),
+    ]
+    results = Results.from_blocks(blocks, "accuracy")
+    assert results.missing[["dataset", "strategy", "reason"]].to_numpy().tolist() == [
+        ["b", "B", "not planned"]
+    ]
+
+
+def test_one_table_under_two_names_is_pointed_out(make_block, losses):
+    blocks = [
+        make_block([0, 1], [[0, 1], [0, 1]], [0, 0], dataset=name, fingerprint=mark)
+        for name, mark in (("iris", "f"), ("wine", "g"), ("iris2", "f"))
+    ]
+    results = Results.from_blocks(blocks, "accuracy")
+    assert results.duplicates == (("iris", "iris2"),)
+    assert "the same table: iris, iris2" in repr(results)
+    from mlaut.analysis import sign_test
+
+    assert "the same table: iris, iris2" in sign_test(results).notes
+    assert losses({"A": [1.0]}).duplicates == ()
+
+
+def test_standard_errors_of_scenario_a(make_block):
+    """MLaut 2019, Table 3: sqrt(v / M) for a test set; folds add, repeats are averaged."""
+    rng = np.random.default_rng(0)
+    truth, guess = rng.normal(size=40), rng.normal(size=(1, 2, 40))
+    single = make_block(truth, guess[:, :1], np.zeros(40), task=REGRESSION)
+    points = np.square(guess[0, 0] - truth)
+    found = Results.from_blocks([single], "squared").standard_errors.iloc[0, 0]
+    assert found == pytest.approx(points.std(ddof=1) / np.sqrt(40))
+    folds = np.stack([np.arange(40) % 4, np.arange(40) // 10])
+    repeated = make_block(truth, guess, folds, task=REGRESSION)
+    by_repeat = []
+    for r in range(2):
+        losses = np.square(guess[0, r] - truth)
+        parts = [losses[folds[r] == f].var(ddof=1) / 10 for f in range(4)]
+        by_repeat.append(np.sqrt(sum(parts)) / 4)
+    found = Results.from_blocks([repeated], "squared").standard_errors.iloc[0, 0]
+    assert found == pytest.approx(np.mean(by_repeat))
+
+
+def test_scoring_needs_something_to_score(make_block):
+    with pytest.raises(AnalysisError, match="no dataset that suits the metric 'accuracy'"):
+        Results.from_blocks([], "accuracy")
+    status = np.full((1, 1, 1), Status.MISSING)
+    block = make_block([0, 1], [[-1, -1]], [0, 0], status=status)
+    with pytest.raises(AnalysisError, match="no cell of this study was tried yet"):
+        Results.from_blocks([block], "accuracy")
+
+
+# ------------------------------------------------------------------------- studies
+
+
+@pytest.fixture
+def study(make_block):
+    """A study as the analysis sees it: names and blocks."""
+
+    class Stored:
+        def __init__(self):
+            skipped = np.array([[[Status.DONE]], [[Status.DONE]], [[Status.SKIPPED]]])
+            self.all = [
+                make_block([0, 1], [[0, 1], [1, 1], [-1] * 2], [0, 0], dataset=name, status=skipped)
+                for name in ("a", "b")
+            ]
+            numbers = [[np.nan] * 2, [np.nan] * 2, [1.0, 2.0]]
+            self.all.append(
+                make_block(
+                    [1.0, 2.0],
+                    numbers,
+                    [0, 0],
+                    dataset="r",
+                    task=REGRESSION,
+                    status=np.array([[[5]], [[6]], [[1]]]),
+                )  # fmt: skip
+            )
+
+        @property
+        def datasets(self):
+            return tuple(block.dataset for block in self.all)
+
+        def blocks(self, names):
+            return (block for block in self.all if block.dataset in names)
+
+        def block(self, name):
+            return next(block for block in self.all if block.dataset == name)
+
+    return Stored()
+
+
+def test_a_study_is_scored_on_the_datasets_of_the_metrics_task(study):
+    results = Results.from_study(study, "accuracy")
+    assert results.datasets == ("a", "b")
+    assert results.strategies == ("A", "B")
+    assert results.notes == (
+        "accuracy is for Classification; left out: r",
+        "tried on none of the datasets, left out: C",
+    )
+    assert results.points("b").shape == (2, 1, 2)
+
+
+def test_a_study_is_scored_on_what_is_asked_for(study):
+    results = Results.from_study(study, metric("accuracy"), strategies=["B"], datasets=["b"])
+    assert (results.strategies, results.datasets) == (("B",), ("b",))
+    with pytest.raises(AnalysisError, match="rmse is for Regression, and dataset 'a'"):
+        Results.from_study(study, "rmse", datasets=["a"])
+    with pytest.raises(AnalysisError, match="dataset 'x' is not in these results"):
+        Results.from_study(study, "accuracy", datasets=["x"])
+    with pytest.raises(AnalysisError, match="strategy 'Z' is not"):
+        Results.from_study(study, "accuracy", strategies=["Z"])
+
+
+def test_a_study_on_disk(tmp_path, make_block):
+    from mlaut.files_io import SplitEntry, StrategyEntry, Study
+    from mlaut.records import CLASSIFICATION, Cell, Outcome, Split
+
+    study = Study(tmp_path / "study.h5")
+    folds = np.array([[-1, 0, 0, 0]], dtype=np.int16)
+    truth = np.array([0, 1, 1, 0], dtype=np.int32)
+    study.save_splits(
+        [SplitEntry("iris", "/x/iris", CLASSIFICATION, "f", ("n", "y"), truth, Split(folds))]
+    )
+    study.allocate([StrategyEntry("tree", "g"), StrategyEntry("dead", "h")])
+    with study.writing() as writer:
+        writer.write(
+            Outcome(Cell("iris", "tree"), Status.DONE, np.array([1, 1, 1], dtype=np.int32)),
+            Outcome(Cell("iris", "dead"), Status.TIMEOUT, reason="too slow"),
+        )
+    for source in (study, study.path, str(study.path)):
+        results = Results.from_study(source, "accuracy")
+        assert results.losses.loc["iris", "tree"] == 1 / 3
+        assert results.missing["reason"].tolist() == ["timeout"]
+        assert results.n_train.tolist() == [[[1]]]

@@ -1,0 +1,297 @@
+"""Metrics against scikit-learn, by hand, and as blocks are scored."""
+
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+
+from mlaut.analysis import (
+    LossBrier,
+    LossLog,
+    LossMisclassification,
+    LossQuantile,
+    LossRMSE,
+    MLautScore,
+    ScoreAccuracy,
+    ScoreAUC,
+    ScoreBalancedAccuracy,
+    ScoreF1,
+    ScoreMCC,
+    ScorePrecision,
+    ScoreSensitivity,
+    ScoreSpecificity,
+    metric,
+    metric_names,
+)
+from mlaut.errors import AnalysisError
+from mlaut.records import REGRESSION, Status
+
+RNG = np.random.default_rng(0)
+TRUTH = RNG.integers(0, 2, 60)
+GUESS = np.where(RNG.uniform(size=60) < 0.7, TRUTH, 1 - TRUTH)
+TRUTH3 = RNG.integers(0, 3, 90)
+GUESS3 = np.where(RNG.uniform(size=90) < 0.6, TRUTH3, RNG.integers(0, 3, 90))
+P3 = RNG.dirichlet([1, 1, 1], 90)
+Y = RNG.normal(size=50)
+F = Y + RNG.normal(size=50)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (ScoreAccuracy(), sk.accuracy_score),
+        (ScoreSensitivity(), sk.recall_score),
+        (ScoreSpecificity(), lambda t, p: sk.recall_score(t, p, pos_label=0)),
+        (ScorePrecision(), sk.precision_score),
+        (ScoreF1(), sk.f1_score),
+        (ScoreBalancedAccuracy(), sk.balanced_accuracy_score),
+        (ScoreMCC(), sk.matthews_corrcoef),
+    ],
+)
+def test_labels_of_two_classes(ours, theirs):
+    assert ours.calculate(TRUTH, GUESS) == pytest.approx(theirs(TRUTH, GUESS), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (ScoreSensitivity(average="macro"), lambda t, p: sk.recall_score(t, p, average="macro")),
+        (ScorePrecision(average="macro"), lambda t, p: sk.precision_score(t, p, average="macro")),
+        (ScoreF1(average="macro"), lambda t, p: sk.f1_score(t, p, average="macro")),
+        (ScoreBalancedAccuracy(), sk.balanced_accuracy_score),
+        (ScoreMCC(), sk.matthews_corrcoef),
+    ],
+)
+def test_labels_of_three_classes(ours, theirs):
+    assert ours.calculate(TRUTH3, GUESS3) == pytest.approx(theirs(TRUTH3, GUESS3), rel=1e-12)
+
+
+def test_probabilities():
+    p2 = np.column_stack([1 - P3[:60, 0], P3[:60, 0]])
+    assert ScoreAUC().calculate(TRUTH, p2) == pytest.approx(sk.roc_auc_score(TRUTH, p2[:, 1]))
+    assert LossLog().calculate(TRUTH3, P3) == pytest.approx(sk.log_loss(TRUTH3, P3))
+    assert LossBrier().calculate(TRUTH, p2) == pytest.approx(sk.brier_score_loss(TRUTH, p2[:, 1]))
+    hand_till = sk.roc_auc_score(TRUTH3, P3, multi_class="ovo")
+    own = ScoreAUC().calculate(TRUTH3, P3)
+    # scikit-learn averages over pairs the areas of both ways, as is done here
+    assert own == pytest.approx(hand_till)
+
+
+def test_ties_of_probabilities_count_half():
+    given = np.array([[0.5, 0.5]] * 4)
+    assert ScoreAUC().calculate(np.array([0, 0, 1, 1]), given) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "theirs"),
+    [
+        ("squared", sk.mean_squared_error),
+        ("absolute", sk.mean_absolute_error),
+        ("rmse", sk.root_mean_squared_error),
+        ("r2", sk.r2_score),
+    ],
+)
+def test_regression(name, theirs):
+    assert metric(name).calculate(Y, F) == pytest.approx(theirs(Y, F), rel=1e-12)
+
+
+def test_quantile_loss_is_smallest_at_its_quantile():
+    ours = LossQuantile(0.8)
+    assert ours.calculate(Y, F) == pytest.approx(sk.mean_pinball_loss(Y, F, alpha=0.8))
+    sample = RNG.normal(size=20_000)
+    losses = [ours.calculate(sample, np.full_like(sample, q)) for q in (0.5, 0.8416, 1.2)]
+    assert min(losses) == losses[1]
+    with pytest.raises(AnalysisError, match="between 0 and 1"):
+        LossQuantile(1.0)
+
+
+@pytest.mark.parametrize("score", [ScoreSensitivity, ScorePrecision, ScoreF1])
+def test_zero_over_zero_has_a_rule(score):
+    nothing = np.zeros(4, dtype=int)
+    assert score().calculate(nothing, nothing) == 0.0
+    assert score(zero_division=1.0).calculate(nothing, nothing) == 1.0
+    assert np.isnan(score(zero_division=np.nan).calculate(nothing, nothing))
+
+
+def test_mcc_of_one_class_is_zero():
+    assert ScoreMCC().calculate(np.zeros(3, dtype=int), np.zeros(3, dtype=int)) == 0.0
+
+
+@pytest.mark.parametrize("name", sorted(set(metric_names())))
+def test_every_name_gives_a_metric_that_knows_itself(name):
+    found = metric(name)
+    assert isinstance(found.greater_is_better, bool)
+    assert found.name
+    assert found.uses in ("labels", "probabilities")
+    low, high = found.bounds
+    assert low < high
+    assert found.loss(found.loss(0.25)) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "task", "loss"),
+    [
+        ("accuracy", True, "Classification", "1 - accuracy"),
+        ("mmce", True, "Classification", "misclassification"),
+        ("Balanced Accuracy", False, "Classification", "1 - balanced_accuracy"),
+        ("neg_mean_absolute_error", True, "Regression", "mean_absolute_error"),
+        ("neg_median_absolute_error", False, "Regression", "median_absolute_error"),
+        ("r2", False, "Regression", "1 - r2"),
+        ("f1_macro", False, "Classification", "1 - f1_macro"),
+        ("mutual_info_score", False, "Classification", "-mutual_info_score"),
+    ],
+)
+def test_what_a_metric_knows(name, kind, task, loss):
+    found = metric(name)
+    assert (found.average, found.task, found.loss_name) == (kind, task, loss)
+
+
+def test_scikit_learn_by_name_gives_scikit_learns_numbers():
+    assert metric("jaccard").calculate(TRUTH, GUESS) == sk.jaccard_score(TRUTH, GUESS)
+    assert metric("neg_log_loss").calculate(TRUTH3, P3) == pytest.approx(-sk.log_loss(TRUTH3, P3))
+    assert metric("neg_median_absolute_error").calculate(Y, F) == -sk.median_absolute_error(Y, F)
+    assert metric("neg_mean_squared_error").calculate(Y, F) == pytest.approx(
+        -sk.mean_squared_error(Y, F)
+    )
+    assert metric("neg_log_loss").uses == metric("roc_auc_ovr").uses == "probabilities"
+    top = sk.top_k_accuracy_score(TRUTH3, P3, k=2, labels=[0, 1, 2])
+    assert metric("top_k_accuracy").calculate(TRUTH3, P3) == pytest.approx(top)
+
+
+def test_a_scorer_of_ones_own():
+    fbeta = sk.make_scorer(sk.fbeta_score, beta=2)
+    assert metric(fbeta).calculate(TRUTH, GUESS) == sk.fbeta_score(TRUTH, GUESS, beta=2)
+
+
+def test_unknown_and_incomplete_metrics():
+    with pytest.raises(AnalysisError, match=r"'acuracy' is not known; did you mean 'accuracy'\?"):
+        metric("acuracy")
+    with pytest.raises(AnalysisError, match="metric_names"):
+        metric("xyzzy")
+
+    class NoDirection(MLautScore):
+        name = "mine"
+
+        def calculate(self, truth, predictions):
+            return 0.0
+
+    with pytest.raises(AnalysisError, match="'mine' does not say its direction"):
+        metric(NoDirection)
+
+    class NoFormula(MLautScore):
+        name, greater_is_better = "mine", False
+
+    with pytest.raises(AnalysisError, match="computes nothing"):
+        metric(NoFormula())
+
+    class NoName(MLautScore):
+        greater_is_better = False
+
+        def calculate(self, truth, predictions):
+            return 0.0
+
+    with pytest.raises(AnalysisError, match="has no name"):
+        metric(NoName)
+
+
+# ------------------------------------------------------------------------- blocks
+
+
+def test_a_block_is_scored_by_cell(make_block):
+    truth = [0, 0, 1, 1, 1, 0]
+    block = make_block(truth, [[0, 1, 1, 1, 0, 0], truth], [0, 0, 0, 1, 1, 1])
+    scored = ScoreAccuracy().evaluate(block)
+    assert scored.cells[:, 0].tolist() == [[2 / 3, 2 / 3], [1, 1]]
+    assert scored.losses[:, 0].tolist() == [[1 / 3, 1 / 3], [0, 0]]
+    assert scored.variances[0, 0] == pytest.approx([1 / 3, 1 / 3])
+    assert scored.reasons == {}
+
+
+def test_the_loss_is_the_mean_of_point_losses_to_the_last_bit(make_block):
+    """1 - mean(right) is not quite mean(wrong): 1 - 48/50 != 2/50."""
+    truth = np.zeros(50, dtype=int)
+    block = make_block(truth, [np.r_[1, 1, np.zeros(48, dtype=int)]], np.zeros(50))
+    assert ScoreAccuracy().evaluate(block).losses[0, 0, 0] == 2 / 50
+    assert 1 - 48 / 50 != 2 / 50
+
+
+@pytest.mark.parametrize("name", ["f1", "mcc", "balanced_accuracy", "specificity", "jaccard"])
+def test_aggregates_by_cell_equal_the_metric_of_each_test_set(make_block, name):
+    folds = np.arange(60) % 3
+    block = make_block(TRUTH, [GUESS, TRUTH], folds)
+    found, score = metric(name).evaluate(block), metric(name)
+    for fold in range(3):
+        rows = folds == fold
+        assert found.cells[0, 0, fold] == score.calculate(TRUTH[rows], GUESS[rows])
+    assert np.isnan(found.variances).all()
+
+
+def test_regression_blocks(make_block):
+    block = make_block(Y, [F], np.arange(50) % 2, task=REGRESSION)
+    rows = np.arange(50) % 2 == 0
+    assert LossRMSE().evaluate(block).cells[0, 0, 0] == pytest.approx(
+        sk.root_mean_squared_error(Y[rows], F[rows])
+    )
+
+
+def test_missing_cells_have_a_reason(make_block):
+    status = np.array([[[Status.DONE, Status.TIMEOUT]], [[Status.ERROR, Status.MISSING]]])
+    block = make_block([0, 1, 0, 1], [[0, 1, -1, -1], [-1] * 4], [0, 0, 1, 1], status=status)
+    scored = ScoreAccuracy().evaluate(block)
+    assert np.isnan(scored.cells).sum() == 3
+    assert scored.reasons == {(0, 0, 1): "timeout", (1, 0, 0): "error", (1, 0, 1): "missing"}
+
+
+def test_undefined_values_have_a_reason(make_block):
+    p = np.full((2, 1, 4, 2), 0.5, dtype=np.float32)
+    p[1] = np.nan
+    block = make_block(
+        [0, 0, 0, 1], [[0] * 4] * 2, [0, 0, 1, 1], probabilities=p, strategies=("A", "B")
+    )
+    scored = ScoreAUC().evaluate(block)
+    assert scored.reasons == {
+        (0, 0, 0): "the test set has one class only",
+        (1, 0, 0): "no probabilities",
+        (1, 0, 1): "no probabilities",
+    }
+
+
+def test_a_loss_that_is_not_finite_is_missing(make_block):
+    block = make_block([1.0, 2.0], [[1e200, 0.0]], [0, 0], task=REGRESSION)
+    scored = metric("squared").evaluate(block)
+    assert scored.reasons == {(0, 0, 0): "the loss is not finite"}
+
+
+def test_point_losses_are_there_where_a_point_was_tested(make_block):
+    block = make_block([0, 1, 1], [[0, 0, 1]], [0, -1, 1])
+    points = LossMisclassification().point_losses(block)[0, 0]
+    assert points[[0, 2]].tolist() == [0, 0]
+    assert np.isnan(points[1])
+    with pytest.raises(AnalysisError, match="aggregate"):
+        ScoreF1().point_losses(block)
+
+
+def test_a_user_metric_sees_labels(make_block):
+    class ScoreCost(MLautScore):
+        name, greater_is_better = "cost", False
+
+        def calculate(self, truth, predictions):
+            return 10.0 * np.sum((truth == "ill") & (predictions == "well"))
+
+    block = make_block([0, 0, 1], [[1, 0, 1]], [0, 0, 0], classes=("ill", "well"))
+    assert ScoreCost().evaluate(block).cells[0, 0, 0] == 10.0
+
+
+def test_metrics_refuse_what_does_not_suit_them(make_block):
+    block = make_block([0, 1, 2], [[0, 1, 2]], [0, 0, 0], classes=("a", "b", "c"), dataset="iris")
+    with pytest.raises(AnalysisError, match="'iris' has 3: choose the datasets, or average"):
+        ScoreF1().evaluate(block)
+    with pytest.raises(AnalysisError, match="rmse is for Regression, and dataset 'iris'"):
+        LossRMSE().evaluate(block)
+    with pytest.raises(AnalysisError, match="'iris' has none stored"):
+        LossLog().evaluate(block)
+    two = make_block([0, 1], [[0, 1]], [0, 0], dataset="labor")
+    with pytest.raises(AnalysisError, match="'labor' has no class 'good', only 'no' and 'yes'"):
+        ScoreF1(positive="good").evaluate(two)
+    assert ScoreSensitivity(positive="no").evaluate(two).cells[0, 0, 0] == 1.0
+    with pytest.raises(AnalysisError, match="'binary', 'macro'"):
+        ScoreF1(average="weighted")
