@@ -156,7 +156,8 @@ class MLautScore:
                     of_fold = self._score_test_set(truth[rows], given[who], block.classes)
                     scored[:, who, repeat, fold] = of_fold
         scored[:, ~np.isfinite(scored[0])] = np.nan
-        return CellScores(*scored, self._reasons(block, scored[0], usable))
+        reasons = self._reasons(block, scored[0], usable)
+        return CellScores(scored[0], scored[1], scored[2], reasons)
 
     def _score_test_set(
         self, truth: np.ndarray, outputs: np.ndarray, classes: Sequence[Any]

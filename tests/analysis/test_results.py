@@ -248,15 +248,9 @@ def study(make_block):
                 for name in ("a", "b")
             ]
             numbers = [[np.nan] * 2, [np.nan] * 2, [1.0, 2.0]]
+            status = np.array([[[Status.CRASHED]], [[Status.SKIPPED]], [[Status.DONE]]])
             self.all.append(
-                make_block(
-                    [1.0, 2.0],
-                    numbers,
-                    [0, 0],
-                    dataset="r",
-                    task=REGRESSION,
-                    status=np.array([[[5]], [[6]], [[1]]]),
-                )  # fmt: skip
+                make_block([1.0, 2.0], numbers, [0, 0], dataset="r", task=REGRESSION, status=status)
             )
 
         @property
