@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -151,7 +152,7 @@ class Split:
         """Number of rows of the dataset."""
         return int(self.folds.shape[1])
 
-    @property
+    @cached_property
     def n_folds(self) -> int:
         """Number of folds of each repeat."""
         return int(self.folds.max(initial=-1)) + 1

@@ -5,27 +5,35 @@ Three ways, and no other, to touch a database:
 - `read_h5`: look, also while another process writes;
 - `rewrite_h5`: change the structure. HDF5 can destroy *old* data when a change of its metadata is
   interrupted, so the change is made in a temporary copy that replaces the file in one step;
-- `write_h5_in_place`: put raw values into arrays that exist and are allocated. No metadata
-  changes, so an interruption can only leave those values half written.
+- `write_in_place`: put values into arrays that exist and are allocated, past HDF5, so that an
+  interruption can only leave those values half written.
+
+Every file that is written here is sealed (`mlaut.files_io.seal`), and the seal is checked before
+HDF5 reads a file.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from operator import mul
 from pathlib import Path
+from typing import Any
 
 import h5py
+import numpy as np
 
 from mlaut.errors import StoreError
 from mlaut.files_io.lock import locked
-from mlaut.files_io.system_errors import explain
+from mlaut.files_io.seal import BLOCK, check_seal, list_open, write_seal
+from mlaut.files_io.system_errors import explain, explained
 
-__all__ = ["read_h5", "rewrite_h5", "write_h5_in_place"]
+__all__ = ["InPlace", "RawArray", "fsync_folder", "read_h5", "rewrite_h5", "write_in_place"]
 
 
 def _open(path: Path, mode: str, doing: str) -> h5py.File:
@@ -34,16 +42,8 @@ def _open(path: Path, mode: str, doing: str) -> h5py.File:
     if path.is_dir():
         raise StoreError(f"{path}: is a folder, not an HDF5 file; name a file in it")
     try:
+        check_seal(path)
         return h5py.File(path, mode, locking=False)
-    except OSError as error:
-        raise explain(error, path, doing) from error
-
-
-@contextlib.contextmanager
-def _explained(path: Path, doing: str) -> Iterator[None]:
-    """Explain what goes wrong inside; an error that already explains itself passes."""
-    try:
-        yield
     except OSError as error:
         raise explain(error, path, doing) from error
 
@@ -58,24 +58,17 @@ def read_h5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
         The file does not exist, is not HDF5, or is damaged.
     """
     path = Path(path)
-    with _explained(path, "reading"), _open(path, "r", "opening it to read") as file:
+    with explained(path, "reading"), _open(path, "r", "opening it to read") as file:
         yield file
 
 
-@contextlib.contextmanager
-def write_h5_in_place(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
-    """Open to overwrite values of existing, allocated arrays; the caller changes nothing else."""
-    path = Path(path)
-    with (
-        _explained(path, "writing"),
-        locked(path),
-        _open(path, "r+", "opening it to write") as file,
-    ):
-        yield file
+# ----------------------------------------------------------- changing structure
 
 
 @contextlib.contextmanager
-def rewrite_h5(path: str | os.PathLike[str], *, fresh: bool = False) -> Iterator[h5py.File]:
+def rewrite_h5(
+    path: str | os.PathLike[str], *, fresh: bool = False, unsealed: bool = False
+) -> Iterator[h5py.File]:
     """Change the structure of a database: all of the change becomes visible, or nothing.
 
     Parameters
@@ -85,12 +78,14 @@ def rewrite_h5(path: str | os.PathLike[str], *, fresh: bool = False) -> Iterator
     fresh : bool, default False
         Begin with an empty file in place of a copy of the present one; the caller copies what is
         to be kept. It leaves no holes where something was deleted.
+    unsealed : bool, default False
+        Take the present file as it is, although its seal may not hold.
 
     Yields
     ------
     h5py.File
-        A temporary file in the same folder. When the block ends without an error it is synced to
-        disk and replaces ``path``; otherwise it is deleted, and ``path`` is as it was.
+        A temporary file in the same folder. When the block ends without an error it is sealed,
+        synced to disk, and replaces ``path``; otherwise it is deleted, and ``path`` is as it was.
 
     Raises
     ------
@@ -99,27 +94,34 @@ def rewrite_h5(path: str | os.PathLike[str], *, fresh: bool = False) -> Iterator
     """
     path = Path(path)
     doing = "changing its structure"
-    with _explained(path, doing), locked(path):
-        if path.exists():
+    with explained(path, doing), locked(path):
+        known = path.exists()
+        if known and not unsealed:
             _open(path, "r", doing).close()
-        if path.exists() and not os.access(path, os.W_OK):
+        if known and not os.access(path, os.W_OK):
             raise OSError(errno.EACCES, os.strerror(errno.EACCES))
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
         os.close(handle)
         temporary = Path(name)
         try:
-            if path.exists():
+            if known:
                 shutil.copymode(path, temporary)
             else:
                 temporary.chmod(0o666 & ~_umask())
-            if path.exists() and not fresh:
+            if known and not fresh:
                 shutil.copyfile(path, temporary)
-            with h5py.File(temporary, "w" if fresh or not path.exists() else "r+") as file:
+                opened = h5py.File(temporary, "r+")
+            else:
+                opened = h5py.File(temporary, "w", userblock_size=BLOCK)
+            with opened as file:
                 yield file
+                place = list_open(file) if file.userblock_size == BLOCK else None
+            if place:
+                write_seal(temporary, *place)
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())
             temporary.replace(path)
-            _fsync_folder(path.parent)
+            fsync_folder(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -130,10 +132,104 @@ def _umask() -> int:
     return mask
 
 
-def _fsync_folder(folder: Path) -> None:
-    """Make a rename in a folder survive a power cut."""
+def fsync_folder(folder: Path) -> None:
+    """Make a new name in a folder survive a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+# -------------------------------------------------------------- changing values
+
+
+@contextlib.contextmanager
+def write_in_place(path: str | os.PathLike[str]) -> Iterator[InPlace]:
+    """Open to overwrite values of existing, allocated arrays.
+
+    Raises
+    ------
+    StoreError
+        The file does not exist, is damaged or read-only, or another process writes to it.
+    """
+    path = Path(path)
+    with (
+        explained(path, "writing"),
+        locked(path),
+        _open(path, "r", "opening it to write") as file,
+        path.open("r+b", buffering=0) as raw,
+    ):
+        yield InPlace(path, file, raw.fileno())
+
+
+class InPlace:
+    """A file whose structure HDF5 reads, and whose values are written past it.
+
+    Attributes
+    ----------
+    file : h5py.File
+        Open for reading; what `RawArray` writes it may not see.
+    """
+
+    def __init__(self, path: Path, file: h5py.File, handle: int) -> None:
+        self.path = path
+        self.file = file
+        self._handle = handle
+
+    def array(self, dataset: h5py.Dataset) -> RawArray:
+        """Give an allocated array of the file, to be written."""
+        return RawArray(self._handle, dataset)
+
+    def sync(self) -> None:
+        """Make what was written survive a power cut, and see that the file is still there."""
+        self.check_there()
+        os.fsync(self._handle)
+
+    def check_there(self) -> None:
+        """Refuse to go on when the file was removed or replaced: what is written would be lost.
+
+        Raises
+        ------
+        StoreError
+        """
+        with contextlib.suppress(OSError):
+            if self.path.stat().st_ino == os.fstat(self._handle).st_ino:
+                return
+        raise StoreError(
+            f"{self.path}: the file was removed or replaced while it was written to; restore it, "
+            "or make the study anew"
+        )
+
+
+class RawArray:
+    """An allocated, contiguous array of an HDF5 file, read and written at its place."""
+
+    def __init__(self, handle: int, dataset: h5py.Dataset) -> None:
+        self._handle = handle
+        self._offset = dataset.id.get_offset()
+        self._dtype = dataset.dtype
+        self._shape = dataset.shape
+        sizes = itertools.accumulate(reversed(self._shape), mul, initial=self._dtype.itemsize)
+        self._bytes = tuple(sizes)[::-1]  # below 0, 1, 2, ... leading indices
+        if self._offset is None and dataset.size:
+            raise ValueError(f"{dataset.name} is not allocated")
+
+    def read(self, *index: int) -> np.ndarray:
+        """Read the part below leading indices; it may be changed."""
+        content = os.pread(self._handle, self._bytes[len(index)], self._place(index))
+        shape = self._shape[len(index) :]
+        return np.frombuffer(bytearray(content), dtype=self._dtype).reshape(shape)
+
+    def write(self, index: tuple[int, ...], values: Any) -> None:
+        """Write the part below leading indices."""
+        rest = memoryview(np.asarray(values, dtype=self._dtype).tobytes())
+        if len(rest) != self._bytes[len(index)]:
+            raise ValueError(f"{len(rest)} bytes where {self._bytes[len(index)]} belong")
+        offset = self._place(index)
+        while rest:
+            written = os.pwrite(self._handle, rest, offset)
+            rest, offset = rest[written:], offset + written
+
+    def _place(self, index: tuple[int, ...]) -> int:
+        return self._offset + sum(map(mul, index, self._bytes[1:]))

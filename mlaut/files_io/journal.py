@@ -14,20 +14,24 @@ bytes of its arrays in the order that the object names them.
 from __future__ import annotations
 
 import json
+import math
 import os
 import struct
 import time
 import zlib
+from array import array
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from mlaut.errors import StoreError
-from mlaut.files_io.system_errors import explain
+from mlaut.files_io.hdf5 import fsync_folder
+from mlaut.files_io.system_errors import explain, explained
 
-__all__ = ["Journal", "read_journal"]
+__all__ = ["Journal", "JournalIndex", "index_journal"]
 
 MAGIC = b"MLAUT-JOURNAL-1\n"
 _FRAME = struct.Struct("<II")
@@ -51,19 +55,24 @@ class Journal:
 
     def __init__(self, path: Path, study_id: str) -> None:
         self.path = path
-        try:
-            whole = _valid_length(path, study_id) if path.exists() else 0
+        with explained(path, "opening the journal"):
+            whole = index_journal(path, study_id).whole
             self._file = path.open("r+b" if path.exists() else "x+b", buffering=0)
             self._file.truncate(whole)
             self._file.seek(whole)
             if not whole:
                 self._file.write(_header(study_id))
-        except OSError as error:
-            raise explain(error, path, "opening the journal") from error
-        self._synced = time.monotonic()
+            self.sync()
+            fsync_folder(path.parent)
 
-    def append(self, record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-        """Append one record; when this returns, it survives the death of the process."""
+    def append(self, record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bool:
+        """Append one record; when this returns, it survives the death of the process.
+
+        Returns
+        -------
+        bool
+            Whether the journal was synced too, as it is once a second.
+        """
         start = self._file.tell()
         rest = memoryview(_encode(record, arrays))
         try:
@@ -75,6 +84,8 @@ class Journal:
             raise explain(error, self.path, "appending to the journal") from error
         if time.monotonic() - self._synced > _SYNC_SECONDS:
             self.sync()
+            return True
+        return False
 
     def sync(self) -> None:
         """Make what was appended survive a power cut."""
@@ -87,8 +98,38 @@ class Journal:
         self._file.close()
 
 
-def read_journal(path: Path, study_id: str) -> Iterator[Record]:
-    """Give each whole record of a journal; a torn end is passed over.
+@dataclass(frozen=True, eq=False)
+class JournalIndex:
+    """Where the whole records of a journal are; the records themselves stay in the file.
+
+    Attributes
+    ----------
+    path : Path
+    whole : int
+        Bytes up to the end of the last whole record.
+    runs : tuple of dict
+        What is told of each run.
+    places : mapping of str to array of int
+        For each dataset the offsets of its records, in the order of their arrival.
+    """
+
+    path: Path
+    whole: int = 0
+    runs: tuple[dict[str, Any], ...] = ()
+    places: Mapping[str, array[int]] = field(default_factory=dict)
+
+    def records(self, dataset: str) -> Iterator[Record]:
+        """Give the records of a dataset, with their arrays."""
+        if dataset not in self.places:
+            return
+        with self.path.open("rb") as file:
+            for place in self.places[dataset]:
+                file.seek(place)
+                yield _decode(file.read(_FRAME.unpack(file.read(_FRAME.size))[0]))
+
+
+def index_journal(path: Path, study_id: str) -> JournalIndex:
+    """Find the whole records of a journal; a torn end is passed over.
 
     Raises
     ------
@@ -96,20 +137,27 @@ def read_journal(path: Path, study_id: str) -> Iterator[Record]:
         The file is not a journal, or belongs to another study.
     """
     if not path.exists():
-        return
-    try:
-        with path.open("rb") as file:
-            for payload in _payloads(file, path, study_id):
-                yield _decode(payload)
-    except OSError as error:
-        raise explain(error, path, "reading the journal") from error
+        return JournalIndex(path)
+    runs: list[dict[str, Any]] = []
+    places: dict[str, array[int]] = {}
+    with explained(path, "reading the journal"), path.open("rb") as file:
+        whole = 0
+        for place, payload in _payloads(file, path, study_id):
+            record = _text(payload)["record"] if payload else {}
+            if "dataset" in record:
+                places.setdefault(record["dataset"], array("q")).append(place)
+            elif "run" in record:
+                runs.append(record["run"])
+            whole = file.tell()
+    return JournalIndex(path, whole, tuple(runs), places)
 
 
 def _header(study_id: str) -> bytes:
     return MAGIC + study_id.encode("ascii").ljust(64)
 
 
-def _payloads(file: BinaryIO, path: Path, study_id: str) -> Iterator[bytes]:
+def _payloads(file: BinaryIO, path: Path, study_id: str) -> Iterator[tuple[int, bytes]]:
+    """Give offset and payload of each whole record; first of the header, without payload."""
     expected = _header(study_id)
     header = file.read(len(expected))
     if header != expected:
@@ -119,45 +167,38 @@ def _payloads(file: BinaryIO, path: Path, study_id: str) -> Iterator[bytes]:
             f"{path}: not the journal of this study (id {study_id[:8]}); "
             "move it away if the study was replaced on purpose"
         )
+    yield 0, b""
+    place = len(expected)
     while len(frame := file.read(_FRAME.size)) == _FRAME.size:
         length, checksum = _FRAME.unpack(frame)
-        if length > _LARGEST:
-            return
+        if not _LENGTH.size < length <= _LARGEST:
+            return  # also where a power cut left zeros
         payload = file.read(length)
         if len(payload) < length or zlib.crc32(payload) != checksum:
             return
-        yield payload
-
-
-def _valid_length(path: Path, study_id: str) -> int:
-    """Bytes up to the end of the last whole record."""
-    with path.open("rb") as file:
-        records = sum(_FRAME.size + len(payload) for payload in _payloads(file, path, study_id))
-        header = len(_header(study_id))
-        return header + records if path.stat().st_size >= header else 0
+        yield place, payload
+        place += _FRAME.size + length
 
 
 def _encode(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
     layout = {name: [array.dtype.str, *array.shape] for name, array in arrays.items()}
     text = json.dumps({"record": record, "arrays": layout}).encode()
-    payload = b"".join(
-        [
-            _LENGTH.pack(len(text)),
-            text,
-            *(np.ascontiguousarray(a).tobytes() for a in arrays.values()),
-        ]
-    )
+    parts = [_LENGTH.pack(len(text)), text, *(a.tobytes() for a in arrays.values())]
+    payload = b"".join(parts)
     return _FRAME.pack(len(payload), zlib.crc32(payload)) + payload
 
 
-def _decode(payload: bytes) -> Record:
+def _text(payload: bytes) -> dict[str, Any]:
     (size,) = _LENGTH.unpack_from(payload)
-    start = _LENGTH.size + size
-    content = json.loads(payload[_LENGTH.size : start])
+    return json.loads(payload[_LENGTH.size : _LENGTH.size + size])
+
+
+def _decode(payload: bytes) -> Record:
+    content = _text(payload)
+    start = _LENGTH.size + _LENGTH.unpack_from(payload)[0]
     arrays = {}
     for name, (dtype, *shape) in content["arrays"].items():
-        count = int(np.prod(shape))
-        values = np.frombuffer(payload, dtype=dtype, count=count, offset=start)
+        values = np.frombuffer(payload, dtype=dtype, count=math.prod(shape), offset=start)
         arrays[name] = values.reshape(shape)
         start += values.nbytes
     return content["record"], arrays

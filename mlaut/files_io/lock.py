@@ -56,7 +56,8 @@ def locked(path: Path) -> Iterator[None]:
             if not _held[path]:
                 del _held[path]
         if handle is not None:
-            lock_path(path).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # the folder may be gone; the lock dies anyway
+                lock_path(path).unlink()
             os.close(handle)
 
 
@@ -120,5 +121,5 @@ def _myself() -> dict[str, str | int]:
 def _read_holder(handle: int) -> dict[str, str | int]:
     try:
         return dict(json.loads(os.pread(handle, 4096, 0)))
-    except ValueError:
+    except (TypeError, ValueError):
         return {}

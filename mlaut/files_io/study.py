@@ -7,11 +7,12 @@ The file, below its root::
     experiments/runs                 machine, versions and arguments of each run, as JSON
     experiments/predictions/<dataset>
         status (S, R, F)             the values of `mlaut.records.Status`; written last
-        checksum, seed (S, R, F)     crc32 of what the cell stored; the seed it was run with
+        checksum, seed (S, R, F)     of what the cell stored; what it was run with
         seconds (S, R, F, 3)         tuning, fitting, predicting
+        usage (S, R, F, 3)           when it began, wall seconds of all, peak memory
         predictions (S, R, row)      class positions or numbers
         probabilities (S, R, row, C) classification only
-        details                      what is ragged, as JSON lines
+        details                      what is ragged, as JSON
 
 The arrays are allocated when they are made. While a run writes, only their values change; a
 journal beside the file (`mlaut.files_io.journal`) holds each outcome first.
@@ -21,39 +22,47 @@ from __future__ import annotations
 
 import contextlib
 import os
-import uuid
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import h5py
 import numpy as np
 
-from mlaut.errors import MlautError, StoreError, StudyError
-from mlaut.files_io.hdf5 import read_h5, rewrite_h5, write_h5_in_place
-from mlaut.files_io.journal import Journal, read_journal
+from mlaut.errors import StoreError
+from mlaut.files_io.hdf5 import read_h5, rewrite_h5, write_in_place
+from mlaut.files_io.journal import Journal, index_journal
 from mlaut.files_io.lock import locked
 from mlaut.files_io.names import from_h5, to_h5
 from mlaut.files_io.study_arrays import StudyArrays, get_json, put_json
+from mlaut.files_io.study_layout import (
+    PREDICTIONS,
+    RUNS,
+    SPLITS,
+    STRATEGIES,
+    arrays_of,
+    check_format,
+    copy_all_but,
+    damage_explained,
+    entry_of,
+    mark,
+    put_entry,
+    strategies_of,
+)
 from mlaut.files_io.study_records import (
     SplitEntry,
     StrategyEntry,
-    check_outcome,
     extends,
     merged_entry,
     merged_strategies,
-    outcome_record,
+    told_of_cells,
 )
-from mlaut.records import Block, Cell, Outcome, Split, Status
+from mlaut.files_io.study_writer import StudyWriter, fold_in, forget_torn, put_again
+from mlaut.records import Block
 
 __all__ = ["Study", "StudyWriter"]
 
-FORMAT_VERSION = 1
-SPLITS = "splits"
-EXPERIMENTS = "experiments"
-PREDICTIONS = "experiments/predictions"
-STRATEGIES = "experiments/strategies"
-RUNS = "experiments/runs"
+T = TypeVar("T")
 
 
 class Study:
@@ -67,6 +76,7 @@ class Study:
     Examples
     --------
     >>> import tempfile
+    >>> from mlaut.records import Cell, Outcome, Split, Status
     >>> folds = np.array([[0, 1, 0]], dtype=np.int16)
     >>> entry = SplitEntry("iris", "/uci/iris", "Classification", "f", ("n", "y"),
     ...                    np.array([0, 1, 1], dtype=np.int32), Split(folds, "kfold(2)"))
@@ -97,8 +107,8 @@ class Study:
     @contextlib.contextmanager
     def _reading(self) -> Iterator[h5py.File]:
         with read_h5(self.path) as file:
-            _check_format(file, self.path)
-            with _damage_explained(self.path):
+            check_format(file, self.path)
+            with damage_explained(self.path):
                 yield file
 
     @property
@@ -110,6 +120,12 @@ class Study:
             return "study_id" in file.attrs
 
     @property
+    def id(self) -> str:
+        """What tells this study from every other, as text."""
+        with self._reading() as file:
+            return str(file.attrs["study_id"])
+
+    @property
     def datasets(self) -> tuple[str, ...]:
         """Names of the datasets that have a split, in the order of the file."""
         with self._reading() as file:
@@ -119,7 +135,7 @@ class Study:
     def strategies(self) -> tuple[StrategyEntry, ...]:
         """The strategies in order of arrival."""
         with self._reading() as file:
-            return _strategies(file)
+            return strategies_of(file)
 
     @property
     def runs(self) -> tuple[dict[str, Any], ...]:
@@ -136,23 +152,29 @@ class Study:
             The study has no split of that dataset.
         """
         with self._reading() as file:
-            return _entry(file, dataset)
+            return entry_of(file, dataset)
 
     def load_splits(self) -> dict[str, SplitEntry]:
         """Give identity, truth and split of every dataset."""
         with self._reading() as file:
-            return {name: _entry(file, name) for name in map(from_h5, file[SPLITS])}
+            return {name: entry_of(file, name) for name in map(from_h5, file[SPLITS])}
 
     def block(self, dataset: str) -> Block:
-        """Everything numeric of one dataset."""
+        """Everything numeric of one dataset; each cell is checked against its checksum.
+
+        Raises
+        ------
+        StoreError
+            The file is damaged. A cell that a run is just writing, or that a crash left half
+            written, reads as missing instead; the next run does it again.
+        """
         return next(self.blocks([dataset]))
 
     def blocks(self, datasets: Iterable[str] | None = None) -> Iterator[Block]:
         """Everything numeric, dataset by dataset (default: of all), in one opening of the file."""
         with self._reading() as file:
-            names = map(from_h5, file[SPLITS]) if datasets is None else datasets
-            for name in names:
-                yield _arrays(file, name).block()
+            for name in _names(file, datasets):
+                yield self._whole(file, name, StudyArrays.block)
 
     def status(self, dataset: str) -> np.ndarray:
         """Status of each cell of a dataset: uint8, shape (S, R, F)."""
@@ -162,9 +184,30 @@ class Study:
         self, datasets: Iterable[str] | None = None
     ) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
         """Give strategies (S) and status (S, R, F) of each dataset, without its predictions."""
+
+        def read(arrays: StudyArrays) -> tuple[tuple[tuple[str, ...], np.ndarray], np.ndarray]:
+            status, torn = arrays.status()
+            return (arrays.names, status), torn
+
         with self._reading() as file:
-            names = map(from_h5, file[SPLITS]) if datasets is None else datasets
-            return {name: _status(file, name) for name in names}
+            return {name: self._whole(file, name, read) for name in _names(file, datasets)}
+
+    def numbers(
+        self, datasets: Iterable[str] | None = None
+    ) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+        """Give of each dataset its status, seed (S, R, F), seconds and usage (S, R, F, 3).
+
+        ``usage`` is when a cell began (POSIX seconds), the wall seconds of all of it, and the peak
+        memory of its process in bytes; NaN where that is not known.
+        """
+
+        def read(arrays: StudyArrays) -> tuple[dict[str, np.ndarray], np.ndarray]:
+            status, torn = arrays.status()
+            return {"status": status, **arrays.numbers()}, torn
+
+        with self._reading() as file:
+            for name in _names(file, datasets):
+                yield name, self._whole(file, name, read)
 
     def details(self, dataset: str) -> list[dict[str, Any]]:
         """Give what is told of each cell that was tried, while a run writes too.
@@ -173,18 +216,36 @@ class Study:
         -------
         list of dict
             With ``strategy``, ``repeat``, ``fold``, ``status``, ``reason``, ``seconds``, ``seed``,
-            and where they apply ``best_params``, ``tuning_score``, ``warnings``, ``traceback``.
+            and where they apply ``started``, ``elapsed``, ``peak_memory``, ``best_params``,
+            ``tuning_score``, ``warnings``, ``traceback``, ``model``.
         """
+        return next(self.all_details([dataset]))[1]
+
+    def all_details(
+        self, datasets: Iterable[str] | None = None
+    ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        """Give name and `details` of each dataset, in one opening of the file and the journal."""
         with self._reading() as file:
-            names, status = _status(file, dataset)
-            stored = get_json(file, f"{PREDICTIONS}/{to_h5(dataset)}/details", [])
-            study_id = str(file.attrs["study_id"])
-        live = (
-            record
-            for record, _ in read_journal(self.journal_path, study_id)
-            if record.get("dataset") == dataset
-        )
-        return _current([*stored, *live], names, status)
+            live = index_journal(self.journal_path, str(file.attrs["study_id"]))
+            for name in _names(file, datasets):
+                arrays = arrays_of(file, name)
+                told = [*arrays.ragged(), *(record for record, _ in live.records(name))]
+                status, _ = arrays.status()
+                numbers = arrays.numbers()
+                yield name, list(told_of_cells(name, arrays.names, status, numbers, told))
+
+    def _whole(
+        self, file: h5py.File, name: str, read: Callable[[StudyArrays], tuple[T, np.ndarray]]
+    ) -> T:
+        """Read of a dataset what is whole; what is torn must have a run that will mend it."""
+        found, torn = read(arrays_of(file, name))
+        if torn.any() and not self.journal_path.exists():
+            with self._reading() as settled:  # a run may have ended meanwhile
+                arrays = arrays_of(settled, name)
+                found, torn = read(arrays)
+            if torn.any() and not self.journal_path.exists():
+                raise _damaged(self.path, arrays, torn)
+        return found
 
     # -------------------------------------------------------------- structure
 
@@ -276,21 +337,19 @@ class Study:
             before = set(old.get(PREDICTIONS, {})) if old is not None else set()
             for dataset in entries:
                 known = to_h5(dataset) in before
-                columns.setdefault(dataset, _status(old, dataset)[0] if known else ())
+                columns.setdefault(dataset, arrays_of(old, dataset).names if known else ())
             if old is not None:
-                _copy_all_but(old, new, PREDICTIONS, {to_h5(name) for name in columns})
-            _mark(new)
-            new.require_group(SPLITS)
-            new.require_group(PREDICTIONS)
+                copy_all_but(old, new, {to_h5(name) for name in columns})
+            mark(new)
             for entry in entries.values():
-                _put_entry(new[SPLITS], entry)
+                put_entry(new, entry)
             if strategies is not None:
                 put_json(new, STRATEGIES, [vars(entry) for entry in strategies])
             for dataset, names in columns.items():
                 group = new[PREDICTIONS].create_group(to_h5(dataset))
-                arrays = StudyArrays.create(group, _entry(new, dataset), names)
-                if to_h5(dataset) in before and extends(_entry(old, dataset), arrays.entry):
-                    arrays.copy_from(_arrays(old, dataset), stale)
+                arrays = StudyArrays.create(group, entry_of(new, dataset), names)
+                if to_h5(dataset) in before and extends(entry_of(old, dataset), arrays.entry):
+                    arrays.copy_from(arrays_of(old, dataset), stale)
 
     # ---------------------------------------------------------------- writing
 
@@ -314,21 +373,21 @@ class Study:
         """
         with locked(self.path):
             self._settle()
-            with self._reading() as file:
-                study_id = str(file.attrs["study_id"])
+            study_id = self.id
             try:
                 with (
                     contextlib.closing(Journal(self.journal_path, study_id)) as journal,
-                    write_h5_in_place(self.path) as file,
+                    write_in_place(self.path) as file,
                 ):
-                    journal.append({"run": dict(run or {})}, {})
-                    yield StudyWriter(file, journal)
+                    writer = StudyWriter(file, journal, run)
+                    yield writer
+                    file.sync()
             except StoreError:
                 raise  # the disk is full or gone: the journal waits for the next writer
             except BaseException:
                 self._settle()
                 raise
-            self._settle()
+            self._settle(crashed=False)
 
     def settle(self) -> None:
         """Put a journal that an interrupted run left into the study file.
@@ -339,205 +398,31 @@ class Study:
         with locked(self.path):
             self._settle()
 
-    def _settle(self) -> None:
+    def _settle(self, crashed: bool = True) -> None:
         if not self.journal_path.exists() or not self.exists:
             return
-        with self._reading() as file:
-            study_id = str(file.attrs["study_id"])
-        records = list(read_journal(self.journal_path, study_id))
-        outcomes = [_outcome(*record) for record in records if "dataset" in record[0]]
-        if outcomes:
-            with write_h5_in_place(self.path) as file:
-                _put_again(file, outcomes)
-            self._fold_in([record for record, _ in records])
+        with damage_explained(self.path):
+            index = index_journal(self.journal_path, self.id)
+            if crashed:
+                with write_in_place(self.path) as file:
+                    put_again(file, index)
+                with write_in_place(self.path) as file:
+                    forget_torn(file)
+                    file.sync()
+            if index.places:
+                with rewrite_h5(self.path) as file:
+                    fold_in(file, index)
         self.journal_path.unlink()
 
-    def _fold_in(self, records: Sequence[Mapping[str, Any]]) -> None:
-        """Move what the journal tells into the study file."""
-        of_dataset: dict[str, list[Mapping[str, Any]]] = {}
-        for record in records:
-            if "dataset" in record:
-                of_dataset.setdefault(record["dataset"], []).append(record)
-        with rewrite_h5(self.path) as file:
-            runs = get_json(file, RUNS, [])
-            put_json(file, RUNS, runs + [record["run"] for record in records if "run" in record])
-            for dataset, live in of_dataset.items():
-                group = file[PREDICTIONS][to_h5(dataset)]
-                told = [*get_json(group, "details", []), *live]
-                put_json(group, "details", _current(told, *_status(file, dataset)))
+
+def _names(file: h5py.File, datasets: Iterable[str] | None) -> list[str]:
+    return [from_h5(name) for name in file[SPLITS]] if datasets is None else list(datasets)
 
 
-class StudyWriter:
-    """Puts outcomes into an open study; made by `Study.writing`."""
-
-    def __init__(self, file: h5py.File, journal: Journal) -> None:
-        self._file = file
-        self._journal = journal
-        self._opened: dict[str, StudyArrays] = {}
-
-    def write(self, *outcomes: Outcome) -> None:
-        """Store outcomes; when this returns, the death of the process cannot take them back.
-
-        Raises
-        ------
-        StudyError
-            An outcome does not fit the arrays.
-        StoreError
-            The disk is full; what was stored before is intact.
-        """
-        arrays = [self._arrays(outcome.cell.dataset) for outcome in outcomes]
-        for opened, outcome in zip(arrays, outcomes, strict=True):
-            check_outcome(outcome, opened.entry, opened.names)
-        for outcome in outcomes:
-            values = {"predictions": outcome.predictions, "probabilities": outcome.probabilities}
-            self._journal.append(
-                outcome_record(outcome), {k: v for k, v in values.items() if v is not None}
-            )
-        for opened, outcome in zip(arrays, outcomes, strict=True):
-            opened.put(outcome)
-        self._file.flush()
-        for opened, outcome in zip(arrays, outcomes, strict=True):
-            opened.mark(outcome.cell, outcome.status)
-        self._file.flush()
-
-    def forget(self, dataset: str, strategies: Sequence[str], cells: np.ndarray) -> None:
-        """Clear the cells where ``cells``, of shape (len(strategies), R, F), is True."""
-        self._arrays(dataset).forget(strategies, cells)
-        self._file.flush()
-
-    def _arrays(self, dataset: str) -> StudyArrays:
-        if dataset not in self._opened:
-            self._opened[dataset] = _arrays(self._file, dataset)
-        return self._opened[dataset]
-
-
-def _arrays(file: h5py.File, dataset: str) -> StudyArrays:
-    return StudyArrays(file[PREDICTIONS][to_h5(dataset)], _entry(file, dataset))
-
-
-def _status(file: h5py.File, dataset: str) -> tuple[tuple[str, ...], np.ndarray]:
-    if to_h5(dataset) not in file[PREDICTIONS]:
-        raise _no_split(file, dataset)
-    group = file[PREDICTIONS][to_h5(dataset)]
-    return tuple(get_json(group, "strategies", [])), group["status"][...]
-
-
-def _no_split(file: h5py.File, dataset: str) -> StudyError:
-    return StudyError(
-        f"dataset {dataset!r}: no split of it in {file.filename}; call Data.split_datasets first"
+def _damaged(path: Path, arrays: StudyArrays, torn: np.ndarray) -> StoreError:
+    s, repeat, fold = np.argwhere(torn)[0].tolist()
+    return StoreError(
+        f"{path}: {int(torn.sum())} cells of dataset {arrays.entry.name!r} are damaged (first "
+        f"{arrays.names[s]}, repeat {repeat}, fold {fold}: its checksum does not hold); "
+        f"'mlaut verify --mend {path}' clears them, and the next run does them again"
     )
-
-
-def _strategies(file: h5py.File) -> tuple[StrategyEntry, ...]:
-    return tuple(StrategyEntry(**entry) for entry in get_json(file, STRATEGIES, []))
-
-
-def _put_entry(splits: h5py.Group, entry: SplitEntry) -> None:
-    name = to_h5(entry.name)
-    if name in splits:
-        del splits[name]
-    group = splits.create_group(name)
-    group.attrs.update({"encoding-type": "mlaut-split", "encoding-version": 1})
-    group.create_dataset("folds", data=entry.split.folds.astype("<i2"))
-    group.create_dataset("truth", data=entry.truth)
-    put_json(group, "classes", list(entry.classes))
-    about = {"path": entry.path, "task": entry.task, "fingerprint": entry.fingerprint}
-    put_json(group, "about", {**about, "scheme": entry.split.scheme, "seed": entry.split.seed})
-
-
-def _entry(file: h5py.File, dataset: str) -> SplitEntry:
-    name = to_h5(dataset)
-    if name not in file.get(SPLITS, {}):
-        raise _no_split(file, dataset)
-    group = file[SPLITS][name]
-    about = get_json(group, "about", {})
-    return SplitEntry(
-        name=dataset,
-        path=about["path"],
-        task=about["task"],
-        fingerprint=about["fingerprint"],
-        classes=tuple(get_json(group, "classes", [])),
-        truth=group["truth"][...],
-        split=Split(group["folds"][...], about["scheme"], about["seed"]),
-    )
-
-
-def _outcome(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Outcome:
-    """Make an outcome of what the journal holds of it."""
-    return Outcome(
-        cell=Cell(record["dataset"], record["strategy"], record["repeat"], record["fold"]),
-        status=Status[record["status"].upper()],
-        predictions=arrays.get("predictions"),
-        probabilities=arrays.get("probabilities"),
-        seconds=tuple(record["seconds"]),
-        seed=record["seed"],
-    )
-
-
-def _put_again(file: h5py.File, outcomes: Sequence[Outcome]) -> None:
-    """Write again what a journal holds, and clear what counts as done and is not whole."""
-    opened = {from_h5(name): _arrays(file, from_h5(name)) for name in file[PREDICTIONS]}
-    for outcome in outcomes:
-        opened[outcome.cell.dataset].put(outcome)
-        opened[outcome.cell.dataset].mark(outcome.cell, outcome.status)
-    for arrays in opened.values():
-        torn = arrays.torn()
-        if torn.any():
-            arrays.forget(arrays.names, torn)
-    file.flush()
-
-
-def _current(
-    records: Iterable[Mapping[str, Any]], names: Sequence[str], status: np.ndarray
-) -> list[dict[str, Any]]:
-    """Keep the last record of each cell that has a status."""
-    latest = {(r["strategy"], r["repeat"], r["fold"]): dict(r) for r in records}
-    position = {name: s for s, name in enumerate(names)}
-    return [
-        record
-        for (strategy, repeat, fold), record in latest.items()
-        if strategy in position and status[position[strategy], repeat, fold] != Status.MISSING
-    ]
-
-
-def _copy_all_but(old: h5py.File, new: h5py.File, parent: str, names: set[str]) -> None:
-    """Copy a file without some children of one group, so that no hole stays where they were."""
-    for key, value in old.attrs.items():
-        new.attrs[key] = value
-    above, _, last = parent.partition("/")
-    skipped = {"": {above}, above: {last}, parent: names}
-    for group, left_out in skipped.items():
-        for name in old[group or "/"] if group in old or not group else ():
-            if name not in left_out:
-                old.copy(old[group or "/"][name], new.require_group(group or "/"), name)
-
-
-def _mark(file: h5py.File) -> None:
-    """Make a file a study, or leave it the one that it is."""
-    if "study_id" not in file.attrs:
-        file.attrs.update({"study_id": uuid.uuid4().hex, "study_format": FORMAT_VERSION})
-
-
-def _check_format(file: h5py.File, path: Path) -> None:
-    if "study_id" not in file.attrs:
-        raise StudyError(f"{path}: no study in this file; make splits first, or check the path")
-    version = int(file.attrs["study_format"])
-    if version > FORMAT_VERSION:
-        raise StudyError(
-            f"{path}: study format {version}, and this MLaut reads up to {FORMAT_VERSION}; "
-            "update MLaut"
-        )
-
-
-@contextlib.contextmanager
-def _damage_explained(path: Path) -> Iterator[None]:
-    """Say in one line what a damaged file makes h5py and numpy say in many ways."""
-    try:
-        yield
-    except (KeyError, ValueError, TypeError, IndexError, RuntimeError, AttributeError) as error:
-        if isinstance(error, MlautError):
-            raise
-        raise StoreError(
-            f"{path}: damaged where a study was expected ({' '.join(str(error).split())}); "
-            "restore it from a copy, or write to a new file"
-        ) from error

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import h5py
 import numpy as np
 
-from mlaut.files_io.study_records import SplitEntry, prediction_type
-from mlaut.records import CLASSIFICATION, Block, Cell, Outcome, Status
+from mlaut.files_io.hdf5 import InPlace
+from mlaut.files_io.study_records import USAGE, SplitEntry, prediction_type
+from mlaut.records import CLASSIFICATION, Block, Cell, Outcome, Split, Status
 
-__all__ = ["StudyArrays", "get_json", "put_json"]
+__all__ = ["ArrayWriter", "StudyArrays", "get_json", "put_json"]
 
-_CELL_ARRAYS = {"status": "u1", "checksum": "<u4", "seed": "<u4"}
+_CELL_ARRAYS: dict[str, tuple[str, tuple[int, ...], float]] = {
+    "status": ("u1", (), 0),
+    "checksum": ("<u4", (), 0),
+    "seed": ("<u4", (), 0),
+    "seconds": ("<f8", (3,), np.nan),
+    "usage": ("<f8", (len(USAGE),), np.nan),
+}
+_HEAD = np.dtype([(name, *_CELL_ARRAYS[name][:2]) for name in ("seed", "seconds", "usage")])
+_STATUS_BITS = 7
+_DONE = int(Status.DONE)
 
 
 class StudyArrays:
-    """The arrays of one dataset, opened; S strategies, R repeats, F folds.
+    """The arrays of one dataset, opened to be read; S strategies, R repeats, F folds.
 
     Parameters
     ----------
@@ -31,98 +42,73 @@ class StudyArrays:
         self.group = group
         self.entry = entry
         self.names: tuple[str, ...] = tuple(get_json(group, "strategies", []))
-        self._position = {name: s for s, name in enumerate(self.names)}
-        self._arrays: dict[str, h5py.Dataset] = {
-            name: item for name, item in group.items() if isinstance(item, h5py.Dataset)
-        }
 
     @classmethod
     def create(cls, group: h5py.Group, entry: SplitEntry, names: Sequence[str]) -> StudyArrays:
         """Make and allocate the arrays of a dataset, all cells missing."""
-        split = entry.split
-        cells = (len(names), split.n_repeats, split.n_folds)
-        rows = (*cells[:2], split.n_rows)
-        dtype, nothing = prediction_type(entry.task)
         group.attrs.update({"encoding-type": "mlaut-outcomes", "encoding-version": 1})
         put_json(group, "strategies", list(names))
-        for name, cell_dtype in _CELL_ARRAYS.items():
-            _allocate(group, name, cells, np.dtype(cell_dtype), 0)
-        _allocate(group, "seconds", (*cells, 3), np.dtype("<f8"), np.nan)
-        _allocate(group, "predictions", rows, dtype, nothing)
-        if entry.task == CLASSIFICATION:
-            shape = (*rows, len(entry.classes))
-            _allocate(group, "probabilities", shape, np.dtype("<f4"), np.nan)
+        for name, (shape, dtype, nothing) in array_layout(entry, len(names)).items():
+            _allocate(group, name, shape, dtype, nothing)
         return cls(group, entry)
 
     def copy_from(self, other: StudyArrays, stale: Collection[str] = ()) -> None:
         """Take over the outcomes of arrays with fewer strategies or repeats, but stale ones."""
-        for name, old in other._arrays.items():
-            if name in ("strategies", "details"):
-                continue
-            new = self._arrays[name]
+        position = {name: s for s, name in enumerate(self.names)}
+        for name in array_layout(self.entry, len(self.names)):
+            old, new = other.group[name], self.group[name]
             for s, strategy in enumerate(other.names):
                 if strategy not in stale:
-                    new[self._position[strategy], : old.shape[1]] = old[s]
-        put_json(self.group, "details", get_json(other.group, "details", []))
+                    new[position[strategy], : old.shape[1]] = old[s]
+        put_json(self.group, "details", other.ragged())
 
-    @property
-    def status(self) -> np.ndarray:
-        """Status of each cell: uint8, shape (S, R, F)."""
-        return self._arrays["status"][...]
+    def ragged(self) -> list[dict[str, Any]]:
+        """Read what is told of cells beside the arrays."""
+        return get_json(self.group, "details", [])
 
-    def put(self, outcome: Outcome) -> None:
-        """Write everything of an outcome but its status."""
-        index = self._index(outcome.cell)
-        self._arrays["seconds"][index] = outcome.seconds
-        self._arrays["seed"][index] = outcome.seed
-        if outcome.predictions is not None:
-            self._put_rows("predictions", outcome.cell, outcome.predictions)
-            if "probabilities" in self._arrays:
-                nothing = np.float32(np.nan)
-                probabilities = outcome.probabilities
-                self._put_rows(
-                    "probabilities",
-                    outcome.cell,
-                    nothing if probabilities is None else probabilities,
-                )
-        self._arrays["checksum"][index] = self._checksum(outcome.cell)
+    def status(self) -> tuple[np.ndarray, np.ndarray]:
+        """Read the status of each cell, and where it is not the one that the checksum tells.
 
-    def mark(self, cell: Cell, status: Status) -> None:
-        """Write the status of a cell: from now on what it stored counts."""
-        self._arrays["status"][self._index(cell)] = status
+        Returns
+        -------
+        status : ndarray of uint8, shape (S, R, F)
+            Missing where it is torn.
+        torn : ndarray of bool, shape (S, R, F)
+        """
+        status = self.group["status"][...]
+        torn = (status != Status.MISSING) & (status != self.group["checksum"][...] & _STATUS_BITS)
+        return np.where(torn, np.uint8(Status.MISSING), status), torn
 
-    def forget(self, strategies: Sequence[str], cells: np.ndarray) -> None:
-        """Clear the cells where ``cells``, of shape (len(strategies), R, F), is True."""
-        status = self.status
-        for name, of_strategy in zip(strategies, cells, strict=True):
-            status[self._position[name]][of_strategy] = Status.MISSING
-        self._arrays["status"][...] = status
+    def numbers(self) -> dict[str, np.ndarray]:
+        """Read seed (S, R, F), seconds and usage (S, R, F, 3) of each cell."""
+        return {name: self.group[name][...] for name in ("seed", "seconds", "usage")}
 
-    def torn(self) -> np.ndarray:
-        """Where a cell counts as done and its checksum does not hold: bool, shape (S, R, F)."""
-        checksums = self._arrays["checksum"][...]
-        torn = np.zeros(checksums.shape, dtype=bool)
-        for s, repeat, fold in np.argwhere(self.status == Status.DONE):
-            cell = Cell(self.entry.name, self.names[s], int(repeat), int(fold))
-            torn[s, repeat, fold] = self._checksum(cell) != checksums[s, repeat, fold]
-        return torn
+    def block(self) -> tuple[Block, np.ndarray]:
+        """Read everything; what is not done, or does not have its checksum, reads as nothing.
 
-    def block(self) -> Block:
-        """Read everything; what is not done reads as nothing."""
+        Returns
+        -------
+        block : Block
+        torn : ndarray of bool, shape (S, R, F)
+            Where a cell has a status, and its checksum does not hold.
+        """
         entry, folds = self.entry, self.entry.split.folds
-        status = self.status
-        done = status == Status.DONE
-        tested = np.zeros((len(self.names), *folds.shape), dtype=bool)
-        for repeat, of_repeat in enumerate(folds):
-            rows = np.flatnonzero(of_repeat >= 0)
-            tested[:, repeat, rows] = done[:, repeat, of_repeat[rows]]
-        _, nothing = prediction_type(entry.task)
-        predictions = np.where(tested, self._arrays["predictions"][...], nothing)
-        probabilities = None
-        if entry.task == CLASSIFICATION:
-            probabilities = self._arrays["probabilities"][...]
-            probabilities[~tested] = np.nan
-        return Block(
+        status, torn = self.status()
+        numbers = self.numbers()
+        rows = {
+            name: self.group[name][...]
+            for name in ("predictions", "probabilities")
+            if name in self.group
+        }
+        stored = self.group["checksum"][...]
+        torn |= (status > 0) & (_checksums(entry.split, status, numbers, rows) != stored)
+        status[torn] = Status.MISSING
+        empty = ~_tested(folds, status == Status.DONE)
+        rows["predictions"][empty] = prediction_type(entry.task)[1]
+        if "probabilities" in rows:
+            rows["probabilities"][empty] = np.nan
+        numbers["seconds"][status == Status.MISSING] = np.nan
+        block = Block(
             dataset=entry.name,
             task=entry.task,
             fingerprint=entry.fingerprint,
@@ -131,30 +117,131 @@ class StudyArrays:
             truth=entry.truth,
             split=entry.split,
             status=status,
-            predictions=predictions.astype(self._arrays["predictions"].dtype),
-            probabilities=probabilities,
-            seconds=np.where(status[..., None] > 0, self._arrays["seconds"][...], np.nan),
+            predictions=rows["predictions"],
+            probabilities=rows.get("probabilities"),
+            seconds=numbers["seconds"],
         )
+        return block, torn
+
+
+class ArrayWriter:
+    """The arrays of one dataset, opened to be written in place.
+
+    Parameters
+    ----------
+    file : InPlace
+    arrays : StudyArrays
+        Of the same file.
+    """
+
+    def __init__(self, file: InPlace, arrays: StudyArrays) -> None:
+        self.entry = arrays.entry
+        self.names = arrays.names
+        self._position = {name: s for s, name in enumerate(arrays.names)}
+        layout = array_layout(arrays.entry, len(arrays.names))
+        self._arrays = {name: file.array(arrays.group[name]) for name in layout}
+
+    def put(self, outcome: Outcome) -> None:
+        """Write an outcome, its status last: from then on what was written counts."""
+        index = self._index(outcome.cell)
+        head = np.zeros((), dtype=_HEAD)
+        head["seed"], head["seconds"] = outcome.seed, outcome.seconds
+        head["usage"] = [outcome.details.get(key, np.nan) for key in USAGE]
+        self._arrays["status"].write(index, Status.MISSING)
+        for name in ("seed", "seconds", "usage"):
+            self._arrays[name].write(index, head[name])
+        checksum = zlib.crc32(head.tobytes())
+        if outcome.predictions is not None:
+            checksum = self._put_rows("predictions", outcome.cell, outcome.predictions, checksum)
+            if "probabilities" in self._arrays:
+                given = outcome.probabilities
+                values = np.float32(np.nan) if given is None else given
+                checksum = self._put_rows("probabilities", outcome.cell, values, checksum)
+        self._arrays["checksum"].write(index, checksum & ~_STATUS_BITS | outcome.status)
+        self._arrays["status"].write(index, outcome.status)
+
+    def forget(self, strategies: Sequence[str], cells: np.ndarray) -> None:
+        """Clear the cells where ``cells``, of shape (len(strategies), R, F), is True."""
+        for name, of_strategy in zip(strategies, cells, strict=True):
+            for array in ("status", "checksum"):
+                stored = self._arrays[array].read(self._position[name])
+                stored[of_strategy] = 0
+                self._arrays[array].write((self._position[name],), stored)
 
     def _index(self, cell: Cell) -> tuple[int, int, int]:
         return self._position[cell.strategy], cell.repeat, cell.fold
 
-    def _put_rows(self, name: str, cell: Cell, values: Any) -> None:
-        # A repeat is read, changed and written as a whole: HDF5 is slow at scattered rows.
-        repeat = self._index(cell)[:2]
-        rows = self._arrays[name][repeat]
-        rows[self.entry.split.folds[cell.repeat] == cell.fold] = values
-        self._arrays[name][repeat] = rows
-
-    def _checksum(self, cell: Cell) -> int:
-        index = self._index(cell)
+    def _put_rows(self, name: str, cell: Cell, values: Any, checksum: int) -> int:
+        # The rows of a fold are scattered: a repeat is read, changed and written as a whole.
+        index = self._index(cell)[:2]
+        of_repeat = self._arrays[name].read(*index)
         test = self.entry.split.folds[cell.repeat] == cell.fold
-        crc = zlib.crc32(self._arrays["seconds"][index].tobytes())
-        crc = zlib.crc32(self._arrays["seed"][index].tobytes(), crc)
-        for name in ("predictions", "probabilities"):
-            if name in self._arrays:
-                crc = zlib.crc32(self._arrays[name][index[:2]][test].tobytes(), crc)
-        return crc
+        of_repeat[test] = values
+        self._arrays[name].write(index, of_repeat)
+        return zlib.crc32(of_repeat[test].tobytes(), checksum)
+
+
+def array_layout(
+    entry: SplitEntry, n_strategies: int
+) -> dict[str, tuple[tuple[int, ...], np.dtype, Any]]:
+    """Give shape, type and empty value of each array of a dataset."""
+    split = entry.split
+    cells = (n_strategies, split.n_repeats, split.n_folds)
+    rows = (n_strategies, split.n_repeats, split.n_rows)
+    layout: dict[str, tuple[tuple[int, ...], np.dtype, Any]] = {
+        name: ((*cells, *shape), np.dtype(dtype), nothing)
+        for name, (dtype, shape, nothing) in _CELL_ARRAYS.items()
+    }
+    layout["predictions"] = (rows, *prediction_type(entry.task))
+    if entry.task == CLASSIFICATION:
+        layout["probabilities"] = ((*rows, len(entry.classes)), np.dtype("<f4"), np.nan)
+    return layout
+
+
+def _tested(folds: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """Whether a row is tested in one of some cells (S, R, F): bool, shape (S, R, row)."""
+    tested = np.zeros((len(cells), *folds.shape), dtype=bool)
+    for repeat, of_repeat in enumerate(folds):
+        rows = np.flatnonzero(of_repeat >= 0)
+        tested[:, repeat, rows] = cells[:, repeat, of_repeat[rows]]
+    return tested
+
+
+def _checksums(
+    split: Split,
+    status: np.ndarray,
+    numbers: Mapping[str, np.ndarray],
+    rows: Mapping[str, np.ndarray],
+) -> np.ndarray:
+    """Checksum of each cell that has a status, of what is stored: uint32, shape (S, R, F).
+
+    The crc32 of seed, seconds, usage and, where it is done, predictions and probabilities of its
+    test rows; its lowest three bits are the status instead.
+    """
+    heads = np.empty(status.shape, dtype=_HEAD)
+    for name, values in numbers.items():
+        heads[name] = values
+    found = np.zeros(status.shape, dtype=np.uint32)
+    for repeat, folds in enumerate(split.folds):
+        order = np.argsort(folds, kind="stable")
+        ends = np.searchsorted(folds[order], np.arange(status.shape[2] + 1))
+        by_fold = [array[:, repeat].take(order, axis=1) for array in rows.values()]
+        for s, words in enumerate(status[:, repeat].tolist()):
+            head = memoryview(heads[s, repeat].tobytes())
+            parts = [_cut(array[s], ends) for array in by_fold]
+            for fold, word in enumerate(words):
+                if word:
+                    crc = zlib.crc32(head[fold * _HEAD.itemsize : (fold + 1) * _HEAD.itemsize])
+                    for part in parts if word == _DONE else ():
+                        crc = zlib.crc32(part[fold], crc)
+                    found[s, repeat, fold] = crc
+    return np.where(status > 0, found & ~np.uint32(_STATUS_BITS) | status, 0).astype(np.uint32)
+
+
+def _cut(array: np.ndarray, ends: np.ndarray) -> list[memoryview]:
+    """Cut the bytes of rows in the order of folds where one fold ends."""
+    content, width = memoryview(array.tobytes()), array.nbytes // max(1, len(array))
+    return [content[a * width : b * width] for a, b in pairwise(ends.tolist())]
 
 
 def _allocate(

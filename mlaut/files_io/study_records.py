@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from mlaut.errors import StudyError
-from mlaut.records import CLASSIFICATION, Outcome, Split, Status
+from mlaut.records import CLASSIFICATION, Cell, Outcome, Split, Status
 
-__all__ = ["SplitEntry", "StrategyEntry"]
+__all__ = ["USAGE", "SplitEntry", "StrategyEntry"]
+
+USAGE = ("started", "elapsed", "peak_memory")  # POSIX seconds, wall seconds of all, bytes
+_IN_ARRAYS = ("dataset", "status", "seconds", "seed", *USAGE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,11 +163,11 @@ def check_outcome(outcome: Outcome, entry: SplitEntry, strategies: Sequence[str]
 
 def prediction_type(task: str) -> tuple[np.dtype, Any]:
     """Dtype of the predictions of a task, and what stands where there is none."""
-    return (np.dtype("i4"), -1) if task == CLASSIFICATION else (np.dtype("f8"), np.nan)
+    return (np.dtype("<i4"), -1) if task == CLASSIFICATION else (np.dtype("<f8"), np.nan)
 
 
 def outcome_record(outcome: Outcome) -> dict[str, Any]:
-    """Give what is told of an outcome beside its arrays, as plain JSON values."""
+    """Give what is told of an outcome beside its predictions, as plain JSON values."""
     cell = outcome.cell
     return {
         "dataset": cell.dataset,
@@ -177,3 +180,62 @@ def outcome_record(outcome: Outcome) -> dict[str, Any]:
         "seed": outcome.seed,
         **outcome.details,
     }
+
+
+def record_outcome(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Outcome:
+    """Make an outcome of its record, as far as it goes into arrays."""
+    return Outcome(
+        cell=Cell(record["dataset"], record["strategy"], record["repeat"], record["fold"]),
+        status=Status[record["status"].upper()],
+        predictions=arrays.get("predictions"),
+        probabilities=arrays.get("probabilities"),
+        seconds=tuple(record["seconds"]),
+        seed=record["seed"],
+        details={key: record[key] for key in USAGE if key in record},
+    )
+
+
+def ragged(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what a record tells beyond the arrays: empty where that is nothing but its key."""
+    told = {key: value for key, value in record.items() if key not in _IN_ARRAYS and value != ""}
+    if not told.get("warnings", True):
+        del told["warnings"]
+    return told if len(told) > 3 else {}
+
+
+def told_of_cells(
+    dataset: str,
+    names: Sequence[str],
+    status: np.ndarray,
+    numbers: Mapping[str, np.ndarray],
+    told: Iterable[Mapping[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    """Join what arrays and ragged records tell of each cell that was tried.
+
+    Parameters
+    ----------
+    dataset : str
+    names : sequence of str, length S
+    status : ndarray of uint8, shape (S, R, F)
+    numbers : mapping
+        ``seed`` (S, R, F), ``seconds`` and ``usage`` (S, R, F, 3).
+    told : iterable of mapping
+        Records; of several on one cell the last counts.
+    """
+    latest = {(r["strategy"], r["repeat"], r["fold"]): r for r in told}
+    words = [one.word for one in Status]
+    for s, repeat, fold in np.argwhere(status != Status.MISSING).tolist():
+        at = s, repeat, fold
+        usage = dict(zip(USAGE, numbers["usage"][at].tolist(), strict=True))
+        yield {
+            "dataset": dataset,
+            "strategy": names[s],
+            "repeat": repeat,
+            "fold": fold,
+            "status": words[status[at]],
+            "reason": "",
+            "seconds": numbers["seconds"][at].tolist(),
+            "seed": int(numbers["seed"][at]),
+            **{k: int(v) if k == "peak_memory" else v for k, v in usage.items() if v == v},
+            **latest.get((names[s], repeat, fold), {}),
+        }

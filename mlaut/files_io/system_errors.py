@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+from collections.abc import Iterator
 from pathlib import Path
 
 from mlaut.errors import StoreError
 
-__all__ = ["explain"]
+__all__ = ["explain", "explained"]
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -25,7 +27,9 @@ def explain(error: OSError, path: Path, doing: str) -> StoreError:
             f"{path}: no permission while {doing}; make the file and its folder writable, "
             "or name an output elsewhere"
         )
-    if error.errno == errno.ENOENT and not path.exists():
+    if error.errno == errno.ENOENT:
+        if not path.parent.exists():
+            return StoreError(f"{path}: its folder is not there while {doing}; check the path")
         return StoreError(f"{path}: no such file while {doing}; check the path")
     if error.errno == errno.EAGAIN or "unable to lock file" in text:
         return StoreError(
@@ -39,3 +43,12 @@ def explain(error: OSError, path: Path, doing: str) -> StoreError:
             "restore it from a copy, or write to a new file"
         )
     return StoreError(f"{path}: cannot be used while {doing}: {' '.join(text.split())}")
+
+
+@contextlib.contextmanager
+def explained(path: Path, doing: str) -> Iterator[None]:
+    """Explain what goes wrong inside; an error that already explains itself passes."""
+    try:
+        yield
+    except OSError as error:
+        raise explain(error, path, doing) from error

@@ -13,6 +13,7 @@ from pandas.testing import assert_frame_equal
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io import FilesIO, Study, files_io
 from mlaut.files_io.datasets import infer_task
+from mlaut.files_io.hdf5 import rewrite_h5
 from mlaut.records import CLASSIFICATION, REGRESSION, Dataset
 
 
@@ -364,7 +365,7 @@ def test_a_full_disk_loses_nothing(io, monkeypatch):
 
 def test_changed_content_is_noticed(io):
     io.save_datasets(datasets("a"), "g")
-    with h5py.File(io.path, "r+") as file:
+    with rewrite_h5(io.path) as file:
         file["g/a/table/body/0/values"][0, 0] = 9.0
     with pytest.raises(StoreError, match=r"input.h5: dataset 'a' is not what was stored"):
         io.load_dataset("g/a")
@@ -380,7 +381,7 @@ def test_changed_content_is_noticed(io):
 )
 def test_damage_names_file_dataset_and_column(io, lost, message):
     io.save_datasets(datasets("a"), "g")
-    with h5py.File(io.path, "r+") as file:
+    with rewrite_h5(io.path) as file:
         del file["g/a"][lost]
     with pytest.raises(StoreError, match=message) as caught:
         io.load_dataset("g/a")
@@ -389,7 +390,7 @@ def test_damage_names_file_dataset_and_column(io, lost, message):
 
 def test_newer_versions_are_told(io):
     io.save_datasets(datasets("a"), "g")
-    with h5py.File(io.path, "r+") as file:
+    with rewrite_h5(io.path) as file:
         file["g/a"].attrs["encoding-version"] = 2
     with pytest.raises(StoreError, match=r"dataset 'a' has version 2.*update MLaut"):
         io.dataset_info("g/a")

@@ -45,7 +45,7 @@ def test_what_is_written_is_read(study):
     np.testing.assert_array_equal(block.probabilities[1, 0, test], expected.probabilities)
     assert block.status.tolist() == [[[Status.TIMEOUT, 0]], [[0, Status.DONE]]]
     assert block.classes == ("no", "yes", "ü")
-    assert study.runs == ({"threads": 1},)
+    assert [run["threads"] for run in study.runs] == [1]
     assert study.block("cpu").probabilities is None
     failed = next(d for d in study.details("iris") if d["strategy"] == "tree")
     assert (failed["status"], failed["reason"]) == ("timeout", "timeout of seed 3")

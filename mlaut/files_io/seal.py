@@ -1,0 +1,173 @@
+"""What keeps a damaged database from being believed: a digest of all bytes that must not change.
+
+HDF5 trusts the bytes that tell where things are. Where one is wrong, the library may crash, hang,
+or read other numbers without a word. So every database begins with a line of text, in the 512
+bytes that HDF5 leaves to its user (the *user block*)::
+
+    MLaut 1 size=<bytes> open=<offset>+<count> sha256=<digest>
+
+The digest is of that line up to ``open=...`` and of the file behind the line, but for its *open*
+stretches: the values of outcomes, which change while a run writes and have a checksum a cell, and
+the values of tables, which have a fingerprint. ``open`` is where their list lies: ``count`` pairs
+(begin, end) of 8-byte numbers. `check_seal` reads only what the digest is of, so it is quick, and
+holds while a run writes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from mlaut.errors import StoreError
+
+__all__ = ["BLOCK", "check_seal", "list_open", "write_seal"]
+
+BLOCK = 512
+LIST = "mlaut-seal"
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_LINE = re.compile(
+    rb"(MLaut 1 size=(\d{1,15}) open=(\d{1,15})\+(\d{1,12})) sha256=([0-9a-f]{64})\n"
+)
+_SMALL = 4096
+_PIECE = 2**20
+_known: dict[Path, tuple[int, int, int]] = {}
+
+
+# -------------------------------------------------------------------- sealing
+
+
+def list_open(file: h5py.File) -> tuple[int, int]:
+    """Store the list of open stretches, the last change before a file is sealed.
+
+    Returns
+    -------
+    offset, count : int
+        Where the list lies in the file, and how many pairs it has.
+    """
+    if LIST in file:
+        del file[LIST]
+    stretches = _joined(_stretches(file["/"]))
+    creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    creation.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    space = h5py.h5s.create_simple((max(1, len(stretches)), 2))
+    item = h5py.h5d.create(file.id, LIST.encode(), h5py.h5t.STD_U64LE, space, dcpl=creation)
+    if len(stretches):
+        item.write(h5py.h5s.ALL, h5py.h5s.ALL, stretches)
+    return item.get_offset(), len(stretches)
+
+
+def write_seal(path: Path, offset: int, count: int) -> None:
+    """Write the seal of a closed file."""
+    with path.open("r+b", buffering=0) as file:
+        head = f"MLaut 1 size={path.stat().st_size} open={offset}+{count}".encode()
+        digest = _digest(file.fileno(), head, offset, count)
+        if digest is None:
+            raise ValueError(f"{path}: the list of its open stretches makes no sense")
+        os.pwrite(file.fileno(), head + b" sha256=" + digest.encode() + b"\n", 0)
+
+
+def _stretches(group: h5py.Group, kind: str = "") -> Iterator[tuple[int, int]]:
+    """Give begin and end of the values below a group that have a check of their own."""
+    for name, item in group.items():
+        if isinstance(item, h5py.Group):
+            body = kind == "body" or (kind == "mlaut-table" and name == "body")
+            yield from _stretches(item, "body" if body else item.attrs.get("encoding-type", ""))
+        elif kind in ("mlaut-outcomes", "body"):
+            yield from _places(item, changing=kind == "mlaut-outcomes")
+
+
+def _places(item: h5py.Dataset, changing: bool) -> Iterator[tuple[int, int]]:
+    """Give where the values lie that change in place, or that are too many to be read each time."""
+    identity = item.id
+    if item.chunks is None:
+        offset, size = identity.get_offset(), identity.get_storage_size()
+        if size and (changing or size >= _SMALL):
+            yield offset, offset + size
+    elif not changing:
+        for chunk in map(identity.get_chunk_info, range(identity.get_num_chunks())):
+            if chunk.size >= _SMALL:
+                yield chunk.byte_offset, chunk.byte_offset + chunk.size
+
+
+def _joined(stretches: Iterable[tuple[int, int]]) -> np.ndarray:
+    joined: list[list[int]] = []
+    for begin, end in sorted(stretches):
+        if joined and begin <= joined[-1][1]:
+            joined[-1][1] = max(end, joined[-1][1])
+        else:
+            joined.append([begin, end])
+    return np.array(joined, dtype="<u8").reshape(-1, 2)
+
+
+# ------------------------------------------------------------------- checking
+
+
+def check_seal(path: Path) -> None:
+    """Refuse a file that is not what was sealed; one that another program made has no seal.
+
+    Raises
+    ------
+    StoreError
+        The file is truncated or damaged, or another program has changed it.
+    """
+    with path.open("rb", buffering=0) as file:
+        block = os.pread(file.fileno(), BLOCK, 0)
+        if block.startswith(_SIGNATURE):
+            return
+        about = os.fstat(file.fileno())
+        now = (about.st_ino, about.st_size, about.st_mtime_ns)
+        if _known.get(path) == now:
+            return
+        line = _LINE.match(block)
+        if not line:
+            raise _not_sealed(path, file.fileno())
+        size, offset, count = (int(line[n]) for n in (2, 3, 4))
+        if about.st_size < size:
+            raise StoreError(
+                f"{path}: a truncated HDF5 file ({about.st_size} bytes of {size}); "
+                "restore it from a copy, or write to a new file"
+            )
+        if _digest(file.fileno(), line[1], offset, min(count, size // 16)) != line[5].decode():
+            raise StoreError(
+                f"{path}: damaged, or changed by another program (its seal does not hold); "
+                f"restore it from a copy; if the change is yours, 'mlaut verify --seal {path}' "
+                "accepts it"
+            )
+        _known[path] = now
+
+
+def _not_sealed(path: Path, handle: int) -> StoreError:
+    if os.pread(handle, len(_SIGNATURE), BLOCK) == _SIGNATURE:
+        return StoreError(
+            f"{path}: damaged (the seal at its begin is not whole); restore it from a copy; "
+            f"if the change is yours, 'mlaut verify --seal {path}' accepts it"
+        )
+    return StoreError(f"{path}: not an HDF5 file; check the path")
+
+
+def _digest(handle: int, head: bytes, offset: int, count: int) -> str | None:
+    """Digest of the head of the line and of everything behind the block that is not open.
+
+    None where the list of what is open makes no sense.
+    """
+    digest = hashlib.sha256(head)
+    size = int(head.split()[2].partition(b"=")[2])
+    content = os.pread(handle, 16 * count, offset)
+    if len(content) < 16 * count:
+        return None
+    position = BLOCK
+    for begin, end in [*np.frombuffer(content, dtype="<u8").reshape(-1, 2).tolist(), (size, size)]:
+        if not position <= begin <= end <= size:
+            return None
+        while position < begin:
+            piece = os.pread(handle, min(_PIECE, begin - position), position)
+            digest.update(piece)
+            position += len(piece) or begin
+        position = end
+    return digest.hexdigest()

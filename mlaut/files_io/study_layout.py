@@ -1,0 +1,154 @@
+"""What lies where in a study file, below the level of one dataset's arrays."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from mlaut.errors import MlautError, StoreError, StudyError
+from mlaut.files_io.names import to_h5
+from mlaut.files_io.seal import LIST
+from mlaut.files_io.study_arrays import StudyArrays, get_json, put_json
+from mlaut.files_io.study_records import SplitEntry, StrategyEntry, prediction_type
+from mlaut.records import CLASSIFICATION, TASKS, Split
+
+__all__ = [
+    "PREDICTIONS",
+    "RUNS",
+    "SPLITS",
+    "STRATEGIES",
+    "arrays_of",
+    "check_format",
+    "copy_all_but",
+    "damage_explained",
+    "entry_of",
+    "mark",
+    "put_entry",
+    "strategies_of",
+]
+
+FORMAT_VERSION = 1
+SPLITS = "splits"
+PREDICTIONS = "experiments/predictions"
+STRATEGIES = "experiments/strategies"
+RUNS = "experiments/runs"
+
+
+def mark(file: h5py.File) -> None:
+    """Make a file a study, or leave it the one that it is."""
+    if "study_id" not in file.attrs:
+        file.attrs.update({"study_id": uuid.uuid4().hex, "study_format": FORMAT_VERSION})
+    file.require_group(SPLITS)
+    file.require_group(PREDICTIONS)
+
+
+def check_format(file: h5py.File, path: Path) -> None:
+    """Refuse a file that holds no study, or one of a later format."""
+    if "study_id" not in file.attrs:
+        raise StudyError(f"{path}: no study in this file; make splits first, or check the path")
+    version = int(file.attrs["study_format"])
+    if version > FORMAT_VERSION:
+        raise StudyError(
+            f"{path}: study format {version}, and this MLaut reads up to {FORMAT_VERSION}; "
+            "update MLaut"
+        )
+
+
+def strategies_of(file: h5py.File) -> tuple[StrategyEntry, ...]:
+    """Read the strategies of a study."""
+    return tuple(StrategyEntry(**entry) for entry in get_json(file, STRATEGIES, []))
+
+
+def arrays_of(file: h5py.File, dataset: str) -> StudyArrays:
+    """Open the arrays of a dataset to be read."""
+    entry = entry_of(file, dataset)
+    return StudyArrays(file[PREDICTIONS][to_h5(dataset)], entry)
+
+
+def put_entry(file: h5py.File, entry: SplitEntry) -> None:
+    """Store a dataset's identity, truth and split; only while a file is rebuilt."""
+    splits, name = file[SPLITS], to_h5(entry.name)
+    if name in splits:
+        del splits[name]
+    group = splits.create_group(name)
+    group.attrs.update({"encoding-type": "mlaut-split", "encoding-version": 1})
+    group.create_dataset("folds", data=entry.split.folds.astype("<i2"))
+    group.create_dataset("truth", data=entry.truth)
+    put_json(group, "classes", list(entry.classes))
+    about = {"path": entry.path, "task": entry.task, "fingerprint": entry.fingerprint}
+    put_json(group, "about", {**about, "scheme": entry.split.scheme, "seed": entry.split.seed})
+
+
+def entry_of(file: h5py.File, dataset: str) -> SplitEntry:
+    """Read a dataset's identity, truth and split.
+
+    Raises
+    ------
+    StudyError
+        The study has no split of that dataset.
+    """
+    name = to_h5(dataset)
+    if name not in file[SPLITS]:
+        raise StudyError(
+            f"dataset {dataset!r}: no split of it in {file.filename}; "
+            "call Data.split_datasets first"
+        )
+    group = file[SPLITS][name]
+    about = get_json(group, "about", {})
+    entry = SplitEntry(
+        name=dataset,
+        path=about["path"],
+        task=about["task"],
+        fingerprint=about["fingerprint"],
+        classes=tuple(get_json(group, "classes", [])),
+        truth=group["truth"][...],
+        split=Split(group["folds"][...], about["scheme"], about["seed"]),
+    )
+    _check_entry(entry)
+    return entry
+
+
+def _check_entry(entry: SplitEntry) -> None:
+    folds, truth = entry.split.folds, entry.truth
+    sound = (
+        entry.task in TASKS
+        and folds.dtype == np.int16
+        and truth.dtype == prediction_type(entry.task)[0]
+        and folds.ndim == 2
+        and truth.shape == folds.shape[1:]
+    )
+    if sound and entry.task == CLASSIFICATION:
+        sound = not truth.size or (truth.min() >= 0 and truth.max() < len(entry.classes))
+    if not sound:
+        raise ValueError(f"the split of dataset {entry.name!r} contradicts itself")
+
+
+def copy_all_but(old: h5py.File, new: h5py.File, left_out: Collection[str]) -> None:
+    """Copy a file without the arrays of some datasets, so that no hole stays where they were."""
+    for key, value in old.attrs.items():
+        new.attrs[key] = value
+    above, _, last = PREDICTIONS.partition("/")
+    skipped = {"": {above, LIST}, above: {last}, PREDICTIONS: set(left_out)}
+    for group, names in skipped.items():
+        for name in old[group or "/"] if group in old or not group else ():
+            if name not in names:
+                old.copy(old[group or "/"][name], new.require_group(group or "/"), name)
+
+
+@contextlib.contextmanager
+def damage_explained(path: Path) -> Iterator[None]:
+    """Say in one line what a damaged file makes h5py and numpy say in many ways."""
+    try:
+        yield
+    except (KeyError, ValueError, TypeError, IndexError, RuntimeError, AttributeError) as error:
+        if isinstance(error, MlautError):
+            raise
+        raise StoreError(
+            f"{path}: damaged where a study was expected ({' '.join(str(error).split())}); "
+            "restore it from a copy, or write to a new file"
+        ) from error

@@ -1,0 +1,115 @@
+"""Writing a study: outcomes as they come, and what a run left in its journal."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import h5py
+import numpy as np
+
+from mlaut.files_io.hdf5 import InPlace
+from mlaut.files_io.journal import Journal, JournalIndex
+from mlaut.files_io.names import from_h5
+from mlaut.files_io.study_arrays import ArrayWriter, StudyArrays, get_json, put_json
+from mlaut.files_io.study_layout import PREDICTIONS, RUNS, arrays_of
+from mlaut.files_io.study_records import check_outcome, outcome_record, ragged, record_outcome
+from mlaut.records import Outcome, Status
+
+__all__ = ["StudyWriter", "fold_in", "forget_torn", "put_again"]
+
+
+class StudyWriter:
+    """Puts outcomes into an open study; made by `mlaut.files_io.Study.writing`."""
+
+    def __init__(
+        self, file: InPlace, journal: Journal, run: Mapping[str, Any] | None = None
+    ) -> None:
+        self._file = file
+        self._journal = journal
+        self._opened: dict[str, ArrayWriter] = {}
+        journal.append({"run": {"id": uuid.uuid4().hex, **(run or {})}}, {})
+
+    def write(self, *outcomes: Outcome) -> None:
+        """Store outcomes; when this returns, the death of the process cannot take them back.
+
+        Raises
+        ------
+        StudyError
+            An outcome does not fit the arrays.
+        StoreError
+            The disk is full, or the file was removed; what was stored before is intact.
+        """
+        arrays = [self._arrays(outcome.cell.dataset) for outcome in outcomes]
+        for opened, outcome in zip(arrays, outcomes, strict=True):
+            check_outcome(outcome, opened.entry, opened.names)
+        for outcome in outcomes:
+            values = {"predictions": outcome.predictions, "probabilities": outcome.probabilities}
+            synced = self._journal.append(
+                outcome_record(outcome), {k: v for k, v in values.items() if v is not None}
+            )
+            if synced:
+                self._file.check_there()
+        for opened, outcome in zip(arrays, outcomes, strict=True):
+            opened.put(outcome)
+
+    def forget(self, dataset: str, strategies: Sequence[str], cells: np.ndarray) -> None:
+        """Clear the cells where ``cells``, of shape (len(strategies), R, F), is True."""
+        self._arrays(dataset).forget(strategies, cells)
+
+    def _arrays(self, dataset: str) -> ArrayWriter:
+        if dataset not in self._opened:
+            self._opened[dataset] = ArrayWriter(self._file, arrays_of(self._file.file, dataset))
+        return self._opened[dataset]
+
+
+def put_again(file: InPlace, index: JournalIndex) -> None:
+    """Write again what a journal holds."""
+    for dataset in index.places:
+        arrays = ArrayWriter(file, arrays_of(file.file, dataset))
+        for record in index.records(dataset):
+            arrays.put(record_outcome(*record))
+
+
+def forget_torn(file: InPlace) -> dict[str, int]:
+    """Clear the cells whose checksum does not hold.
+
+    Returns
+    -------
+    dict of str to int
+        How many they were, of each dataset that had any.
+    """
+    cleared = {}
+    for name in map(from_h5, file.file[PREDICTIONS]):
+        arrays = arrays_of(file.file, name)
+        torn = arrays.block()[1]
+        if torn.any():
+            ArrayWriter(file, arrays).forget(arrays.names, torn)
+            cleared[name] = int(torn.sum())
+    return cleared
+
+
+def fold_in(file: h5py.File, index: JournalIndex) -> None:
+    """Move what a journal tells into a study file that is being rebuilt."""
+    runs = get_json(file, RUNS, [])
+    known = {run.get("id") for run in runs}
+    put_json(file, RUNS, runs + [run for run in index.runs if run["id"] not in known])
+    for dataset in index.places:
+        arrays = arrays_of(file, dataset)
+        put_json(arrays.group, "details", _told(arrays, index))
+
+
+def _told(arrays: StudyArrays, index: JournalIndex) -> list[dict[str, Any]]:
+    """Give the ragged part of the last record of each cell that has a status."""
+    live = (record for record, _ in index.records(arrays.entry.name))
+    latest = {(r["strategy"], r["repeat"], r["fold"]): ragged(r) for r in [*arrays.ragged(), *live]}
+    position = {name: s for s, name in enumerate(arrays.names)}
+    status = arrays.status()[0]
+    return [
+        record
+        for (strategy, repeat, fold), record in latest.items()
+        if record
+        and strategy in position
+        and status[position[strategy], repeat, fold] != Status.MISSING
+    ]
