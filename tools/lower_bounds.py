@@ -9,7 +9,9 @@ from pathlib import Path
 def requirements(source: str) -> list[str]:
     """Give every requirement with a lower bound that stands in setup.py."""
     texts = [n.value for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)]
-    return [text for text in texts if isinstance(text, str) and re.fullmatch(r"[\w-]+>=[\d.]+", text)]
+    return [
+        text for text in texts if isinstance(text, str) and re.fullmatch(r"[\w-]+>=[\d.]+", text)
+    ]
 
 
 def main() -> None:

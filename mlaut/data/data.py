@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from mlaut.data.collections import collection, collection_entries
 from mlaut.data.loaders import load_folder, load_sklearn
@@ -15,6 +15,9 @@ from mlaut.data.targets import encode_target
 from mlaut.errors import DataError
 from mlaut.files_io import FilesIO, SplitEntry, Study
 from mlaut.files_io.datasets import DatasetInfo
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Data", "list_datasets"]
 
@@ -104,6 +107,19 @@ class Data:
         hdf5_io.check_writable()
         found = collection(name, task=task, names=names)
         return list(hdf5_io.save_datasets(found, name if hdf5_group is None else hdf5_group))
+
+    def pandas_to_db(
+        self,
+        hdf5_io: FilesIO,
+        datasets: Iterable[pd.DataFrame],
+        dts_metadata: Iterable[Mapping[str, Any]],
+        save_loc: str = "/",
+    ) -> list[str]:
+        """Store many tables, each with its metadata, in one change of the database.
+
+        See `FilesIO.pandas_to_db` and, for the metadata, `FilesIO.save_pandas_dataset`.
+        """
+        return list(hdf5_io.pandas_to_db(datasets, dts_metadata, save_loc))
 
     def load_folder(
         self,

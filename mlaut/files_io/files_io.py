@@ -212,6 +212,30 @@ class FilesIO:
         known = {"class_name": dataset.target, "dataset_name": dataset.name, "task": dataset.task}
         return dataset.frame, {**dataset.metadata, **known}
 
+    def load_predictions_for_dataset(self, dataset: str) -> pd.DataFrame:
+        """Give what each strategy of a study predicted for each test row of a dataset.
+
+        Parameters
+        ----------
+        dataset : str
+            Its name in the study.
+
+        Returns
+        -------
+        DataFrame
+            Index (repeat, fold, row); columns ``truth`` and the strategies, with labels or
+            numbers, missing where a strategy gave none.
+
+        Raises
+        ------
+        StudyError
+            The database holds no study, or not this dataset.
+        """
+        from mlaut.files_io.predictions import predictions_frame
+        from mlaut.files_io.study import Study
+
+        return predictions_frame(Study(self.path).block(dataset))
+
     # ---------------------------------------------------------------- writing
 
     def save_pandas_dataset(
@@ -250,8 +274,34 @@ class FilesIO:
         StoreError
             The database is open for reading only, or has another dataset of that name.
         """
-        stored = _dataset_of(dataset, dict(metadata or {}))
-        return self.save_datasets([stored], save_loc, overwrite=overwrite)[0]
+        return self.pandas_to_db([dataset], [metadata or {}], save_loc, overwrite=overwrite)[0]
+
+    def pandas_to_db(
+        self,
+        datasets: Iterable[pd.DataFrame],
+        dts_metadata: Iterable[Mapping[str, Any]],
+        save_loc: str = "/",
+        *,
+        overwrite: bool = False,
+    ) -> tuple[str, ...]:
+        """Store many tables in one change of the file; see `save_pandas_dataset`.
+
+        Parameters
+        ----------
+        datasets : iterable of DataFrame
+        dts_metadata : iterable of mapping
+            One for each table.
+        save_loc : str, default "/"
+        overwrite : bool, default False
+
+        Returns
+        -------
+        tuple of str
+            Path of each.
+        """
+        pairs = zip(datasets, dts_metadata, strict=True)
+        stored = [_dataset_of(frame, dict(metadata)) for frame, metadata in pairs]
+        return self.save_datasets(stored, save_loc, overwrite=overwrite)
 
     def save_datasets(
         self, datasets: Iterable[Dataset], save_loc: str = "/", *, overwrite: bool = False

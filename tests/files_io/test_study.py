@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from studies import assert_same_block, entry, outcome, strategy
 
 from mlaut.errors import StoreError, StudyError, StudyLockedError
-from mlaut.files_io import MemoryStudy, Study
+from mlaut.files_io import FilesIO, MemoryStudy, Study
 from mlaut.files_io.hdf5 import rewrite_h5
 from mlaut.records import REGRESSION, Status
 
@@ -50,6 +50,26 @@ def test_what_is_written_is_read(study):
     failed = next(d for d in study.details("iris") if d["strategy"] == "tree")
     assert (failed["status"], failed["reason"]) == ("timeout", "timeout of seed 3")
     assert not study.journal_path.exists()
+
+
+def test_predictions_as_a_table_have_labels(study):
+    iris, cpu = study.load_split("iris"), study.load_split("cpu")
+    good, numbers = outcome(iris, "svc", fold=1), outcome(cpu, "tree")
+    with study.writing() as writer:
+        writer.write(good, numbers)
+    table = FilesIO(study.path).load_predictions_for_dataset("iris")
+    assert table.index.names == ["repeat", "fold", "row"]
+    assert table.columns.tolist() == ["truth", "tree", "svc"]
+    names = np.array(iris.classes)
+    assert table["truth"].xs(0, level="repeat").droplevel("fold").sort_index().tolist() == (
+        names[iris.truth].tolist()
+    )
+    assert table.loc[(0, 1), "svc"].tolist() == names[good.predictions].tolist()
+    assert table.loc[(0, 0), "svc"].isna().all()
+    assert table["tree"].isna().all()
+    of_cpu = FilesIO(study.path).load_predictions_for_dataset("cpu")
+    assert of_cpu.loc[(0, 0), "tree"].tolist() == numbers.predictions.tolist()
+    assert of_cpu.loc[(0, 1), "tree"].isna().all()
 
 
 def test_details_are_read_while_a_run_writes(study):
