@@ -35,11 +35,15 @@ setup(
     license_files=["LICENSE"],
     python_requires=">=3.11",
     packages=find_packages(include=["mlaut", "mlaut.*"]),
-    package_data={"mlaut": ["py.typed", "demo.toml", "data/starter/*", "data/starter/tables/*"]},
+    package_data={
+        "mlaut": ["py.typed", "demo.toml", "data/starter/*", "data/starter/tables/*"],
+        "mlaut.report": ["templates/*"],
+    },
     install_requires=[
         "click>=8.1",
         "cloudpickle>=3.0",
         "h5py>=3.12",
+        "jinja2>=3.1.2",
         "joblib>=1.4",
         "matplotlib>=3.9",
         "numpy>=2.0",

@@ -70,6 +70,7 @@ def demo(output: Path, n_jobs: int) -> None:
     click.echo(f"Study file:     {study_file}  (change it, and run it: mlaut run {study_file})")
     click.echo(f"Study database: {database}")
     click.echo(f"All tables:     {output / 'report'}")
+    click.echo(f"The report:     {output / 'report' / 'report.html'}  (open it in a browser)")
 
 
 @cli.command()
@@ -173,7 +174,8 @@ def datasets(database: Path | None, group: str, as_json: bool) -> None:
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="A folder for all tables, or a file (.txt, .md or .csv); default: the screen.",
+    help="A page (report.html), a file (.md, .tex, .csv, .txt) or a folder for all of them and "
+    "every table; default: the screen.",
 )
 @click.option(
     "--format",
@@ -196,6 +198,7 @@ def report(study: Path, output: Path | None, style: str, metric: str | None, mis
 
     \b
     mlaut report study.h5
+    mlaut report study.h5 -o report.html
     mlaut report study.h5 --metric balanced_accuracy -o tables/
     """
     from mlaut.report import make_report, write_report

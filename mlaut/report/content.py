@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from mlaut.analysis import (
-    AnalyseResults,
+    Comparison,
     Results,
+    ResultTable,
+    Robustness,
+    adjust_pairs,
     compare,
     dataset_estimates,
     mean_estimates,
     rank_table,
     treat_missing,
+    under_treatments,
+    wilcoxon_test,
 )
+from mlaut.analysis.retrained import retrained_mean_estimates
 from mlaut.errors import AnalysisError
 from mlaut.files_io import Study
 from mlaut.records import TASKS, Status
+from mlaut.report.state import State, study_state
 
 __all__ = ["Report", "Section", "make_report"]
 
 _METRICS = dict(zip(TASKS, ("accuracy", "rmse"), strict=True))
+_FRAME = "width: 100%; height: 40rem; border: 1px solid #888"
+_TREATMENTS = ("drop datasets", "worst")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Section:
     """The results by one metric.
 
@@ -40,35 +51,59 @@ class Section:
         Unrounded, by name.
     notes : tuple of str
         What must be known to read the numbers.
+    scored : Results
+        All that was scored, with the cells that are missing.
+    results : Results
+        Those that were compared: missing cells are treated, unless that would leave nothing.
+    comparison : Comparison or None
+        None where there are fewer than two strategies or datasets to compare.
+    estimates : mapping of str to ResultTable
+        Mean losses by scenario, as far as the results allow.
+    robustness : Robustness or None
+        Whether missing cells change a conclusion; None where none is missing or nothing can be
+        compared.
     """
 
     title: str
     sentences: tuple[str, ...]
     tables: Mapping[str, pd.DataFrame]
     notes: tuple[str, ...]
+    scored: Results
+    results: Results
+    comparison: Comparison | None = None
+    estimates: Mapping[str, ResultTable] = field(default_factory=dict)
+    robustness: Robustness | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Report:
     """A report on a study.
 
     Attributes
     ----------
     study : Path
-    state : tuple of str
-        What was run, on what, and how much of it is done.
+    state : State
+        What was run, on what, how much of it is done, and what failed.
     sections : tuple of Section
         One a metric.
     """
 
     study: Path
-    state: tuple[str, ...]
+    state: State
     sections: tuple[Section, ...]
 
     def __str__(self) -> str:
         from mlaut.report.writing import as_text
 
         return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        from mlaut.report.page import as_html
+
+        page = escape(as_html(self))
+        return f'<iframe srcdoc="{page}" title="Report" style="{_FRAME}"></iframe>'
 
 
 def make_report(
@@ -87,7 +122,8 @@ def make_report(
         squared error for regression, in a section each.
     missing : str, default "drop datasets"
         Treatment of missing cells (`mlaut.analysis.treat_missing`); what it does is said in the
-        notes of each section.
+        notes of each section. Where leaving out datasets or strategies would leave none, the
+        report has the scores and compares nothing.
 
     Returns
     -------
@@ -98,87 +134,165 @@ def make_report(
     StoreError, StudyError
         The file cannot be read, or is not a study.
     AnalysisError
-        The metric is not known or suits no dataset, or nothing is left to analyse.
+        The metric is not known or suits no dataset, or no cell is done.
     """
     opened = study if isinstance(study, Study) else Study(study)
-    state = _state(opened)
-    if metric is not None:
-        metrics = [metric]
-    else:
-        tasks = {entry.task for entry in opened.load_splits().values()}
-        metrics = [_METRICS[task] for task in TASKS if task in tasks]
+    state = study_state(opened)
+    if not state.cells.get(Status.DONE):
+        total = sum(state.cells.values())
+        raise AnalysisError(f"{opened.path}: none of {total} cells is done; run the study first")
+    metrics = [metric] if metric is not None else _metrics(state)
     return Report(opened.path, state, tuple(_section(opened, m, missing) for m in metrics))
 
 
-def _state(study: Study) -> tuple[str, ...]:
-    statuses = study.statuses()
-    counts = dict.fromkeys(Status, 0)
-    for _, status in statuses.values():
-        for word in Status:
-            counts[word] += int((status == word).sum())
-    total = sum(counts.values())
-    if not counts[Status.DONE]:
-        raise AnalysisError(f"{study.path}: none of {total} cells is done; run the study first")
-    schemes = sorted({entry.split.scheme for entry in study.load_splits().values()})
-    cells = ", ".join(f"{n} {status.word}" for status, n in counts.items() if n)
-    lines = [
-        f"{len(statuses)} datasets, {len(study.strategies)} strategies, split by "
-        f"{' and '.join(schemes)}; {total} cells: {cells}.",
-        *(_told(run) for run in study.runs[-1:]),
-    ]
-    if counts[Status.MISSING]:
-        lines.append(
-            f"PARTIAL: {counts[Status.MISSING]} of {total} cells were not run yet; "
-            "what follows may change."
-        )
-    return tuple(lines)
-
-
-def _told(run: Mapping[str, object]) -> str:
-    versions = run.get("versions")
-    known = versions if isinstance(versions, Mapping) else {}
-    software = ", ".join(f"{name} {version}" for name, version in known.items())
-    return f"Last run {run.get('started', '?')} on {run.get('processor', '?')}: {software}."
+def _metrics(state: State) -> list[str]:
+    """Give the default metric of each task that has a cell that is done."""
+    datasets = state.tables["datasets"]
+    tasks = set(datasets.loc[datasets["done"] > 0, "task"])
+    return [_METRICS[task] for task in TASKS if task in tasks]
 
 
 def _section(study: Study, metric: str, missing: str) -> Section:
-    all_results = Results.from_study(study, metric)
-    results = treat_missing(all_results, missing)
-    tables = {"summary": _summary(study, results), "losses": results.losses}
-    sentences: tuple[str, ...] = ()
-    notes = list(results.notes_text())
-    if results.variances is not None:
-        tables["estimates by dataset"] = dataset_estimates(results).to_frame()
-    if len(results.strategies) > 1 and len(results.datasets) > 1:
-        comparison = compare(results)
-        sentences = comparison.sentences()
+    scored = Results.from_study(study, metric)
+    results, problem = _treated(scored, missing)
+    tables = {"summary": _summary(scored, results), "scores": scored.scores}
+    tables["losses"] = results.losses
+    notes = [*results.notes_text(), *problem]
+    comparison = None if problem else _compared(results)
+    estimates = {} if problem else _estimates(results, comparison)
+    if estimates:
+        frames = {scenario: table.frame for scenario, table in estimates.items()}
+        tables["intervals"] = pd.concat(frames, names=["scenario", "strategy"])
+    if results.variances is not None and not problem:
+        method = "wilson" if results.metric.zero_one else "t"
+        tables["estimates by dataset"] = dataset_estimates(results, method=method).to_frame()
+    if comparison is not None:
         tables["ranks"] = rank_table(results)
         tables["pairs"] = comparison.to_frame()
-        tables["portmanteau tests"] = pd.concat(
-            [test.to_frame() for test in comparison.portmanteau.values()]
-        )
+        tests = [test.to_frame() for test in comparison.portmanteau.values()]
+        tables["portmanteau tests"] = pd.concat(tests)
         notes += comparison.notes
+    notes += [note for table in estimates.values() for note in table.notes_text()]
+    if len(scored.missing):
+        tables["missing cells"] = scored.missing
+    robustness = _robustness(scored)
+    if robustness is not None:
+        tables["treatments of missing cells"] = robustness.to_frame()
+    return Section(
+        f"{results.metric.name} of {_count(len(results.strategies), 'strategy')} "
+        f"on {_count(len(results.datasets), 'dataset')}",
+        _sentences(comparison, robustness, problem),
+        tables,
+        tuple(dict.fromkeys(notes)),
+        scored,
+        results,
+        comparison,
+        estimates,
+        robustness,
+    )
+
+
+def _count(n: int, word: str) -> str:
+    plural = word.removesuffix("y") + "ies" if word.endswith("y") else word + "s"
+    return f"{n} {word if n == 1 else plural}"
+
+
+def _treated(scored: Results, missing: str) -> tuple[Results, tuple[str, ...]]:
+    """Give complete results; or what there is, and why nothing of it can be compared."""
+    try:
+        return treat_missing(scored, missing), ()
+    except AnalysisError as error:
+        if not missing.startswith("drop "):
+            raise
+        return scored, (str(error),)
+
+
+def _compared(results: Results) -> Comparison | None:
+    enough = len(results.strategies) > 1 and len(results.datasets) > 1
+    return compare(results) if enough else None
+
+
+def _sentences(
+    comparison: Comparison | None, robustness: Robustness | None, problem: tuple[str, ...]
+) -> tuple[str, ...]:
+    said: tuple[str, ...]
+    if comparison is not None:
+        said = comparison.sentences()
+    elif problem:
+        said = (f"Nothing can be compared yet: {problem[0]}.",)
     else:
-        sentences = ("Tests need at least two strategies on two datasets.",)
-    if len(all_results.missing):
-        tables["missing cells"] = all_results.missing
-    words = f"{results.metric.name} of {len(results.strategies)} strategies"
-    title = f"{words} on {len(results.datasets)} datasets"
-    return Section(title, tuple(sentences), tables, tuple(dict.fromkeys(notes)))
+        said = ("Tests need at least two strategies on two datasets.",)
+    return said if robustness is None else (*said, robustness.sentence())
 
 
-def _summary(study: Study, results: Results) -> pd.DataFrame:
+def _summary(scored: Results, results: Results) -> pd.DataFrame:
     """Give the paper's Table 8: rank, score, standard error and training time, best first."""
-    table = pd.DataFrame({"average rank": rank_table(results).mean()})
-    if len(results.datasets) > 1:
-        mean = mean_estimates(results, method="t", as_scores=True).frame
-        table[f"mean {results.metric.name}"] = mean["value"]
-        table["std error (c)"] = mean["standard_error"]
-        table["low (c)"] = mean["low"]
-        table["high (c)"] = mean["high"]
+    name = f"mean {results.metric.name}"
+    seconds = _training_seconds(scored, results)
+    if results.losses.isna().any(axis=None):  # each mean is of other datasets: no ranks
+        scores = results.scores
+        table = pd.DataFrame({"datasets": scores.notna().sum(), name: scores.mean()})
+        order, ascending = name, not results.metric.greater_is_better
     else:
-        table[f"mean {results.metric.name}"] = results.scores.mean()
-    seconds = AnalyseResults(study).average_training_time(list(results.strategies))
-    table["training seconds"] = seconds["training"]
-    table.index.name = "strategy"
-    return table.sort_values("average rank")
+        table = pd.DataFrame({"average rank": rank_table(results).mean()})
+        if len(results.datasets) > 1:
+            mean = mean_estimates(results, method="t", as_scores=True).frame
+            table[[name, "std error (c)", "low (c)", "high (c)"]] = mean[
+                ["value", "standard_error", "low", "high"]
+            ]
+        else:
+            table[name] = results.scores.mean()
+        order, ascending = "average rank", True
+    table["training seconds"] = seconds
+    return table.rename_axis("strategy").sort_values(order, ascending=ascending, kind="stable")
+
+
+def _training_seconds(scored: Results, results: Results) -> pd.Series:
+    """Give the mean over datasets of the seconds that a done cell took to tune and fit."""
+    times = scored.select(datasets=results.datasets, strategies=results.strategies)
+    seconds = seconds_of_done(times)[..., :2].sum(axis=-1)
+    return pd.DataFrame(seconds, columns=list(results.strategies)).mean()
+
+
+def seconds_of_done(results: Results) -> np.ndarray:
+    """Give the mean seconds of a done cell, tuning, fitting, predicting: shape (N, K, 3)."""
+    done = ~np.isnan(results.cells)[..., None]
+    if results.seconds is None:
+        return np.full((*results.cells.shape[:2], 3), np.nan)
+    total = np.where(done, results.seconds, 0.0).sum(axis=(2, 3))
+    number = done.sum(axis=(2, 3))
+    return total / np.where(number > 0, number, np.nan)
+
+
+def _estimates(results: Results, comparison: Comparison | None) -> dict[str, ResultTable]:
+    """Estimate mean losses by every scenario that the results have something to say of."""
+    found = dict(comparison.estimates) if comparison is not None else {}
+    if "(a)" not in found and results.variances is not None:
+        with suppress(AnalysisError):  # cells that were filled in have no variance
+            found["(a)"] = mean_estimates(results, scenario="(a)")
+    with suppress(AnalysisError):  # a single test set says nothing of training again
+        found["(b)"] = retrained_mean_estimates(results)
+    return dict(sorted(found.items()))
+
+
+def _robustness(scored: Results) -> Robustness | None:
+    """Repeat the signed rank tests under several treatments of missing cells."""
+    seen = ~np.isnan(scored.cells).all(axis=(1, 2, 3))
+    begun = scored.select(
+        datasets=[name for name, any_done in zip(scored.datasets, seen, strict=True) if any_done]
+    )
+    if not len(begun.missing) or len(begun.strategies) < 2 or len(begun.datasets) < 2:
+        return None
+    usable = [how for how in _TREATMENTS if _leaves_two(begun, how)]
+
+    def signed_ranks(results: Results) -> object:
+        return adjust_pairs(wilcoxon_test(results), "holm")
+
+    return under_treatments(begun, signed_ranks, treatments=usable) if usable else None
+
+
+def _leaves_two(results: Results, how: str) -> bool:
+    try:
+        return len(treat_missing(results, how).datasets) > 1
+    except AnalysisError:
+        return False

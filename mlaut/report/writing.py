@@ -1,4 +1,7 @@
-"""Reports as text, Markdown and CSV; rounded where they are read, never where they are stored."""
+"""Reports as text, Markdown, CSV, LaTeX and HTML.
+
+They are rounded where they are read, never where they are stored.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ import pandas as pd
 from mlaut.analysis.shown import number
 from mlaut.errors import AnalysisError
 from mlaut.report.content import Report, Section
+from mlaut.report.latex import as_latex
+from mlaut.report.page import as_html
 
 __all__ = ["as_markdown", "as_text", "write_report"]
 
@@ -20,7 +25,9 @@ _MOST_ROWS = 60
 
 def as_text(report: Report) -> str:
     """Give what one reads first, with tables for a terminal."""
-    lines = [str(report.study), *report.state]
+    lines = [str(report.study), *_state(report)]
+    for name, table in _failures(report):
+        lines += ["", f"{name}:", _tabulate(table, "simple")]
     for section in report.sections:
         lines += ["", section.title, "=" * len(section.title), "", *section.sentences]
         for name, table in _read_tables(section):
@@ -31,7 +38,9 @@ def as_text(report: Report) -> str:
 
 def as_markdown(report: Report) -> str:
     """Give the same as Markdown."""
-    lines = [f"# {report.study.name}", "", *report.state]
+    lines = [f"# {report.study.name}", "", *_state(report)]
+    for name, table in _failures(report):
+        lines += ["", f"## {name}", "", _tabulate(table, "github")]
     for section in report.sections:
         lines += ["", f"## {section.title}", "", *section.sentences]
         for name, table in _read_tables(section):
@@ -46,7 +55,14 @@ def as_csv(report: Report) -> str:
 
 
 FORMATS = {"text": as_text, "markdown": as_markdown, "csv": as_csv}
-_ENDINGS = {".txt": as_text, ".md": as_markdown, ".csv": as_csv}
+_ENDINGS = {
+    ".html": as_html,
+    ".md": as_markdown,
+    ".tex": as_latex,
+    ".csv": as_csv,
+    ".txt": as_text,
+}
+_IN_A_FOLDER = ("report.html", "report.md", "report.tex")
 
 
 def write_report(report: Report, path: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -56,8 +72,9 @@ def write_report(report: Report, path: str | os.PathLike[str]) -> tuple[Path, ..
     ----------
     report : Report
     path : path-like
-        A file that ends in ``.txt``, ``.md`` or ``.csv``; or a folder, which gets every table as
-        CSV, unrounded, and the report as Markdown.
+        A file that ends in ``.html`` (one page that needs nothing else), ``.md``, ``.tex``
+        (booktabs tables for a paper), ``.csv`` (the summary) or ``.txt``; or a folder, which gets
+        every table as CSV, unrounded, and the report as HTML, Markdown and LaTeX.
 
     Returns
     -------
@@ -95,9 +112,23 @@ def _write_folder(report: Report, folder: Path) -> Iterator[Path]:
             path = folder / f"{prefix}{name.replace(' ', '-')}.csv"
             table.to_csv(path)
             yield path
-    path = folder / "report.md"
-    path.write_text(as_markdown(report), encoding="utf-8")
-    yield path
+    for name, table in report.state.tables.items():
+        path = folder / f"{name}.csv"
+        table.to_csv(path)
+        yield path
+    for name in _IN_A_FOLDER:
+        path = folder / name
+        path.write_text(_ENDINGS[path.suffix](report), encoding="utf-8")
+        yield path
+
+
+def _state(report: Report) -> tuple[str, ...]:
+    return (*report.state.lines, *([report.state.partial] if report.state.partial else []))
+
+
+def _failures(report: Report) -> Iterator[tuple[str, pd.DataFrame]]:
+    if "failures" in report.state.tables:
+        yield "failures", report.state.tables["failures"]
 
 
 def _read_tables(section: Section) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -1,0 +1,190 @@
+"""The figures of a report as SVG, each with its text alternative."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from mlaut.analysis import Comparison, box_plot, draw_ranks
+from mlaut.analysis.figures import forest_plot, pairwise_matrix, pareto_front, time_plot
+from mlaut.analysis.shown import SCENARIOS, number
+from mlaut.report.content import Section
+
+__all__ = ["Picture", "pictures"]
+
+_MOST_TOLD = 12
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure as it stands in a page.
+
+    Attributes
+    ----------
+    svg : str
+        An ``<svg>`` element whose ids are its own.
+    caption : str
+    alternative : str
+        What the figure shows, for those who do not see it.
+    """
+
+    svg: str
+    caption: str
+    alternative: str
+
+
+def pictures(section: Section, prefix: str) -> dict[str, Picture]:
+    """Draw what a section has: ``scores``, ``ranks``, ``pairs``, ``intervals``, ``times``.
+
+    Parameters
+    ----------
+    section : Section
+    prefix : str
+        Of the ids in the SVG, so that two sections can stand in one page.
+    """
+    makers = {
+        "scores": _scores,
+        "ranks": _ranks,
+        "pairs": _pairs,
+        "intervals": _intervals,
+        "times": _times,
+    }
+    drawn = {}
+    with _plain_text():
+        for name, make in makers.items():
+            made = make(section)
+            if made is not None:
+                figure, caption, alternative = made
+                drawn[name] = Picture(_svg(figure, f"{prefix}-{name}-"), caption, alternative)
+    return drawn
+
+
+_Made = tuple[Figure, str, str]
+
+
+def _scores(section: Section) -> _Made | None:
+    scored = section.scored
+    medians = scored.scores.median().dropna()
+    if medians.empty:
+        return None
+    order = medians.sort_values(ascending=not scored.metric.greater_is_better, kind="stable")
+    name = scored.metric.name
+    told = f"Medians of {name} over {len(scored.datasets)} datasets, best first: {_list(order)}."
+    caption = (
+        f"{name} of each strategy: a dot a dataset, the box from quartile to quartile with the "
+        "median, whiskers to the last value within 1.5 box lengths."
+    )
+    return box_plot(scored.select(strategies=order.index), as_scores=True), caption, told
+
+
+def _ranks(section: Section) -> _Made | None:
+    found = section.comparison
+    if found is None:
+        return None
+    ranks, cd = found.ranks.frame["average_rank"], found.critical_difference
+    label = f"CD = {cd:.3g} at {found.alpha:g}"
+    groups = "; ".join(", ".join(group) for group in found.groups if len(group) > 1)
+    told = f"Average ranks, 1 is best: {_list(ranks)}. Not told apart: {groups or 'no two'}."
+    caption = (
+        "Average ranks over datasets (1 is best). A bar joins strategies that Nemenyi's test does "
+        f"not tell apart; critical difference {number(cd)}, scenario (c)."
+    )
+    return draw_ranks(ranks, cd, found.groups, label=label), caption, told
+
+
+def _pairs(section: Section) -> _Made | None:
+    found = section.comparison
+    if found is None:
+        return None
+    pairs = found.pairs["Wilcoxon"]
+    order = list(found.ranks.frame.index)
+    told = _beaten(found, order)
+    caption = (
+        f"{pairs.name}, scenario (c): row against column, by average rank. Blue with +: the row is "
+        f"better at level {found.alpha:g}; orange with −: worse; pale: not shown. "  # noqa: RUF001
+        f"Numbers: {next(iter(pairs.effects))} of the losses, below 0 where the row is better; p."
+    )
+    return pairwise_matrix(pairs, alpha=found.alpha, order=order), caption, told
+
+
+def _beaten(found: Comparison, order: list[str]) -> str:
+    """Say how many others each strategy beats."""
+    pairs = found.pairs["Wilcoxon"]
+    wins = (pairs.p_values <= found.alpha) & (pairs.table("better") > 0)
+    count = wins.sum(axis=1).loc[order]
+    return (
+        f"Number of other strategies that each beats at level {found.alpha:g}: {_list(count)}. "
+        "Every number is in the table of pairs."
+    )
+
+
+def _intervals(section: Section) -> _Made | None:
+    if not section.estimates:
+        return None
+    some = next(iter(section.estimates.values()))
+    order = list(section.tables["summary"].index)
+    scenarios = "; ".join(f"{s}: {SCENARIOS[s]}" for s in section.estimates)
+    caption = f"Mean {some.metric} with 95 % intervals by scenario ({scenarios})."
+    widths = {
+        scenario: number((table.frame["high"] - table.frame["low"]).mean())
+        for scenario, table in section.estimates.items()
+    }
+    told = ", ".join(f"{width} in scenario {scenario}" for scenario, width in widths.items())
+    alternative = f"{caption} Mean width of the intervals: {told}. All are in the table."
+    return forest_plot(section.estimates, order=order), caption, alternative
+
+
+def _times(section: Section) -> _Made | None:
+    table = section.tables["summary"]
+    name = f"mean {section.results.metric.name}"
+    known = table[[name, "training seconds"]].dropna()
+    known = known[known["training seconds"] > 0]
+    if known.empty:
+        return None
+    up = section.results.metric.greater_is_better
+    front = pareto_front(known[name], known["training seconds"], greater_is_better=up)
+    caption = (
+        f"{name} against mean seconds to tune and fit. In bold, those that no other strategy beats "
+        "in both."
+    )
+    figure = time_plot(
+        known[name], known["training seconds"], greater_is_better=up, score_name=name
+    )
+    return figure, caption, f"{caption} From the quickest on: {', '.join(front)}."
+
+
+def _list(values: pd.Series) -> str:
+    told = [f"{name} {number(value)}" for name, value in values.iloc[:_MOST_TOLD].items()]
+    more = len(values) - _MOST_TOLD
+    return ", ".join(told) + (f" and {more} more" if more > 0 else "")
+
+
+@contextmanager
+def _plain_text() -> Iterator[None]:
+    """Draw names as they are: a dollar in one is no mathematics."""
+    style: dict[Any, Any] = {
+        "text.parse_math": False,
+        "svg.fonttype": "path",
+        "svg.hashsalt": "mlaut",
+    }
+    with rc_context(style):
+        yield
+
+
+def _svg(figure: Figure, prefix: str) -> str:
+    target = io.StringIO()
+    about = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    figure.savefig(target, format="svg", facecolor="white", metadata=about)
+    text = target.getvalue()
+    text = text[text.index("<svg") :]
+    # as wide as the page at most, and no smaller than can be read: then its box scrolls
+    text = re.sub(r'width="([\d.]+pt)"', r'style="min-width: min(54rem, \1)" \g<0>', text, count=1)
+    return re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{prefix}", text)

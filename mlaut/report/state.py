@@ -1,0 +1,182 @@
+"""What was run, on what, how far it is, and what failed: tables made from the study alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from mlaut.files_io import Study
+from mlaut.records import Status
+
+__all__ = ["State", "study_state"]
+
+_RUN = ("started", "python", "platform", "processor", "cores", "seed", "n_jobs", "timeout")
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Where a study stands.
+
+    Attributes
+    ----------
+    lines : tuple of str
+        What was run, on what, by which versions.
+    partial : str
+        Says how much was not run yet; empty for a study that is complete.
+    tables : mapping of str to DataFrame
+        ``"datasets"``, ``"strategies"``, ``"runs"``, and ``"failures"`` where there are any.
+    parameters : mapping of str to str
+        What makes each strategy the one that it is, as JSON.
+    cells : mapping of Status to int
+        Cells of each status.
+    """
+
+    lines: tuple[str, ...]
+    partial: str
+    tables: Mapping[str, pd.DataFrame]
+    parameters: Mapping[str, str]
+    cells: Mapping[Status, int]
+
+
+def study_state(study: Study) -> State:
+    """Say where a study stands."""
+    cells = _cells(study)
+    counts = {status: int((cells["status"] == status).sum()) for status in Status}
+    counts = {status: n for status, n in counts.items() if n}
+    total = len(cells)
+    tables = {
+        "datasets": _datasets(study, cells),
+        "strategies": _strategies(study, cells),
+        "runs": _runs(study),
+    }
+    failures = _failures(study)
+    missing = counts.get(Status.MISSING, 0)
+    schemes = sorted(tables["datasets"]["split"].unique())
+    told = ", ".join(f"{n} {status.word}" for status, n in counts.items())
+    lines = [
+        f"{len(tables['datasets'])} datasets, {len(study.strategies)} strategies, split by "
+        f"{' and '.join(schemes)}; {total} cells: {told}.",
+        *(_told(run) for run in study.runs[-1:]),
+    ]
+    partial = (
+        f"PARTIAL: {missing} of {total} cells were not run yet; what follows may change."
+        if missing
+        else ""
+    )
+    return State(
+        tuple(lines),
+        partial,
+        tables | ({"failures": failures} if len(failures) else {}),
+        {entry.name: json.dumps(entry.identity, indent=1) for entry in study.strategies},
+        counts,
+    )
+
+
+def _cells(study: Study) -> pd.DataFrame:
+    """Give one row a cell: dataset, strategy, status."""
+    rows = [
+        (dataset, name, int(status))
+        for dataset, (names, statuses) in study.statuses().items()
+        for name, of_strategy in zip(names, statuses, strict=True)
+        for status in of_strategy.ravel()
+    ]
+    return pd.DataFrame(rows, columns=["dataset", "strategy", "status"])
+
+
+def _counted(cells: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Count the cells that are done, that failed, and that were not run."""
+    kinds = {
+        "done": [Status.DONE],
+        "failed": [status for status in Status if status.failed],
+        "skipped": [Status.SKIPPED],
+        "not run": [Status.MISSING],
+    }
+    counts = {kind: cells["status"].isin(words) for kind, words in kinds.items()}
+    return pd.DataFrame(counts).groupby(cells[by]).sum()
+
+
+def _datasets(study: Study, cells: pd.DataFrame) -> pd.DataFrame:
+    rows = {
+        name: {
+            "task": entry.task,
+            "rows": entry.split.n_rows,
+            "classes": len(entry.classes) or float("nan"),
+            "split": entry.split.scheme,
+            "repeats": entry.split.n_repeats,
+            "folds": entry.split.n_folds,
+            "fingerprint": entry.fingerprint[:12],
+        }
+        for name, entry in study.load_splits().items()
+    }
+    table = pd.DataFrame.from_dict(rows, orient="index").dropna(axis="columns", how="all")
+    return table.join(_counted(cells, "dataset")).rename_axis("dataset")
+
+
+def _strategies(study: Study, cells: pd.DataFrame) -> pd.DataFrame:
+    rows = {
+        entry.name: {
+            "family": ", ".join(_texts(entry.metadata.get("estimator_family"))),
+            "class": _class(entry.identity),
+            "fingerprint": entry.fingerprint[:12],
+        }
+        for entry in study.strategies
+    }
+    columns = ["family", "class", "fingerprint"]
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    return table.join(_counted(cells, "strategy")).rename_axis("strategy")
+
+
+def _texts(value: Any) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, list | tuple) else []
+
+
+def _class(identity: Mapping[str, Any]) -> str:
+    """Give the class of a strategy, or else that of the estimator that it assembles."""
+    for key in ("strategy", "assembled"):
+        part = identity.get(key)
+        if isinstance(part, Mapping) and "class" in part:
+            return str(part["class"])
+    return str(identity.get("class", ""))
+
+
+def _runs(study: Study) -> pd.DataFrame:
+    rows = [
+        {key: run[key] for key in _RUN if run.get(key) is not None}
+        | {"versions": ", ".join(_versions(run))}
+        for run in study.runs
+    ]
+    return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1, name="run"))
+
+
+def _versions(run: Mapping[str, Any]) -> list[str]:
+    versions = run.get("versions")
+    known = versions if isinstance(versions, Mapping) else {}
+    return [f"{name} {version}" for name, version in known.items()]
+
+
+def _told(run: Mapping[str, Any]) -> str:
+    software = ", ".join(_versions(run))
+    return f"Last run {run.get('started', '?')} on {run.get('processor', '?')}: {software}."
+
+
+def _failures(study: Study) -> pd.DataFrame:
+    """Give one row a strategy, status and reason, the most frequent first."""
+    details = (record for dataset in study.datasets for record in study.details(dataset))
+    rows = pd.DataFrame(
+        [{**record} for record in details if record["reason"]],
+        columns=["strategy", "status", "reason", "dataset"],
+    )
+    groups = rows.groupby(["strategy", "status", "reason"], sort=False)["dataset"]
+    table = groups.agg(cells="size", datasets=_some).reset_index()
+    table = table.sort_values("cells", ascending=False, kind="stable")
+    return table[["strategy", "status", "cells", "datasets", "reason"]].set_index("strategy")
+
+
+def _some(names: pd.Series) -> str:
+    different = list(dict.fromkeys(names))
+    more = f" and {len(different) - 5} more" if len(different) > 5 else ""
+    return ", ".join(different[:5]) + more
