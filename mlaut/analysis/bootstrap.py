@@ -56,7 +56,7 @@ def _bca(values: np.ndarray, confidence: float, seed: int) -> Interval:
     draws = np.sort(values[rows].mean(axis=1), axis=0)
     below = ((draws < mean).sum(axis=0) + 0.5 * (draws == mean).sum(axis=0)) / len(draws)
     bias = ndtri(np.clip(below, 1 / len(draws), 1 - 1 / len(draws)))
-    centred = mean - values
+    centred = values - mean
     squares = np.square(centred).sum(axis=0)
     skew = (centred**3).sum(axis=0) / (6 * np.where(squares > 0, squares, 1) ** 1.5)
     ends = []

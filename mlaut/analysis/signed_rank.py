@@ -116,7 +116,8 @@ def rank_biserial(d: np.ndarray, signed: SignedRanks, confidence: float = 0.95) 
     variance *= (n * (n + 1) / np.where(total > 0, 2 * total, 1)) ** 2
     share = (1 + r) / 2
     trials = np.minimum(effective_n(share, variance / 4, n), n)
-    low, high = wilson(share, np.maximum(trials, 1e-9), confidence)
+    low, high = wilson(share, np.maximum(trials, 1), confidence)
+    low, high = np.where(total > 0, low, 0.0), np.where(total > 0, high, 1.0)
     return Effect(r, 2 * low - 1, 2 * high - 1, WILSON)
 
 

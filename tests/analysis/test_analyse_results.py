@@ -1,0 +1,193 @@
+"""AnalyseResults: MLaut's names, on a study and on errors from elsewhere."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from mlaut.analysis import AnalyseResults, Results, ScoreAccuracy, nemenyi_test
+from mlaut.errors import AnalysisError, MissingCellsError
+from mlaut.files_io import SplitEntry, StrategyEntry, Study
+from mlaut.records import CLASSIFICATION, Cell, Outcome, Split, Status
+
+ERRORS = {"A": [0.1, 0.2, 0.3, 0.2, 0.15], "B": [0.2, 0.4, 0.35, 0.3, 0.2], "C": [0.5] * 5}
+
+
+class Strategy:
+    """As far as the analysis needs to know one."""
+
+    def __init__(self, name):
+        self.name = name
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Two strategies on three datasets of two groups; one cell failed."""
+    study = Study(tmp_path / "study.h5")
+    rng = np.random.default_rng(0)
+    folds = np.r_[np.full(10, -1), np.zeros(10)].astype(np.int16)[None]
+    truth = rng.integers(0, 2, 20).astype(np.int32)
+    study.save_splits(
+        SplitEntry(name, f"/{group}/{name}", CLASSIFICATION, name, ("n", "y"), truth, Split(folds))
+        for name, group in (("iris", "uci"), ("wine", "uci"), ("zoo", "openml"))
+    )
+    study.allocate([StrategyEntry("tree", "g"), StrategyEntry("svm", "h")])
+    with study.writing() as writer:
+        for i, name in enumerate(("iris", "wine", "zoo")):
+            right = truth[10:].copy()
+            wrong = right.copy()
+            wrong[: i + 1] = 1 - wrong[: i + 1]
+            writer.write(
+                Outcome(Cell(name, "tree"), Status.DONE, right, seconds=(1.0, 2.0 + i, 0.5)),
+                Outcome(Cell(name, "svm"), Status.ERROR, reason="boom")
+                if name == "zoo"
+                else Outcome(Cell(name, "svm"), Status.DONE, wrong, seconds=(0.0, 1.0, 0.1)),
+            )
+    return study
+
+
+def test_errors_of_a_study(study):
+    analyse = AnalyseResults(
+        hdf5_output_io=study,
+        hdf5_input_io=None,
+        input_h5_original_datasets_group="uci/",
+        output_h5_predictions_group="experiments/predictions/",
+    )
+    per_estimator, per_dataset, table = analyse.prediction_errors(
+        metric=ScoreAccuracy(), estimators=[Strategy("svm"), Strategy("tree")]
+    )
+    assert list(table.index) == ["iris", "wine"]
+    assert list(table.columns) == list(per_estimator) == ["svm", "tree"]
+    assert per_estimator["svm"].tolist() == [0.1, 0.2]
+    assert per_dataset["wine"]["svm"] == table.loc["wine", "svm"] == 0.2
+    assert analyse.average_and_std_error(per_estimator, scenario="(a)").loc["svm", "average"] == (
+        pytest.approx(0.15)
+    )
+
+
+def test_a_missing_cell_is_told_and_treated_as_chosen(study):
+    analyse = AnalyseResults(study)
+    errors, _, table = analyse.prediction_errors("accuracy")
+    assert np.isnan(table.loc["zoo", "svm"])
+    with pytest.raises(MissingCellsError, match=r"1 of 6 cells .* \(1 error\): strategies svm"):
+        analyse.t_test(errors)
+    tests, _ = AnalyseResults(study, missing="tree").t_test(errors)
+    assert "1 missing cells of svm got the loss of tree" in tests["tree", "svm"].notes
+    assert AnalyseResults(study.path, missing="drop datasets").ranks(errors).shape == (2, 4)
+
+
+def test_training_times(study):
+    table = AnalyseResults(study).average_training_time()
+    assert table.loc["tree", "training"] == pytest.approx(4.0)
+    assert table.loc["tree", "std_error"] == pytest.approx(np.std([3, 4, 5], ddof=1) / np.sqrt(3))
+    assert table.loc["svm", ["training", "fitting", "predicting", "datasets"]].tolist() == [
+        1.0, 1.0, 0.1, 2,
+    ]  # fmt: skip
+    assert list(AnalyseResults(study).average_training_time("svm").index) == ["svm"]
+
+
+@pytest.mark.parametrize(
+    "estimators",
+    ["svm", ["svm"], Strategy("svm"), [("svm", None)], {"svm": None}, (s for s in ["svm"])],
+)
+def test_estimators_are_named_in_many_ways(study, estimators):
+    errors, _, _ = AnalyseResults(study).prediction_errors("accuracy", estimators)
+    assert list(errors) == ["svm"]
+
+
+def test_bad_choices(study, tmp_path):
+    with pytest.raises(AnalysisError, match="'experiments/predictions/', not in 'elsewhere/'"):
+        AnalyseResults(study, output_h5_predictions_group="elsewhere/")
+    with pytest.raises(AnalysisError, match="group 'pmlb/', only from 'openml/', 'uci/'"):
+        AnalyseResults(study, None, "pmlb/").prediction_errors("accuracy")
+    with pytest.raises(AnalysisError, match=r"strategy 'smv' .* did you mean 'svm'\?"):
+        AnalyseResults(study).prediction_errors("accuracy", ["smv"])
+    with pytest.raises(AnalysisError, match="there is no study: give hdf5_output_io"):
+        AnalyseResults().prediction_errors("accuracy")
+
+
+def test_t_test_table():
+    tests, table = AnalyseResults().t_test(ERRORS)
+    assert list(table.columns) == [(s, p) for s in "ABC" for p in ("t_stat", "p_val")]
+    expected = stats.ttest_rel(ERRORS["A"], ERRORS["B"])
+    assert table.loc["A", ("B", "t_stat")] == pytest.approx(expected.statistic)
+    assert table.loc["B", ("A", "p_val")] == pytest.approx(expected.pvalue)
+    assert tests["A", "B"].p_value == table.loc["A", ("B", "p_val")]
+    assert list(tests) == [("A", "B"), ("A", "C"), ("B", "C")]
+
+
+def test_the_other_pairwise_tests():
+    analyse = AnalyseResults()
+    raw, corrected = analyse.t_test(ERRORS)[1], analyse.t_test_with_bonferroni_correction(ERRORS)[1]
+    assert corrected.loc["A", ("B", "p_val")] == pytest.approx(3 * raw.loc["A", ("B", "p_val")])
+    assert analyse.wilcoxon_test(ERRORS)[1].loc["A", ("B", "p_val")] == 0.0625
+    one_sided = analyse.wilcoxon_test(ERRORS, alternative="better")[1]
+    assert one_sided.loc["A", ("B", "p_val")] == 0.03125
+    assert analyse.sign_test(ERRORS)[1].loc["A", ("B", "p_val")] == 0.0625
+    assert analyse.sign_test(ERRORS, ties="drop")[0]["A", "B"].name == "Sign test"
+    assert analyse.sign_test(ERRORS)[0]["A", "B"].name == "Trinomial test"
+    rank_sum = analyse.ranksum_test(ERRORS)[1].loc["A", ("B", "p_val")]
+    assert rank_sum == stats.mannwhitneyu(ERRORS["A"], ERRORS["B"]).pvalue
+
+
+def test_tests_of_all(mlaut2018):
+    analyse = AnalyseResults()
+    tests, table = analyse.friedman_test(mlaut2018)
+    assert table.loc["F"].tolist() == [
+        pytest.approx(131.5435, abs=5e-5), 8.0, 960.0, tests["F"].p_value,
+    ]  # fmt: skip
+    assert table.loc["chi2", "df1"] == 8.0
+    assert analyse.nemenyi(mlaut2018).equals(nemenyi_test(mlaut2018).p_values)
+    assert analyse.ranks(mlaut2018).index[0] == "RandomForestClassifier"
+    assert (
+        analyse.compare(mlaut2018).portmanteau["Friedman F"].statistic
+        == table.loc["F", "statistic"]
+    )
+
+
+def test_cohens_d_is_paired():
+    d = AnalyseResults().cohens_d(ERRORS)
+    difference = np.subtract(ERRORS["A"], ERRORS["B"])
+    assert d.loc["A", "B"] == pytest.approx(difference.mean() / difference.std(ddof=1))
+    assert d.loc["B", "A"] == -d.loc["A", "B"]
+
+
+def test_averages():
+    frame = AnalyseResults().average_and_std_error(ERRORS, method="t")
+    assert list(frame.columns) == ["average", "std_error", "low", "high"]
+    assert frame.loc["A", "std_error"] == pytest.approx(stats.sem(ERRORS["A"]))
+
+
+def test_figures(mlaut2018):
+    assert AnalyseResults().plot_boxcharts(mlaut2018).axes
+    assert AnalyseResults().plot_critical_difference(ERRORS).axes
+
+
+def test_errors_come_in_many_forms():
+    analyse, frame = AnalyseResults(), pd.DataFrame(ERRORS)
+    expected = analyse.t_test(ERRORS)[1]
+    for errors in (frame, Results.from_table(frame, greater_is_better=False)):
+        assert analyse.t_test(errors)[1].equals(expected)
+    series = {name: pd.Series(values) for name, values in ERRORS.items()}
+    assert analyse.t_test(series)[1].equals(expected)
+
+
+def test_changed_errors_are_taken_as_they_are(study):
+    analyse = AnalyseResults(study)
+    errors, _, _ = analyse.prediction_errors("accuracy")
+    assert "1 error" in str(_raised(analyse, errors))
+    errors["svm"] = errors["svm"].fillna(0.3)
+    assert analyse.t_test(errors)[0]["tree", "svm"].metric == "error"
+
+
+def _raised(analyse, errors):
+    with pytest.raises(MissingCellsError) as raised:
+        analyse.t_test(errors)
+    return raised.value
+
+
+def test_bad_errors():
+    with pytest.raises(AnalysisError, match="A has 2, B has 1"):
+        AnalyseResults().t_test({"A": [1.0, 2.0], "B": [1.0]})
+    with pytest.raises(AnalysisError, match="not ndarray"):
+        AnalyseResults().t_test(np.ones((3, 2)))

@@ -1,0 +1,88 @@
+"""All of it for all pairs at once."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut.analysis import Results, adjust, compare, t_test, wilcoxon_test
+from mlaut.errors import AnalysisError, MissingCellsError
+
+
+@pytest.fixture(scope="module")
+def found(mlaut2018):
+    return compare(mlaut2018, control="SVC")
+
+
+def test_what_was_found_in_sentences(found):
+    assert found.sentences() == (
+        "Over 121 datasets RandomForestClassifier has the lowest mean misclassification, 0.1627 "
+        "[0.137, 0.1884], scenario (c).",
+        "Average ranks differ (Friedman, p = 1.4e-148): RandomForestClassifier is best with 2.492, "
+        "not told apart from SVC, BaggingClassifier by Nemenyi's test.",
+        "At level 0.05 after the holm correction these differ: 33 of 36 pairs by the paired "
+        "t-test, 31 of 36 pairs by the signed rank test, 30 of 36 pairs by the trinomial test.",
+    )
+    assert found.sentence() == " ".join(found.sentences())
+
+
+def test_every_part_is_that_of_its_own_function(found, mlaut2018):
+    raw = t_test(mlaut2018).to_frame()["p_value"]
+    frame = found.to_frame()
+    assert frame[("t", "p (unadjusted)")].equals(raw)
+    assert frame[("t", "p_value")].to_numpy() == pytest.approx(adjust(raw.to_numpy(), "holm"))
+    signed = wilcoxon_test(mlaut2018).to_frame()
+    assert frame[("Wilcoxon", "rank-biserial correlation")].equals(
+        signed["rank-biserial correlation"]
+    )
+    assert found.portmanteau["Friedman F"].statistic == pytest.approx(131.5435, abs=5e-5)
+    assert found.critical_difference == pytest.approx(1.0921, abs=5e-5)
+    assert len(frame) == 36
+    assert list(found.tables()) == [
+        "estimates (c)", "ranks", "Friedman F", "Friedman chi2", "Quade", "aligned ranks",
+        "t", "Wilcoxon", "sign", "trinomial", "Nemenyi", "control",
+    ]  # fmt: skip
+
+
+def test_it_shows_itself(found):
+    page, text = found._repr_html_(), repr(found)
+    for word in ("RandomForestClassifier", "p Wilcoxon", "critical difference 1.09209"):
+        assert word in page
+        assert word in text
+    assert "against SVC" in page
+    assert found.to_latex().startswith("\\begin{tabular}")
+
+
+def test_scenario_a_where_the_point_losses_are_known():
+    table = pd.DataFrame({"A": [0.9, 0.8, 0.7], "B": [0.8, 0.7, 0.75]})
+    results = Results.from_table(table, metric="accuracy", n_test=100)
+    assert list(compare(results).estimates) == ["(c)", "(a)"]
+
+
+def test_no_difference_is_said(losses):
+    rng = np.random.default_rng(0)
+    base = rng.uniform(size=20)
+    results = losses({name: base + rng.normal(0, 0.1, 20) for name in "ABC"})
+    said = compare(results).sentences()
+    assert "Friedman's test does not show that average ranks differ" in said[1]
+    assert "0 of 3 pairs" in said[2]
+
+
+def test_choices(mlaut2018, losses):
+    found = compare(mlaut2018, alpha=0.01, correction="shaffer", zeros="zsplit", confidence=0.9)
+    assert found.correction == "shaffer"
+    assert any("ranked and shared by both sides" in note for note in found.notes)
+    assert found.pairs["t"].confidence == 0.9
+    gap = losses({"A": [0.1, 0.2, np.nan], "B": [0.2, 0.3, 0.1]})
+    with pytest.raises(MissingCellsError):
+        compare(gap)
+    assert any("left out" in note for note in compare(gap, missing="drop datasets").notes)
+    with pytest.raises(AnalysisError, match="did you mean 'holm'"):
+        compare(mlaut2018, correction="hoolm")
+
+
+def test_identical_strategies_and_constant_differences(losses):
+    results = losses({"A": [0.1] * 5, "B": [0.1] * 5, "C": [0.2] * 5})
+    frame = compare(results).to_frame()
+    for test in ("t", "Wilcoxon", "sign", "trinomial", "Nemenyi"):
+        assert frame.loc[("A", "B"), (test, "p_value")] == 1.0
+        assert 0 < frame.loc[("A", "C"), (test, "p_value")] <= 1.0

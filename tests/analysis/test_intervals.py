@@ -1,0 +1,204 @@
+"""Estimates and intervals of MLaut's Tables 3 and 4, and where those are poor."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from mlaut.analysis import Results, dataset_estimates, mean_estimates
+from mlaut.errors import AnalysisError, MissingCellsError
+from mlaut.records import REGRESSION
+
+TOY = [[0, 1, 0, 0], [1, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0]]
+
+
+@pytest.fixture
+def toy(make_block):
+    """Three test sets with 0/1 losses."""
+    blocks = [
+        make_block(np.zeros(len(losses), dtype=int), [losses], np.zeros(len(losses)), dataset=name)
+        for name, losses in zip("abc", TOY, strict=True)
+    ]
+    return Results.from_blocks(blocks, "misclassification")
+
+
+def test_table_3(toy):
+    """Worked by hand: three estimates, three standard errors, three intervals."""
+    single = dataset_estimates(toy).frame
+    assert list(single["value"]) == pytest.approx([0.25, 0.4, 1 / 6])
+    assert list(single["standard_error"]) == pytest.approx([0.25, 0.2449489743, 1 / 6])
+    seen = mean_estimates(toy, scenario="(a)")
+    assert seen.frame.loc["A", "value"] == pytest.approx(0.272222, abs=1e-6)
+    assert seen.frame.loc["A", "standard_error"] == pytest.approx(0.129218926, abs=1e-9)
+    assert list(seen.frame.loc["A", ["low", "high"]]) == pytest.approx(
+        [0.018958, 0.525487], abs=1e-6
+    )
+    unseen = mean_estimates(toy)
+    assert unseen.frame.loc["A", "standard_error"] == pytest.approx(0.068267810, abs=1e-9)
+    assert list(unseen.frame.loc["A", ["low", "high"]]) == pytest.approx(
+        [0.138420, 0.406025], abs=1e-6
+    )
+    assert (single.shape[0], seen.scenario, unseen.scenario) == (3, "(a)", "(c)")
+
+
+def test_every_interval_names_its_scenario_and_method(toy):
+    assert "scenario (a): the fitted models re-used" in dataset_estimates(toy).title()
+    assert "scenario (c): re-trained on an unseen source" in mean_estimates(toy, method="t").title()
+    assert "t intervals" in mean_estimates(toy, method="t").name
+    assert mean_estimates(toy).source == "MLaut 2019, Table 3"
+
+
+def test_student_and_normal(toy):
+    normal, t = mean_estimates(toy).frame.loc["A"], mean_estimates(toy, method="t").frame.loc["A"]
+    ratio = (t["high"] - t["low"]) / (normal["high"] - normal["low"])
+    assert ratio == pytest.approx(stats.t.ppf(0.975, 2) / stats.norm.ppf(0.975))
+    assert any("on 3 datasets is too narrow" in note for note in mean_estimates(toy).notes)
+    assert mean_estimates(toy, method="t").notes == ()
+
+
+def test_welchs_degrees_of_freedom(toy):
+    errors = np.array([0.25, 0.2449489743, 1 / 6])
+    df = (errors**2).sum() ** 2 / (errors**4 / np.array([3, 4, 5])).sum()
+    frame = mean_estimates(toy, scenario="(a)", method="t").frame.loc["A"]
+    half = (frame["high"] - frame["low"]) / 2
+    assert half == pytest.approx(stats.t.ppf(0.975, df) * frame["standard_error"])
+
+
+@pytest.mark.parametrize(
+    ("method", "low", "high"),
+    [
+        ("normal", 0.25 - 1.959963984540054 * 0.25, 0.25 + 1.959963984540054 * 0.25),
+        ("t", 0.25 - 3.182446305284263 * 0.25, 0.25 + 3.182446305284263 * 0.25),
+        ("wilson", 0.0455873, 0.6993582),
+        ("jeffreys", stats.beta.ppf(0.025, 1.5, 3.5), stats.beta.ppf(0.975, 1.5, 3.5)),
+        ("uniform", stats.beta.ppf(0.025, 2, 4), stats.beta.ppf(0.975, 2, 4)),
+    ],
+)
+def test_intervals_of_one_dataset_by_name(toy, method, low, high):
+    row = dataset_estimates(toy, method=method).frame.loc[("a", "A")]
+    assert (row["low"], row["high"]) == pytest.approx((low, high), abs=1e-6)
+    assert row["n_test"] == 4
+
+
+def test_without_an_error_the_normal_interval_is_a_point_and_says_so():
+    table = pd.DataFrame({"A": [1.0], "B": [0.9]}, index=["iris"])
+    results = Results.from_table(table, metric="accuracy", n_test=50)
+    normal = dataset_estimates(results)
+    assert normal.frame.loc[("iris", "A"), ["low", "high"]].tolist() == [0.0, 0.0]
+    assert any("choose 'wilson' or 'jeffreys'" in note for note in normal.notes)
+    wilson = dataset_estimates(results, method="wilson").frame.loc[("iris", "A")]
+    assert (wilson["low"], wilson["high"]) == (0.0, pytest.approx(0.0713476))
+
+
+def test_scores_turn_the_interval():
+    table = pd.DataFrame({"A": [0.9, 0.8, 0.7]})
+    results = Results.from_table(table, metric="accuracy", n_test=50)
+    losses, scores = (mean_estimates(results, as_scores=s).frame.loc["A"] for s in (False, True))
+    assert scores["value"] == pytest.approx(0.8)
+    assert (scores["low"], scores["high"]) == pytest.approx((1 - losses["high"], 1 - losses["low"]))
+    assert mean_estimates(results, as_scores=True).metric == "accuracy"
+    assert mean_estimates(results).metric == "1 - accuracy"
+
+
+def test_aggregates_have_scenario_c_only(make_block):
+    rng = np.random.default_rng(0)
+    blocks = [
+        make_block(rng.integers(0, 2, 30), [rng.integers(0, 2, 30)], np.zeros(30), dataset=name)
+        for name in "abcd"
+    ]
+    results = Results.from_blocks(blocks, "f1")
+    values = results.losses["A"]
+    frame = mean_estimates(results).frame.loc["A"]
+    assert frame["standard_error"] == pytest.approx(values.std(ddof=1) / 2)
+    assert mean_estimates(results).source == "MLaut 2019, Table 4"
+    with pytest.raises(AnalysisError, match="it is an aggregate"):
+        mean_estimates(results, scenario="(a)")
+    with pytest.raises(AnalysisError, match="it is an aggregate"):
+        dataset_estimates(results)
+    frame = dataset_estimates(results, method="bootstrap").frame
+    assert (frame["low"] < frame["value"]).all()
+    assert (frame["value"] < frame["high"]).all()
+
+
+def test_bad_choices(toy):
+    with pytest.raises(AnalysisError, match="retrained_estimates"):
+        mean_estimates(toy, scenario="(b)")
+    with pytest.raises(AnalysisError, match="'normal', 't', 'bootstrap'"):
+        mean_estimates(toy, method="wilson")
+    with pytest.raises(AnalysisError, match="'uniform', 'bootstrap'"):
+        dataset_estimates(toy, method="beta")
+    with pytest.raises(AnalysisError, match="at least 2 datasets"):
+        mean_estimates(toy.select(datasets=["a"]))
+    assert mean_estimates(toy.select(datasets=["a"]), scenario="(a)").frame.shape == (1, 4)
+
+
+def test_wilson_is_for_zeros_and_ones(make_block):
+    block = make_block([1.0, 2.0, 3.0], [[1.0, 2.5, 3.0]], np.zeros(3), task=REGRESSION)
+    results = Results.from_blocks([block], "squared")
+    with pytest.raises(AnalysisError, match="squared is not one: choose 't' or 'bootstrap'"):
+        dataset_estimates(results, method="wilson")
+
+
+def test_missing_cells(losses):
+    results = losses({"A": [0.1, np.nan], "B": [0.1, 0.2]}, metric="error")
+    with pytest.raises(MissingCellsError):
+        mean_estimates(results)
+
+
+def test_filled_cells_have_no_standard_error(make_block):
+    from mlaut.analysis import treat_missing
+    from mlaut.records import Status
+
+    status = np.array([[[Status.DONE]], [[Status.ERROR]]])
+    block = make_block([0, 1, 1], [[0, 1, 0], [-1] * 3], np.zeros(3), status=status)
+    results = treat_missing(
+        Results.from_blocks([block], "accuracy", strategies=["A", "B"]), "worst"
+    )
+    with pytest.raises(MissingCellsError, match="no variance of point losses"):
+        mean_estimates(results, scenario="(a)")
+
+
+# ----------------------------------------------------------------------- bootstrap
+
+
+def test_bootstrap_of_datasets_is_scipys_bca(mlaut2018):
+    values = mlaut2018.losses["SVC"].to_numpy()
+    frame = mean_estimates(mlaut2018, method="bootstrap", seed=3).frame.loc["SVC"]
+    scipys = stats.bootstrap(
+        (values,), np.mean, method="BCa", n_resamples=20_000, rng=np.random.default_rng(0)
+    )
+    interval = scipys.confidence_interval
+    assert (frame["low"], frame["high"]) == pytest.approx(
+        (interval.low, interval.high), abs=0.04 * (interval.high - interval.low)
+    )
+    assert frame["standard_error"] == pytest.approx(scipys.standard_error, rel=0.03)
+    again = mean_estimates(mlaut2018, method="bootstrap", seed=3).frame.loc["SVC"]
+    assert frame.equals(again)
+
+
+def test_bootstrap_of_test_points_of_an_average(make_block):
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=400)
+    folds = np.r_[np.full(200, -1), np.zeros(200)]
+    guess = [truth + rng.normal(size=400), truth + 2 * rng.normal(size=400)]
+    results = Results.from_blocks([make_block(truth, guess, folds, task=REGRESSION)], "absolute")
+    normal, drawn = (dataset_estimates(results, method=m).frame for m in ("normal", "bootstrap"))
+    assert drawn["standard_error"].to_numpy() == pytest.approx(
+        normal["standard_error"].to_numpy(), rel=0.1
+    )
+    seen = mean_estimates(results, scenario="(a)", method="bootstrap").frame
+    assert seen["low"].to_numpy() == pytest.approx(drawn["low"].to_numpy())
+
+
+def test_bootstrap_of_test_points_draws_again_where_a_draw_is_undefined(make_block):
+    p = np.column_stack([np.linspace(1, 0, 8), np.linspace(0, 1, 8)]).astype(np.float32)
+    truth = np.array([0, 0, 1, 0, 0, 0, 1, 0])
+    block = make_block(truth, [truth], np.zeros(8), probabilities=p[None, None])
+    frame = dataset_estimates(Results.from_blocks([block], "auc"), method="bootstrap").frame
+    assert 0 <= frame["low"].iloc[0] < frame["high"].iloc[0] <= 1
+
+
+def test_bootstrap_of_test_points_needs_them(losses):
+    results = losses({"A": [0.1, 0.2]})
+    with pytest.raises(AnalysisError, match="these results come from a table"):
+        mean_estimates(results, scenario="(a)", method="bootstrap")

@@ -1,0 +1,177 @@
+"""Treatments of missing cells, and conclusions that depend on them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut.analysis import (
+    Results,
+    friedman_test,
+    nemenyi_test,
+    sign_test,
+    t_test,
+    treat_missing,
+    under_treatments,
+)
+from mlaut.errors import AnalysisError, MissingCellsError
+
+GAPS = pd.DataFrame(
+    {"A": [0.1, 0.2, 0.3], "B": [0.3, np.nan, 0.4], "C": [0.2, 0.5, np.nan]},
+    index=["iris", "wine", "zoo"],
+)
+
+
+@pytest.fixture
+def gaps():
+    return Results.from_table(GAPS, greater_is_better=False)
+
+
+def test_nothing_is_done_unasked(gaps):
+    with pytest.raises(MissingCellsError, match="2 of 9 cells have no loss"):
+        treat_missing(gaps)
+    complete = Results.from_table(GAPS.fillna(0.1), greater_is_better=False)
+    assert treat_missing(complete) is complete
+
+
+@pytest.mark.parametrize(
+    ("how", "shape", "note"),
+    [
+        ("drop datasets", (1, 3), "2 of 3 datasets left out for missing cells: wine, zoo"),
+        ("drop strategies", (3, 1), "2 of 3 strategies left out for missing cells: B, C"),
+        ("worst", (3, 3), "2 missing cells of B, C got the largest loss seen there"),
+        ("A", (3, 3), "2 missing cells of B, C got the loss of A"),
+    ],
+)
+def test_each_treatment_says_what_it_did(gaps, how, shape, note):
+    treated = treat_missing(gaps, how)
+    assert treated.losses.shape == shape
+    assert not treated.losses.isna().any(axis=None)
+    assert treated.notes == (note,)
+    assert treated.missing.empty
+
+
+def test_what_is_filled_in(gaps):
+    worst, fallback = treat_missing(gaps, "worst").losses, treat_missing(gaps, "A").losses
+    assert (worst.loc["wine", "B"], worst.loc["zoo", "C"]) == (0.5, 0.4)
+    assert (fallback.loc["wine", "B"], fallback.loc["zoo", "C"]) == (0.2, 0.3)
+
+
+def test_scores_are_filled_as_scores():
+    table = pd.DataFrame({"A": [0.9, 0.8], "B": [np.nan, 0.7]})
+    treated = treat_missing(Results.from_table(table, metric="accuracy"), "worst")
+    assert treated.scores.loc["0", "B"] == 0.9
+    assert treated.losses.loc["0", "B"] == pytest.approx(0.1)
+
+
+def test_single_folds_are_filled():
+    index = pd.MultiIndex.from_product([["a"], [1, 2]], names=["dataset", "fold"])
+    table = pd.DataFrame({"A": [0.1, 0.2], "B": [0.4, np.nan]}, index=index)
+    treated = treat_missing(Results.from_table(table, greater_is_better=False), "worst")
+    assert treated.losses.loc["a", "B"] == pytest.approx(0.3)
+
+
+def test_a_note_stays_with_every_test(gaps):
+    result = sign_test(treat_missing(gaps, "worst")).pair("A", "B")
+    assert "2 missing cells of B, C got the largest loss seen there" in result.notes
+
+
+def test_treatments_that_cannot_be(gaps):
+    with pytest.raises(AnalysisError, match="'drop dataset' is neither one of 'raise'"):
+        treat_missing(gaps, "drop dataset")
+    every = Results.from_table(
+        pd.DataFrame({"A": [0.1, np.nan], "B": [np.nan, 0.1]}), greater_is_better=False
+    )
+    with pytest.raises(AnalysisError, match="every one of the 2 datasets has a missing cell"):
+        treat_missing(every, "drop datasets")
+    with pytest.raises(AnalysisError, match="cannot get the loss of A, which is missing too"):
+        treat_missing(every, "A")
+    empty = Results.from_table(
+        pd.DataFrame({"A": [0.1, np.nan], "B": [0.2, np.nan]}, index=["a", "b"]),
+        greater_is_better=False,
+    )
+    with pytest.raises(AnalysisError, match="on b cannot get the largest loss"):
+        treat_missing(empty, "worst")
+
+
+# ------------------------------------------------------- conclusions that hold
+
+
+@pytest.fixture
+def fragile():
+    """B wins 8 of 8 datasets that it finished, and failed on 6 more; C is always worst."""
+    a = np.full(14, 0.3)
+    b = np.r_[np.full(8, 0.2), np.full(6, np.nan)]
+    return Results.from_table(
+        pd.DataFrame({"A": a, "B": b, "C": np.full(14, 0.9)}), metric="misclassification"
+    )
+
+
+def test_conclusions_that_flip_are_named(fragile):
+    found = under_treatments(fragile, sign_test, treatments=("drop datasets", "worst", "A"))
+    row = found.frame.loc[("A", "B")]
+    assert row.to_dict() == {
+        "drop datasets": "B better",
+        "worst": "no difference shown",
+        "A": "B better",
+        "best for the first": "no difference shown",
+        "best for the second": "B better",
+    }
+    # against C, B's failures cost it the lead only where they count as 1, worse than C's 0.9
+    assert list(found.flips.index) == [("A", "B"), ("B", "C")]
+    assert found.frame.loc[("A", "C")].nunique() == 1
+    assert found.n_missing == 6
+    assert found.sentence() == (
+        "Sign test under 5 treatments of 6 missing cells: "
+        "2 of 3 conclusions flip at level 0.05: A - B; B - C."
+    )
+    assert found.to_frame()["flips"].tolist() == [True, False, True]
+
+
+def test_bounds_reach_from_the_best_to_the_worst_there_can_be(fragile):
+    """The range of the metric is used: B's failures as 0 and as 1."""
+    seen = []
+
+    def keep(results):
+        seen.append(results.losses["B"].iloc[8:].unique().tolist())
+        return sign_test(results)
+
+    under_treatments(fragile, keep, treatments=())
+    assert seen == [[1.0], [0.0]]
+
+
+def test_bounds_without_a_range_use_what_was_seen():
+    table = pd.DataFrame({"A": [3.0, 4.0], "B": [np.nan, 2.0], "C": [5.0, 5.0]})
+    seen = []
+
+    def keep(results):
+        seen.append(results.losses.loc["0", "B"])
+        return sign_test(results)
+
+    under_treatments(Results.from_table(table, metric="squared"), keep, treatments=())
+    assert seen == [5.0, 0.0]
+    signed = Results.from_table(table, metric="mine", greater_is_better=False)
+    seen.clear()
+    under_treatments(signed, keep, treatments=())
+    assert seen == [5.0, 3.0]
+
+
+@pytest.mark.parametrize("test", [t_test, nemenyi_test])
+def test_other_tests_can_be_repeated(fragile, test):
+    found = under_treatments(fragile, test)
+    assert ("A", "C") in found.frame.index
+    assert found.name == test(treat_missing(fragile, "worst")).name
+
+
+def test_a_test_of_all_and_a_text_of_ones_own(fragile):
+    found = under_treatments(fragile, friedman_test)
+    assert found.frame.loc["Friedman test"].unique().tolist() == ["rejected"]
+    assert found.flips.empty
+    assert "all 1 conclusions hold" in found.sentence()
+    best = under_treatments(fragile, lambda results: results.losses.mean().idxmin())
+    assert best.frame.loc["conclusion"].to_dict()["drop datasets"] == "B"
+    assert best.frame.loc["conclusion"].to_dict()["best for none"] == "A"
+
+
+def test_dropped_strategies_leave_their_questions_out(fragile):
+    found = under_treatments(fragile, sign_test, treatments=("drop strategies",), bounds=False)
+    assert list(found.frame.index) == [("A", "C")]
