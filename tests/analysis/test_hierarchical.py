@@ -1,0 +1,150 @@
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import special, stats
+
+from mlaut.analysis.hierarchical import hierarchical_probabilities, hierarchical_test
+from mlaut.analysis.results import Results
+from mlaut.errors import AnalysisError
+
+# Benavoli et al. (2017), 10 x 10 folds of nbc and hnb on 54 datasets: mean difference of the
+# errors, nbc minus hnb, and its corrected standard error.
+NBC_HNB = pd.read_csv(Path(__file__).parent / "data" / "benavoli2017_nbc_hnb.csv")
+
+
+def test_nbc_against_hnb_as_published():
+    # Notebook of Benavoli et al. (2017), sampled by Stan: 0 / .002 / .998.
+    p, shares = hierarchical_probabilities(
+        NBC_HNB["mean"], NBC_HNB["error"], np.full(54, 99), rope=0.01
+    )
+    assert p == pytest.approx((0.0003, 0.0025, 0.9972), abs=1e-4)
+    assert p == pytest.approx((0.0, 0.002, 0.998), abs=1.5e-3)
+    # by a Gibbs sampler of the whole model, 58,000 draws
+    assert shares == pytest.approx((0.1745, 0.2355, 0.5900), abs=2e-3)
+
+
+def _sampled(mean: np.ndarray, scale: np.ndarray, df: int, rope: float, n: int) -> np.ndarray:
+    """Metropolis on centre, log scale, log (nu - 1) and all deltas; rows of region weights."""
+    rng = np.random.default_rng(0)
+    shape, rate = np.linspace(1, 2, 21)[:, None], np.linspace(0.01, 0.1, 31)
+
+    def of_hyper(c: float, s: float, v: float, delta: np.ndarray) -> float:
+        prior = shape * np.log(rate) + shape * v - rate * np.exp(v) - special.gammaln(shape)
+        likelihood = stats.t.logpdf((delta - c) / np.exp(s), 1 + np.exp(v)).sum() - len(delta) * s
+        return likelihood + s + np.log(np.exp(prior).mean())
+
+    def of_delta(delta: np.ndarray) -> np.ndarray:
+        return -df / 2 * np.log1p(((mean - delta) / scale) ** 2 / df)
+
+    delta, hyper, kept = mean.copy(), [mean.mean(), np.log(mean.std()), 1.0], []
+    for step in range(n):
+        moved = delta + scale * rng.normal(size=len(mean))
+        c, s, v = hyper
+        gain = of_delta(moved) - of_delta(delta)
+        for sign, d in ((1, moved), (-1, delta)):
+            gain += sign * stats.t.logpdf((d - c) / np.exp(s), 1 + np.exp(v))
+        delta = np.where(np.log(rng.random(len(mean))) < gain, moved, delta)
+        for place, width in enumerate((np.exp(s), 0.8, 1.5)):
+            other = list(hyper)
+            other[place] += width * rng.normal()
+            if np.log(rng.random()) < of_hyper(*other, delta) - of_hyper(*hyper, delta):
+                hyper = other
+        if step > n // 10:
+            c, s, v = hyper[0], np.exp(hyper[1]), 1 + np.exp(hyper[2])
+            kept.append((special.stdtr(v, (-rope - c) / s), special.stdtr(v, (c - rope) / s)))
+    return np.array(kept)
+
+
+@pytest.mark.slow
+def test_the_quadrature_agrees_with_sampling_all_parameters():
+    mean = np.array([-0.03, -0.01, -0.05, 0.01, -0.02, -0.04, 0.03, -0.02])
+    p, shares = hierarchical_probabilities(mean, np.full(8, 0.02), np.full(8, 19), rope=0.01)
+    first, second = _sampled(mean, np.full(8, 0.02), 19, 0.01, 25_000).T
+    largest = np.argmax([first, 1 - first - second, second], axis=0)
+    assert shares[[0, 2]] == pytest.approx((first.mean(), second.mean()), abs=0.015)
+    assert p == pytest.approx(np.bincount(largest, minlength=3) / len(first), abs=0.03)
+
+
+def test_exchanging_the_strategies_exchanges_the_answer():
+    rng = np.random.default_rng(1)
+    mean, scale = rng.normal(0.01, 0.02, 10), rng.uniform(0.005, 0.02, 10)
+    one = hierarchical_probabilities(mean, scale, np.full(10, 9), rope=0.01)
+    other = hierarchical_probabilities(-mean, scale, np.full(10, 9), rope=0.01)
+    np.testing.assert_allclose(one[0], other[0][::-1], atol=2e-3)
+    np.testing.assert_allclose(one[1], other[1][::-1], atol=1e-4)
+
+
+def test_units_do_not_matter():
+    rng = np.random.default_rng(2)
+    mean, scale = rng.normal(0.01, 0.02, 10), rng.uniform(0.005, 0.02, 10)
+    one = hierarchical_probabilities(mean, scale, np.full(10, 9), rope=0.01)
+    percent = hierarchical_probabilities(100 * mean, 100 * scale, np.full(10, 9), rope=1)
+    np.testing.assert_allclose(one, percent, atol=1e-9)
+
+
+def test_without_a_region_there_is_no_middle():
+    p, shares = hierarchical_probabilities([-0.02, 0.01, -0.03], [0.01] * 3, [9] * 3)
+    assert p[1] == shares[1] == 0
+    assert p.sum() == pytest.approx(1)
+    assert p[0] > 0.5
+
+
+def test_many_precise_datasets_leave_no_doubt_and_shrink_none():
+    mean = np.linspace(-0.06, 0.0, 30)
+    p, shares = hierarchical_probabilities(mean, np.full(30, 1e-4), np.full(30, 99), rope=0.01)
+    assert p[0] > 0.999
+    assert shares == pytest.approx(((mean < -0.01).mean(), (mean >= -0.01).mean(), 0), abs=0.06)
+
+
+def test_a_tiny_spread_is_found():
+    # all means alike: the scale over datasets is far below the errors
+    p, shares = hierarchical_probabilities(np.full(12, 1e-6), np.full(12, 1e-3), [99] * 12, 0.01)
+    assert p[1] > 0.999
+    assert shares[1] > 0.99
+
+
+def _results(constant: bool = False) -> Results:
+    rng = np.random.default_rng(3)
+    index = pd.MultiIndex.from_product([["iris", "wine", "zoo", "glass"], range(2), range(5)])
+    losses = rng.normal([0.2, 0.24, 0.2], 0.02, (40, 3))
+    losses[:, 2] = losses[:, 0]
+    if constant:
+        losses[:10, 1] = losses[:10, 0] + 0.01
+    table = pd.DataFrame(losses, index=index, columns=["A", "B", "C"])
+    return Results.from_table(table, greater_is_better=False)
+
+
+def test_two_strategies_of_a_study():
+    result = hierarchical_test(_results(), "A", "B", rope=0.01)
+    assert list(result.probabilities) == ["P(A better)", "P(equivalent)", "P(B better)"]
+    assert sum(result.probabilities.values()) == pytest.approx(1)
+    assert result.probabilities["P(A better)"] > 0.9
+    assert (result.n, result.scenario) == (4, "(c)")
+    other = hierarchical_test(_results(), "B", "A", rope=0.01)
+    assert other.probabilities["P(A better)"] == pytest.approx(
+        result.probabilities["P(A better)"], abs=5e-3
+    )
+
+
+def test_datasets_without_variance_are_said():
+    result = hierarchical_test(_results(constant=True), "A", "B", rope=0.01)
+    assert result.notes[-1].startswith("1 datasets do not vary")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: hierarchical_test(_results(), "A", "C"), "differ by the same on all folds"),
+        (lambda: hierarchical_test(_results(), "A", "D"), "strategy 'D' is not in these results"),
+        (lambda: hierarchical_probabilities([0.1], [0.1], [9]), "two datasets or more"),
+        (lambda: hierarchical_probabilities([0.1, 0], [0.1, 0], [9, 9]), "the scales positive"),
+        (lambda: hierarchical_probabilities([0.1, np.nan], [1, 1], [9, 9]), "must be finite"),
+        (lambda: hierarchical_probabilities([0.1, 0], [1, 1], [9, 1]), "three folds or more"),
+        (lambda: hierarchical_probabilities([0.1, 0], [1, 1], [9, 9], -1), "rope = -1 must be 0"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(AnalysisError, match=message):
+        call()
