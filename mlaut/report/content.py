@@ -226,24 +226,23 @@ def _sentences(
 
 
 def _summary(scored: Results, results: Results) -> pd.DataFrame:
-    """Give the paper's Table 8: rank, score, standard error and training time, best first."""
+    """Give the paper's Table 8: rank, score, standard error and training time, best first.
+
+    Ranks and errors need complete results of two strategies on two datasets; without them, the
+    table says how many datasets each mean is of.
+    """
     name = f"mean {results.metric.name}"
-    seconds = _training_seconds(scored, results)
-    if results.losses.isna().any(axis=None):  # each mean is of other datasets: no ranks
-        scores = results.scores
+    scores = results.scores
+    if scores.isna().any(axis=None) or min(scores.shape) < 2:
         table = pd.DataFrame({"datasets": scores.notna().sum(), name: scores.mean()})
         order, ascending = name, not results.metric.greater_is_better
     else:
-        table = pd.DataFrame({"average rank": rank_table(results).mean()})
-        if len(results.datasets) > 1:
-            mean = mean_estimates(results, method="t", as_scores=True).frame
-            table[[name, "std error (c)", "low (c)", "high (c)"]] = mean[
-                ["value", "standard_error", "low", "high"]
-            ]
-        else:
-            table[name] = results.scores.mean()
+        mean = mean_estimates(results, method="t", as_scores=True).frame
+        table = pd.DataFrame({"average rank": rank_table(results).mean(), name: mean["value"]})
+        ends = {"standard_error": "std error (c)", "low": "low (c)", "high": "high (c)"}
+        table[list(ends.values())] = mean[list(ends)]
         order, ascending = "average rank", True
-    table["training seconds"] = seconds
+    table["training seconds"] = _training_seconds(scored, results)
     return table.rename_axis("strategy").sort_values(order, ascending=ascending, kind="stable")
 
 

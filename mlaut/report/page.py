@@ -21,6 +21,7 @@ __all__ = ["as_html"]
 
 
 _LONG = 30  # letters
+_MANY = 8  # columns
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,12 @@ class _Table:
     labels: tuple[str, ...]  # of the columns that name a row
     columns: tuple[str, ...]
     rows: tuple[tuple[tuple[str, ...], tuple[_Cell, ...]], ...]
+
+    @property
+    def wide(self) -> bool:
+        """Whether it is a matrix of so many numbers that its headers have to stand upright."""
+        numbers = all(cell.kind == "number" for _, cells in self.rows for cell in cells)
+        return len(self.columns) > _MANY and numbers
 
 
 @dataclass(frozen=True)

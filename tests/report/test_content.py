@@ -1,0 +1,129 @@
+"""What a report says: the numbers of the analysis, whatever the study lacks."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_up import made_up_study
+
+from mlaut.analysis import Results, compare, mean_estimates, treat_missing
+from mlaut.errors import AnalysisError
+from mlaut.files_io import Study
+from mlaut.records import REGRESSION
+from mlaut.report import make_report
+
+NAMES = ["good", "middling", "poor"]
+SETS = [f"set {i}" for i in range(8)]
+
+
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory):
+    return made_up_study(tmp_path_factory.mktemp("study") / "s.h5", NAMES, SETS, folds=2)
+
+
+def test_numbers_are_those_of_the_analysis(complete):
+    section = make_report(complete).sections[0]
+    results = Results.from_study(complete, "accuracy")
+    comparison = compare(results)
+    assert section.title == "accuracy of 3 strategies on 8 datasets"
+    assert section.sentences == comparison.sentences()
+    summary = section.tables["summary"]
+    assert summary.index[0] == comparison.ranks.frame.index[0]
+    expected = mean_estimates(results, method="t", as_scores=True).frame
+    np.testing.assert_array_equal(summary["mean accuracy"], expected["value"][summary.index])
+    np.testing.assert_array_equal(summary["low (c)"], expected["low"][summary.index])
+    pd.testing.assert_frame_equal(section.tables["pairs"], comparison.to_frame())
+    assert list(section.estimates) == ["(a)", "(b)", "(c)"]
+    pd.testing.assert_frame_equal(
+        section.tables["intervals"].loc["(c)"], comparison.estimates["(c)"].frame
+    )
+    np.testing.assert_allclose(summary["training seconds"][NAMES], [0.01, 0.013, 0.0169])
+
+
+def test_state_says_what_was_run(complete):
+    state = make_report(complete).state
+    assert state.lines[0] == "8 datasets, 3 strategies, split by 2 folds; 48 cells: 48 done."
+    assert state.lines[1] == "Last run 2026-01-02T03:04:05+00:00 on any: mlaut 0."
+    assert state.partial == ""
+    assert set(state.tables) == {"datasets", "strategies", "runs"}
+    row = state.tables["datasets"].loc["set 0"]
+    assert (row["rows"], row["classes"], row["folds"], row["done"]) == (40, 2, 2, 6)
+    assert state.tables["strategies"].loc["good", "class"] == "package.good"
+
+
+def test_one_test_set_says_nothing_of_training_again(tmp_path):
+    study = made_up_study(tmp_path / "s.h5", NAMES, SETS)
+    assert list(make_report(study).sections[0].estimates) == ["(a)", "(c)"]
+
+
+def test_failures_are_told_and_conclusions_examined(tmp_path):
+    failed = [("set 0", "good"), ("set 1", "good")]
+    study = made_up_study(tmp_path / "s.h5", NAMES, SETS, failed=failed, folds=2)
+    report = make_report(study)
+    assert report.state.partial == ""
+    row = report.state.tables["failures"].loc["good"]
+    assert (row["status"], row["cells"], row["datasets"]) == ("error", 4, "set 0, set 1")
+    section = report.sections[0]
+    assert section.title == "accuracy of 3 strategies on 6 datasets"
+    assert "2 of 8 datasets left out for missing cells: set 0, set 1" in section.notes
+    assert section.robustness.n_missing == 4
+    assert section.sentences[-1] == section.robustness.sentence()
+    assert list(section.robustness.frame)[:2] == ["drop datasets", "worst"]
+    assert len(section.tables["missing cells"]) == 4
+
+
+def test_a_treatment_that_is_chosen_is_used(tmp_path):
+    study = made_up_study(tmp_path / "s.h5", NAMES, SETS, failed=[("set 0", "good")])
+    section = make_report(study, missing="worst").sections[0]
+    expected = treat_missing(Results.from_study(study, "accuracy"), "worst")
+    pd.testing.assert_frame_equal(section.tables["losses"], expected.losses)
+    with pytest.raises(AnalysisError, match="treatment 'wurst' is neither"):
+        make_report(study, missing="wurst")
+
+
+def test_a_partial_study_says_so(tmp_path):
+    study = made_up_study(tmp_path / "s.h5", NAMES, SETS, not_run=[("set 7", "poor")])
+    report = make_report(study)
+    assert report.state.partial == (
+        "PARTIAL: 1 of 24 cells were not run yet; what follows may change."
+    )
+    assert report.state.partial in str(report)
+    assert report.sections[0].title.endswith("on 7 datasets")
+
+
+def test_a_study_that_has_just_begun_compares_nothing(tmp_path):
+    not_run = [(name, "poor") for name in SETS] + [(name, "middling") for name in SETS[1:]]
+    not_run += [("set 0", "good")]
+    study = made_up_study(tmp_path / "s.h5", NAMES, SETS, not_run=not_run)
+    section = make_report(study).sections[0]
+    assert section.comparison is None
+    assert section.sentences[0].startswith("Nothing can be compared yet: every one of the 8 data")
+    summary = section.tables["summary"]
+    assert list(summary.columns) == ["datasets", "mean accuracy", "training seconds"]
+    assert summary["datasets"].to_dict() == {"good": 7, "middling": 1}
+
+
+@pytest.mark.parametrize(("names", "sets"), [(NAMES, SETS[:1]), (NAMES[:1], SETS)])
+def test_one_dataset_or_one_strategy(tmp_path, names, sets):
+    study = made_up_study(tmp_path / "s.h5", names, sets)
+    section = make_report(study).sections[0]
+    assert section.sentences == ("Tests need at least two strategies on two datasets.",)
+    assert "pairs" not in section.tables
+    scores = Results.from_study(study, "accuracy").scores
+    np.testing.assert_allclose(section.tables["summary"]["mean accuracy"][names], scores.mean())
+    assert "(a)" in section.estimates
+
+
+def test_regression_has_its_own_metric(tmp_path):
+    study = made_up_study(tmp_path / "s.h5", NAMES, SETS, task=REGRESSION)
+    section = make_report(study).sections[0]
+    assert section.title == "rmse of 3 strategies on 8 datasets"
+    assert section.tables["summary"].index[0] == "good"
+    assert "estimates by dataset" not in section.tables  # an aggregate has no point losses
+
+
+def test_a_study_without_results(tmp_path):
+    study = made_up_study(
+        tmp_path / "s.h5", NAMES, SETS, not_run=[(s, n) for s in SETS for n in NAMES]
+    )
+    with pytest.raises(AnalysisError, match="none of 24 cells is done; run the study first"):
+        make_report(Study(study.path))

@@ -1,0 +1,167 @@
+"""The page: whole in itself, escaped, readable at any width, and it sorts."""
+
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+from browser import CHROMIUM, chromium
+from made_up import made_up_study
+
+from mlaut.report import make_report, write_report
+from mlaut.report.page import as_html
+
+ODD = "<script>alert(\"$x$\")</script> & 'co' {{ 7 * 7 }} $\\bad$"
+NAMES = ["good", "middling", ODD]
+SETS = ["plain", "<i>odd</i> & $set$", "third", "fourth"]
+
+
+class Outline(HTMLParser):
+    """What a page is made of."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.ids, self.open = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.tags.append((tag, given))
+        self.ids += [given["id"]] if "id" in given else []
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    path = tmp_path_factory.mktemp("study") / "a & <b>.h5"
+    failed, not_run = [(SETS[0], "good")], [(SETS[3], ODD)]
+    study = made_up_study(path, NAMES, [*SETS, "5", "6", "7"], failed=failed, not_run=not_run)
+    return as_html(make_report(study))
+
+
+def test_names_are_text_and_never_markup(page):
+    assert page.count("<script>") == 1  # the page's own
+    assert "&lt;script&gt;alert(&#34;$x$&#34;)&lt;/script&gt; &amp;" in page
+    assert "&lt;i&gt;odd&lt;/i&gt; &amp; $set$" in page
+    assert "{{ 7 * 7 }}" in page
+    assert "<h1>a &amp; &lt;b&gt;.h5</h1>" in page
+    assert "ValueError: &lt;b&gt;no&lt;/b&gt; &amp; no" in page
+
+
+def test_nothing_is_loaded_from_elsewhere(page):
+    addresses = re.findall(r'https?://[^\s"\'<>)]+', page)
+    assert set(addresses) <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    outline = Outline(page)
+    assert not [tag for tag, given in outline.tags if tag == "script" and "src" in given]
+    links = [
+        given["href"]
+        for tag, given in outline.tags
+        if tag in ("a", "link", "use") and "href" in given
+    ]
+    assert all(link.startswith(("#", "data:")) for link in links)
+
+
+def test_it_says_what_is_missing_and_what_failed(page):
+    assert "PARTIAL: 1 of 21 cells were not run yet; what follows may change." in page
+    assert "Does it change a conclusion? accuracy" in page
+    assert "All 2 cells without accuracy" in page
+
+
+def test_structure_serves_those_who_do_not_see_it(page):
+    outline = Outline(page)
+    assert len(outline.ids) == len(set(outline.ids))
+    heads = [given.get("scope") for tag, given in outline.tags if tag == "th"]
+    assert set(heads) == {"col", "row"}
+    figures = sum(tag == "figure" for tag, _ in outline.tags)
+    alternatives = [given["aria-label"] for _, given in outline.tags if given.get("role") == "img"]
+    assert figures == len(alternatives) == 5
+    assert alternatives[1].startswith("Medians of accuracy over 7 datasets, best first: good ")
+    levels = [int(tag[1]) for tag, _ in outline.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert max(b - a for a, b in pairwise(levels)) == 1
+
+
+def test_numbers_stand_unrounded_behind_what_is_read(tmp_path):
+    report = make_report(made_up_study(tmp_path / "s.h5", NAMES[:2], SETS))
+    value = float(report.sections[0].tables["summary"].loc["good", "mean accuracy"])
+    assert f'data-value="{value!r}">' in as_html(report)
+
+
+@pytest.mark.parametrize(("names", "sets"), [(NAMES, SETS[:1]), (NAMES[:1], SETS)])
+def test_one_dataset_or_one_strategy(tmp_path, names, sets):
+    told = as_html(make_report(made_up_study(tmp_path / "s.h5", names, sets)))
+    assert "Tests need at least two strategies on two datasets." in told
+    assert "Distribution of scores" in told
+    assert "All pairs" not in told
+
+
+def test_a_notebook_shows_the_page_in_a_frame(tmp_path):
+    shown = make_report(made_up_study(tmp_path / "s.h5", NAMES, SETS))._repr_html_()
+    assert shown.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
+    assert "<script>" not in shown
+
+
+OVERFLOWING = """[...document.querySelectorAll("body *")].filter(one =>
+    one.getClientRects().length && !one.closest(".scroll > *, pre > *")
+    && one.getBoundingClientRect().right > document.documentElement.clientWidth + 1
+).map(one => one.outerHTML.slice(0, 80))"""
+OVERLAPPING = """(() => {
+    const parts = [...document.querySelectorAll("h1, h2, h3, p, .scroll, figcaption, summary, li")]
+        .filter(one => one.getClientRects().length && !one.closest(".scroll > *"))
+        .map(one => [one.getBoundingClientRect(), one.outerHTML.slice(0, 60)]);
+    parts.sort((a, b) => a[0].top - b[0].top);
+    return parts.slice(1).filter(([box], i) => {
+        const before = parts[i][0];
+        return box.top < before.bottom - 1 && box.left < before.right && before.left < box.right;
+    }).map(part => part[1]);
+})()"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: the page was not opened")
+@pytest.mark.parametrize(("n_strategies", "folds"), [(3, 1), (30, 2)])
+def test_in_a_browser(tmp_path, n_strategies, folds):
+    names = [f"A_strategy_with_a_long_name_{i}" for i in range(n_strategies)]
+    sets = [f"dataset-{i}" for i in range(12)]
+    study = made_up_study(tmp_path / "s.h5", names, sets, failed=[(sets[3], names[1])], folds=folds)
+    (file,) = write_report(make_report(study), tmp_path / "report.html")
+    with chromium(tmp_path / "profile") as page:
+        for width in (1280, 360):
+            page.open(file, width)
+            assert page.value("document.documentElement.scrollWidth") == width
+            page.value("document.querySelectorAll('details').forEach(one => one.open = true)")
+            assert page.value("document.documentElement.scrollWidth") == width
+            assert page.value(OVERFLOWING) == []
+            assert page.value(OVERLAPPING) == []
+            _sorts(page)
+            assert page.complaints() == []
+            asked = [url for url in page.requests() if not url.startswith("data:")]
+            assert asked == [file.as_uri()]
+
+
+def _sorts(page):
+    """Click the heads of the summary: numbers go up, then down; names by the alphabet."""
+    head = "document.querySelector('table.sortable').tHead.rows[0].cells[{}]"
+    body = "[...document.querySelector('table.sortable').tBodies[0].rows].map(row => {})"
+    for expected in ("ascending", "descending"):
+        page.value(head.format(2) + ".querySelector('button').click()")
+        assert page.value(head.format(2) + ".getAttribute('aria-sort')") == expected
+        shown = [float(v) for v in page.value(body.format("row.cells[2].dataset.value"))]
+        assert shown == sorted(shown, reverse=expected == "descending")
+    page.value(head.format(0) + ".querySelector('button').click()")
+    names = page.value(body.format("row.cells[0].textContent"))
+    assert names == sorted(names, key=lambda name: int(name.rpartition("_")[2]))
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: the page was not opened")
+def test_the_browser_would_see_faults(tmp_path):
+    file = tmp_path / "bad.html"
+    file.write_text(
+        '<meta name="viewport" content="width=device-width"><img src="missing.png">'
+        '<p style="width: 900px">wide</p><p style="margin-top: -2rem">over</p>'
+        "<script>console.error('no')</script>"
+    )
+    with chromium(tmp_path / "profile") as page:
+        page.open(file, 360)
+        assert len(page.value(OVERFLOWING)) == 1
+        assert len(page.value(OVERLAPPING)) == 1
+        assert page.complaints()
+        assert page.requests()[-1].endswith("missing.png")

@@ -1,0 +1,83 @@
+"""The forms of a report: text, Markdown, CSV and LaTeX."""
+
+import re
+import shutil
+import subprocess
+
+import pandas as pd
+import pytest
+from made_up import made_up_study
+
+from mlaut.analysis.shown import number
+from mlaut.errors import AnalysisError
+from mlaut.report import make_report, write_report
+
+NAMES = ["good", "K_Neighbours", "50% & <b>$x$</b> #{~}^\\"]
+SETS = [f"set_{i}" for i in range(6)]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    path = tmp_path_factory.mktemp("study") / "s.h5"
+    return make_report(made_up_study(path, NAMES, SETS, failed=[("set_0", "good")]))
+
+
+def test_csv_is_unrounded(report, tmp_path):
+    write_report(report, tmp_path / "summary.csv")
+    read = pd.read_csv(tmp_path / "summary.csv", index_col=0)
+    pd.testing.assert_frame_equal(read, report.sections[0].tables["summary"], rtol=1e-15)
+
+
+def test_a_folder_has_every_table_and_every_form(report, tmp_path):
+    written = write_report(report, tmp_path / "out")
+    names = {path.name for path in written}
+    assert {"report.html", "report.md", "report.tex", "failures.csv", "runs.csv"} <= names
+    assert {f"{name.replace(' ', '-')}.csv" for name in report.sections[0].tables} <= names
+    pairs = pd.read_csv(tmp_path / "out" / "pairs.csv", header=[0, 1], index_col=[0, 1])
+    expected = report.sections[0].tables["pairs"]
+    assert pairs["t", "p_value"].tolist() == expected["t", "p_value"].tolist()
+
+
+def test_an_unknown_ending_and_a_place_that_cannot_be_written(report, tmp_path):
+    with pytest.raises(AnalysisError, match=r"r\.doc: reports are written to \.html, \.md, \.tex"):
+        write_report(report, tmp_path / "r.doc")
+    (tmp_path / "file").touch()
+    with pytest.raises(AnalysisError, match=r"cannot be written .*; name another place"):
+        write_report(report, tmp_path / "file" / "r.html")
+
+
+def test_text_and_markdown_say_the_same(report, tmp_path):
+    write_report(report, tmp_path / "r.txt")
+    write_report(report, tmp_path / "r.md")
+    for told in (tmp_path / "r.txt").read_text(), (tmp_path / "r.md").read_text():
+        assert all(sentence in told for sentence in report.sections[0].sentences)
+        assert "ValueError: <b>no</b> & no" in told
+
+
+def test_latex_has_the_numbers_and_no_bare_sign(report, tmp_path):
+    write_report(report, tmp_path / "r.tex")
+    text = (tmp_path / "r.tex").read_text()
+    summary = report.sections[0].tables["summary"]
+    value = number(summary.loc["K_Neighbours", "mean accuracy"])
+    assert re.search(rf"^K\\_Neighbours & .* & {re.escape(value)} &", text, re.M)
+    assert r"50\% \& \textless{}b\textgreater{}\$x\$" in text
+    assert text.count(r"\begin{longtable}") == 2
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles(report, tmp_path):
+    write_report(report, tmp_path / "tables.tex")
+    packages = r"\usepackage[T1]{fontenc}\usepackage{textcomp,booktabs,longtable}"
+    tmp_path.joinpath("paper.tex").write_text(
+        rf"\documentclass[landscape]{{article}}{packages}"
+        r"\begin{document}\input{tables.tex}\end{document}"
+    )
+    told = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert told.returncode == 0, told.stdout[-2000:]
+    assert tmp_path.joinpath("paper.pdf").stat().st_size > 10_000
