@@ -9,6 +9,7 @@ EXTRAS = {
     "jupyter": ["ipywidgets>=8.1", "jupyterlab>=4.2"],
     "parquet": ["pyarrow>=18"],
     "test": [
+        "baycomp>=1.0.3",
         "hypothesis>=6.100",
         "pyarrow>=18",
         "pytest>=8.2",

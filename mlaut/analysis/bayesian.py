@@ -234,7 +234,7 @@ def signed_rank_posterior(
     return sums / sums.sum(axis=1, keepdims=True)
 
 
-def bayesian_sign_test(results: Results, rope: float = 0.0, prior: float = 1.0) -> Pairwise:
+def bayesian_sign_test(results: Results, *, rope: float = 0.0, prior: float = 1.0) -> Pairwise:
     """Bayesian sign test of all pairs of strategies over datasets, exact.
 
     Scenario (c). There is no null hypothesis: the result is the probability that the first strategy
@@ -284,6 +284,7 @@ def bayesian_sign_test(results: Results, rope: float = 0.0, prior: float = 1.0) 
 
 def bayesian_signed_rank_test(
     results: Results,
+    *,
     rope: float = 0.0,
     prior: float = 0.5,
     n_samples: int = 50_000,

@@ -167,7 +167,7 @@ def correlated_t_test(
     )
 
 
-def correlated_t_datasets(results: Results, rope: float = 0.0) -> ResultTable:
+def correlated_t_datasets(results: Results, *, rope: float = 0.0) -> ResultTable:
     """Bayesian correlated t-test of all pairs of strategies on every dataset of a study.
 
     Scenario (b): each dataset on its own; see `correlated_t_test`.

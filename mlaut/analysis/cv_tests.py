@@ -199,7 +199,7 @@ def cv_test_overview(
 
 
 def cv_test_datasets(
-    results: Results, test: str = "use all data", df: float | str = "calibrated"
+    results: Results, *, test: str = "use all data", df: float | str = "calibrated"
 ) -> ResultTable:
     """Compare all pairs of strategies on every dataset of a study by a test on cross-validation.
 

@@ -93,7 +93,7 @@ def resolution(
 
 
 def pilot_design(
-    results: Results, power: float = 0.8, alpha: float = 0.05, confidence: float = 0.95
+    results: Results, *, power: float = 0.8, alpha: float = 0.05, confidence: float = 0.95
 ) -> ResultTable:
     """From a pilot study, how many datasets would separate each pair of strategies.
 

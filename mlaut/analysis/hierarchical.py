@@ -230,7 +230,9 @@ def _below(c: np.ndarray, weights: np.ndarray, bound: np.ndarray) -> float:
     return float((share * weights).sum())
 
 
-def hierarchical_test(results: Results, first: str, second: str, rope: float = 0.0) -> TestResult:
+def hierarchical_test(
+    results: Results, first: str, second: str, *, rope: float = 0.0
+) -> TestResult:
     """Bayesian hierarchical test of two strategies on all folds of all datasets.
 
     Scenario (c). There is no null hypothesis: the result is the probability that the first strategy

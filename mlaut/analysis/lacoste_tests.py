@@ -11,13 +11,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.lacoste import checked_counts, risk_posterior
+from mlaut.analysis.lacoste import checked_counts, prob_better_classifier, risk_posterior
 from mlaut.analysis.numerics import signed_rank_cdf
+from mlaut.analysis.pair_probabilities import poisson_binomial_test
 from mlaut.analysis.result_types import Estimate, TestResult
 from mlaut.analysis.signed_rank import SignedRanks
 from mlaut.errors import AnalysisError
 
 __all__ = [
+    "lacoste_comparison",
     "lacoste_sign_test",
     "lacoste_signed_rank_test",
     "sign_tail",
@@ -82,6 +84,56 @@ def lacoste_sign_test(
         n=wins + losses + ties,
         ties=ties,
         notes=("no dataset decides: p = 1",) if wins + losses == 0 else (),
+    )
+
+
+def lacoste_comparison(
+    only_first_wrong: ArrayLike,
+    only_second_wrong: ArrayLike,
+    n: ArrayLike,
+    strategies: Sequence[str] = ("A", "B"),
+) -> tuple[TestResult, TestResult, TestResult]:
+    """Compare two strategies by their errors on several datasets, as the paper does: three tests.
+
+    Scenario (c).
+
+    Parameters
+    ----------
+    only_first_wrong, only_second_wrong : array_like of int, shape (N,)
+        Test points of each dataset that only the one gets wrong (k_h and k_g).
+    n : array_like of int, shape (N,)
+        Test points of each dataset.
+    strategies : pair of str
+
+    Returns
+    -------
+    poisson_binomial, sign, signed_rank : TestResult
+
+    Raises
+    ------
+    AnalysisError
+        A number is not a count, or the errors are more than the points.
+
+    Notes
+    -----
+    Lacoste, Laviolette & Marchand (2012), sections 5, 6.1 and 6.2.
+
+    Examples
+    --------
+    >>> results = lacoste_comparison([3, 5, 0, 1], [8, 6, 2, 7], [100, 80, 120, 90])
+    >>> round(results[0].probabilities["P(A better)"], 3), results[1].p_value, results[2].p_value
+    (0.86, 0.125, 0.125)
+    """
+    h, g, n = checked_counts(
+        only_first_wrong=only_first_wrong, only_second_wrong=only_second_wrong, n=n
+    )
+    if h.ndim != 1 or h.size == 0 or (h + g > n).any() or (n < 1).any():
+        raise AnalysisError("give one pair of counts for each dataset, together at most n, n >= 1")
+    wins, losses = int((h < g).sum()), int((h > g).sum())
+    return (
+        poisson_binomial_test(prob_better_classifier(h, g)[0], strategies),
+        lacoste_sign_test(wins, losses, strategies, ties=h.size - wins - losses),
+        lacoste_signed_rank_test((g - h) / n, strategies),
     )
 
 

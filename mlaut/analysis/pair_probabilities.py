@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BETTER",
     "PairProbabilities",
+    "error_counts",
     "pair_probabilities",
     "poisson_binomial",
     "poisson_binomial_pairs",
@@ -180,7 +181,7 @@ def _one_dataset(table: np.ndarray, prior: float) -> np.ndarray:
     return better
 
 
-def poisson_binomial(results: Results, prior: float = 1.0) -> Pairwise:
+def poisson_binomial(results: Results, *, prior: float = 1.0) -> Pairwise:
     """Poisson binomial test of all pairs of strategies of a study.
 
     Scenario (c); see `poisson_binomial_test`. The losses of the test points decide on each dataset
@@ -213,19 +214,57 @@ def poisson_binomial(results: Results, prior: float = 1.0) -> Pairwise:
     mlaut.errors.AnalysisError: these results come from a table, which has no single test points
     """
     results.complete(strategies=2)
-    losses, notes = {}, []
-    for dataset in results.datasets:
-        points = results.points(dataset)
-        tested = ~np.isnan(points).any(axis=0)
-        rows = tested.any(axis=0)
-        weight = tested[:, rows] / tested[:, rows].sum(axis=0)
-        losses[dataset] = np.einsum("krm,rm->km", np.nan_to_num(points[:, :, rows]), weight)
+    losses, notes = {name: _point_losses(results, name) for name in results.datasets}, []
     if results.expected.shape[2] > 1:
         notes.append("the models of the folds of a dataset are taken for one: approximate")
     if results.expected.shape[1] > 1:
         notes.append("losses of a test point are averaged over the repeats")
     given = pair_probabilities(losses, results.strategies, prior, results.metric.loss_name)
     return poisson_binomial_pairs(replace(given, notes=(*results.notes_text(), *notes)), prior)
+
+
+def _point_losses(results: Results, dataset: str) -> np.ndarray:
+    """Give the loss of each strategy on each point that was tested, averaged over the repeats."""
+    points = results.points(dataset)
+    tested = ~np.isnan(points).any(axis=0)
+    rows = tested.any(axis=0)
+    weight = tested[:, rows] / tested[:, rows].sum(axis=0)
+    return np.einsum("krm,rm->km", np.nan_to_num(points[:, :, rows]), weight)
+
+
+def error_counts(
+    results: Results, first: str, second: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count on each dataset of a study the test points that only one of two strategies gets wrong.
+
+    Parameters
+    ----------
+    results : Results
+        From a study with one repeat, and a metric of zeros and ones.
+    first, second : str
+
+    Returns
+    -------
+    only_first_wrong, only_second_wrong, n : ndarray of int, shape (N,)
+        For `context_from_counts`, `lacoste_comparison` and `prob_better_classifier`.
+
+    Raises
+    ------
+    AnalysisError
+        There are several repeats, the losses are not 0 and 1, or there are no test points.
+    MissingCellsError
+        Cells are missing.
+    """
+    results = results.select(strategies=[first, second])
+    results.complete(strategies=2)
+    if results.expected.shape[1] > 1:
+        raise AnalysisError(
+            f"there are {results.expected.shape[1]} repeats, and a test point counts once: "
+            "poisson_binomial takes their mean losses"
+        )
+    losses = [_point_losses(results, name) for name in results.datasets]
+    only = np.array([joint_errors(table) for table in losses])
+    return only[:, 0, 1], only[:, 1, 0], np.array([table.shape[1] for table in losses])
 
 
 def poisson_binomial_test(

@@ -74,7 +74,7 @@ def _on_each(results: Results, confidence: float) -> np.ndarray:
     return np.moveaxis(np.array(rows), 1, 0)
 
 
-def retrained_estimates(results: Results, confidence: float = 0.95) -> ResultTable:
+def retrained_estimates(results: Results, *, confidence: float = 0.95) -> ResultTable:
     """Estimate the loss of each strategy, trained again, on each dataset: scenario (b).
 
     Parameters
@@ -115,7 +115,7 @@ def retrained_estimates(results: Results, confidence: float = 0.95) -> ResultTab
     return _table("Estimates by dataset, re-trained", parts, index, results)
 
 
-def retrained_mean_estimates(results: Results, confidence: float = 0.95) -> ResultTable:
+def retrained_mean_estimates(results: Results, *, confidence: float = 0.95) -> ResultTable:
     """Estimate the mean loss over the seen datasets, of strategies trained again: scenario (b).
 
     Parameters

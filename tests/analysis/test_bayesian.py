@@ -166,7 +166,8 @@ def test_all_pairs_of_a_study(test, rope):
 
 def test_results_follow_the_seed_and_say_their_error():
     first, same, other = (
-        bayesian_signed_rank_test(_results(), 0.1, n_samples=3_000, seed=seed) for seed in (1, 1, 2)
+        bayesian_signed_rank_test(_results(), rope=0.1, n_samples=3_000, seed=seed)
+        for seed in (1, 1, 2)
     )
     p = [r.table("P(row better)").loc["s0", "s1"] for r in (first, same, other)]
     assert p[0] == p[1] != p[2]
@@ -180,7 +181,7 @@ def test_no_probability_is_0_by_sampling():
     p, _, errors = signed_rank_probabilities(-np.ones(30), rope=0.1, n_samples=300)
     assert p[0, 2] == pytest.approx(1 / 903)
     assert errors[0, 2] > 0
-    assert bayesian_sign_test(_results(), 0.1).table("P(row better)").min(axis=None) >= 0
+    assert bayesian_sign_test(_results(), rope=0.1).table("P(row better)").min(axis=None) >= 0
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def _results(repeats: int = 3, folds: int = 4, **sizes: int) -> Results:
 @pytest.mark.parametrize("test", ["use all data", "folds, averaged var", "k-fold"])
 def test_every_dataset_and_pair_of_a_study(test):
     results = _results()
-    table = cv_test_datasets(results, test)
+    table = cv_test_datasets(results, test=test)
     losses = results.fold_losses
     assert len(table.frame) == 6
     for (dataset, first, second), row in table.frame.iterrows():
@@ -84,14 +84,16 @@ def test_every_dataset_and_pair_of_a_study(test):
 
 
 def test_the_ratio_of_test_to_training_rows_is_that_of_the_study():
-    given = cv_test_datasets(_results(n_test=30, n_train=60), "corrected repeated k-fold").frame
-    usual = cv_test_datasets(_results(), "corrected repeated k-fold").frame
+    given = cv_test_datasets(
+        _results(n_test=30, n_train=60), test="corrected repeated k-fold"
+    ).frame
+    usual = cv_test_datasets(_results(), test="corrected repeated k-fold").frame
     assert (given["p_value"] > usual["p_value"]).all()
 
 
 def test_random_splits_of_a_study():
     results = _results(repeats=10, folds=1, n_test=20, n_train=80)
-    frame = cv_test_datasets(results, "corrected resampling").frame
+    frame = cv_test_datasets(results, test="corrected resampling").frame
     rows = results.fold_losses.loc["wine"]
     x = (rows["A"] - rows["C"]).to_numpy()
     p = cv_p_values(x, "corrected resampling", test_to_train=0.25)

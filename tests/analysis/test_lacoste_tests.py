@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from mlaut.analysis.contexts import MULTIPLE
 from mlaut.analysis.lacoste_tests import (
+    lacoste_comparison,
     lacoste_sign_test,
     lacoste_signed_rank_test,
     signed_rank_tail,
@@ -58,6 +60,16 @@ def test_signed_rank_of_svm_against_parzen():
     assert 1 - 2 * p == pytest.approx(0.973, abs=1e-3)
 
 
+def test_svm_against_parzen_from_the_counts_of_table_5():
+    # Tables 2 and 3: .99 and 1.00. The columns of Table 5 are k + 10, k + 10 and n + 20 or so.
+    h, g, rest = (MULTIPLE.alphas - 10).T
+    poisson_binomial, sign, signed_rank = lacoste_comparison(h, g, h + g + rest, ["svm", "parzen"])
+    assert poisson_binomial.probabilities["P(svm better)"] == pytest.approx(0.985346, abs=5e-7)
+    assert 1 - sign.p_value == pytest.approx(0.9974231720, abs=5e-11)
+    assert (sign.n, sign.ties) == (22, 2)
+    assert 1 - signed_rank.p_value == pytest.approx(0.986, abs=2e-3)
+
+
 def test_signed_rank_agrees_with_scipy_without_ties():
     d = np.random.default_rng(0).normal(0.3, 1, size=(20, 30))
     ranks = stats.rankdata(np.abs(d), axis=1)
@@ -84,6 +96,13 @@ def test_p_is_never_0():
     assert lacoste_sign_test(0, 5000).p_value > 0
     assert "upper bound" in lacoste_sign_test(0, 5000).notes[-1]
     assert lacoste_signed_rank_test(np.arange(1, 1200)).p_value > 0
+
+
+def test_bad_counts_are_named():
+    with pytest.raises(AnalysisError, match="together at most n"):
+        lacoste_comparison([3, 9], [1, 9], [10, 10])
+    with pytest.raises(AnalysisError, match="only_first_wrong = -1 is not a count"):
+        lacoste_comparison([-1], [1], [10])
 
 
 @pytest.mark.parametrize("d", [[], [1.0, np.nan], [np.inf], [[1.0, 2.0]]])

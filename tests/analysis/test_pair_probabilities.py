@@ -8,6 +8,7 @@ from mlaut.analysis.contexts import MULTIPLE
 from mlaut.analysis.lacoste import prob_better_classifier
 from mlaut.analysis.pair_probabilities import (
     BETTER,
+    error_counts,
     pair_probabilities,
     poisson_binomial,
     poisson_binomial_pairs,
@@ -113,6 +114,16 @@ def test_a_study_is_compared_by_its_test_points():
     known = poisson_binomial_test(p, ["forest", "tree"])
     assert pairs.table(BETTER).loc["forest", "tree"] == known.probabilities["P(forest better)"]
     assert any("taken for one" in note for note in pairs.notes)
+
+
+def test_errors_of_a_study_are_counted():
+    blocks = _blocks(n_repeats=1)
+    results = Results.from_blocks(blocks, "accuracy")
+    h, g, n = error_counts(results, "tree", "forest")
+    tree, forest = (blocks[1].predictions[i, 0] != blocks[1].truth for i in (1, 0))
+    assert (h[1], g[1], n[1]) == ((tree & ~forest).sum(), (forest & ~tree).sum(), 40)
+    with pytest.raises(AnalysisError, match="there are 3 repeats, and a test point counts once"):
+        error_counts(Results.from_blocks(_blocks(n_repeats=3), "accuracy"), "tree", "forest")
 
 
 def test_repeats_are_averaged_and_said():
