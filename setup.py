@@ -46,7 +46,7 @@ setup(
         "h5py>=3.12",
         "jinja2>=3.1.2",
         "joblib>=1.4",
-        "matplotlib>=3.9",
+        "matplotlib>=3.10",
         "numpy>=2.0",
         "pandas>=2.2.3",
         "pebble>=5.1",

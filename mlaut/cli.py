@@ -251,7 +251,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)
     except click.Abort as stopped:  # click makes it of every KeyboardInterrupt
-        click.echo(f"mlaut: {stopped.__cause__ or 'stopped'}", err=True)
+        click.echo(f"mlaut: {stopped.__cause__ or stopped.__context__ or 'stopped'}", err=True)
         sys.exit(RunInterrupted.exit_code)
     except click.ClickException as error:
         error.show()
