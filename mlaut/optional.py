@@ -40,7 +40,9 @@ def need(*modules: str, extra: str, purpose: str = "this") -> ModuleType:
     mlaut.errors.OptionalPackageError: The Dask engine needs no_such_package, not installed here: \
 pip install 'mlaut[cluster]'
     """
-    missing = sorted({m.partition(".")[0] for m in modules if find_spec(m.partition(".")[0]) is None})
+    missing = sorted(
+        {m.partition(".")[0] for m in modules if find_spec(m.partition(".")[0]) is None}
+    )
     if missing:
         raise OptionalPackageError(
             f"{purpose} needs {' and '.join(missing)}, not installed here: "
