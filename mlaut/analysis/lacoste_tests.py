@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from mlaut.analysis.lacoste import checked_counts, prob_better_classifier, risk_posterior
 from mlaut.analysis.numerics import signed_rank_cdf
-from mlaut.analysis.pair_probabilities import poisson_binomial_test
+from mlaut.analysis.pair_probabilities import poisson_binomial_from_probabilities
 from mlaut.analysis.result_types import Estimate, TestResult
 from mlaut.analysis.signed_rank import SignedRanks
 from mlaut.errors import AnalysisError
@@ -131,7 +131,7 @@ def lacoste_comparison(
         raise AnalysisError("give one pair of counts for each dataset, together at most n, n >= 1")
     wins, losses = int((h < g).sum()), int((h > g).sum())
     return (
-        poisson_binomial_test(prob_better_classifier(h, g)[0], strategies),
+        poisson_binomial_from_probabilities(prob_better_classifier(h, g)[0], strategies),
         lacoste_sign_test(wins, losses, strategies, ties=h.size - wins - losses),
         lacoste_signed_rank_test((g - h) / n, strategies),
     )

@@ -33,10 +33,10 @@ __all__ = [
     "BETTER",
     "PairProbabilities",
     "error_counts",
-    "pair_probabilities",
-    "poisson_binomial",
+    "poisson_binomial_from_probabilities",
     "poisson_binomial_pairs",
     "poisson_binomial_test",
+    "probabilities_by_dataset",
 ]
 
 BETTER = "P(row better)"
@@ -90,7 +90,7 @@ class PairProbabilities(Shown):
         )
 
 
-def pair_probabilities(
+def probabilities_by_dataset(
     losses: Mapping[str, ArrayLike],
     strategies: Sequence[str],
     prior: float = 1.0,
@@ -124,7 +124,7 @@ def pair_probabilities(
     Examples
     --------
     >>> losses = {"iris": [[0, 0, 1, 0], [1, 0, 1, 1]], "wine": [[0.1, 0.4], [0.2, 0.3]]}
-    >>> pair_probabilities(losses, ["A", "B"]).better[0, 1].round(4)
+    >>> probabilities_by_dataset(losses, ["A", "B"]).better[0, 1].round(4)
     array([0.875, 0.5  ])
     """
     names = _checked_names(strategies)
@@ -181,11 +181,12 @@ def _one_dataset(table: np.ndarray, prior: float) -> np.ndarray:
     return better
 
 
-def poisson_binomial(results: Results, *, prior: float = 1.0) -> Pairwise:
+def poisson_binomial_test(results: Results, *, prior: float = 1.0) -> Pairwise:
     """Poisson binomial test of all pairs of strategies of a study.
 
-    Scenario (c); see `poisson_binomial_test`. The losses of the test points decide on each dataset
-    (`pair_probabilities`); the datasets are then added up (`poisson_binomial_pairs`).
+    Scenario (c); see `poisson_binomial_from_probabilities`. The losses of the test points decide on
+    each dataset (`probabilities_by_dataset`); the datasets are then added up
+    (`poisson_binomial_pairs`).
 
     Parameters
     ----------
@@ -209,7 +210,7 @@ def poisson_binomial(results: Results, *, prior: float = 1.0) -> Pairwise:
     --------
     >>> from mlaut.analysis.results import Results
     >>> table = pd.DataFrame({"A": [0.1, 0.2], "B": [0.2, 0.3]}, index=["iris", "wine"])
-    >>> poisson_binomial(Results.from_table(table, greater_is_better=False))
+    >>> poisson_binomial_test(Results.from_table(table, greater_is_better=False))
     Traceback (most recent call last):
     mlaut.errors.AnalysisError: these results come from a table, which has no single test points
     """
@@ -219,7 +220,7 @@ def poisson_binomial(results: Results, *, prior: float = 1.0) -> Pairwise:
         notes.append("the models of the folds of a dataset are taken for one: approximate")
     if results.expected.shape[1] > 1:
         notes.append("losses of a test point are averaged over the repeats")
-    given = pair_probabilities(losses, results.strategies, prior, results.metric.loss_name)
+    given = probabilities_by_dataset(losses, results.strategies, prior, results.metric.loss_name)
     return poisson_binomial_pairs(replace(given, notes=(*results.notes_text(), *notes)), prior)
 
 
@@ -260,14 +261,14 @@ def error_counts(
     if results.expected.shape[1] > 1:
         raise AnalysisError(
             f"there are {results.expected.shape[1]} repeats, and a test point counts once: "
-            "poisson_binomial takes their mean losses"
+            "poisson_binomial_test takes their mean losses"
         )
     losses = [_point_losses(results, name) for name in results.datasets]
     only = np.array([joint_errors(table) for table in losses])
     return only[:, 0, 1], only[:, 1, 0], np.array([table.shape[1] for table in losses])
 
 
-def poisson_binomial_test(
+def poisson_binomial_from_probabilities(
     p: ArrayLike,
     strategies: Sequence[str] = ("A", "B"),
     prior: float = 1.0,
@@ -309,7 +310,7 @@ def poisson_binomial_test(
 
     Examples
     --------
-    >>> result = poisson_binomial_test([0.9, 0.8, 0.3], ["svm", "ann"])
+    >>> result = poisson_binomial_from_probabilities([0.9, 0.8, 0.3], ["svm", "ann"])
     >>> {name: round(value, 5) for name, value in result.probabilities.items()}
     {'P(svm better)': 0.66225, 'P(ann better)': 0.33775}
     """
@@ -347,7 +348,8 @@ def poisson_binomial_test(
 def poisson_binomial_pairs(probabilities: PairProbabilities, prior: float = 1.0) -> Pairwise:
     """Poisson binomial test of all pairs of strategies at once.
 
-    Scenario (c); see `poisson_binomial_test`. Cycles (section 5.1 of the paper) are in the notes.
+    Scenario (c); see `poisson_binomial_from_probabilities`. Cycles (section 5.1 of the paper) are
+    in the notes.
 
     Parameters
     ----------
@@ -363,7 +365,7 @@ def poisson_binomial_pairs(probabilities: PairProbabilities, prior: float = 1.0)
     Examples
     --------
     >>> losses = {f"d{i}": [[0, 0, 1, 0], [1, 0, 1, 1], [0, 1, 0, 1]] for i in range(9)}
-    >>> pairs = poisson_binomial_pairs(pair_probabilities(losses, ["A", "B", "C"]))
+    >>> pairs = poisson_binomial_pairs(probabilities_by_dataset(losses, ["A", "B", "C"]))
     >>> pairs.table("P(row better)").round(3)
            A      B     C
     A    NaN  0.963  0.79

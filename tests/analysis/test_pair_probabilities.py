@@ -9,10 +9,10 @@ from mlaut.analysis.lacoste import prob_better_classifier
 from mlaut.analysis.pair_probabilities import (
     BETTER,
     error_counts,
-    pair_probabilities,
-    poisson_binomial,
+    poisson_binomial_from_probabilities,
     poisson_binomial_pairs,
     poisson_binomial_test,
+    probabilities_by_dataset,
 )
 from mlaut.analysis.results import Results
 from mlaut.errors import AnalysisError
@@ -27,7 +27,7 @@ TABLE_6 = pd.read_csv(Path(__file__).parent / "data" / "lacoste2012_table6.csv",
 )
 def test_table_2_from_the_probabilities_of_table_6(pair, printed, expected):
     # Lacoste, Laviolette & Marchand (2012). The p_i are rounded: parzen-ada allows .511 to .538.
-    result = poisson_binomial_test(TABLE_6[pair], pair.split("_"))
+    result = poisson_binomial_from_probabilities(TABLE_6[pair], pair.split("_"))
     better = next(iter(result.probabilities.values()))
     assert better == pytest.approx(expected, abs=5e-5)
     assert better == pytest.approx(printed, abs=0.006)
@@ -38,7 +38,7 @@ def test_table_2_from_the_probabilities_of_table_6(pair, printed, expected):
 def test_svm_against_parzen_from_the_counts_of_table_5(offset, expected):
     # Printed as .99; the columns of Table 5 are k + 10, not k + 1 as its header says.
     h, g = (MULTIPLE.alphas[:, :2] - offset).T
-    result = poisson_binomial_test(prob_better_classifier(h, g)[0])
+    result = poisson_binomial_from_probabilities(prob_better_classifier(h, g)[0])
     assert result.probabilities["P(A better)"] == pytest.approx(expected, abs=5e-7)
 
 
@@ -56,12 +56,14 @@ def _losses(kind: str, rng: np.random.Generator) -> dict[str, np.ndarray]:
 )
 def test_all_pairs_at_once_are_the_pairs_one_by_one(kind, method):
     names = ["A", "B", "C", "D"]
-    given = pair_probabilities(_losses(kind, np.random.default_rng(0)), names)
+    given = probabilities_by_dataset(_losses(kind, np.random.default_rng(0)), names)
     pairs = poisson_binomial_pairs(given)
     assert given.method == method
     np.testing.assert_allclose(given.better + given.better.transpose(1, 0, 2), 1)
     for a, b in pairs.pairs:
-        one = poisson_binomial_test(given.better[names.index(a), names.index(b)], [a, b])
+        one = poisson_binomial_from_probabilities(
+            given.better[names.index(a), names.index(b)], [a, b]
+        )
         assert list(one.probabilities.values()) == pytest.approx(
             [pairs.table(BETTER).loc[a, b], pairs.table(BETTER).loc[b, a]]
         )
@@ -75,7 +77,7 @@ def test_the_counter_example_of_figure_2_is_reported_as_a_cycle():
     losses = {}
     for name, row in zip("abc", risks, strict=True):
         losses[name] = [np.repeat([1.0, 0.0], [int(1000 * r), 1000 - int(1000 * r)]) for r in row]
-    pairs = poisson_binomial_pairs(pair_probabilities(losses, ["A", "B", "C"]))
+    pairs = poisson_binomial_pairs(probabilities_by_dataset(losses, ["A", "B", "C"]))
     assert pairs.notes == ("no order: A > B > C > A (weakest link 0.69)",)
 
 
@@ -106,12 +108,12 @@ def _blocks(n_repeats: int) -> list[Block]:
 
 def test_a_study_is_compared_by_its_test_points():
     blocks = _blocks(n_repeats=1)
-    pairs = poisson_binomial(Results.from_blocks(blocks, "accuracy"))
+    pairs = poisson_binomial_test(Results.from_blocks(blocks, "accuracy"))
     p = []
     for block in blocks:
         forest, tree = (block.predictions[:, 0] != block.truth)[:, None]
         p.append(prob_better_classifier((forest & ~tree).sum(), (tree & ~forest).sum())[0])
-    known = poisson_binomial_test(p, ["forest", "tree"])
+    known = poisson_binomial_from_probabilities(p, ["forest", "tree"])
     assert pairs.table(BETTER).loc["forest", "tree"] == known.probabilities["P(forest better)"]
     assert any("taken for one" in note for note in pairs.notes)
 
@@ -127,7 +129,7 @@ def test_errors_of_a_study_are_counted():
 
 
 def test_repeats_are_averaged_and_said():
-    pairs = poisson_binomial(Results.from_blocks(_blocks(n_repeats=3), "misclassification"))
+    pairs = poisson_binomial_test(Results.from_blocks(_blocks(n_repeats=3), "misclassification"))
     assert pairs.table(BETTER).loc["forest", "tree"] > 0.8
     assert any("averaged over the repeats" in note for note in pairs.notes)
     assert (pairs.n, pairs.metric, pairs.scenario) == (2, "misclassification", "(c)")
@@ -154,13 +156,13 @@ def test_repeats_are_averaged_and_said():
 )
 def test_bad_losses_are_named(losses, names, message):
     with pytest.raises(AnalysisError, match=message):
-        pair_probabilities(losses, names)
+        probabilities_by_dataset(losses, names)
 
 
 def test_what_is_shown():
-    given = pair_probabilities({"d": [[0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1]]}, ["A", "B"])
+    given = probabilities_by_dataset({"d": [[0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1]]}, ["A", "B"])
     assert given.to_frame().loc["d", ("A", "B")] == 1 - 2.0**-7
     assert given.sentence().startswith("100 % of the comparisons")
-    result = poisson_binomial_test(given.better[0, 1], ["A", "B"])
+    result = poisson_binomial_from_probabilities(given.better[0, 1], ["A", "B"])
     assert result.notes == ("one dataset says little of a context",)
     assert "share of datasets on which A is better" in result.sentence()
