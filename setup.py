@@ -11,6 +11,8 @@ EXTRAS = {
     "test": [
         "baycomp>=1.0.3",
         "hypothesis>=6.100",
+        "ipykernel>=6.29",
+        "nbclient>=0.10",
         "pyarrow>=18",
         "pytest>=8.2",
         "pytest-xdist>=3.6",
