@@ -35,6 +35,11 @@ __all__ = ["Report", "Section", "make_report"]
 
 _METRICS = dict(zip(TASKS, ("accuracy", "rmse"), strict=True))
 _FRAME = "width: 100%; height: 40rem; border: 1px solid #888"
+_MOST_TESTS = 20_000  # of two strategies: some ten seconds
+_NO_BOUNDS = (
+    "there are too many pairs to examine the best and the worst case of missing cells here: see "
+    "mlaut.analysis.under_treatments"
+)
 _TREATMENTS = ("drop datasets", "worst")
 
 
@@ -178,6 +183,8 @@ def _section(study: Study, metric: str, missing: str) -> Section:
     robustness = _robustness(scored)
     if robustness is not None:
         tables["treatments of missing cells"] = robustness.to_frame()
+        if "best for the first" not in robustness.frame:
+            notes.append(_NO_BOUNDS)
     return Section(
         f"{results.metric.name} of {_count(len(results.strategies), 'strategy')} "
         f"on {_count(len(results.datasets), 'dataset')}",
@@ -287,7 +294,15 @@ def _robustness(scored: Results) -> Robustness | None:
     def signed_ranks(results: Results) -> object:
         return adjust_pairs(wilcoxon_test(results), "holm")
 
-    return under_treatments(begun, signed_ranks, treatments=usable) if usable else None
+    if not usable:
+        return None
+    return under_treatments(begun, signed_ranks, treatments=usable, bounds=_affordable(begun))
+
+
+def _affordable(results: Results) -> bool:
+    """Whether there is time to favour each strategy with missing cells in turn."""
+    runs, n = results.missing["strategy"].nunique() + 1, len(results.strategies)
+    return runs * n * (n - 1) // 2 <= _MOST_TESTS
 
 
 def _leaves_two(results: Results, how: str) -> bool:

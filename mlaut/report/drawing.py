@@ -186,5 +186,5 @@ def _svg(figure: Figure, prefix: str) -> str:
     text = target.getvalue()
     text = text[text.index("<svg") :]
     # as wide as the page at most, and no smaller than can be read: then its box scrolls
-    text = re.sub(r'width="([\d.]+pt)"', r'style="min-width: min(54rem, \1)" \g<0>', text, count=1)
+    text = re.sub(r'width="([\d.]+pt)"', r'style="min-width: calc(0.7 * \1)" \g<0>', text, count=1)
     return re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{prefix}", text)

@@ -71,6 +71,15 @@ def test_failures_are_told_and_conclusions_examined(tmp_path):
     assert len(section.tables["missing cells"]) == 4
 
 
+def test_bounds_are_left_out_aloud_where_they_would_take_too_long(tmp_path, monkeypatch):
+    study = made_up_study(tmp_path / "s.h5", NAMES, SETS, failed=[("set 0", "good")])
+    assert "best for the first" in make_report(study).sections[0].robustness.frame
+    monkeypatch.setattr("mlaut.report.content._MOST_TESTS", 5)  # two runs of three pairs are 6
+    section = make_report(study).sections[0]
+    assert list(section.robustness.frame) == ["drop datasets", "worst"]
+    assert any("too many pairs to examine" in note for note in section.notes)
+
+
 def test_a_treatment_that_is_chosen_is_used(tmp_path):
     study = made_up_study(tmp_path / "s.h5", NAMES, SETS, failed=[("set 0", "good")])
     section = make_report(study, missing="worst").sections[0]
