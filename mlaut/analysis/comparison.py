@@ -192,7 +192,7 @@ def compare(
     Over 4 datasets A has the lowest mean loss, 0.2 [0.07008, 0.3299], scenario (c).
     """
     results = treat_missing(results, missing)
-    table = average_ranks(results, confidence=confidence)
+    table = average_ranks(results, method="t", confidence=confidence)
     cd = critical_difference(len(results.strategies), len(results.datasets), alpha=alpha)
     raw = {
         "t": t_test(results, confidence=confidence),

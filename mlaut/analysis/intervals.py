@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from mlaut.analysis.numerics import wilson
 from mlaut.analysis.result_types import ResultTable
@@ -16,7 +17,7 @@ __all__ = ["dataset_estimates", "mean_estimates"]
 
 _OF_SHARES = ("wilson", "jeffreys", "uniform")
 _PRIOR = {"jeffreys": 0.5, "uniform": 1.0}
-_FEW_DATASETS = 30
+FEW_DATASETS = 30
 
 
 class _Interval(NamedTuple):
@@ -115,7 +116,7 @@ def _of_datasets(results: Results, method: str, confidence: float) -> tuple[_Int
     n = n_test[:, None]
     if method in ("normal", "t"):
         folds = results.expected.any(axis=1).sum(axis=1)[:, None]
-        half = _point(method, n - folds, confidence) * error
+        half = upper_point(method, n - folds, confidence) * error
         return _Interval(value, error, value - half, value + half), n_test
     if method not in _OF_SHARES:
         raise _unknown(method, ("normal", "t", *_OF_SHARES, "bootstrap"))
@@ -205,8 +206,8 @@ def mean_estimates(
         interval = estimate(results, method, confidence)
     notes = list(results.notes_text())
     n = len(results.datasets)
-    if scenario == "(c)" and method == "normal" and n < _FEW_DATASETS:
-        notes.append(f"a normal interval on {n} datasets is too narrow: choose method='t'")
+    if scenario == "(c)" and method == "normal" and n < FEW_DATASETS:
+        notes.append(too_few_for_normal(n))
     frame = pd.DataFrame(
         _turned(interval, results, as_scores)._asdict(),
         index=pd.Index(results.strategies, name="strategy"),
@@ -218,7 +219,7 @@ def _mean_of_unseen(results: Results, method: str, confidence: float) -> _Interv
     losses = results.losses.to_numpy()
     n = len(losses)
     value, error = losses.mean(axis=0), losses.std(axis=0, ddof=1) / np.sqrt(n)
-    half = _point(method, np.array(n - 1), confidence) * error
+    half = upper_point(method, np.array(n - 1), confidence) * error
     return _Interval(value, error, value - half, value + half)
 
 
@@ -235,20 +236,24 @@ def _mean_of_seen(results: Results, method: str, confidence: float) -> _Interval
     within = np.maximum(_test_points(results)[:, None] - 1, 1)
     fourth = (errors**4 / within).sum(axis=0)
     df = np.square(np.square(errors).sum(axis=0)) / np.where(fourth > 0, fourth, 1.0)
-    half = _point(method, np.maximum(df, 1.0), confidence) * error
+    half = upper_point(method, np.maximum(df, 1.0), confidence) * error
     return _Interval(value, error, value - half, value + half)
 
 
-def _point(method: str, df: np.ndarray, confidence: float) -> np.ndarray:
+def upper_point(method: str, df: ArrayLike, confidence: float) -> np.ndarray:
     """Give the upper point of the normal or of Student's t."""
     from scipy.special import ndtri, stdtrit
 
+    if method not in ("normal", "t"):
+        raise _unknown(method, ("normal", "t"))
     level = 0.5 + confidence / 2
-    return (
-        stdtrit(np.maximum(df, 1), level)
-        if method == "t"
-        else ndtri(np.full_like(df, level, float))
-    )
+    df = np.maximum(np.asarray(df, dtype=float), 1)
+    return stdtrit(df, level) if method == "t" else ndtri(np.full_like(df, level))
+
+
+def too_few_for_normal(n: int) -> str:
+    """Say where a normal interval over datasets misses its confidence."""
+    return f"a normal interval on {n} datasets is too narrow: choose method='t'"
 
 
 def _turned(interval: _Interval, results: Results, as_scores: bool) -> _Interval:

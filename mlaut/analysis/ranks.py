@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.effects import Effect
+from mlaut.analysis.intervals import FEW_DATASETS, too_few_for_normal, upper_point
 from mlaut.analysis.numerics import range_ppf, range_sf, snap
 from mlaut.analysis.pairs import Pairs, complete_losses, lay_out, odd
 from mlaut.analysis.result_types import SMALLEST_P, Pairwise, ResultTable
@@ -59,12 +60,16 @@ def snap_within_datasets(values: np.ndarray, results: Results) -> np.ndarray:
     return snap((values - lowest).T, results.noise_scale.T).T
 
 
-def average_ranks(results: Results, *, confidence: float = 0.95) -> ResultTable:
-    """Average ranks with standard errors and normal intervals (MLaut 2019, Table 5).
+def average_ranks(
+    results: Results, *, method: str = "normal", confidence: float = 0.95
+) -> ResultTable:
+    """Average ranks with standard errors and intervals (MLaut 2019, Table 5).
 
     Parameters
     ----------
     results : Results
+    method : {"normal", "t"}, default "normal"
+        ``"normal"`` is the paper's, and too narrow with few datasets.
     confidence : float, default 0.95
 
     Returns
@@ -73,19 +78,20 @@ def average_ranks(results: Results, *, confidence: float = 0.95) -> ResultTable:
         A row a strategy, the best first: average_rank, standard_error, low, high. By the central
         limit theorem in the number of datasets.
     """
-    from scipy.special import ndtri
-
     table = rank_table(results)
     mean, error = table.mean(), table.sem(ddof=1)
-    half = float(ndtri(0.5 + confidence / 2)) * error
+    half = float(upper_point(method, len(table) - 1, confidence)) * error
     columns = {"average_rank": mean, "standard_error": error}
     columns |= {"low": mean - half, "high": mean + half}
+    notes = results.notes_text()
+    if method == "normal" and len(table) < FEW_DATASETS:
+        notes = (*notes, too_few_for_normal(len(table)))
     return ResultTable(
-        name="Average ranks",
+        name=f"Average ranks ({method} intervals)",
         frame=pd.DataFrame(columns).sort_values("average_rank", kind="stable"),
         source="MLaut 2019, Table 5",
         metric=results.metric.loss_name,
-        notes=results.notes_text(),
+        notes=notes,
     )
 
 

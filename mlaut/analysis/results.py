@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -420,8 +421,8 @@ True or False, or the name of a metric
 def _check_names(word: str, names: Sequence[str]) -> None:
     if not names:
         raise AnalysisError(f"there is no {word} in these results")
-    doubled = sorted({str(name) for name in names if list(names).count(name) > 1})
-    if doubled:
+    if len(set(names)) < len(names):
+        doubled = sorted(str(name) for name, times in Counter(names).items() if times > 1)
         raise AnalysisError(
             f"{word} {', '.join(map(repr, doubled))} comes more than once: names must differ"
         )

@@ -144,3 +144,13 @@ def test_bad_input(losses):
         critical_difference(1, 10)
     with pytest.raises(AnalysisError, match="'nemenyi', 'bonferroni-dunn'"):
         critical_difference(3, 10, test="holm")
+
+
+def test_a_normal_interval_on_few_datasets_says_so(demsar, mlaut2018):
+    assert any("on 14 datasets is too narrow" in note for note in average_ranks(demsar).notes)
+    assert average_ranks(mlaut2018).notes == ()
+    normal, t = (average_ranks(demsar, method=m).frame for m in ("normal", "t"))
+    width = (t["high"] - t["low"]) / (normal["high"] - normal["low"])
+    assert list(width) == pytest.approx([2.1603686564610127 / 1.959963984540054] * 4)
+    with pytest.raises(AnalysisError, match="'normal', 't'"):
+        average_ranks(demsar, method="wilson")
