@@ -15,7 +15,6 @@ from mlaut.analysis.shown import number
 from mlaut.errors import AnalysisError
 from mlaut.report.content import Report, Section
 from mlaut.report.latex import as_latex
-from mlaut.report.page import as_html
 
 __all__ = ["as_markdown", "as_text", "write_report"]
 
@@ -54,9 +53,15 @@ def as_csv(report: Report) -> str:
     return report.sections[0].tables["summary"].to_csv()
 
 
+def _as_html(report: Report) -> str:
+    from mlaut.report.page import as_html  # matplotlib and jinja2 are slow to load
+
+    return as_html(report)
+
+
 FORMATS = {"text": as_text, "markdown": as_markdown, "csv": as_csv}
 _ENDINGS = {
-    ".html": as_html,
+    ".html": _as_html,
     ".md": as_markdown,
     ".tex": as_latex,
     ".csv": as_csv,

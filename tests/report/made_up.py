@@ -9,15 +9,25 @@ ROWS = 40
 
 
 def made_up_study(
-    path, strategies, datasets, *, task=CLASSIFICATION, failed=(), not_run=(), folds=1
+    path,
+    strategies,
+    datasets,
+    *,
+    task=CLASSIFICATION,
+    regression=(),
+    failed=(),
+    not_run=(),
+    folds=1,
 ):
     """Make a study of strategies, the first of which are the better ones.
 
-    ``failed`` and ``not_run`` are pairs of dataset and strategy.
+    ``regression`` names datasets of that task among others; ``failed`` and ``not_run`` are pairs
+    of dataset and strategy.
     """
     generator = np.random.default_rng(1)
     study = Study(path)
-    study.save_splits([_entry(name, task, folds) for name in datasets])
+    tasks = dict.fromkeys(datasets, task) | dict.fromkeys(regression, REGRESSION)
+    study.save_splits([_entry(name, tasks[name], folds) for name in datasets])
     study.allocate([_strategy(name) for name in strategies])
     told = {"started": "2026-01-02T03:04:05+00:00", "processor": "any", "versions": {"mlaut": "0"}}
     with study.writing(told) as writer:

@@ -94,6 +94,18 @@ def test_one_dataset_or_one_strategy(tmp_path, names, sets):
     assert "All pairs" not in told
 
 
+def test_two_tasks_are_two_sections(tmp_path):
+    study = made_up_study(tmp_path / "s.h5", NAMES, [*SETS, "5", "6"], regression=SETS[:3])
+    told = as_html(make_report(study))
+    outline = Outline(told)
+    assert len(outline.ids) == len(set(outline.ids))
+    assert "accuracy of 3 strategies on 3 datasets</h2>" in told
+    assert told.count("<h3>All pairs</h3>") == 2
+    paths = {path.name for path in write_report(make_report(study), tmp_path / "out")}
+    assert {"accuracy-summary.csv", "datasets.csv", "report.html"} <= paths
+    assert sum(path.endswith("-summary.csv") for path in paths) == 2
+
+
 def test_a_notebook_shows_the_page_in_a_frame(tmp_path):
     shown = make_report(made_up_study(tmp_path / "s.h5", NAMES, SETS))._repr_html_()
     assert shown.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')

@@ -6,9 +6,11 @@ import subprocess
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from made_up import made_up_study
 
 from mlaut.analysis.shown import number
+from mlaut.cli import cli
 from mlaut.errors import AnalysisError
 from mlaut.report import make_report, write_report
 
@@ -81,3 +83,19 @@ def test_latex_compiles(report, tmp_path):
     )
     assert told.returncode == 0, told.stdout[-2000:]
     assert tmp_path.joinpath("paper.pdf").stat().st_size > 10_000
+
+
+def test_the_command_line_writes_a_page(report, tmp_path):
+    told = CliRunner().invoke(cli, ["report", str(report.study), "-o", str(tmp_path / "r.html")])
+    assert told.exit_code == 0, told.output
+    assert told.output.strip() == str(tmp_path / "r.html")
+    assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_the_demo_ends_by_naming_the_page(report, tmp_path, monkeypatch):
+    monkeypatch.setattr("mlaut.cli._run", lambda *_given, **_how: None)
+    monkeypatch.setattr("mlaut.cli._study", lambda _path: (report.study, "accuracy"))
+    told = CliRunner().invoke(cli, ["demo", "-o", str(tmp_path)])
+    page = tmp_path / "report" / "report.html"
+    assert told.output.splitlines()[-1] == f"The report:     {page}  (open it in a browser)"
+    assert page.exists()
