@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mlaut.errors import StrategyError
+from mlaut.estimators.architectures import LISTED
 from mlaut.estimators.words import check_name, nearest
 from mlaut.records import CLASSIFICATION, REGRESSION
 
@@ -279,6 +280,16 @@ def _lacoste(name: str, family: str) -> Spec:
     return Spec(name, entry_point, (family,), (CLASSIFICATION,), collection="Lacoste2012")
 
 
+def _networks() -> list[Spec]:
+    """Specs of the study's networks, which are given when their family is asked for."""
+    home = "mlaut.estimators.nn_estimators"
+    family = "Neural_Networks"
+    return [
+        Spec(n.name, f"{home}:{n.class_name}", (family,), (n.task,), family, "keras")
+        for n in LISTED
+    ]
+
+
 REGISTRY = Registry(
     [
         *_specs(
@@ -362,6 +373,7 @@ REGISTRY = Registry(
             (CLASSIFICATION,),
             collection="Large_grids",
         ),
+        *_networks(),
     ]
 )
 """The strategies that MLaut brings."""

@@ -147,7 +147,10 @@ def test_what_needs_scaling_is_scaled():
         for strategy in instantiate_default_estimators("all")
         if getattr(strategy.preprocessing, "normalize_features", False)
     }
-    assert scaled == {
+    networks = {strategy.name for strategy in instantiate_default_estimators("Neural_Networks")}
+    assert len(networks) == 36
+    assert networks < scaled
+    assert scaled - networks == {
         "GaussianNaiveBayes",
         "BernoulliNaiveBayes",
         "LogisticRegression",

@@ -1,0 +1,490 @@
+"""Keras networks as scikit-learn estimators.
+
+The wrappers that exist do not serve here: SciKeras imports keras, and private parts of it, when it
+is imported itself; ``keras.wrappers.SKLearnClassifier`` takes no seed, gives no probabilities, and
+loses its settings of ``fit`` when it is cloned. Both stop early by the last rows of the table, in
+whatever order the table is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import warnings
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from mlaut.errors import DataError, StrategyError
+from mlaut.estimators.keras_backend import (
+    choose_backend,
+    forget_earlier_networks,
+    quiet,
+    seeded,
+    start_keras,
+)
+from mlaut.estimators.metadata import DataShape
+
+__all__ = ["KerasClassifier", "KerasRegressor"]
+
+ROWS_AT_ONCE = 128
+"""Rows are predicted in blocks of this size, the last filled up, so that one compilation serves."""
+
+ABOUT = "mlaut.json"
+"""What a ``.keras`` file of ours has besides the network: its kind and its labels."""
+
+choose_backend()  # a pickle that brings a user's function imports keras right after this module
+
+
+class _KerasEstimator(BaseEstimator):
+    """What classifier and regressor share: to build, train, ask and keep a network."""
+
+    _auto_loss = "mean_squared_error"
+
+    def __init__(
+        self,
+        network: Callable[[DataShape], Any] | None,
+        *,
+        loss: Any = "auto",
+        learning_rate: float = 0.001,
+        epochs: int = 200,
+        batch_size: int = 32,
+        validation_fraction: float = 0.1,
+        patience: int = 20,
+        random_state: Any = None,
+        n_jobs: int = 1,
+        verbose: int = 0,
+    ) -> None:
+        self.network = network
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # ---- training
+
+    @quiet()
+    def _train(
+        self, X: np.ndarray, target: np.ndarray, weight: np.ndarray | None, n_classes: int
+    ) -> None:
+        """Train on float32 rows and class positions, or numbers where ``n_classes`` is 0."""
+        self._check_network()
+        keras = start_keras(effective_n_jobs(self.n_jobs))
+        forget_earlier_networks()
+        rng = check_random_state(self.random_state)
+        seed = int(rng.randint(np.iinfo(np.int32).max))
+        groups = target if n_classes else np.zeros(len(X), dtype=int)
+        held_out = _held_out(groups, self.validation_fraction, rng)
+        shape = DataShape(len(X), X.shape[1], n_classes)
+        self._archive = b""
+        with seeded(keras, seed):
+            self._model = self._compiled(keras, shape)
+            target = self._as_loss_takes(target, shape)
+            self.history_ = self._run(keras, X, target, weight, held_out)
+            self._forget_training()
+            self._check_outputs(keras, X[:1024], shape, seed)
+
+    def _check_network(self) -> None:
+        if self.network is None:
+            raise StrategyError(
+                f"this {type(self).__name__} was loaded from a file and cannot be trained again; "
+                "give it a function: set_params(network=...)"
+            )
+        if not callable(self.network) or hasattr(self.network, "compile"):
+            raise StrategyError(
+                f"network is a {type(self.network).__name__}, not a function; give a function that "
+                "gets the shape of the data and returns a new keras model: lambda shape: ..."
+            )
+
+    def _compiled(self, keras: Any, shape: DataShape) -> Any:
+        """Build the network; what its function has not compiled is compiled here."""
+        model = self.network(shape)  # type: ignore[misc]
+        if not isinstance(model, keras.Model):
+            raise StrategyError(
+                f"the network function gave a {type(model).__name__}, not a keras model; "
+                "let it return the model"
+            )
+        if not model.built:
+            model.build((None, shape.n_features))
+        given = getattr(model, "output_shape", (None, None))[-1]
+        if given not in (None, shape.n_classes or 1):
+            raise StrategyError(
+                f"the network gives {given} numbers a row where {shape.n_classes or 1} are needed; "
+                "end it with Dense(shape.n_classes, activation='softmax'), for regression Dense(1)"
+            )
+        if not model.compiled:
+            optimizer = keras.optimizers.Adam(learning_rate=self.learning_rate)
+            loss = (
+                self._auto_loss if isinstance(self.loss, str) and self.loss == "auto" else self.loss
+            )
+            model.compile(optimizer=optimizer, loss=loss)
+        return model
+
+    def _as_loss_takes(self, target: np.ndarray, shape: DataShape) -> np.ndarray:
+        """Give class positions to a sparse loss, else one-hot rows; numbers as they are."""
+        if not shape.n_classes:
+            return target.astype(np.float32)[:, None]
+        loss = self._model.loss
+        name = loss if isinstance(loss, str) else getattr(loss, "name", repr(loss))
+        if "sparse" in name:
+            return target.astype(np.int32)
+        return np.eye(shape.n_classes, dtype=np.float32)[target]
+
+    def _run(
+        self,
+        keras: Any,
+        X: np.ndarray,
+        target: np.ndarray,
+        weight: np.ndarray | None,
+        held_out: np.ndarray,
+    ) -> dict[str, list[float]]:
+        """Train, and stop when the part that is held out says so; give the losses by epoch."""
+        parts = [X, target] if weight is None else [X, target, weight.astype(np.float32)]
+        training = [part[~held_out] for part in parts]
+        callbacks = [keras.callbacks.LambdaCallback(on_epoch_end=self._stop_if_lost)]
+        validation: dict[str, Any] = {}
+        if held_out.any():
+            validation["validation_data"] = tuple(part[held_out] for part in parts)
+            validation["validation_batch_size"] = min(int(held_out.sum()), 1024)
+            callbacks.append(
+                keras.callbacks.EarlyStopping(
+                    monitor="val_loss", patience=self.patience, restore_best_weights=True
+                )
+            )
+        history = self._model.fit(
+            training[0],
+            training[1],
+            sample_weight=training[2] if weight is not None else None,
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            callbacks=callbacks,
+            verbose=self.verbose,
+            **validation,
+        )
+        return {key: [float(value) for value in values] for key, values in history.history.items()}
+
+    def _stop_if_lost(self, epoch: int, logs: Any = None) -> None:  # noqa: ARG002
+        if not np.isfinite((logs or {}).get("loss", 0.0)):
+            self._model.stop_training = True
+
+    def _forget_training(self) -> None:
+        """Drop loss and optimizer, which is twice the size of the weights."""
+        self._model.compile(optimizer=None)
+        self._model.compiled = False
+
+    def _check_outputs(self, keras: Any, X: np.ndarray, shape: DataShape, seed: int) -> None:
+        outputs = self._outputs(X)
+        if not np.isfinite(outputs).all():
+            warnings.warn(
+                f"the network diverged in epoch {len(self.history_['loss'])} (its outputs are not "
+                "finite) and is used as it was before training; use a smaller learning rate",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+            keras.utils.set_random_seed(seed)
+            self._model = self._compiled(keras, shape)
+            self._forget_training()
+        elif shape.n_classes and not np.allclose(outputs.sum(axis=1), 1, atol=1e-3):
+            raise StrategyError(
+                f"the network gives numbers that sum to {outputs[0].sum():g} for the first row, "
+                "not probabilities; end it with Dense(shape.n_classes, activation='softmax')"
+            )
+
+    # ---- asking
+
+    @property
+    def model_(self) -> Any:
+        """The fitted keras model."""
+        check_is_fitted(self, "history_")
+        if self._model is None:
+            self._model = _from_bytes(self._archive, effective_n_jobs(self.n_jobs))
+        return self._model
+
+    @quiet()
+    def _outputs(self, X: np.ndarray) -> np.ndarray:
+        """Give what the network gives for float32 rows: shape (n_rows, n_outputs)."""
+        missing = -len(X) % ROWS_AT_ONCE
+        blocks = np.concatenate([X, np.zeros((missing, X.shape[1]), X.dtype)])
+        given = self.model_.predict(blocks, batch_size=ROWS_AT_ONCE, verbose=0)
+        return np.asarray(given)[: len(X)]
+
+    def _rows(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "history_")
+        return validate_data(self, X, dtype=np.float32, reset=False)
+
+    # ---- keeping it
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if state.get("_model") is not None:
+            state["_archive"] = _to_bytes(state["_model"])
+            state["_model"] = None
+        return state
+
+    @quiet()
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the fitted network to a ``.keras`` file, which keras alone can load as well.
+
+        Raises
+        ------
+        StrategyError
+            The file does not end in ``.keras``, or the labels are not text, numbers or booleans.
+        """
+        target = Path(path)
+        if target.suffix != ".keras":
+            raise StrategyError(f"{target}: a network is saved in keras's format; end it in .keras")
+        about = self._about()
+        with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+            written = Path(folder, target.name)
+            self.model_.save(written)
+            with zipfile.ZipFile(written, "a") as archive:
+                archive.writestr(ABOUT, about)
+            written.replace(target)
+        return target
+
+    def _about(self) -> str:
+        labels = getattr(self, "classes_", np.empty(0))
+        about = {
+            "kind": type(self).__name__,
+            "history": self.history_,
+            "labels": labels.tolist(),
+            "dtype": labels.dtype.str,
+        }
+        try:
+            return json.dumps(about)
+        except TypeError as error:
+            raise StrategyError(
+                f"labels like {labels[0]!r} cannot be written to a .keras file; "
+                "pickle the estimator instead"
+            ) from error
+
+    @classmethod
+    @quiet()
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a fitted network that `save` wrote. No code in the file is run.
+
+        Raises
+        ------
+        StrategyError
+            There is no such file, or it was not written by `save` of this class.
+        """
+        try:
+            with zipfile.ZipFile(path) as archive:
+                about = json.loads(archive.read(ABOUT))
+        except FileNotFoundError as error:
+            raise StrategyError(f"{path}: no such file; check the path") from error
+        except (KeyError, zipfile.BadZipFile) as error:
+            raise StrategyError(
+                f"{path}: not written by {cls.__name__}.save; keras.saving.load_model may read it"
+            ) from error
+        if about["kind"] != cls.__name__:
+            raise StrategyError(f"{path}: holds a {about['kind']}; use {about['kind']}.load")
+        estimator = cls(network=None)
+        estimator.history_ = about["history"]
+        estimator._model = start_keras().saving.load_model(path)
+        estimator.n_features_in_ = estimator._model.input_shape[-1]
+        if about["labels"]:
+            estimator.classes_ = np.array(about["labels"], dtype=about["dtype"])
+        return estimator
+
+
+class KerasClassifier(ClassifierMixin, _KerasEstimator):
+    """Train a keras network to classify.
+
+    Rows should be scaled; a strategy (`keras_network`) does that. Equal seeds give equal networks
+    on one machine, backend and version, in any process.
+
+    Parameters
+    ----------
+    network : callable
+        Gets the `DataShape` of the table it will be trained on, and returns a new keras model that
+        ends in ``shape.n_classes`` softmax units. A model that it has not compiled is compiled with
+        ``loss`` and Adam.
+    loss : str or keras loss, default "auto"
+        ``"auto"`` is cross-entropy. Labels reach it one-hot, or as positions if its name says
+        "sparse".
+    learning_rate : float, default 0.001
+        Of Adam.
+    epochs : int, default 200
+        Passes through the training rows, at most.
+    batch_size : int, default 32
+    validation_fraction : float, default 0.1
+        Share of the rows of each class that is held out to stop early: after ``patience`` epochs
+        without a smaller loss on it, the weights of the best epoch are taken. 0: all ``epochs``
+        are run on all rows.
+    patience : int, default 20
+    class_weight : mapping, "balanced" or None, default None
+        Weight of the rows of each class, by label.
+    random_state : int, RandomState or None, default None
+        Of the weights, the order of the rows, dropout, and what is held out.
+    n_jobs : int, default 1
+        Threads of keras. jax and TensorFlow keep what the first network of a process asked for.
+    verbose : int, default 0
+        As keras takes it.
+
+    Attributes
+    ----------
+    model_ : keras.Model
+        Trained, and no longer compiled.
+    classes_ : ndarray, shape (n_classes,)
+        Labels, sorted; the order of the columns of `predict_proba`.
+    history_ : dict
+        By epoch: ``loss``, and ``val_loss`` if rows were held out.
+    n_features_in_ : int
+
+    Raises
+    ------
+    OptionalPackageError
+        When it is fitted and keras is not installed.
+
+    Examples
+    --------
+    >>> def small(shape):
+    ...     import keras
+    ...     layers = [keras.layers.Dense(8, "relu"), keras.layers.Dense(shape.n_classes, "softmax")]
+    ...     return keras.Sequential(layers)
+    >>> KerasClassifier(small, epochs=5).get_params()["epochs"]
+    5
+    """
+
+    _auto_loss = "sparse_categorical_crossentropy"
+
+    def __init__(
+        self,
+        network: Callable[[DataShape], Any] | None,
+        *,
+        loss: Any = "auto",
+        learning_rate: float = 0.001,
+        epochs: int = 200,
+        batch_size: int = 32,
+        validation_fraction: float = 0.1,
+        patience: int = 20,
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int = 1,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            network,
+            loss=loss,
+            learning_rate=learning_rate,
+            epochs=epochs,
+            batch_size=batch_size,
+            validation_fraction=validation_fraction,
+            patience=patience,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train: rows of shape (n_rows, n_features), labels of any type, weights of the rows."""
+        X, y = validate_data(self, X, y, dtype=np.float32)
+        check_classification_targets(y)
+        self.classes_, positions = np.unique(y, return_inverse=True)
+        weight = _weights(sample_weight, X)
+        if self.class_weight is not None:
+            by_class = compute_sample_weight(self.class_weight, y)
+            weight = by_class if weight is None else weight * by_class
+        self._train(X, positions, weight, len(self.classes_))
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Predict probabilities: float32, shape (n_rows, n_classes), columns as ``classes_``."""
+        return self._outputs(self._rows(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the label of the largest probability: shape (n_rows,)."""
+        probabilities = self.predict_proba(X)
+        return self.classes_[probabilities.argmax(axis=1)]
+
+
+class KerasRegressor(RegressorMixin, _KerasEstimator):
+    """Train a keras network to predict numbers.
+
+    Rows and target should be scaled; a strategy (`keras_network`) does that.
+
+    Parameters
+    ----------
+    network : callable
+        Gets the `DataShape` of the table it will be trained on, with ``n_classes`` 0, and returns a
+        new keras model that ends in one linear unit.
+    loss : str or keras loss, default "auto"
+        ``"auto"`` is the mean squared error.
+    learning_rate, epochs, batch_size, validation_fraction, patience, random_state, n_jobs, verbose
+        As for `KerasClassifier`; what is held out is any share of the rows.
+
+    Attributes
+    ----------
+    model_, history_, n_features_in_
+        As for `KerasClassifier`.
+
+    Examples
+    --------
+    >>> KerasRegressor(lambda shape: ..., patience=5).get_params()["patience"]
+    5
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train: rows of shape (n_rows, n_features), numbers, weights of the rows."""
+        X, y = validate_data(self, X, y, dtype=np.float32, y_numeric=True)
+        self._train(X, y, _weights(sample_weight, X), 0)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict numbers: float64, shape (n_rows,)."""
+        return self._outputs(self._rows(X))[:, 0].astype(np.float64)
+
+
+def _weights(given: Any, X: np.ndarray) -> np.ndarray | None:
+    if given is None:
+        return None
+    check_consistent_length(X, given)
+    weights = np.asarray(given, dtype=np.float64)
+    if not weights.any():
+        raise DataError("sample_weight is 0 for every row; give some rows a weight")
+    return weights
+
+
+def _held_out(groups: np.ndarray, fraction: float, rng: np.random.RandomState) -> np.ndarray:
+    """Choose a share of each group, rounded; of a group with few rows that may be none."""
+    order = rng.permutation(len(groups))
+    held_out = np.zeros(len(groups), dtype=bool)
+    for group in np.unique(groups):
+        rows = order[groups[order] == group]
+        held_out[rows[: int(fraction * len(rows) + 0.5)]] = True
+    return held_out
+
+
+@quiet()
+def _to_bytes(model: Any) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "network.keras")
+        model.save(path)
+        return path.read_bytes()
+
+
+@quiet()
+def _from_bytes(archive: bytes, threads: int) -> Any:
+    keras = start_keras(threads)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "network.keras")
+        path.write_bytes(archive)
+        return keras.saving.load_model(path, safe_mode=False)  # as a pickle, it is trusted

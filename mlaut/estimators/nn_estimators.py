@@ -1,0 +1,188 @@
+"""Keras networks: those of the MLaut study, and any that a user writes.
+
+Keras is imported when a network is built, never before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mlaut.errors import StrategyError
+from mlaut.estimators.architectures import LISTED, ListedNetwork
+from mlaut.estimators.generic_estimator import Generic_Estimator
+from mlaut.estimators.keras_estimator import KerasClassifier, KerasRegressor
+from mlaut.estimators.metadata import DataShape, Properties, properties
+from mlaut.estimators.mlaut_estimator import DEFAULT, MlautEstimator
+from mlaut.estimators.preprocessing import Preprocessor
+from mlaut.estimators.words import nearest
+from mlaut.records import CLASSIFICATION, REGRESSION
+
+__all__ = [
+    "PROTOCOLS",
+    "Listed_Network",
+    "keras_network",
+    *(listed.class_name for listed in LISTED),
+]
+
+FAMILY = "Neural_Networks"
+PROTOCOLS: dict[str, dict[str, Any]] = {
+    DEFAULT: {},
+    "paper": {
+        "loss": "mean_squared_error",
+        "epochs": 1,
+        "batch_size": 32,
+        "validation_fraction": 0.0,
+    },
+}
+"""How networks are trained, as parameters of `KerasClassifier` that differ from its own."""
+
+
+def _estimator(
+    network: Callable[[DataShape], Any], task: str, protocol: str, **settings: Any
+) -> KerasClassifier | KerasRegressor:
+    if protocol not in PROTOCOLS:
+        raise StrategyError(
+            f"no protocol is called {protocol!r}; {nearest(str(protocol), PROTOCOLS)}"
+        )
+    kind = KerasClassifier if task == CLASSIFICATION else KerasRegressor
+    return kind(network, **{**PROTOCOLS[protocol], **settings})
+
+
+def _metadata(name: str, task: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "estimator_family": [FAMILY],
+        "tasks": [task],
+        "preprocessing": Preprocessor(normalize_features=True),
+        "normalize_labels": task == REGRESSION,
+        "package": "keras",
+    }
+
+
+def keras_network(
+    network: Callable[[DataShape], Any],
+    *,
+    name: str | None = None,
+    task: str = CLASSIFICATION,
+    protocol: str = DEFAULT,
+    **settings: Any,
+) -> Generic_Estimator:
+    """Make a strategy of one's own keras network.
+
+    Its preprocessing is that of the listed networks: gaps filled, categories one-hot, numbers
+    scaled; and the target of a regression.
+
+    Parameters
+    ----------
+    network : callable
+        Gets the `DataShape` of the prepared table and returns a keras model that ends in
+        ``shape.n_classes`` softmax units, or for regression in one linear unit. What it does not
+        compile is compiled by the protocol.
+    name : str, optional
+        Of the strategy; by default that of the function.
+    task : {"Classification", "Regression"}, default "Classification"
+    protocol : {"default", "paper"}, default "default"
+        As for the listed networks.
+    **settings
+        Parameters of `KerasClassifier` or `KerasRegressor`, which go before the protocol's.
+
+    Raises
+    ------
+    StrategyError
+        The task or the protocol is not known.
+
+    Examples
+    --------
+    >>> def wide(shape):
+    ...     from keras import Sequential, layers
+    ...     return Sequential([layers.Dense(99, "relu"), layers.Dense(shape.n_classes, "softmax")])
+    >>> strategy = keras_network(wide, epochs=50)
+    >>> strategy.name, strategy.tasks
+    ('wide', ('Classification',))
+    """
+    metadata = _metadata(name or str(getattr(network, "__name__", "Keras network")), task)
+    estimator = _estimator(network, task, protocol, **settings)
+    return Generic_Estimator(estimator, properties=Properties(**metadata))
+
+
+class Listed_Network(MlautEstimator):
+    """One of the networks of the MLaut study (section 5.4.3).
+
+    Parameters
+    ----------
+    protocol : {"default", "paper"}, default "default"
+        ``"paper"`` trains as the study did: mean squared error on one-hot labels, one epoch,
+        batches of 32. ``"default"`` trains as one would: cross-entropy (regression: mean squared
+        error), up to 200 epochs, stopped early by rows that are held out, the best weights kept.
+    **parameters
+        As for `MlautEstimator`; ``params`` are those of `KerasClassifier` or `KerasRegressor`, for
+        example ``{"epochs": 50, "class_weight": "balanced"}``.
+
+    Examples
+    --------
+    >>> from mlaut.estimators import instantiate_default_estimators
+    >>> (network,) = instantiate_default_estimators(
+    ...     ["NN-4-layer_thin_dropout_lr001"], protocol="paper"
+    ... )
+    >>> network.describe()["wraps"]
+    "KerasClassifier(epochs=1, loss='mean_squared_error', ...)"
+    """
+
+    listed: ListedNetwork
+
+    def __init__(
+        self,
+        *,
+        protocol: str = DEFAULT,
+        name: str = DEFAULT,
+        params: Mapping[str, Any] | None = None,
+        param_grid: Any = DEFAULT,
+        cv: Any = DEFAULT,
+        scoring: Any = None,
+        preprocessing: Any = DEFAULT,
+        normalize_labels: bool | str = DEFAULT,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.protocol = protocol
+        super().__init__(
+            name=name,
+            params=params,
+            param_grid=param_grid,
+            cv=cv,
+            scoring=scoring,
+            preprocessing=preprocessing,
+            normalize_labels=normalize_labels,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+
+    def build(self, **_: Any) -> Any:
+        """Give a `KerasClassifier` or `KerasRegressor` on the architecture."""
+        listed = self.listed
+        return self.tuned(
+            _estimator(
+                listed.architecture,
+                listed.task,
+                self.protocol,
+                learning_rate=listed.learning_rate,
+            )
+        )
+
+
+def _strategy(listed: ListedNetwork) -> type[Listed_Network]:
+    """Make the class of a listed network."""
+    about = {
+        "__module__": __name__,
+        "__doc__": f"{listed.name}: layers {listed.architecture.layers}, "
+        f"Adam at {listed.learning_rate:g}; see `Listed_Network`.",
+        "listed": listed,
+    }
+    cls = type(listed.class_name, (Listed_Network,), about)
+    return properties(**_metadata(listed.name, listed.task))(cls)
+
+
+globals().update({listed.class_name: _strategy(listed) for listed in LISTED})
