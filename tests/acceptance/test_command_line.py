@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -270,6 +271,23 @@ def test_read_only_output(study):
     assert told.returncode == 4, told.stderr
     assert re.fullmatch(r"mlaut: error: .*\.h5: .*(read-only|no permission).*\n", told.stderr)
     assert (study / "study.h5").read_bytes() == before
+
+
+def test_full_disk(study):
+    """A limit on the size of files stands for the full disk: the writes really fail."""
+    path = study / "study.toml"
+    path.write_text(path.read_text().replace('"BaselineClassifier",', '"BernoulliNaiveBayes",'))
+    before = (study / "study.h5").read_bytes()
+    told = mlaut(
+        "run",
+        "study.toml",
+        folder=study,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),
+    )
+    assert told.returncode == 4
+    assert re.fullmatch(r"mlaut: error: study\.h5: the disk .* is full while .*\n", told.stderr)
+    assert (study / "study.h5").read_bytes() == before
+    assert mlaut("run", "study.toml", "-q", folder=study).stdout.count("9 done") == 1
 
 
 def test_status_and_report_of_what_is_no_study(tmp_path):
