@@ -185,7 +185,7 @@ def datasets(database: Path | None, group: str, as_json: bool) -> None:
     type=click.Choice(["text", "markdown", "csv"]),
     help="How tables are written on screen.",
 )
-@click.option("--metric", help="accuracy, mcc, rmse, ...; default by study file or task.")
+@click.option("--metric", help="accuracy, mcc, r2, ...; default by study file or task.")
 @click.option(
     "--missing",
     default="drop datasets",

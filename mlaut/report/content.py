@@ -33,7 +33,8 @@ from mlaut.report.state import State, study_state
 
 __all__ = ["Report", "Section", "make_report"]
 
-_METRICS = dict(zip(TASKS, ("accuracy", "rmse"), strict=True))
+# R2 has no unit: an error in the units of each target has no mean over datasets that says much.
+_METRICS = dict(zip(TASKS, ("accuracy", "r2"), strict=True))
 _FRAME = "width: 100%; height: 40rem; border: 1px solid #888"
 _MOST_TESTS = 20_000  # of two strategies: some ten seconds
 _NO_BOUNDS = (
@@ -123,8 +124,8 @@ def make_report(
     ----------
     study : path-like or Study
     metric : str, optional
-        As `mlaut.analysis.metric` knows it. Default accuracy for classification and the root mean
-        squared error for regression, in a section each.
+        As `mlaut.analysis.metric` knows it. Default accuracy for classification and R2 for
+        regression, in a section each.
     missing : str, default "drop datasets"
         Treatment of missing cells (`mlaut.analysis.treat_missing`); what it does is said in the
         notes of each section. Where leaving out datasets or strategies would leave none, the

@@ -125,7 +125,7 @@ def test_one_dataset_or_one_strategy(tmp_path, names, sets):
 def test_regression_has_its_own_metric(tmp_path):
     study = made_up_study(tmp_path / "s.h5", NAMES, SETS, task=REGRESSION)
     section = make_report(study).sections[0]
-    assert section.title == "rmse of 3 strategies on 8 datasets"
+    assert section.title == "r2 of 3 strategies on 8 datasets"
     assert section.tables["summary"].index[0] == "good"
     assert "estimates by dataset" not in section.tables  # an aggregate has no point losses
 
