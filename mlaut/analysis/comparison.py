@@ -68,10 +68,16 @@ class Comparison(Shown):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What must be known to read the numbers, each note once."""
-        parts: list[Shown] = [*self.estimates.values(), *self.portmanteau.values()]
-        parts += self.pairs.values()
-        return tuple(dict.fromkeys(note for part in parts for note in part.notes_text()))
+        """What must be known to read the numbers, each note once, with the tables it is about."""
+        tables = self.tables()
+        about: dict[str, list[str]] = {}
+        for name, table in tables.items():
+            for note in table.notes_text():
+                about.setdefault(note, []).append(name)
+        return tuple(
+            note if len(names) == len(tables) else f"{', '.join(names)}: {note}"
+            for note, names in about.items()
+        )
 
     def title(self) -> str:  # noqa: D102 - inherited
         return f"Comparison of {self.results.title()}, scenario (c)"
