@@ -56,6 +56,7 @@ _NAMES = {
     "analyse_results": ("AnalyseResults",),
     "comparison": ("Comparison", "compare"),
     "corrections": ("CORRECTIONS", "adjust", "adjust_pairs"),
+    "figures": ("forest_plot", "pairwise_matrix", "pareto_front", "time_plot"),
     "frequentist": ("ranksum_test", "sign_test", "t_test", "trinomial_test", "wilcoxon_test"),
     "intervals": ("dataset_estimates", "mean_estimates"),
     "mcnemar": ("mcnemar_p", "mcnemar_test"),
