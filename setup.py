@@ -5,11 +5,13 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 EXTRAS = {
+    "cluster": ["distributed>=2024.12"],
     "keras": ["keras>=3.10", "jax>=0.6"],
     "jupyter": ["ipywidgets>=8.1", "jupyterlab>=4.2"],
     "parquet": ["pyarrow>=18"],
     "test": [
         "baycomp>=1.0.3",
+        "distributed>=2024.12",
         "hypothesis>=6.100",
         "ipykernel>=6.29",
         "nbclient>=0.10",
@@ -51,7 +53,6 @@ setup(
         "matplotlib>=3.10",
         "numpy>=2.0",
         "pandas>=2.2.3",
-        "pebble>=5.1",
         "scikit-learn>=1.6",
         "scikit-posthocs>=0.11",
         "scipy>=1.15",

@@ -8,10 +8,10 @@ import random
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,14 +19,26 @@ from mlaut.data.targets import positions
 from mlaut.errors import MlautError
 from mlaut.estimators import DataShape, MlautEstimator
 from mlaut.estimators.tuning import tuning_record
-from mlaut.experiments.guard import limited_memory, peak_memory, reset_peak_memory
+from mlaut.experiments.guard import (
+    lacked_memory,
+    limited_memory,
+    peak_memory,
+    reset_peak_memory,
+)
 from mlaut.files_io.models import save_model
-from mlaut.records import CLASSIFICATION, Cell, Dataset, Outcome, Status
+from mlaut.records import Cell, Dataset, Outcome, Status
 
-__all__ = ["CellOptions", "cell_seed", "run_cell"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CellOptions", "Table", "cell_seed", "run_cell"]
 
 _WARNINGS_KEPT = 10
+_MOST_WARNINGS = 1000
+_LONGEST_WARNING = 300
+_LONGEST_REASON = 500
 _TRACEBACK_LINES = 40
+_LONGEST_CHAIN = 20
 
 
 @dataclass(frozen=True)
@@ -60,11 +72,35 @@ def cell_seed(seed: int, cell: Cell) -> int:
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "little")
 
 
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A dataset as cells need it, taken apart once for all of them.
+
+    Attributes
+    ----------
+    features : DataFrame, shape (n_rows, n_features)
+    labels : ndarray, shape (n_rows,)
+    classes : tuple
+        Sorted class labels of the whole dataset; empty for regression.
+    """
+
+    features: pd.DataFrame
+    labels: np.ndarray
+    classes: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, dataset: Dataset, classes: tuple[Any, ...]) -> Table:
+        """Take a dataset apart."""
+        labels = dataset.labels.to_numpy()
+        if classes:
+            labels = np.asarray(classes)[positions(dataset.labels, classes)]
+        return cls(dataset.features, labels, classes)
+
+
 def run_cell(
     cell: Cell,
-    strategy: MlautEstimator,
-    dataset: Dataset,
-    classes: tuple[Any, ...],
+    strategy: Callable[[], MlautEstimator],
+    table: Table,
     rows: tuple[np.ndarray, np.ndarray],
     seed: int,
     options: CellOptions,
@@ -74,33 +110,29 @@ def run_cell(
     Parameters
     ----------
     cell : Cell
-    strategy : MlautEstimator
-    dataset : Dataset
-    classes : tuple
-        Sorted class labels of the whole dataset; empty for regression.
+    strategy : callable
+        Gives the strategy; it is unpickled within the bounds of the cell.
+    table : Table
     rows : tuple of two ndarray of int
         Positions of the training and of the test rows.
     seed : int
         Of everything random in the cell.
     options : CellOptions
     """
-    started = time.time()
+    started, begun = time.time(), time.perf_counter()
     reset_peak_memory()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with _warnings_counted() as warned:
         try:
             with _bounded(seed, options):
-                outcome = _fit_and_predict(cell, strategy, dataset, classes, rows, seed, options)
-        except MemoryError as error:
-            outcome = _failed(cell, Status.MEMORY, error)
-        except Exception as error:
-            outcome = _failed(cell, Status.ERROR, error)
+                outcome = _fit_and_predict(cell, strategy(), table, rows, seed, options)
+        except (Exception, SystemExit) as error:
+            outcome = _failed(cell, error)
     details = {
         **outcome.details,
-        "warnings": _told(caught),
+        "warnings": _told(warned),
         "peak_memory": peak_memory(),
         "started": round(started, 3),
-        "elapsed": time.time() - started,
+        "elapsed": time.perf_counter() - begun,
     }
     return replace(outcome, seed=seed, details=details)
 
@@ -125,22 +157,19 @@ def _bounded(seed: int, options: CellOptions) -> Iterator[None]:
 def _fit_and_predict(
     cell: Cell,
     strategy: MlautEstimator,
-    dataset: Dataset,
-    classes: tuple[Any, ...],
+    table: Table,
     rows: tuple[np.ndarray, np.ndarray],
     seed: int,
     options: CellOptions,
 ) -> Outcome:
     train, test = rows
-    table, labels = dataset.features, dataset.labels.to_numpy()
-    if classes:
-        labels = np.asarray(classes)[positions(dataset.labels, classes)]
-    shape = DataShape(len(train), table.shape[1], len(classes))
+    shape = DataShape(len(train), table.features.shape[1], len(table.classes))
     begun = time.perf_counter()
     model = strategy.assemble(shape, random_state=seed, n_jobs=options.threads)
-    model.fit(table.iloc[train], labels[train])
+    model.fit(table.features.iloc[train], table.labels[train])
     fitted = time.perf_counter()
-    predicted = model.predict(table.iloc[test])
+    tested = table.features.iloc[test]
+    predicted = model.predict(tested)
     ended = time.perf_counter()
     tuning = tuning_record(model)
     tuned = max(0.0, fitted - begun - tuning.fit_seconds) if tuning else 0.0
@@ -154,21 +183,21 @@ def _fit_and_predict(
     return Outcome(
         cell=cell,
         status=Status.DONE,
-        predictions=_checked(predicted, classes, len(test), dataset.task),
-        probabilities=_probabilities(model, table.iloc[test], classes),
+        predictions=_checked(predicted, table.classes, len(test)),
+        probabilities=_probabilities(model, tested, table.classes),
         seconds=(tuned, fitted - begun - tuned, ended - fitted),
         details=details,
     )
 
 
-def _checked(predicted: Any, classes: tuple[Any, ...], n_test: int, task: str) -> np.ndarray:
+def _checked(predicted: Any, classes: tuple[Any, ...], n_test: int) -> np.ndarray:
     """Give predictions as they are stored, or say what is wrong with them."""
     values = np.asarray(predicted)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.shape != (n_test,):
         raise ValueError(f"predict returned shape {values.shape} for {n_test} test rows")
-    if task == CLASSIFICATION:
+    if classes:
         return positions(values, classes)
     numbers = values.astype(np.float64)
     if not np.isfinite(numbers).all():
@@ -193,22 +222,48 @@ def _probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> np.ndarr
     return probabilities
 
 
-def _failed(cell: Cell, status: Status, error: BaseException) -> Outcome:
+def _failed(cell: Cell, error: BaseException) -> Outcome:
     if isinstance(error, MlautError):
         reason = str(error)
     else:
         lines = str(error).strip().splitlines()
         reason = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-    told = "".join(traceback.format_exception(error)).splitlines()[-_TRACEBACK_LINES:]
-    return Outcome(cell, status, reason=reason[:500], details={"traceback": "\n".join(told)})
+    told = "".join(traceback.format_exception(error))
+    status = Status.MEMORY if _for_lack_of_memory(error) else Status.ERROR
+    kept = "\n".join(told.splitlines()[-_TRACEBACK_LINES:])
+    return Outcome(cell, status, reason=reason[:_LONGEST_REASON], details={"traceback": kept})
 
 
-def _told(caught: list[warnings.WarningMessage]) -> list[str]:
-    """Each different warning once, with how often it came."""
+def _for_lack_of_memory(error: BaseException) -> bool:
+    """Whether an error, or one that led to it, says that an allocation failed."""
+    led: BaseException | None = error
+    for _ in range(_LONGEST_CHAIN):
+        if led is None:
+            return False
+        if isinstance(led, MemoryError) or lacked_memory(f"{type(led).__name__}: {led}"):
+            return True
+        led = led.__cause__ or led.__context__
+    return False
+
+
+@contextlib.contextmanager
+def _warnings_counted() -> Iterator[dict[str, int]]:
+    """Count each different warning, however often it comes, instead of showing it."""
     counts: dict[str, int] = {}
-    for warning in caught:
-        text = f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"[:300]
-        counts[text] = counts.get(text, 0) + 1
+
+    def count(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        text = f"{category.__name__}: {' '.join(str(message).split())}"[:_LONGEST_WARNING]
+        if text in counts or len(counts) < _MOST_WARNINGS:
+            counts[text] = counts.get(text, 0) + 1
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = count
+        yield counts
+
+
+def _told(counts: dict[str, int]) -> list[str]:
+    """Each different warning once, with how often it came."""
     told = [text if n == 1 else f"{text} ({n} times)" for text, n in counts.items()]
     more = len(told) - _WARNINGS_KEPT
     return told[:_WARNINGS_KEPT] + ([f"and {more} further warnings"] if more > 0 else [])

@@ -19,7 +19,6 @@ _PACKAGES = (
     "scikit-learn",
     "h5py",
     "joblib",
-    "pebble",
     "keras",
 )
 

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import resource
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from mlaut.errors import StudyError
 
-__all__ = ["limited_memory", "parse_bytes", "parse_seconds", "peak_memory", "reset_peak_memory"]
+__all__ = [
+    "check_memory_can_be_limited",
+    "lacked_memory",
+    "limited_memory",
+    "offer_to_be_killed",
+    "oom_kills",
+    "parse_bytes",
+    "parse_seconds",
+    "peak_memory",
+    "reset_peak_memory",
+    "resident_memory",
+]
 
-_STATUS = Path("/proc/self/status")
-_CLEAR = Path("/proc/self/clear_refs")
+_PROC = Path("/proc/self")
+_VMSTAT = Path("/proc/vmstat")
+_NO_MEMORY = ("MemoryError", "bad_alloc", "annot allocate memory", "ut of memory")
 
 
 @contextlib.contextmanager
@@ -20,11 +33,12 @@ def limited_memory(limit: int | None) -> Iterator[None]:
     """Make allocating more than ``limit`` bytes beyond the present fail with ``MemoryError``.
 
     The data segment is limited, not the address space: libraries reserve gigabytes of addresses
-    that they never touch.
+    that they never touch. Each process that the code starts has the same limit for itself.
     """
     if limit is None:
         yield
         return
+    check_memory_can_be_limited()
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     allowed = _in_status("VmData") + limit
     resource.setrlimit(
@@ -37,25 +51,70 @@ def limited_memory(limit: int | None) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
+def check_memory_can_be_limited() -> None:
+    """Refuse to promise a limit that the system would not keep.
+
+    Raises
+    ------
+    StudyError
+        Only Linux limits what a process allocates.
+    """
+    if not _in_status("VmData"):
+        raise StudyError(
+            "memory: this system cannot limit what a process allocates (Linux can); "
+            "leave it out, or run in a container that has a limit"
+        )
+
+
+def offer_to_be_killed() -> None:
+    """Let the kernel, when memory runs out, choose this process before the one that writes."""
+    with contextlib.suppress(OSError):
+        (_PROC / "oom_score_adj").write_text("500")
+
+
+def oom_kills() -> int:
+    """Count the processes that the kernel has ever killed for lack of memory, where it tells."""
+    with contextlib.suppress(OSError, ValueError):
+        found = _VMSTAT.read_text().partition("\noom_kill ")[2]
+        return int(found.partition("\n")[0])
+    return 0
+
+
+def lacked_memory(told: str) -> bool:
+    """Whether a message says that an allocation failed.
+
+    Examples
+    --------
+    >>> lacked_memory("terminate called after throwing an instance of 'std::bad_alloc'")
+    True
+    """
+    return any(words in told for words in _NO_MEMORY)
+
+
 def reset_peak_memory() -> None:
     """Let the peak of this process begin anew, where the system can do that."""
     with contextlib.suppress(OSError):
-        _CLEAR.write_text("5")
+        (_PROC / "clear_refs").write_text("5")
 
 
 def peak_memory() -> int:
     """Peak resident bytes of this process since the last reset."""
-    return _in_status("VmHWM") or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    unit = 1 if sys.platform == "darwin" else 1024
+    return _in_status("VmHWM") or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def resident_memory() -> int:
+    """Resident bytes of this process now; 0 where the system does not tell."""
+    return _in_status("VmRSS")
 
 
 def _in_status(key: str) -> int:
     """Give the bytes that the kernel reports of this process under a key; 0 where it does not."""
     try:
-        lines = _STATUS.read_text().splitlines()
+        told = (_PROC / "status").read_text().partition(f"\n{key}:")[2]
     except OSError:
         return 0
-    kilobytes = next((line.split()[1] for line in lines if line.startswith(key + ":")), "0")
-    return int(kilobytes) * 1024
+    return int(told.split(maxsplit=1)[0]) * 1024 if told else 0
 
 
 def parse_seconds(text: str | float | None) -> float | None:

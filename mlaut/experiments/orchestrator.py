@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ import numpy as np
 
 from mlaut.errors import DataError, RunInterrupted, StudyError
 from mlaut.estimators import MlautEstimator, as_strategies
+from mlaut.experiments.batches import Batch, DatasetRef
 from mlaut.experiments.cell import CellOptions
 from mlaut.experiments.engines import Engine, make_engine
 from mlaut.experiments.environment import describe_environment
@@ -28,7 +28,7 @@ from mlaut.experiments.plan import (
     parse_retry,
 )
 from mlaut.experiments.progress import Progress
-from mlaut.experiments.worker import Batch, DatasetRef
+from mlaut.experiments.signals import interrupted_once
 from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study, StudyWriter
 from mlaut.files_io.models import load_model, models_folder
 from mlaut.records import Status
@@ -308,12 +308,15 @@ class Orchestrator:
         if plan.n_todo:
             try:
                 with (
-                    _terminate_interrupts(),
+                    interrupted_once(),
                     study.writing({**describe_environment(), **about}) as writer,
                     progress,
+                    contextlib.closing(
+                        engine.run(self._batches(plan, strategies, options))
+                    ) as ended,
                 ):
                     _forget(writer, plan)
-                    for outcomes in engine.run(self._batches(plan, strategies, options)):
+                    for outcomes in ended:
                         writer.write(*outcomes)
                         progress.update(outcomes)
                         reasons.update(
@@ -425,21 +428,3 @@ def _predict_again(
             "prediction": model.predict(dataset.features.iloc[test]),
         }
     )
-
-
-@contextlib.contextmanager
-def _terminate_interrupts() -> Iterator[None]:
-    """Treat a request to terminate, as a container sends it, like Ctrl-C."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        before = signal.signal(signal.SIGTERM, interrupt)
-    except ValueError:  # not in the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -1,4 +1,4 @@
-"""Processes that cells start: each worker leads a session, which ends with its cell."""
+"""Processes that cells start: each worker leads a session, and what it leaves is ended with it."""
 
 from __future__ import annotations
 
@@ -7,50 +7,96 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["end_children", "end_session", "lead_session"]
+__all__ = ["end_children", "end_session", "is_running", "lead_session"]
 
-_PR_SET_PDEATHSIG = 1
+_PROC = Path("/proc")
+_PR_SET_CHILD_SUBREAPER = 36
+_ROUNDS = 100
 
 
 def lead_session() -> None:
-    """Make this process the leader of a session that dies with the process that started it."""
+    """Make this process the leader of a session, and the heir of orphans among its descendants."""
     with contextlib.suppress(PermissionError):  # leads one already
         os.setsid()
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def end_children() -> None:
-    """End what the code of a cell has started in this process' session and left running."""
-    try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return  # the usual case, at the cost of one system call
-    for pid in _members(os.getpid()):
-        if pid != os.getpid():
-            _kill(pid)
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+    """End what the code of a cell has started in this process and left running."""
+    me = os.getpid()
+    for _ in range(_ROUNDS):
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return  # the usual case, at the cost of one system call
+        for pid in _members(me) - {me}:
+            _send(signal.SIGKILL, pid)
 
 
 def end_session(leader: int) -> None:
-    """End every process of the session of a worker, the worker too."""
-    for pid in _members(leader):
-        _kill(pid)
+    """End a worker, every process of its session, and every descendant that has left it.
+
+    The worker is stopped first, so that it starts nothing more, and ended last, so that its
+    descendants can be told by it.
+    """
+    if not _PROC.is_dir():
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(leader, signal.SIGKILL)
+        return
+    if _is_leader(leader):
+        _send(signal.SIGSTOP, leader)
+    for _ in range(_ROUNDS):
+        others = _members(leader) - {leader}
+        if not others:
+            break
+        for pid in others:
+            _send(signal.SIGKILL, pid)
+    if _is_leader(leader):  # and not another process that has got its number
+        _send(signal.SIGKILL, leader)
 
 
-def _kill(pid: int) -> None:
+def is_running(pid: int) -> bool:
+    """Whether there is a process of that number."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _send(number: signal.Signals, pid: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, number)
 
 
-def _members(session: int) -> Iterator[int]:
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError, ValueError):
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            if int(fields[3]) == session:  # state, parent, group, session
-                yield int(folder.name)
+def _is_leader(pid: int) -> bool:
+    found = _stat(_PROC / str(pid))
+    return found is not None and found[2] == pid
+
+
+def _members(leader: int) -> set[int]:
+    """Find the running processes of a session, and all that descend from them."""
+    alive = {}
+    for folder in _PROC.glob("[0-9]*"):
+        found = _stat(folder)
+        if found and found[0] not in "ZX":
+            alive[int(folder.name)] = found
+    members = {pid for pid, (_, _, session) in alive.items() if session == leader}
+    while more := {p for p, (_, parent, _) in alive.items() if parent in members} - members:
+        members |= more
+    return members
+
+
+def _stat(folder: Path) -> tuple[str, int, int] | None:
+    """State, parent and session of a process; None where it is gone."""
+    try:
+        fields = (folder / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return fields[0], int(fields[1]), int(fields[3])

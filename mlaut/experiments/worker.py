@@ -2,80 +2,38 @@
 
 from __future__ import annotations
 
+import faulthandler
+import gc
 import os
+import resource
+import signal
+import struct
+import sys
+import threading
+import time
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from multiprocessing.connection import Connection
 from typing import Any
 
 import cloudpickle
-import numpy as np
 
-from mlaut.experiments.cell import CellOptions, cell_seed, run_cell
+from mlaut.errors import DataError, MlautError
+from mlaut.experiments.batches import Batch, DatasetRef
+from mlaut.experiments.cell import Table, cell_seed, run_cell
+from mlaut.experiments.guard import offer_to_be_killed, resident_memory
 from mlaut.experiments.processes import end_children, lead_session
 from mlaut.files_io import FilesIO
-from mlaut.records import Cell, Dataset, Outcome, Split
+from mlaut.records import Cell, Outcome, Split
 
-__all__ = ["Batch", "DatasetRef", "preload", "run_announced", "run_batch", "start_worker"]
+__all__ = ["CLOCK", "preload", "prepare", "serve"]
 
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+CLOCK = struct.Struct("<d")
 
+_SEND_SECONDS = 0.05
+_MEMORY_LEFT_BEHIND = 2**30
 
-@dataclass(frozen=True)
-class DatasetRef:
-    """Where a dataset is, and the content that it must have."""
-
-    database: str
-    path: str
-    name: str
-    fingerprint: str
-    classes: tuple[Any, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Some cells of one strategy on one dataset, as they travel to a worker.
-
-    Attributes
-    ----------
-    dataset : DatasetRef
-    name : str
-        Of the strategy.
-    strategy : bytes
-        The strategy, pickled by value, so that a class from a script or a notebook arrives too.
-    cells : tuple of (int, int)
-        Repeat and fold of each cell.
-    folds : mapping of int to ndarray
-        The rows' folds of each repeat that occurs.
-    seed : int
-        Of the study.
-    options : CellOptions
-    """
-
-    dataset: DatasetRef
-    name: str
-    strategy: bytes
-    cells: tuple[tuple[int, int], ...]
-    folds: dict[int, np.ndarray]
-    seed: int
-    options: CellOptions
-
-    @property
-    def keys(self) -> tuple[Cell, ...]:
-        """The cells with their names."""
-        return tuple(Cell(self.dataset.name, self.name, *cell) for cell in self.cells)
-
-
-def start_worker(threads: int) -> None:
-    """Prepare a process: bound its threads before and after libraries are loaded."""
-    from threadpoolctl import threadpool_limits
-
-    lead_session()
-    for variable in THREAD_VARIABLES:
-        os.environ[variable] = str(threads)
-    preload()
-    threadpool_limits(threads)
+RunCell = Callable[[Cell], Outcome]
 
 
 def preload() -> None:
@@ -86,36 +44,37 @@ def preload() -> None:
     import sklearn.pipeline  # noqa: F401
 
 
-def run_announced(batch: Batch, announcement: Path) -> list[Outcome]:
-    """Run a batch, and let it be known meanwhile which process does."""
-    announcement.write_text(str(os.getpid()))
-    try:
-        return run_batch(batch)
-    finally:
-        end_children()
-        announcement.unlink()
+def prepare(batch: Batch) -> RunCell:
+    """Load the dataset of a batch, and give what runs one of its cells.
 
+    Raises
+    ------
+    MlautError
+        The dataset cannot be read, or is not the one that was split.
+    """
+    table = _tables.get(batch.dataset, lambda: _load(batch.dataset))
 
-def run_batch(batch: Batch) -> list[Outcome]:
-    """Run the cells of a batch, one after the other."""
-    strategy = _strategies.get(batch.strategy, lambda: cloudpickle.loads(batch.strategy))
-    dataset = _datasets.get(batch.dataset, lambda: _load(batch.dataset))
-    return [
-        run_cell(
+    def run(cell: Cell) -> Outcome:
+        return run_cell(
             cell,
-            strategy,
-            dataset,
-            batch.dataset.classes,
+            lambda: _strategies.get(batch.strategy, lambda: cloudpickle.loads(batch.strategy)),
+            table,
             Split(batch.folds[cell.repeat][None]).rows(0, cell.fold),
             cell_seed(batch.seed, cell),
             batch.options,
         )
-        for cell in batch.keys
-    ]
+
+    return run
 
 
-def _load(ref: DatasetRef) -> Dataset:
-    return FilesIO(ref.database).load_dataset(ref.path)
+def _load(ref: DatasetRef) -> Table:
+    dataset = FilesIO(ref.database).load_dataset(ref.path)
+    if dataset.fingerprint != ref.fingerprint:
+        raise DataError(
+            f"{ref.database}: dataset {ref.name!r} was changed while the study runs; "
+            "put it back, or save the new one under another name"
+        )
+    return Table.of(dataset, ref.classes)
 
 
 class _Recent:
@@ -134,5 +93,99 @@ class _Recent:
         return self._items[key]
 
 
-_datasets = _Recent(size=2)
+_tables = _Recent(size=2)
 _strategies = _Recent(size=64)
+
+
+# ------------------------------------------------------------------- the process
+
+
+def serve(
+    link: Connection,
+    clock: Connection,
+    output: Connection,
+    environment: Mapping[str, str],
+    threads: int,
+) -> None:
+    """Run batches until the link closes, or until a fresh process would serve better.
+
+    Parameters
+    ----------
+    link : Connection
+        Batches come in; lists of outcomes go out, or the error that kept a batch from beginning.
+    clock : Connection
+        Gets the time at which each cell begins.
+    output : Connection
+        Gets what cells print, and the traceback where they crash or are ended.
+    environment : mapping
+        Of the process that runs the study.
+    threads : int
+        That a cell may use.
+    """
+    _settle_in(output, environment, threads)
+    usual = resident_memory()
+    while True:
+        try:
+            batch = link.recv()
+        except (EOFError, OSError):
+            return
+        before = resident_memory()
+        try:
+            run = prepare(batch)
+        except MlautError as error:
+            link.send(error)
+            continue
+        usual += max(0, resident_memory() - before)
+        if not _run_all(batch, run, link, clock, usual):
+            return
+
+
+def _settle_in(output: Connection, environment: Mapping[str, str], threads: int) -> None:
+    from threadpoolctl import threadpool_limits
+
+    lead_session()
+    offer_to_be_killed()
+    for stream in (1, 2):
+        os.dup2(output.fileno(), stream)
+    faulthandler.enable(file=2)
+    faulthandler.register(signal.SIGUSR1, file=2)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    os.environ.clear()
+    os.environ.update(environment)
+    preload()
+    threadpool_limits(threads)
+
+
+def _run_all(batch: Batch, run: RunCell, link: Connection, clock: Connection, usual: int) -> bool:
+    """Run the cells; send what they gave at the end, and whenever a while has passed.
+
+    Returns
+    -------
+    bool
+        Whether this process can serve on.
+    """
+    me = os.getpid()
+    ended: list[Outcome] = []
+    sent = time.monotonic()
+    for cell in batch.keys:
+        os.write(clock.fileno(), CLOCK.pack(time.monotonic()))
+        outcome = run(cell)
+        if os.getpid() != me:
+            os._exit(0)  # a copy of this process that the cell has made
+        end_children()
+        ended.append(outcome)
+        if time.monotonic() - sent > _SEND_SECONDS and cell != batch.keys[-1]:
+            link.send((ended, False))
+            ended, sent = [], time.monotonic()
+    sys.stdout.flush()
+    leaves = threading.active_count() > 1 or _has_grown(usual)
+    link.send((ended, leaves))
+    return not leaves
+
+
+def _has_grown(usual: int) -> bool:
+    """Whether cells have left behind much memory that nobody can give back."""
+    if resident_memory() - usual < _MEMORY_LEFT_BEHIND:
+        return False
+    gc.collect()
+    return resident_memory() - usual > _MEMORY_LEFT_BEHIND

@@ -173,7 +173,7 @@ def test_failing_strategy_is_a_row_with_a_status(databases, deed, status, reason
         {"bad": Hostile(deed), "good": Random()},
         n_jobs=1,
         timeout=1.5,
-        memory="500MB",
+        memory="150MB",
         verbose=0,
     )
     assert summary.counts == {Status.DONE: 1, status: 1}

@@ -5,11 +5,8 @@ import pytest
 
 from mlaut.errors import StrategyError
 from mlaut.estimators import as_strategies
-from mlaut.experiments.cell import CellOptions, cell_seed
-from mlaut.experiments.engines import _in_batches as in_batches
-from mlaut.experiments.engines import _Pace as Pace
+from mlaut.experiments.cell import cell_seed
 from mlaut.experiments.plan import applicable, changed_parameters, make_plan, parse_retry
-from mlaut.experiments.worker import Batch, DatasetRef
 from mlaut.files_io import MemoryStudy, SplitEntry, StrategyEntry
 from mlaut.records import CLASSIFICATION, REGRESSION, Cell, Outcome, Split, Status
 
@@ -96,22 +93,3 @@ def test_seeds_follow_from_the_key_alone():
     }
     assert len(seeds) == 48
     assert cell_seed(0, Cell("iris", "SVC", 1, 2)) == 2442951983
-
-
-def batch(n_cells):
-    ref = DatasetRef("in.h5", "/d", "d", "f", ())
-    cells = tuple((0, fold) for fold in range(n_cells))
-    return Batch(ref, "s", b"", cells, {0: np.zeros(4, np.int16)}, 0, CellOptions())
-
-
-def test_batches_grow_with_the_pace_that_is_seen():
-    pace = Pace()
-    batches = in_batches([batch(100)], pace)
-    first = next(batches)
-    assert len(first.cells) == 1
-    pace.saw(first, [Outcome(first.keys[0], Status.DONE, details={"elapsed": 0.01})])
-    second = next(batches)
-    assert len(second.cells) == 10
-    pace.saw(second, [Outcome(c, Status.DONE, details={"elapsed": 9.0}) for c in second.keys])
-    assert len(next(batches).cells) == 1
-    assert sum(len(b.cells) for b in batches) == 88

@@ -1,0 +1,54 @@
+"""Signals that stop a run: Ctrl-C, and the request to terminate that a container sends."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+__all__ = ["interrupted_once", "interrupts_held"]
+
+_STOPPING = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def _handled_by(handler: Any) -> Iterator[None]:
+    """Handle the signals that stop a run; outside of the main thread they are not ours."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in _STOPPING}
+    try:
+        yield
+    finally:
+        for number, handled in before.items():
+            signal.signal(number, signal.SIG_DFL if handled is None else handled)
+
+
+@contextlib.contextmanager
+def interrupted_once() -> Iterator[None]:
+    """Make the first signal a ``KeyboardInterrupt``; a second does not cut short the storing."""
+    seen: list[int] = []
+
+    def interrupt(number: int, _: FrameType | None) -> None:
+        seen.append(number)
+        if len(seen) == 1:
+            raise KeyboardInterrupt
+        sys.stderr.write("mlaut: stopping; what has ended is being stored\n")
+
+    with _handled_by(interrupt):
+        yield
+
+
+@contextlib.contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Let a signal wait until something that must not be cut short is done."""
+    waiting: list[int] = []
+    with _handled_by(lambda number, _: waiting.append(number)):
+        yield
+    for number in waiting[:1]:
+        signal.raise_signal(number)

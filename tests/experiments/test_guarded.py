@@ -1,0 +1,319 @@
+"""Guarded processes: what happens in one costs the cell that ran in it, and nothing else."""
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import cloudpickle
+import learners
+import numpy as np
+import pytest
+from learners import Deed, Hostile, Random, Traced
+
+from mlaut.errors import DataError, StudyError
+from mlaut.estimators import as_strategies
+from mlaut.experiments import guarded
+from mlaut.experiments.batches import Batch, BatchQueue, DatasetRef
+from mlaut.experiments.cell import CellOptions
+from mlaut.experiments.guarded import Team, run_batches
+from mlaut.experiments.processes import is_running
+from mlaut.records import Status
+
+
+@pytest.fixture
+def batch(tmp_path):
+    """Four cells of a strategy on a table whose last column is the fold."""
+    import pandas as pd
+
+    from mlaut.files_io import FilesIO
+
+    folds = np.repeat(np.arange(4), 5)
+    frame = pd.DataFrame({"x": np.arange(20.0), "fold": folds, "y": np.arange(20) % 2})
+    input_io = FilesIO(tmp_path / "input.h5", mode="a")
+    path = input_io.save_pandas_dataset(
+        frame, "/", {"class_name": "y", "dataset_name": "d", "task": "Classification"}
+    )
+    info = input_io.dataset_info(path)
+    ref = DatasetRef(str(input_io.path), path, "d", info.fingerprint, (0, 1))
+
+    def make(estimator, **options):
+        (strategy,) = as_strategies(estimator)
+        return Batch(
+            ref,
+            strategy.name,
+            cloudpickle.dumps(strategy),
+            tuple((0, fold) for fold in range(4)),
+            {0: folds.astype(np.int16)},
+            0,
+            CellOptions(**options),
+        )
+
+    return make
+
+
+class AllAtOnce(BatchQueue):
+    """Gives each group as one batch, so that cells share the fate of their process."""
+
+    def _size(self, group):
+        return len(group.cells)
+
+
+def run(batch, timeout=None, n_workers=1):
+    with Team(threads=1) as team:
+        queue = AllAtOnce([batch])
+        return sorted(
+            (o for part in run_batches(queue, team, n_workers, timeout) for o in part),
+            key=lambda outcome: outcome.cell,
+        )
+
+
+def words(outcomes):
+    return [outcome.status.word for outcome in outcomes]
+
+
+@pytest.mark.parametrize("fold", range(4))
+def test_death_costs_its_own_cell_only(batch, fold):
+    outcomes = run(batch(Deed(lambda: os.kill(os.getpid(), signal.SIGKILL), fold)))
+    assert [o.cell.fold for o in outcomes] == [0, 1, 2, 3]
+    assert words(outcomes) == ["crashed" if i == fold else "done" for i in range(4)]
+    assert outcomes[fold].reason == "its worker process was killed by SIGKILL"
+    assert outcomes[fold].details["elapsed"] < 5
+
+
+def test_time_limit_is_that_of_each_cell(batch):
+    """Three cells of half a limit do not add up to a cell over time."""
+    outcomes = run(batch(Deed(lambda: time.sleep(0.5), fold=None)), timeout=0.9)
+    assert words(outcomes) == ["done"] * 4
+
+
+def test_cell_over_time_says_where_it_was(batch):
+    def waits_for_ever():
+        ctypes.PyDLL(None).sleep(3600)  # holds the interpreter's lock
+
+    outcomes = run(batch(Deed(waits_for_ever, 2)), timeout=0.5)
+    assert words(outcomes) == ["done", "done", "timeout", "done"]
+    assert "in waits_for_ever" in outcomes[2].details["traceback"]
+    assert 0.5 <= outcomes[2].details["elapsed"] < 5
+
+
+def test_a_signal_that_wakes_the_cell_makes_it_no_less_late(batch):
+    """Asking a process where it is interrupts a sleep in C, and the cell would end well."""
+    outcomes = run(batch(Deed(lambda: ctypes.CDLL(None).sleep(3600), 0)), timeout=0.3)
+    assert words(outcomes) == ["timeout", "done", "done", "done"]
+
+
+def test_crash_says_where_it_was(batch):
+    def reads_nowhere():
+        ctypes.string_at(0)
+
+    (outcome, *_) = run(batch(Deed(reads_nowhere)))
+    assert outcome.reason == "its worker process was killed by SIGSEGV"
+    assert "Segmentation fault" in outcome.details["traceback"]
+    assert "in reads_nowhere" in outcome.details["traceback"]
+
+
+def test_abort_for_lack_of_memory_is_told_as_that(batch):
+    def aborts():
+        os.write(2, b"terminate called after throwing an instance of 'std::bad_alloc'\n")
+        os.abort()
+
+    (outcome, *_) = run(batch(Deed(aborts)))
+    assert outcome.status is Status.MEMORY
+    assert (
+        outcome.reason == "its worker process was killed by SIGABRT after an allocation had failed"
+    )
+
+
+def test_kill_by_the_system_for_lack_of_memory_is_told_as_that(batch, monkeypatch):
+    """The kernel's count of such kills is all that tells it from any other SIGKILL."""
+    kills = iter(range(1000))
+    monkeypatch.setattr(guarded, "oom_kills", lambda: next(kills))
+    (outcome, *_) = run(batch(Deed(lambda: os.kill(os.getpid(), signal.SIGKILL))))
+    assert outcome.status is Status.MEMORY
+    assert "by the system, for lack of memory" in outcome.reason
+
+
+def test_memory_limit_holds_in_libraries_too(batch):
+    def allocates():
+        raise RuntimeError("failed to grow") from MemoryError()
+
+    def hoards():
+        hoard = []
+        while True:
+            hoard.append(np.ones(2**20))
+
+    for deed in (allocates, hoards):
+        outcomes = run(batch(Deed(deed, 1), memory=200 * 2**20))
+        assert words(outcomes) == ["done", "memory", "done", "done"]
+
+
+def test_what_a_cell_prints_is_not_shown(batch, capfd):
+    def prints():
+        sys.stdout.write("x" * 2**20)
+        os.write(2, b"last words\n")
+        os._exit(3)
+
+    (outcome, *others) = run(batch(Deed(prints)))
+    assert words(others) == ["done"] * 3
+    assert outcome.reason == "its worker process left with exit code 3"
+    assert "last words" in outcome.details["traceback"]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_copies_that_a_cell_makes_of_its_process_send_nothing(batch):
+    def forks():
+        for _ in range(3):
+            if os.fork() == 0:
+                break
+
+    outcomes = run(batch(Deed(forks, fold=None)), timeout=20)
+    assert words(outcomes) == ["done"] * 4
+
+
+def test_daemons_that_a_cell_starts_end_with_it(batch, tmp_path):
+    told = tmp_path / "pids"
+    program = textwrap.dedent(
+        f"""
+        import os, time
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                with open({str(told)!r}, "a") as file: file.write(str(os.getpid()) + "\\n")
+                time.sleep(3600)
+            os._exit(0)
+        time.sleep(0.5)
+        """
+    )
+
+    def starts_a_daemon():
+        subprocess.run([sys.executable, "-c", program], check=True)
+
+    assert words(run(batch(Deed(starts_a_daemon)))) == ["done"] * 4
+    (pid,) = map(int, told.read_text().split())
+    assert not is_running(pid)
+
+
+def test_process_with_a_thread_left_behind_is_replaced(batch):
+    def leaves_a_thread():
+        threading.Thread(target=time.sleep, args=[3600], daemon=True).start()
+
+    with Team(threads=1) as team:
+        pids = []
+        for estimator in (Random(), Random(), Deed(leaves_a_thread), Random()):
+            process = team.begin(batch(estimator), None)
+            pids.append(process.pid)
+            while process.busy:
+                process.receive()
+            team.take_back(process)
+    assert pids[0] == pids[1] == pids[2] != pids[3]
+
+
+def test_strategy_that_a_worker_cannot_load_is_an_error(batch):
+    class Broken(Random):
+        def __setstate__(self, state):
+            raise ImportError("no module named 'elsewhere'")
+
+    outcomes = run(batch(Broken()))
+    assert words(outcomes) == ["error"] * 4
+    assert outcomes[0].reason == "ImportError: no module named 'elsewhere'"
+
+
+def test_strategy_that_leaves_is_an_error(batch):
+    outcomes = run(batch(Deed(lambda: sys.exit("bye"), 1)))
+    assert words(outcomes) == ["done", "error", "done", "done"]
+    assert outcomes[1].reason == "SystemExit: bye"
+
+
+def test_changed_dataset_ends_the_run(batch):
+    changed = batch(Random())
+    object.__setattr__(changed.dataset, "fingerprint", "another")
+    with pytest.raises(DataError, match="dataset 'd' was changed while the study runs"):
+        run(changed)
+
+
+def test_processes_that_cannot_begin_end_the_run(batch, monkeypatch):
+    monkeypatch.setattr(guarded, "serve", learners.leaves_at_once)
+    with pytest.raises(StudyError, match=r"processes end before their first cell: its .* code 7"):
+        run(batch(Random()))
+
+
+def test_killed_server_of_processes_costs_no_cell(batch):
+    """Without it nobody can tell how a process ended; those that still run are not to blame."""
+    outcomes = []
+    with Team(threads=1) as team:
+        queue = AllAtOnce([batch(Deed(lambda: time.sleep(0.3), None))])
+        for part in run_batches(queue, team, 1, 9):
+            if not outcomes:
+                os.kill(multiprocessing.forkserver._forkserver._forkserver_pid, signal.SIGKILL)
+            outcomes += part
+    assert sorted(o.cell.fold for o in outcomes) == [0, 1, 2, 3]
+    assert words(outcomes) == ["done"] * 4
+
+
+def test_run_that_is_given_up_leaves_no_process(batch, tmp_path):
+    trace = tmp_path / "trace"
+    with Team(threads=1) as team:
+        running = run_batches(BatchQueue([batch(Traced(str(trace), 0.05))]), team, 1, None)
+        next(running)
+        pids = [process.pid for process in team._members]
+        running.close()
+        assert not any(map(is_running, pids))
+
+
+ORPHANS = """
+    import sys
+    sys.path[:0] = {path!r}
+    import os, subprocess, time, ctypes, cloudpickle
+    from mlaut.experiments.guarded import Team, run_batches
+    from mlaut.experiments.batches import BatchQueue
+    batch = cloudpickle.loads(open({batch!r}, "rb").read())
+    with Team(threads=1) as team:
+        list(run_batches(BatchQueue([batch]), team, 1, None))
+"""
+
+
+@pytest.mark.parametrize("how", ["holding the lock", "with children"])
+def test_nothing_outlives_a_killed_run(batch, tmp_path, how):
+    told = tmp_path / "pids"
+
+    def hangs():
+        Path(told).write_text(str(os.getpid()))
+        ctypes.PyDLL(None).sleep(3600)
+
+    def starts():
+        program = "import time; time.sleep(3600)"
+        children = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(3)]
+        children.append(subprocess.Popen([sys.executable, "-c", program], start_new_session=True))
+        pids = [os.getpid(), *(child.pid for child in children)]
+        Path(told).write_text(" ".join(map(str, pids)))
+        time.sleep(3600)
+
+    stored = tmp_path / "batch"
+    stored.write_bytes(cloudpickle.dumps(batch(Deed(hangs if how[0] == "h" else starts))))
+    script = textwrap.dedent(ORPHANS).format(batch=str(stored), path=sys.path)
+    process = subprocess.Popen([sys.executable, "-c", script])
+    _until(lambda: told.exists() and told.read_text())
+    pids = [int(pid) for pid in told.read_text().split()]
+    assert all(map(is_running, pids))
+    process.kill()
+    process.wait()
+    _until(lambda: not any(map(is_running, pids)))
+
+
+def _until(holds, seconds=30):
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_hostile_learner_of_children_is_cleared_away(batch):
+    outcomes = run(batch(Hostile("children")), timeout=1.5)
+    assert words(outcomes) == ["timeout"] * 4
