@@ -74,7 +74,10 @@ def test_an_empty_file_has_the_defaults(written):
         ("[run]\nn_jobs = '2'", r"n_jobs in \[run\] is '2', and must be a number"),
         ("[run]\nn_jobs = true", r"n_jobs in \[run\] is True, and must be a number"),
         ("[split]\nstratify = 1", r"stratify in \[split\] is 1, and must be true or false"),
-        ("[data]\ndatasets = 'iris'", r"datasets in \[data\] is 'iris', and must be a list of texts"),
+        (
+            "[data]\ndatasets = 'iris'",
+            r"datasets in \[data\] is 'iris', and must be a list of texts",
+        ),
         ("[data]\ndatasets = [1]", r"datasets in \[data\] is \[1\], and must be a list of texts"),
         ("study = 1", r"'study' is a section; write \[study\]"),
         ("[run", "not a TOML file"),
