@@ -21,6 +21,7 @@ TREATMENTS = {
     "drop datasets": "datasets with a missing cell are left out",
     "drop strategies": "strategies with a missing cell are left out",
     "worst": "a missing cell gets the largest loss that any strategy has there",
+    "worst rank": "a missing cell gets a loss just above that, so that it ranks last",
 }
 
 
@@ -58,8 +59,8 @@ def treat_missing(results: Results, how: str = "raise") -> Results:
     >>> treat_missing(results)
     Traceback (most recent call last):
     mlaut.errors.MissingCellsError: 1 of 4 cells have no loss (1 missing): strategies B (1), \
-datasets wine; say how to treat them: missing='drop datasets', 'drop strategies', 'worst', or the \
-name of a fallback strategy
+datasets wine; say how to treat them: missing='drop datasets', 'drop strategies', 'worst', \
+'worst rank', or the name of a fallback strategy
     """
     holes = _holes(results)
     if how not in TREATMENTS:
@@ -82,6 +83,8 @@ name of a fallback strategy
         )
     if how == "worst":
         return _filled(results, _worst_seen(results), "the largest loss seen there")
+    if how == "worst rank":
+        return _filled(results, _above_worst(results), "a loss just above the largest seen there")
     stand_in = results.cell_losses[:, [results.strategies.index(how)]]
     return _filled(results, stand_in, f"the loss of {how}")
 
@@ -121,9 +124,15 @@ def _worst_seen(results: Results) -> np.ndarray:
     return np.where(np.isfinite(worst), worst, np.nan)
 
 
-def _best_seen(results: Results) -> np.ndarray:
-    turned = replace(results, cell_losses=-results.cell_losses)
-    return -_worst_seen(turned)
+def _above_worst(results: Results) -> np.ndarray:
+    """Give losses that rank last, and that a mean hardly tells from the largest seen."""
+    size = np.nanmax(np.abs(results.cell_losses), axis=(1, 2, 3), keepdims=True, initial=0.0)
+    return _worst_seen(results) + 1e-6 * np.where(size > 0, size, 1.0)
+
+
+def _below_best(results: Results) -> np.ndarray:
+    """Give losses that rank first, and that a mean hardly tells from the smallest seen."""
+    return -_above_worst(replace(results, cell_losses=-results.cell_losses))
 
 
 def _filled(results: Results, values: np.ndarray, words: str) -> Results:
@@ -147,11 +156,13 @@ def _filled(results: Results, values: np.ndarray, words: str) -> Results:
 def _favouring(results: Results, strategy: str | None) -> Results:
     """Fill missing cells of one strategy with the best possible loss, and others' with the worst.
 
-    That is an end of the metric's range, or what was seen on the dataset where it has no end.
+    That is an end of the metric's range, or just beyond what was seen where it has no end.
     """
     low, high = results.metric.loss_bounds
-    best = np.full_like(_best_seen(results), low) if np.isfinite(low) else _best_seen(results)
-    worst = np.full_like(best, high) if np.isfinite(high) else _worst_seen(results)
+    best = _below_best(results)
+    worst = _above_worst(results)
+    best = np.full_like(best, low) if np.isfinite(low) else best
+    worst = np.full_like(worst, high) if np.isfinite(high) else worst
     mine = np.array([name == strategy for name in results.strategies])[None, :, None, None]
     return _filled(results, np.where(mine, best, worst), "the best or the worst loss there can be")
 
@@ -214,7 +225,7 @@ def under_treatments(
     results: Results,
     comparison: Callable[[Results], Any],
     *,
-    treatments: Sequence[str] = ("drop datasets", "worst"),
+    treatments: Sequence[str] = ("drop datasets", "worst rank"),
     bounds: bool = True,
     alpha: float = 0.05,
 ) -> Robustness:
@@ -231,8 +242,8 @@ def under_treatments(
         See `treat_missing`; the names of fallback strategies are allowed.
     bounds : bool, default True
         Add two more, for each pair: its first strategy's missing cells as good as they can be and
-        all others as bad, and the same for its second. They use the metric's range where it has
-        ends, and what was seen on the dataset where not.
+        all others as bad, and the same for its second: an end of the metric's range, or just
+        beyond what was seen where it has no end.
     alpha : float, default 0.05
         Level at which a p-value (or one minus a probability) makes a conclusion.
 
@@ -243,8 +254,8 @@ def under_treatments(
     >>> results = Results.from_table(table, greater_is_better=False)
     >>> found = under_treatments(results, sign_test)
     >>> found.frame.loc[("A", "B")].to_dict()
-    {'drop datasets': 'A better', 'worst': 'A better', 'best for the first': 'A better', \
-'best for the second': 'A better'}
+    {'drop datasets': 'A better', 'worst rank': 'no difference shown', \
+'best for the first': 'A better', 'best for the second': 'no difference shown'}
     """
     columns: dict[str, Conclusions] = {}
     name = ""

@@ -375,7 +375,7 @@ True or False, or the name of a metric
         return (
             f"{len(missing)} of {n} cells have no {self.metric.name} ({why}): strategies {who}, "
             f"datasets {where}; say how to treat them: missing='drop datasets', "
-            "'drop strategies', 'worst', or the name of a fallback strategy"
+            "'drop strategies', 'worst', 'worst rank', or the name of a fallback strategy"
         )
 
     # ------------------------------------------------------------------ display

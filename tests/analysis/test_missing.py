@@ -8,6 +8,7 @@ from mlaut.analysis import (
     Results,
     friedman_test,
     nemenyi_test,
+    rank_table,
     sign_test,
     t_test,
     treat_missing,
@@ -39,6 +40,11 @@ def test_nothing_is_done_unasked(gaps):
         ("drop datasets", (1, 3), "2 of 3 datasets left out for missing cells: wine, zoo"),
         ("drop strategies", (3, 1), "2 of 3 strategies left out for missing cells: B, C"),
         ("worst", (3, 3), "2 missing cells of B, C got the largest loss seen there"),
+        (
+            "worst rank",
+            (3, 3),
+            "2 missing cells of B, C got a loss just above the largest seen there",
+        ),
         ("A", (3, 3), "2 missing cells of B, C got the loss of A"),
     ],
 )
@@ -54,6 +60,15 @@ def test_what_is_filled_in(gaps):
     worst, fallback = treat_missing(gaps, "worst").losses, treat_missing(gaps, "A").losses
     assert (worst.loc["wine", "B"], worst.loc["zoo", "C"]) == (0.5, 0.4)
     assert (fallback.loc["wine", "B"], fallback.loc["zoo", "C"]) == (0.2, 0.3)
+
+
+def test_the_worst_rank_is_the_last(gaps):
+    ranks = rank_table(treat_missing(gaps, "worst rank"))
+    assert (ranks.loc["wine", "B"], ranks.loc["zoo", "C"]) == (3.0, 3.0)
+    assert rank_table(treat_missing(gaps, "worst")).loc["wine", "B"] == 2.5
+    zeros = pd.DataFrame({"A": [0.0, 0.0], "B": [0.0, np.nan]})
+    treated = treat_missing(Results.from_table(zeros, metric="error"), "worst rank")
+    assert rank_table(treated).iloc[1].tolist() == [1.0, 2.0]
 
 
 def test_scores_are_filled_as_scores():
@@ -148,11 +163,14 @@ def test_bounds_without_a_range_use_what_was_seen():
         return sign_test(results)
 
     under_treatments(Results.from_table(table, metric="squared"), keep, treatments=())
-    assert seen == [5.0, 0.0]
+    assert seen == [pytest.approx(5.0, abs=1e-5), 0.0]
+    assert seen[0] > 5.0
     signed = Results.from_table(table, metric="mine", greater_is_better=False)
     seen.clear()
     under_treatments(signed, keep, treatments=())
-    assert seen == [5.0, 3.0]
+    assert seen == pytest.approx([5.0, 3.0], abs=1e-5)
+    assert seen[0] > 5.0
+    assert seen[1] < 3.0
 
 
 @pytest.mark.parametrize("test", [t_test, nemenyi_test])
