@@ -25,7 +25,7 @@ __all__ = [
     "Column",
     "as_numbers",
     "as_texts",
-    "is_complete_number",
+    "complete_numbers",
     "kinds_of",
 ]
 
@@ -71,6 +71,8 @@ def kinds_of(frame: pd.DataFrame) -> tuple[Column, ...]:
     >>> [column.kind for column in kinds_of(table)]
     ['number', 'category', 'empty']
     """
+    if len(frame) and complete_numbers(frame) is not None:
+        return tuple(Column(name, NUMBER) for name in frame.columns)
     return tuple(_column(name, frame.iloc[:, i]) for i, name in enumerate(frame.columns))
 
 
@@ -167,9 +169,23 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def is_complete_number(series: pd.Series) -> bool:
-    """Whether scikit-learn can take the column as it is: plain numbers, no gap, none infinite."""
-    dtype = series.dtype
-    if not isinstance(dtype, np.dtype) or dtype.kind not in "iuf":
-        return False
-    return dtype.kind != "f" or bool(np.isfinite(series.to_numpy()).all())
+def complete_numbers(frame: pd.DataFrame) -> np.ndarray | None:
+    """Give a table that scikit-learn can take as it is: plain numbers, no gap, none infinite.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows, n_columns), or None
+        None if a column is anything else.
+
+    Examples
+    --------
+    >>> complete_numbers(pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]}))
+    array([[1. , 0.5],
+           [2. , 1.5]])
+    >>> complete_numbers(pd.DataFrame({"a": [1, None]})) is None
+    True
+    """
+    if not all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in frame.dtypes.array):
+        return None
+    numbers = frame.to_numpy(dtype=np.float64)
+    return numbers if np.isfinite(numbers).all() else None

@@ -20,10 +20,11 @@ from sklearn.utils.validation import check_is_fitted
 from mlaut.errors import DataError, StrategyError
 from mlaut.estimators.columns import (
     CATEGORY,
+    NUMBER,
     Column,
     as_numbers,
     as_texts,
-    is_complete_number,
+    complete_numbers,
     kinds_of,
 )
 
@@ -115,7 +116,10 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         self.columns_ = kinds_of(frame)
         self.n_features_in_ = frame.shape[1]
         self.untouched_ = self.as_needed and _all_complete_numbers(frame)
-        self._fit_parts(frame)
+        if self.untouched_:
+            self.fill_ = np.median(frame.to_numpy(dtype=np.float64), axis=0)
+        else:
+            self._fit_parts(frame)
         return self
 
     def _fit_parts(self, frame: pd.DataFrame) -> None:
@@ -167,15 +171,22 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         if self.untouched_ and _all_complete_numbers(frame):
             return X if isinstance(X, pd.DataFrame | np.ndarray) else frame.to_numpy()
         numbers, texts = self._split(frame)
+        if self.untouched_:
+            return self._filled(numbers, X)
         if self.categories == "native":
             return self._native(numbers, texts, frame.index)
         parts = [self.numbers_.transform(numbers)] if numbers.shape[1] else []
         if texts.shape[1]:
             parts.append(self.categories_.transform(texts))
-        filled = np.hstack(parts) if parts else numbers
-        if self.untouched_ and isinstance(X, pd.DataFrame):  # the names it was trained with
-            return pd.DataFrame(filled, columns=frame.columns, index=frame.index)
-        return filled
+        return np.hstack(parts) if parts else numbers
+
+    def _filled(self, numbers: np.ndarray, X: Any) -> Any:
+        """Fill the gaps of a table where the training table had none."""
+        filled = np.where(np.isnan(numbers), self.fill_, numbers)
+        if not isinstance(X, pd.DataFrame):
+            return filled
+        names = [column.name for column in self.columns_]
+        return pd.DataFrame(filled, columns=names, index=X.index)
 
     def _aligned(self, frame: pd.DataFrame) -> pd.DataFrame:
         names = [column.name for column in self.columns_]
@@ -195,6 +206,10 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         return frame[names]
 
     def _split(self, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+        if all(column.kind == NUMBER for column in self.columns_):
+            complete = complete_numbers(frame)
+            if complete is not None:
+                return np.ascontiguousarray(complete), _stacked([], len(frame), object)
         numbers = [as_numbers(frame.iloc[:, i], c) for i, c in self._where(category=False)]
         texts = [as_texts(frame.iloc[:, i]) for i, _ in self._where(category=True)]
         return _stacked(numbers, len(frame), np.float64), _stacked(texts, len(frame), object)
@@ -312,7 +327,7 @@ def _all_complete_numbers(frame: pd.DataFrame) -> bool:
     """Whether scikit-learn takes the table as it is; it takes no mixture of kinds of names."""
     if len({isinstance(name, str) for name in frame.columns}) > 1:
         return False
-    return all(is_complete_number(frame.iloc[:, i]) for i in range(frame.shape[1]))
+    return complete_numbers(frame) is not None
 
 
 def _stacked(columns: list[np.ndarray], n_rows: int, dtype: Any) -> np.ndarray:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import random
+import sys
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,17 +143,24 @@ def run_cell(
 def _bounded(seed: int, options: CellOptions) -> Iterator[None]:
     """Bound threads and memory, and seed the global generators that some estimators use."""
     from joblib import parallel_config
-    from threadpoolctl import threadpool_limits
 
     np.random.seed(seed)  # noqa: NPY002
     random.seed(seed)
     backend = "sequential" if options.threads == 1 else "threading"
     with (
-        threadpool_limits(options.threads),
+        _thread_pools(len(sys.modules)).limit(limits=options.threads),
         parallel_config(backend=backend),
         limited_memory(options.memory),
     ):
         yield
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> Any:  # noqa: ARG001 - looked for again when there are more
+    """Find the thread pools of the libraries that are loaded, which takes milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _fit_and_predict(

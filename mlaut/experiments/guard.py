@@ -98,9 +98,9 @@ def reset_peak_memory() -> None:
 
 
 def peak_memory() -> int:
-    """Peak resident bytes of this process since the last reset."""
+    """Peak resident bytes of this process since the last reset, or ever where there is none."""
     unit = 1 if sys.platform == "darwin" else 1024
-    return _in_status("VmHWM") or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def resident_memory() -> int:

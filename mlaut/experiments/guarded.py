@@ -119,7 +119,7 @@ class GuardedProcess:
         self._output, output = context.Pipe(duplex=False)
         environment = {**os.environ, **dict.fromkeys(_THREAD_VARIABLES, str(threads))}
         with contextlib.closing(link), contextlib.closing(clock), contextlib.closing(output):
-            self._process = _started(serve, link, clock, output, environment, threads)
+            self._process = _started(serve, link, clock, output, environment)
         self.pid: int = self._process.pid
         _bound(self._link)
         for end in (self._clock, self._output):

@@ -105,7 +105,6 @@ def serve(
     clock: Connection,
     output: Connection,
     environment: Mapping[str, str],
-    threads: int,
 ) -> None:
     """Run batches until the link closes, or until a fresh process would serve better.
 
@@ -118,11 +117,9 @@ def serve(
     output : Connection
         Gets what cells print, and the traceback where they crash or are ended.
     environment : mapping
-        Of the process that runs the study.
-    threads : int
-        That a cell may use.
+        Of the process that runs the study, with bounds for the threads of libraries.
     """
-    _settle_in(output, environment, threads)
+    _settle_in(output, environment)
     usual = resident_memory()
     while True:
         try:
@@ -140,9 +137,7 @@ def serve(
             return
 
 
-def _settle_in(output: Connection, environment: Mapping[str, str], threads: int) -> None:
-    from threadpoolctl import threadpool_limits
-
+def _settle_in(output: Connection, environment: Mapping[str, str]) -> None:
     lead_session()
     offer_to_be_killed()
     for stream in (1, 2):
@@ -153,7 +148,6 @@ def _settle_in(output: Connection, environment: Mapping[str, str], threads: int)
     os.environ.clear()
     os.environ.update(environment)
     preload()
-    threadpool_limits(threads)
 
 
 def _run_all(batch: Batch, run: RunCell, link: Connection, clock: Connection, usual: int) -> bool:

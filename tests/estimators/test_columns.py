@@ -18,7 +18,7 @@ from mlaut.estimators.columns import (
     Column,
     as_numbers,
     as_texts,
-    is_complete_number,
+    complete_numbers,
     kinds_of,
 )
 
@@ -113,5 +113,10 @@ def test_gaps_of_a_category_are_nan():
         (["a"], False),
     ],
 )
-def test_is_complete_number(values, is_complete):
-    assert is_complete_number(pd.Series(values)) is is_complete
+def test_complete_numbers(values, is_complete):
+    frame = pd.DataFrame({"first": np.arange(len(values)), "second": values})
+    numbers = complete_numbers(frame)
+    assert (numbers is not None) is is_complete
+    if is_complete:
+        assert numbers.dtype == np.float64
+        assert numbers.tolist() == frame.to_numpy().tolist()
