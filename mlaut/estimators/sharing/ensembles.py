@@ -1,0 +1,126 @@
+"""Ensembles: the first members of a larger one are the smaller one, for the same seed.
+
+`Ensembles` lets scikit-learn fit the largest and cuts it down. That holds for all of them; forests,
+bagging and gradient boosting of plain trees have quicker ways of their own, in `forests` and
+`boosting`, which fall back on this one.
+
+An ensemble without a seed is not shared: scikit-learn would draw new members for each size.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+from mlaut.estimators.sharing.interface import Candidate, Fold, Shared, Sharer, per_table
+
+__all__ = ["BAGS", "BOOSTED", "FORESTS", "HISTOGRAMS", "Ensembles", "is_size", "size_name"]
+
+FORESTS = (
+    RandomForestClassifier,
+    RandomForestRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+)
+BAGS = (BaggingClassifier, BaggingRegressor)
+BOOSTED = (GradientBoostingClassifier, GradientBoostingRegressor)
+WEIGHTED = (AdaBoostClassifier, AdaBoostRegressor)
+HISTOGRAMS = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+
+EARLY_STOPPING_ROWS = 10_000
+"""Beyond, ``early_stopping="auto"`` of histogram boosting stops early."""
+
+
+class Ensembles(Sharer):
+    """Shares among numbers of members."""
+
+    kinds: tuple[type, ...] = (*FORESTS, *BAGS, *BOOSTED, *WEIGHTED, *HISTOGRAMS)
+    also_shared: tuple[str, ...] = ()
+
+    def key(self, candidate: Candidate) -> Hashable | None:
+        """Give all but the number of members."""
+        kind = type(candidate.base)
+        if kind not in self.kinds or candidate.setting("random_state") is None:
+            return None
+        if not is_size(candidate.setting(size_name(kind))):
+            return None
+        settings = candidate.base.get_params(deep=False) | dict(candidate.params)
+        names = ["warm_start", "oob_score"] + ["n_iter_no_change"] * (kind not in HISTOGRAMS)
+        if any(settings.get(name) for name in names):
+            return None
+        return kind.__name__, candidate.rest(size_name(kind), *self.also_shared)
+
+    def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
+        """Fit the largest and cut it down."""
+        size = size_name(type(candidates[0].base))
+        if _may_stop_early(candidates[0], fold):
+            return
+        fold.check_time()
+        largest = max(candidates, key=lambda c: c.setting(size))
+        fitted = largest.estimator().fit(fold.X_train, fold.y_train)
+        cut = _cutter(fitted)
+        for candidate in candidates:
+            model = copy.copy(fitted)
+            setattr(model, size, candidate.setting(size))
+            cut(model, candidate.setting(size))
+            yield Shared((candidate.index,), model, fold)
+
+
+def size_name(kind: type) -> str:
+    """Give the name of the parameter that is the number of members."""
+    return "max_iter" if kind in HISTOGRAMS else "n_estimators"
+
+
+def is_size(value: Any) -> bool:
+    """Whether a value is a valid number of members."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
+
+
+def _may_stop_early(candidate: Candidate, fold: Fold) -> bool:
+    if type(candidate.base) not in HISTOGRAMS:
+        return False
+    stopping = candidate.setting("early_stopping")
+    return stopping is True or (stopping == "auto" and len(fold.y_train) > EARLY_STOPPING_ROWS)
+
+
+def _cutter(fitted: Any) -> Callable[[Any, int], None]:
+    """Give what makes of a copy of a fitted ensemble the one of the first members."""
+    if type(fitted) in HISTOGRAMS:
+        return lambda model, n: _keep(model, n, "_predictors")
+    if type(fitted) in BAGS:
+        return lambda model, n: _keep(model, n, "estimators_", "estimators_features_")
+    if type(fitted) in WEIGHTED:
+        # Every size asks all its members, so that each answers once.
+        fitted.estimators_ = [_Remembering(member) for member in fitted.estimators_]
+        names = ("estimators_", "estimator_weights_", "estimator_errors_")
+        return lambda model, n: _keep(model, n, *names)
+    return lambda model, n: _keep(model, n, "estimators_")
+
+
+def _keep(model: Any, n: int, *names: str) -> None:
+    for name in names:
+        setattr(model, name, getattr(model, name)[:n])
+
+
+class _Remembering:
+    """A member of an ensemble that answers once a table."""
+
+    def __init__(self, member: Any) -> None:
+        self.predict = per_table(member.predict)

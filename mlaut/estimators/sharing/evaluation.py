@@ -1,0 +1,172 @@
+"""Score candidates on folds: together where they share, as scikit-learn does otherwise."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection._validation import _fit_and_score
+from sklearn.utils import _safe_indexing
+
+from mlaut.estimators.sharing.checkpoint import Checkpoint, Place
+from mlaut.estimators.sharing.families import Group
+from mlaut.estimators.sharing.interface import Candidate, DeadlineError, Fold, Shared
+from mlaut.estimators.sharing.scores import Scoring
+
+__all__ = ["Evaluation", "Result", "Unit", "units_of"]
+
+
+class Unit(NamedTuple):
+    """What is done at one go: some groups of candidates on one fold."""
+
+    fold: int
+    groups: tuple[Group, ...]
+
+
+class Result(NamedTuple):
+    """What a candidate got on a fold, in the form of scikit-learn, and whether work was shared."""
+
+    place: Place
+    scores: dict[str, Any]
+    shared: bool
+
+
+def units_of(
+    groups: Sequence[Group], folds: Sequence[int], n_jobs: int, by_group: bool
+) -> list[Unit]:
+    """Cut the work into units.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+    folds : sequence of int
+    n_jobs : int
+        One process does a fold in one unit, so that groups share what they can; several get about
+        four units each.
+    by_group : bool
+        A unit for each group and fold, all folds of a group in turn, so that whenever it stops as
+        many candidates as possible have been on all folds.
+    """
+    if by_group:
+        return [Unit(fold, (group,)) for group in groups for fold in folds]
+    n_parts = 1 if n_jobs == 1 else max(1, -(-4 * n_jobs // max(1, len(folds))))
+    parts = np.array_split(np.arange(len(groups)), min(n_parts, max(1, len(groups))))
+    return [Unit(fold, tuple(groups[i] for i in part)) for fold in folds for part in parts]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """All that is needed to score any candidate on any fold; it can be sent to a process.
+
+    Attributes
+    ----------
+    base : estimator
+    X, y
+        All rows.
+    splits : list of (train, test)
+    scoring : Scoring
+    error_score : float or "raise"
+    verbose : int
+    n_candidates : int
+    deadline : float or None
+    checkpoint : Checkpoint or None
+    """
+
+    base: Any
+    X: Any
+    y: Any
+    splits: Sequence[tuple[np.ndarray, np.ndarray]]
+    scoring: Scoring
+    error_score: Any
+    verbose: int
+    n_candidates: int
+    deadline: float | None
+    checkpoint: Checkpoint | None
+
+    def run(self, unit: Unit) -> list[Result]:
+        """Do one unit; ends early when the time is over."""
+        results = []
+        train, test = self.splits[unit.fold]
+        fold = self._fold(train, test)
+        try:
+            for group in unit.groups:
+                for result in self._score_group(group, unit.fold, fold):
+                    if self.checkpoint is not None:
+                        self.checkpoint.append(result.place, result.scores)
+                    results.append(result)
+        except DeadlineError:
+            pass
+        return results
+
+    def _fold(self, train: np.ndarray, test: np.ndarray) -> Fold:
+        X_train, X_test = _safe_indexing(self.X, train), _safe_indexing(self.X, test)
+        y_train, y_test = _safe_indexing(self.y, train), _safe_indexing(self.y, test)
+        return Fold(X_train, y_train, X_test, y_test, self.deadline)
+
+    def _score_group(self, group: Group, number: int, fold: Fold) -> Iterator[Result]:
+        done: set[int] = set()
+        for result in self._shared(group, number, fold):
+            done.add(result.place[0])
+            yield result
+        for candidate in group.without(done).candidates:
+            fold.check_time()
+            yield Result((candidate.index, number), self._plain(candidate, number), False)
+
+    def _shared(self, group: Group, number: int, fold: Fold) -> Iterator[Result]:
+        """Score what can be shared; what fails here is left to scikit-learn, and to its words."""
+        if group.sharer is None:
+            return
+        started = time.perf_counter()
+        try:
+            for shared in group.sharer.models(list(group.candidates), fold):
+                fitted = time.perf_counter()
+                scores = self._score(shared)
+                if scores is not None:
+                    seconds = (fitted - started, time.perf_counter() - fitted)
+                    yield from self._results(shared.indices, number, scores, seconds)
+                started = time.perf_counter()
+        except DeadlineError:
+            raise
+        except Exception:
+            return
+
+    def _score(self, shared: Shared) -> dict[str, Any] | None:
+        try:
+            return self.scoring(shared.model, shared.fold)
+        except Exception:
+            return None
+
+    def _results(
+        self, indices: tuple[int, ...], number: int, scores: Mapping[str, Any], seconds: Any
+    ) -> Iterator[Result]:
+        """Give each candidate of one model its scores and an equal part of the seconds."""
+        n_test = len(self.splits[number][1])
+        fit_time, score_time = (part / len(indices) for part in seconds)
+        times = {"n_test_samples": n_test, "fit_time": fit_time, "score_time": score_time}
+        for index in indices:
+            yield Result((index, number), {"fit_error": None, **scores, **times}, True)
+
+    def _plain(self, candidate: Candidate, number: int) -> dict[str, Any]:
+        train, test = self.splits[number]
+        return _fit_and_score(
+            clone(self.base),
+            self.X,
+            self.y,
+            scorer=self.scoring.scorer,
+            train=train,
+            test=test,
+            verbose=self.verbose,
+            parameters=candidate.params,
+            fit_params=None,
+            score_params=None,
+            return_train_score=self.scoring.train,
+            return_n_test_samples=True,
+            return_times=True,
+            split_progress=(number, len(self.splits)),
+            candidate_progress=(candidate.index, self.n_candidates),
+            error_score=self.error_score,
+        )

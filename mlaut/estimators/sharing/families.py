@@ -1,0 +1,75 @@
+"""All that share, and how candidates are put into groups."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mlaut.estimators.sharing.boosting import Boosted
+from mlaut.estimators.sharing.ensembles import Ensembles
+from mlaut.estimators.sharing.forests import Bags, Forests
+from mlaut.estimators.sharing.interface import Candidate, Sharer
+from mlaut.estimators.sharing.kernels import GaussianMachines
+from mlaut.estimators.sharing.linear import LarsPaths, Lassos, Passives, Ridges
+from mlaut.estimators.sharing.neighbours import Neighbours
+from mlaut.estimators.sharing.pipelines import Pipelines
+from mlaut.estimators.sharing.trees import Trees
+
+__all__ = ["FAMILIES", "Group", "groups_of"]
+
+_ESTIMATORS: tuple[Sharer, ...] = (
+    Neighbours(),
+    GaussianMachines(),
+    Trees(),
+    Forests(),
+    Bags(),
+    Boosted(),
+    Ensembles(),
+    Ridges(),
+    Lassos(),
+    LarsPaths(),
+    Passives(),
+)
+FAMILIES: tuple[Sharer, ...] = (*_ESTIMATORS, Pipelines(_ESTIMATORS))
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Candidates that share, or one that does not (``sharer`` is None then)."""
+
+    sharer: Sharer | None
+    candidates: tuple[Candidate, ...]
+
+    def without(self, indices: set[int]) -> Group:
+        """Leave out some candidates."""
+        return Group(self.sharer, tuple(c for c in self.candidates if c.index not in indices))
+
+
+def groups_of(base: Any, points: Sequence[Mapping[str, Any]]) -> list[Group]:
+    """Put the points of a grid into groups, in the order of their first.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> grid = [{"n_neighbors": n, "p": p} for n in (1, 3, 5) for p in (1, 2)]
+    >>> [[c.index for c in group.candidates] for group in groups_of(KNeighborsClassifier(), grid)]
+    [[0, 2, 4], [1, 3, 5]]
+    """
+    groups: dict[Hashable, tuple[Sharer | None, list[Candidate]]] = {}
+    for index, params in enumerate(points):
+        candidate = Candidate(index, base, params)
+        sharer, key = _recognise(candidate)
+        groups.setdefault(key, (sharer, []))[1].append(candidate)
+    return [Group(sharer, tuple(members)) for sharer, members in groups.values()]
+
+
+def _recognise(candidate: Candidate) -> tuple[Sharer | None, Hashable]:
+    for family in FAMILIES:
+        try:
+            key = family.key(candidate)
+        except (AttributeError, TypeError):  # a grid that scikit-learn will refuse
+            key = None
+        if key is not None:
+            return family, (type(family).__name__, key)
+    return None, candidate.index

@@ -1,0 +1,98 @@
+"""Scores of fitted models, through the user's scorer.
+
+Accuracy and R2, the defaults, are computed here in the same steps and order as
+`sklearn.metrics` does, without the checks that it repeats for each candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics._scorer import _BaseScorer, _MultimetricScorer, _PassthroughScorer, _Scorer
+
+from mlaut.estimators.sharing.interface import Fold
+
+__all__ = ["Scoring", "only_asks_for_predictions"]
+
+
+def only_asks_for_predictions(scorer: Any) -> bool:
+    """Whether a scorer looks at answers of a model alone, so that a stand-in can give them."""
+    if isinstance(scorer, _MultimetricScorer):
+        return all(only_asks_for_predictions(part) for part in scorer._scorers.values())
+    return isinstance(scorer, _BaseScorer | _PassthroughScorer)
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """How models are scored.
+
+    Attributes
+    ----------
+    scorer : callable
+        As the search has it.
+    train : bool
+        Whether the training rows are scored too.
+    """
+
+    scorer: Any
+    train: bool
+
+    def __call__(self, model: Any, fold: Fold) -> dict[str, Any]:
+        """Score a model on one fold; raises whatever the scorer raises."""
+        scores = {"test_scores": self._score(model, fold, fold.X_test, fold.y_test)}
+        if self.train:
+            scores["train_scores"] = self._score(model, fold, fold.X_train, fold.y_train)
+        return scores
+
+    def _score(self, model: Any, fold: Fold, X: Any, y: Any) -> Any:
+        metric = _plain_metric(self.scorer, model)
+        if metric is not None:
+            truth = fold.once(("truth", id(y)), lambda: np.asarray(y))
+            score = metric(truth, np.asarray(model.predict(X)))
+            if score is not None:
+                return score
+        return _as_numbers(self.scorer(model, X, y))
+
+
+def _plain_metric(scorer: Any, model: Any) -> Callable[..., float | None] | None:
+    if isinstance(scorer, _PassthroughScorer):
+        return _OWN_SCORES.get(type(model).score)
+    if not isinstance(scorer, _Scorer) or scorer._kwargs or scorer._sign != 1:
+        return None
+    return {accuracy_score: _accuracy, r2_score: _r2}.get(scorer._score_func)
+
+
+def _accuracy(truth: np.ndarray, predicted: np.ndarray) -> float | None:
+    hits = truth == predicted
+    if not isinstance(hits, np.ndarray) or hits.ndim != 1 or hits.shape != predicted.shape:
+        return None
+    return float(np.average(hits))
+
+
+def _r2(truth: np.ndarray, predicted: np.ndarray) -> float | None:
+    if truth.dtype.kind not in "iuf" or truth.itemsize != 8 or predicted.dtype != np.float64:
+        return None
+    if len(truth) < 2 or truth.shape != predicted.shape or not np.isfinite(predicted).all():
+        return None
+    truth, predicted = truth.reshape(-1, 1).astype(float), predicted.reshape(-1, 1)
+    missed = ((truth - predicted) ** 2).sum(axis=0)
+    spread = ((truth - np.average(truth, axis=0)) ** 2).sum(axis=0)
+    if missed[0] == 0 or spread[0] == 0:
+        return None
+    return float(np.average(1 - missed / spread))
+
+
+_OWN_SCORES = {ClassifierMixin.score: _accuracy, RegressorMixin.score: _r2}
+
+
+def _as_numbers(scores: Any) -> Any:
+    if isinstance(scores, dict):
+        return {name: _as_numbers(score) for name, score in scores.items()}
+    if isinstance(scores, str):  # of several metrics, one that failed
+        raise ValueError(scores)
+    return scores.item() if hasattr(scores, "item") else scores
