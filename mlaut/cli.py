@@ -100,7 +100,7 @@ def run(study_file: Path, quiet: bool, **changes: Any) -> None:
 
 @cli.command()
 @click.argument("study", type=click.Path(path_type=Path))
-@click.option("--why", is_flag=True, help="Show why cells failed.")
+@click.option("--why", is_flag=True, help="Show why cells have no predictions.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def status(study: Path, why: bool, as_json: bool) -> None:
     """Say where a study (or study file) stands, also while it runs.
@@ -109,20 +109,20 @@ def status(study: Path, why: bool, as_json: bool) -> None:
     mlaut status study.h5
     mlaut status study.h5 --json
     """
-    from mlaut.experiments.status import failures, study_status
+    from mlaut.experiments.status import study_status, unfinished
 
     database, _ = _study(study)
     now = study_status(database)
-    failed = failures(database) if why else []
+    reasons = unfinished(database) if why else []
     if as_json:
-        click.echo(json.dumps({**now.to_dict(), "failures": failed} if why else now.to_dict()))
+        click.echo(json.dumps({**now.to_dict(), "why": reasons} if why else now.to_dict()))
         return
     click.echo(str(now))
     words = sorted(now.total)
     rows = [[name, *(now.of_strategy(name)[word] for word in words)] for name in now.strategies]
     _table(rows, ["strategy", *(word.word for word in words)])
     if why:
-        _table([list(row.values()) for row in failed], list(failed[0]) if failed else [])
+        _table([list(row.values()) for row in reasons], list(reasons[0]) if reasons else [])
 
 
 @cli.command()
@@ -211,6 +211,32 @@ def report(study: Path, output: Path | None, style: str, metric: str | None, mis
     else:
         for path in write_report(made, output):
             click.echo(path)
+
+
+@cli.command()
+@click.argument("study_file", type=click.Path(path_type=Path))
+@click.option("-j", "--n-jobs", type=int, help="Worker processes; -1: every core.")
+@click.option("--retry", multiple=True, help="As 'mlaut run' takes it.")
+@click.option("--overwrite-predictions", is_flag=True, default=None, help="As 'mlaut run'.")
+@click.option("--save-models", is_flag=True, default=None, help="As 'mlaut run'.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
+    """Say what a run would do, and why, how long, and with how much room; nothing is changed.
+
+    \b
+    mlaut plan study.toml
+    mlaut plan study.toml --retry timeout -j 8
+    """
+    from mlaut.experiments import plan_study
+
+    given = {name: value for name, value in changes.items() if value not in (None, ())}
+    preview = plan_study(study_file, **given)
+    if as_json:
+        click.echo(json.dumps(preview.to_dict()))
+        return
+    click.echo(str(preview))
+    rows = preview.plan.why()
+    _table([list(row.values()) for row in rows], list(rows[0]) if rows else [])
 
 
 def _run(study_file: Path, verbose: int = 1, **changes: Any) -> None:

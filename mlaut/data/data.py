@@ -235,18 +235,58 @@ class Data:
             A dataset is stored with other content or another split, and ``overwrite`` is False.
         """
         hdf5_out.check_writable()
-        chosen = _scheme(scheme, test_size, stratify)
         study = Study(hdf5_out.path)
         known = study.load_splits() if study.exists else {}
-        infos = _infos(hdf5_in, dataset_paths)
-        new = [
-            _entry(hdf5_in, info, chosen, seed, groups)
-            for info in infos
-            if not _is_split(known.get(info.name), info, _text(chosen, groups), seed)
-        ]
+        entries = self.make_splits(
+            hdf5_in,
+            dataset_paths,
+            scheme,
+            test_size=test_size,
+            stratify=stratify,
+            seed=seed,
+            groups=groups,
+            known=known,
+        )
+        new = [entry for entry in entries if known.get(entry.name) is not entry]
         if new:
             study.save_splits(new, replace=overwrite)
-        return [info.name for info in infos]
+        return [entry.name for entry in entries]
+
+    def make_splits(
+        self,
+        hdf5_in: FilesIO,
+        dataset_paths: Iterable[str] | None = None,
+        scheme: str | HoldOut | KFold | Any = "holdout",
+        *,
+        test_size: float | None = None,
+        stratify: bool = True,
+        seed: int = 0,
+        groups: str | None = None,
+        known: Mapping[str, SplitEntry] | None = None,
+    ) -> list[SplitEntry]:
+        """Make splits as `split_datasets` does, and store nothing.
+
+        Parameters
+        ----------
+        hdf5_in, dataset_paths, scheme, test_size, stratify, seed, groups
+            As `split_datasets` takes them.
+        known : mapping of str to SplitEntry, optional
+            Splits by dataset, as `Study.load_splits` gives them; those that are just the ones
+            asked for are given back as they are.
+
+        Returns
+        -------
+        list of SplitEntry
+        """
+        known = known or {}
+        chosen = _scheme(scheme, test_size, stratify)
+        text = _text(chosen, groups)
+        return [
+            known[info.name]
+            if _is_split(known.get(info.name), info, text, seed)
+            else _entry(hdf5_in, info, chosen, seed, groups)
+            for info in _infos(hdf5_in, dataset_paths)
+        ]
 
 
 def _scheme(scheme: Any, test_size: float | None, stratify: bool) -> Any:

@@ -3,13 +3,17 @@
 from mlaut.lazy import attach
 
 _HOME = {
+    "Forecast": "mlaut.experiments.forecast",
     "InlineEngine": "mlaut.experiments.engines",
     "LocalEngine": "mlaut.experiments.engines",
     "Orchestrator": "mlaut.experiments.orchestrator",
     "Plan": "mlaut.experiments.plan",
+    "Preview": "mlaut.experiments.preview",
     "RunSummary": "mlaut.experiments.orchestrator",
     "StudyFile": "mlaut.experiments.study_file",
     "StudyStatus": "mlaut.experiments.status",
+    "make_forecast": "mlaut.experiments.forecast",
+    "plan_study": "mlaut.experiments.preview",
     "read_study_file": "mlaut.experiments.study_file",
     "run_study": "mlaut.experiments.study_file",
     "study_status": "mlaut.experiments.status",

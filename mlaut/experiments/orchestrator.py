@@ -6,14 +6,14 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 import numpy as np
 
-from mlaut.errors import DataError, RunInterrupted, StudyError
+from mlaut.errors import RunInterrupted, StudyError
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.experiments.batches import Batch, DatasetRef
 from mlaut.experiments.cell import CellOptions
@@ -23,13 +23,13 @@ from mlaut.experiments.guard import parse_bytes, parse_seconds
 from mlaut.experiments.plan import (
     Plan,
     applicable,
-    changed_parameters,
     make_plan,
     parse_retry,
+    strategy_entries,
 )
 from mlaut.experiments.progress import Progress
 from mlaut.experiments.signals import interrupted_once
-from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study, StudyWriter
+from mlaut.files_io import FilesIO, SplitEntry, Study, StudyWriter
 from mlaut.files_io.models import load_model, models_folder
 from mlaut.records import Status
 
@@ -200,11 +200,18 @@ class Orchestrator:
         options = CellOptions(threads, parse_bytes(memory), self._models(save_models))
         chosen = make_engine(engine, n_jobs, parse_seconds(timeout), threads)
         study = Study(self.hdf5_output_io.path)
-        entries = self._entries(study)
-        wanted = applicable(entries, strategies)
-        _allocate(study, strategies, wanted, overwrite_predictions)
-        plan = make_plan(study, wanted, parse_retry(retry, _names(strategies)))
-        about = {"seed": self.seed, "threads": threads, "n_jobs": n_jobs, "timeout": timeout}
+        study.settle()
+        plan = self._plan(study, strategies, retry, overwrite_predictions)
+        plan.check()
+        wanted = {planned.entry.name: planned.strategies for planned in plan.datasets}
+        study.allocate(strategy_entries(strategies), wanted, replace=overwrite_predictions)
+        about = {
+            "seed": self.seed,
+            "threads": threads,
+            "n_jobs": n_jobs,
+            "timeout": timeout,
+            "memory": memory,
+        }
         return self._run(study, plan, strategies, chosen, options, about, verbose)
 
     def plan(
@@ -214,12 +221,14 @@ class Orchestrator:
         retry: Sequence[str] | Mapping[str, Sequence[str]] = (),
         overwrite_predictions: bool = False,
     ) -> Plan:
-        """Say what `run` would do with the same arguments, after making room for it."""
+        """Say what `run` would do with the same arguments, and why; nothing is changed.
+
+        What `run` would refuse is in ``refusals`` of the plan; `Plan.why` tells the reasons, and
+        `mlaut.experiments.make_forecast` the time and the room that it takes.
+        """
         strategies = as_strategies(modelling_strategies)
         study = Study(self.hdf5_output_io.path)
-        wanted = applicable(self._entries(study), strategies)
-        _allocate(study, strategies, wanted, overwrite_predictions)
-        return make_plan(study, wanted, parse_retry(retry, _names(strategies)))
+        return self._plan(study, strategies, retry, overwrite_predictions)
 
     def predict_all(
         self, modelling_strategies: Any = None, *, trusted: bool = False
@@ -254,7 +263,7 @@ class Orchestrator:
         )
         parts = [
             _predict_again(study, self.hdf5_input_io, entry, record, trusted)
-            for entry in self._entries(study)
+            for entry in self._entries(study).values()
             for record in study.details(entry.name)
             if "model" in record and (names is None or record["strategy"] in names)
         ]
@@ -268,8 +277,25 @@ class Orchestrator:
     def _models(self, save_models: bool) -> Path | None:
         return models_folder(self.hdf5_output_io.path).absolute() if save_models else None
 
-    def _entries(self, study: Study) -> list[SplitEntry]:
-        """Give the datasets of the run, each with the content that it was split on."""
+    def _plan(
+        self,
+        study: Study,
+        strategies: Sequence[MlautEstimator],
+        retry: Sequence[str] | Mapping[str, Sequence[str]],
+        overwrite: bool,
+    ) -> Plan:
+        entries = self._entries(study)
+        return make_plan(
+            study,
+            applicable(entries.values(), strategies),
+            parse_retry(retry, _names(strategies)),
+            entries=entries,
+            strategies=strategy_entries(strategies),
+            replace=overwrite,
+        )
+
+    def _entries(self, study: Study) -> dict[str, SplitEntry]:
+        """Give the datasets of the run, each with the content that it has now."""
         stored = study.load_splits()
         names = list(stored) if self.dts_names is None else list(dict.fromkeys(self.dts_names))
         missing = [name for name in names if name not in stored]
@@ -279,18 +305,11 @@ class Orchestrator:
             )
         if not names:
             raise StudyError(f"{study.path}: no dataset to run on; call Data.split_datasets first")
-        for name in names:
-            self._check_content(stored[name])
-        return [stored[name] for name in names]
-
-    def _check_content(self, entry: SplitEntry) -> None:
-        now = self.hdf5_input_io.dataset_info(entry.path).fingerprint
-        if now != entry.fingerprint:
-            raise DataError(
-                f"{self.hdf5_input_io.path}: dataset {entry.name!r} is not the table that the "
-                f"study was split on (stored {entry.fingerprint[:12]}, now {now[:12]}); "
-                "give the new one another name, or write to a new study"
-            )
+        now = self.hdf5_input_io.fingerprints(stored[name].path for name in names)
+        return {
+            name: replace(stored[name], fingerprint=content)
+            for name, content in zip(names, now, strict=True)
+        }
 
     def _run(
         self,
@@ -363,37 +382,6 @@ class Orchestrator:
 
 def _names(strategies: Sequence[MlautEstimator]) -> list[str]:
     return [strategy.name for strategy in strategies]
-
-
-def _allocate(
-    study: Study,
-    strategies: Sequence[MlautEstimator],
-    wanted: Mapping[str, Sequence[str]],
-    overwrite: bool,
-) -> None:
-    """Make room in the study; say what changed where a strategy is not what it was."""
-    entries = [
-        StrategyEntry(
-            s.name,
-            s.fingerprint(),
-            s.identity(),
-            {"estimator_family": list(s.estimator_family), "tasks": list(s.tasks)},
-        )
-        for s in strategies
-    ]
-    stored = {entry.name: entry for entry in study.strategies}
-    changed = [
-        e for e in entries if e.name in stored and stored[e.name].fingerprint != e.fingerprint
-    ]
-    if changed and not overwrite:
-        first = changed[0]
-        what = changed_parameters(stored[first.name], first)
-        raise StudyError(
-            f"strategy {first.name!r} was run with other parameters ({'; '.join(what[:3])}"
-            f"{'; ...' if len(what) > 3 else ''}); give it a new name, or pass "
-            "overwrite_predictions=True to run it again"
-        )
-    study.allocate(entries, wanted, replace=overwrite)
 
 
 def _forget(writer: StudyWriter, plan: Plan) -> None:

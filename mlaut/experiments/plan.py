@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from mlaut.errors import StrategyError, StudyError
+from mlaut.errors import MlautError, StrategyError, StudyError
 from mlaut.estimators import MlautEstimator
 from mlaut.files_io import MemoryStudy, SplitEntry, StrategyEntry, Study
+from mlaut.files_io.study_records import merged_entry
 from mlaut.records import Status
 
-__all__ = ["Plan", "PlannedDataset", "applicable", "changed_parameters", "make_plan", "parse_retry"]
+__all__ = [
+    "Plan",
+    "PlannedDataset",
+    "applicable",
+    "changed_parameters",
+    "make_plan",
+    "parse_retry",
+    "strategy_entries",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,18 +33,28 @@ class PlannedDataset:
     Attributes
     ----------
     entry : SplitEntry
+        With the repeats that the run wants.
     strategies : tuple of str, length S
         Those that this run wants.
     status : ndarray of uint8, shape (S, R, F)
-        As stored before the run.
+        As stored before the run; missing what will be given up.
     todo : ndarray of bool, shape (S, R, F)
         What the run will do.
+    stored : SplitEntry or None
+        As the study has it; None for a new dataset.
+    known : tuple of str
+        Strategies that the study has room for on this dataset.
+    refused : str
+        Why nothing can run on it: its content or its split is not the stored one.
     """
 
     entry: SplitEntry
     strategies: tuple[str, ...]
     status: np.ndarray
     todo: np.ndarray
+    stored: SplitEntry | None = None
+    known: tuple[str, ...] = ()
+    refused: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +64,18 @@ class Plan:
     Attributes
     ----------
     datasets : tuple of PlannedDataset
+    changed : mapping of str to str
+        The strategies that are stored with other parameters: what differs.
+    known : frozenset of str
+        The strategies of the study.
+    refusals : tuple of MlautError
+        What the run will refuse, each with its way out.
     """
 
     datasets: tuple[PlannedDataset, ...]
+    changed: Mapping[str, str] = field(default_factory=dict)
+    known: frozenset[str] = frozenset()
+    refusals: tuple[MlautError, ...] = ()
 
     @property
     def n_cells(self) -> int:
@@ -59,13 +87,21 @@ class Plan:
         """Number of cells that the run will do."""
         return sum(int(planned.todo.sum()) for planned in self.datasets)
 
+    def check(self) -> None:
+        """Raise the first of the refusals, if there are any."""
+        if self.refusals:
+            raise self.refusals[0]
+
     def counts(self) -> Counter[Status]:
         """Count the wanted cells of each status before the run."""
-        counts: Counter[Status] = Counter()
-        for planned in self.datasets:
-            values, numbers = np.unique(planned.status, return_counts=True)
-            counts.update({Status(v): int(n) for v, n in zip(values, numbers, strict=True)})
-        return counts
+        numbers = sum(
+            (
+                np.bincount(planned.status.ravel(), minlength=len(Status))
+                for planned in self.datasets
+            ),
+            start=np.zeros(len(Status), dtype=np.intp),
+        )
+        return Counter({Status(value): int(n) for value, n in enumerate(numbers) if n})
 
     def groups(self) -> Iterator[tuple[SplitEntry, str, tuple[tuple[int, int], ...]]]:
         """Give dataset, strategy and (repeat, fold) of the cells to do, group by group."""
@@ -76,42 +112,69 @@ class Plan:
                     yield planned.entry, strategy, cells
 
     def why(self) -> list[dict[str, Any]]:
-        """Tell for each dataset and strategy how many cells are in which state.
+        """Tell why each group of cells will run or not.
 
         Returns
         -------
         list of dict
-            ``dataset``, ``strategy``, ``cells``, ``todo``, and ``because``: ``new``, ``done``,
-            ``tried again: timeout``, ``failed before: error (not tried again)``.
+            One row a strategy and reason, in the order of the run: ``strategy``, ``because``,
+            ``cells``, ``todo`` and ``datasets`` (the first three). The reasons are ``new
+            strategy``, ``new dataset``, ``new repeats``, ``not run yet``, ``parameters changed:
+            ...``, ``data changed: ...``, ``done``, ``tried again: timeout``, ``failed before:
+            error (not tried again)``.
         """
-        rows = []
+        found: dict[tuple[str, str], tuple[Counter[str], list[str]]] = {}
         for planned in self.datasets:
-            for name, status, todo in zip(
-                planned.strategies, planned.status, planned.todo, strict=True
-            ):
-                for value in np.unique(status):
-                    for run in np.unique(todo[status == value]):
-                        count = int(((status == value) & (todo == run)).sum())
-                        rows.append(
-                            {
-                                "dataset": planned.entry.name,
-                                "strategy": name,
-                                "cells": count,
-                                "todo": count if run else 0,
-                                "because": _because(Status(int(value)), bool(run)),
-                            }
-                        )
-        return rows
+            for s, strategy in enumerate(planned.strategies):
+                for because, cells, todo in self._reasons(planned, s):
+                    counts, datasets = found.setdefault((strategy, because), (Counter(), []))
+                    counts.update(cells=cells, todo=todo)
+                    datasets.append(planned.entry.name)
+        order = {name: k for k, name in enumerate(dict.fromkeys(name for name, _ in found))}
+        return [
+            {
+                "strategy": strategy,
+                "because": because,
+                "cells": counts["cells"],
+                "todo": counts["todo"],
+                "datasets": ", ".join(datasets[:3]) + (", ..." if len(datasets) > 3 else ""),
+            }
+            for (strategy, because), (counts, datasets) in sorted(
+                found.items(), key=lambda item: order[item[0][0]]
+            )
+        ]
+
+    def _reasons(self, planned: PlannedDataset, s: int) -> Iterator[tuple[str, int, int]]:
+        """Give reason, cells and cells to do of each group of one strategy on one dataset."""
+        strategy, status, todo = planned.strategies[s], planned.status[s], planned.todo[s]
+        if planned.refused or strategy in self.changed:
+            because = planned.refused or f"parameters changed: {self.changed[strategy]}"
+            yield because + ("" if todo.any() else " (refused)"), todo.size, int(todo.sum())
+            return
+        has_room = planned.stored is not None and strategy in planned.known
+        stored = planned.stored.split.n_repeats if planned.stored and has_room else len(status)
+        for value in np.unique(status[:stored]).tolist():
+            of_value = status[:stored] == value
+            run = int(todo[:stored][of_value].sum())
+            missing = value == Status.MISSING
+            because = self._newness(planned, strategy) if missing else _because(value, bool(run))
+            yield because, int(of_value.sum()), run
+        if stored < len(status):
+            yield "new repeats", status[stored:].size, int(todo[stored:].sum())
+
+    def _newness(self, planned: PlannedDataset, strategy: str) -> str:
+        if planned.stored is None:
+            return "new dataset" if strategy in self.known else "new strategy"
+        if strategy in planned.known:
+            return "not run yet"
+        return "new dataset for it" if strategy in self.known else "new strategy"
 
 
-def _because(status: Status, run: bool) -> str:
-    if status is Status.MISSING:
-        return "new" if run else "not wanted"
-    if status is Status.DONE:
-        return "done"
-    return (
-        f"tried again: {status.word}" if run else f"failed before: {status.word} (not tried again)"
-    )
+def _because(status: int, run: bool) -> str:
+    word = Status(status).word
+    if status == Status.DONE:
+        return word
+    return f"tried again: {word}" if run else f"failed before: {word} (not tried again)"
 
 
 def applicable(
@@ -202,32 +265,102 @@ def parse_retry(
     return parsed
 
 
+def strategy_entries(strategies: Iterable[MlautEstimator]) -> list[StrategyEntry]:
+    """Give strategies as a study knows them."""
+    return [
+        StrategyEntry(
+            s.name,
+            s.fingerprint(),
+            s.identity(),
+            {"estimator_family": list(s.estimator_family), "tasks": list(s.tasks)},
+        )
+        for s in strategies
+    ]
+
+
 def make_plan(
-    study: Study | MemoryStudy,
+    study: Study | MemoryStudy | None,
     wanted: Mapping[str, Sequence[str]],
     retry: Mapping[str, frozenset[Status]],
+    *,
+    entries: Mapping[str, SplitEntry] | None = None,
+    strategies: Sequence[StrategyEntry] = (),
+    replace: bool = False,
 ) -> Plan:
-    """Give the cells wanted minus the cells done.
+    """Give the cells wanted minus the cells done; nothing is changed.
 
     Parameters
     ----------
-    study : Study
-        In which room is allocated already.
+    study : Study, MemoryStudy or None
+        None where there is none yet.
     wanted : mapping of str to sequence of str
         Strategies of each dataset.
     retry : mapping
         As `parse_retry` gives it.
+    entries : mapping of str to SplitEntry, optional
+        The datasets as they are now, with the splits wanted; default as they are stored.
+    strategies : sequence of StrategyEntry
+        As they are now; default as they are stored.
+    replace : bool, default False
+        Run strategies again that are stored with other parameters.
     """
-    entries = study.load_splits()
+    stored = study.load_splits() if study else {}
+    statuses = study.statuses([name for name in wanted if name in stored]) if study else {}
+    before = {entry.name: entry for entry in study.strategies} if study else {}
+    changed = {
+        new.name: _told_change(before[new.name], new)
+        for new in strategies
+        if new.name in before and before[new.name].fingerprint != new.fingerprint
+    }
+    refusals = [] if replace else [_refused(name, what) for name, what in changed.items()]
     planned = []
-    for dataset, (names, stored) in study.statuses(wanted).items():
-        strategies = tuple(wanted[dataset])
-        status = stored[[names.index(name) for name in strategies]]
-        todo = np.stack(
-            [
-                (part == Status.MISSING) | np.isin(part, sorted(retry.get(name, ())))
-                for name, part in zip(strategies, status, strict=True)
-            ]
-        )
-        planned.append(PlannedDataset(entries[dataset], strategies, status, todo))
-    return Plan(tuple(planned))
+    for dataset, names in wanted.items():
+        old, given = stored.get(dataset), (entries or stored)[dataset]
+        refused, entry = "", given
+        if old:
+            try:
+                entry = merged_entry(old, given)
+            except StudyError as error:
+                refusals.append(error)
+                refused, entry = _told_difference(old, given), old
+        known, status = statuses.get(dataset, ((), np.zeros((0, 0, 0), dtype=np.uint8)))
+        now = _status_now(entry, names, known, status, changed)
+        again = [sorted({Status.MISSING, *retry.get(name, ())}) for name in names]
+        todo = np.array([np.isin(part, kinds) for part, kinds in zip(now, again, strict=True)])
+        todo[[bool(refused) or (name in changed and not replace) for name in names]] = False
+        planned.append(PlannedDataset(entry, tuple(names), now, todo, old, known, refused))
+    return Plan(tuple(planned), changed, frozenset(before), tuple(refusals))
+
+
+def _status_now(
+    entry: SplitEntry,
+    names: Sequence[str],
+    known: Sequence[str],
+    status: np.ndarray,
+    changed: Mapping[str, str],
+) -> np.ndarray:
+    """Status of the wanted cells, of which the study may have no strategy or repeat yet."""
+    now = np.zeros((len(names), entry.split.n_repeats, entry.split.n_folds), dtype=np.uint8)
+    position = {name: s for s, name in enumerate(known)}
+    for s, name in enumerate(names):
+        if name in position and name not in changed:
+            now[s, : status.shape[1]] = status[position[name]]
+    return now
+
+
+def _told_change(old: StrategyEntry, new: StrategyEntry) -> str:
+    what = changed_parameters(old, new)
+    return "; ".join(what[:3]) + ("; ..." if len(what) > 3 else "")
+
+
+def _refused(name: str, what: str) -> StudyError:
+    return StudyError(
+        f"strategy {name!r} was run with other parameters ({what}); give it a new name, or pass "
+        "overwrite_predictions=True to run it again"
+    )
+
+
+def _told_difference(old: SplitEntry, new: SplitEntry) -> str:
+    if old.fingerprint != new.fingerprint:
+        return f"data changed: {old.fingerprint[:12]} -> {new.fingerprint[:12]}"
+    return f"split changed: {old.split.scheme} -> {new.split.scheme}"

@@ -15,7 +15,7 @@ from mlaut.files_io import Study
 from mlaut.files_io.lock import holder_of
 from mlaut.records import Status
 
-__all__ = ["StudyStatus", "failures", "study_status"]
+__all__ = ["StudyStatus", "study_status", "unfinished"]
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class StudyStatus:
     ----------
     path : Path
     datasets, strategies : tuple of str
-    counts : mapping of (dataset, strategy) to mapping of Status to int
-        Number of cells of each status.
+    cells : ndarray of int, shape (datasets, strategies, 7)
+        Number of cells of each `mlaut.records.Status`.
     running : mapping or None
         The process that writes to the study now: ``pid``, ``host``, ``since``, ``command``.
     unsettled : bool
@@ -37,25 +37,18 @@ class StudyStatus:
     path: Path
     datasets: tuple[str, ...]
     strategies: tuple[str, ...]
-    counts: Mapping[tuple[str, str], Mapping[Status, int]]
+    cells: np.ndarray
     running: Mapping[str, Any] | None
     unsettled: bool
 
     @property
     def total(self) -> Counter[Status]:
         """Number of cells of each status in the whole study."""
-        total: Counter[Status] = Counter()
-        for counts in self.counts.values():
-            total.update(counts)
-        return total
+        return _counter(self.cells.sum(axis=(0, 1)))
 
     def of_strategy(self, strategy: str) -> Counter[Status]:
         """Count the cells of each status of one strategy."""
-        total: Counter[Status] = Counter()
-        for (_, name), counts in self.counts.items():
-            if name == strategy:
-                total.update(counts)
-        return total
+        return _counter(self.cells[:, self.strategies.index(strategy)].sum(axis=0))
 
     @property
     def complete(self) -> bool:
@@ -113,25 +106,30 @@ def study_status(path: str | os.PathLike[str]) -> StudyStatus:
         The file cannot be read, or is not a study.
     """
     study = Study(path)
-    counts = {}
-    for dataset, (names, status) in study.statuses().items():
-        for name, of_strategy in zip(names, status, strict=True):
-            values, numbers = np.unique(of_strategy, return_counts=True)
-            counts[dataset, name] = {
-                Status(int(v)): int(n) for v, n in zip(values, numbers, strict=True)
-            }
+    strategies = tuple(entry.name for entry in study.strategies)
+    position = {name: s for s, name in enumerate(strategies)}
+    statuses = study.statuses()
+    cells = np.zeros((len(statuses), len(strategies), len(Status)), dtype=np.intp)
+    for d, (names, status) in enumerate(statuses.values()):
+        flat = status.reshape(len(names), -1)
+        for kind in Status:
+            cells[d, [position[name] for name in names], kind] = (flat == kind).sum(axis=1)
     return StudyStatus(
         path=study.path,
-        datasets=study.datasets,
-        strategies=tuple(entry.name for entry in study.strategies),
-        counts=counts,
+        datasets=tuple(statuses),
+        strategies=strategies,
+        cells=cells,
         running=holder_of(study.path),
         unsettled=study.journal_path.exists(),
     )
 
 
-def failures(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Say why cells failed: one row a strategy, status and reason, the most frequent first.
+def _counter(numbers: np.ndarray) -> Counter[Status]:
+    return Counter({Status(kind): int(n) for kind, n in enumerate(numbers) if n})
+
+
+def unfinished(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Say why cells have no predictions: a row a strategy, status and reason, most cells first.
 
     Returns
     -------
@@ -139,22 +137,27 @@ def failures(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
         ``strategy``, ``status``, ``cells``, ``datasets`` (the first three), ``reason``.
     """
     study = Study(path)
-    found: dict[tuple[str, str, str], list[str]] = {}
-    for dataset in study.datasets:
-        for record in study.details(dataset):
-            if record["reason"]:
-                key = record["strategy"], record["status"], record["reason"]
-                found.setdefault(key, []).append(dataset)
+    found: dict[tuple[str, str, str], dict[str, int]] = {}
+    for dataset, records in study.all_details(only=[s for s in Status if s != Status.DONE]):
+        for record in records:
+            key = record["strategy"], record["status"], record["reason"]
+            of_reason = found.setdefault(key, {})
+            of_reason[dataset] = of_reason.get(dataset, 0) + 1
+    for dataset, (names, status) in study.statuses().items():
+        missing = (status == Status.MISSING).sum(axis=(1, 2))
+        for name, count in zip(names, missing.tolist(), strict=True):
+            if count:
+                key = name, Status.MISSING.word, "not run yet"
+                found.setdefault(key, {})[dataset] = count
     return [
         {
             "strategy": strategy,
             "status": status,
-            "cells": len(datasets),
-            "datasets": ", ".join(list(dict.fromkeys(datasets))[:3])
-            + (", ..." if len(set(datasets)) > 3 else ""),
+            "cells": sum(datasets.values()),
+            "datasets": ", ".join([*datasets][:3]) + (", ..." if len(datasets) > 3 else ""),
             "reason": reason,
         }
         for (strategy, status, reason), datasets in sorted(
-            found.items(), key=lambda item: -len(item[1])
+            found.items(), key=lambda item: -sum(item[1].values())
         )
     ]

@@ -254,9 +254,7 @@ def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
     if filled:
         file.input.parent.mkdir(parents=True, exist_ok=True)
     input_io = data.open_hdf5(file.input, mode="a" if filled else "r")
-    group = section.group or (
-        f"{section.collection or Path(section.folder).name}/" if filled else "/"
-    )
+    group = _group(file)
     if section.collection:
         data.load_collection(
             section.collection,
@@ -267,11 +265,18 @@ def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
         )
     elif section.folder:
         data.load_folder(file.path.parent / section.folder, hdf5_io=input_io, hdf5_group=group)
-    return input_io, _chosen(file, input_io, group)
+    return input_io, chosen_datasets(file, input_io)
 
 
-def _chosen(file: StudyFile, input_io: FilesIO, group: str) -> list[str]:
-    names, paths = input_io.list_datasets(group)
+def _group(file: StudyFile) -> str:
+    section = file.data
+    filled_from = section.collection or Path(section.folder).name
+    return section.group or (f"{filled_from}/" if filled_from else "/")
+
+
+def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
+    """Give the paths of the datasets of an input database that the file chooses."""
+    names, paths = input_io.list_datasets(_group(file))
     known = dict(zip(names, paths, strict=True))
     _refuse_unknown(
         dict.fromkeys(file.data.datasets), known, f"{file.path}: no dataset", f" in {file.input}"

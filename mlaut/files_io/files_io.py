@@ -180,6 +180,18 @@ class FilesIO:
         with read_h5(self.path) as file:
             return get_info(self._group(file, dataset_path))
 
+    def fingerprints(self, dataset_paths: Iterable[str]) -> tuple[str, ...]:
+        """Give what identifies the content of each dataset, in one look.
+
+        Raises
+        ------
+        DataError
+            There is no such dataset.
+        """
+        with read_h5(self.path) as file:
+            groups = (self._group(file, path) for path in dataset_paths)
+            return tuple(str(group.attrs["fingerprint"]) for group in groups)
+
     def load_dataset(self, dataset_path: str) -> Dataset:
         """Read a dataset, and check that its content is what was stored.
 

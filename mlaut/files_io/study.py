@@ -58,7 +58,7 @@ from mlaut.files_io.study_records import (
     told_of_cells,
 )
 from mlaut.files_io.study_writer import StudyWriter, fold_in, forget_torn, put_again
-from mlaut.records import Block
+from mlaut.records import Block, Status
 
 __all__ = ["Study", "StudyWriter"]
 
@@ -222,15 +222,27 @@ class Study:
         return next(self.all_details([dataset]))[1]
 
     def all_details(
-        self, datasets: Iterable[str] | None = None
+        self, datasets: Iterable[str] | None = None, only: Collection[Status] = tuple(Status)
     ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-        """Give name and `details` of each dataset, in one opening of the file and the journal."""
+        """Give name and `details` of each dataset, in one opening of the file and the journal.
+
+        Parameters
+        ----------
+        datasets : iterable of str, optional
+            Default all.
+        only : collection of Status
+            Of the cells that have one of these.
+        """
         with self._reading() as file:
             live = index_journal(self.journal_path, str(file.attrs["study_id"]))
             for name in _names(file, datasets):
                 arrays = arrays_of(file, name)
+                status = arrays.status()[0]
+                status[~np.isin(status, list(only))] = Status.MISSING
+                if not status.any():
+                    yield name, []
+                    continue
                 told = [*arrays.ragged(), *(record for record, _ in live.records(name))]
-                status, _ = arrays.status()
                 numbers = arrays.numbers()
                 yield name, list(told_of_cells(name, arrays.names, status, numbers, told))
 

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Orchestrator
-from mlaut.errors import DataError, StoreError, StrategyError, StudyError
+from mlaut.errors import StoreError, StrategyError, StudyError
 from mlaut.files_io import Study
 from mlaut.records import Status
 
@@ -209,9 +209,9 @@ def test_failed_cells_are_tried_again_on_request(orchestrator, tmp_path):
     first = orchestrator.run(strategies, n_jobs=1, verbose=0)
     assert first.counts == {Status.DONE: 9, Status.ERROR: 9}
     why = orchestrator.plan(strategies).why()
-    assert [row["because"] for row in why if row["dataset"] == "iris"] == [
-        "failed before: error (not tried again)",
-        "done",
+    assert [(row["strategy"], row["cells"], row["because"]) for row in why] == [
+        ("traced", 9, "failed before: error (not tried again)"),
+        ("random", 9, "done"),
     ]
     missing.parent.mkdir()
     second = orchestrator.run(strategies, n_jobs=1, retry={"traced": ["error"]}, verbose=0)
@@ -314,8 +314,44 @@ def test_changed_dataset_is_refused(orchestrator):
     orchestrator.hdf5_input_io.save_pandas_dataset(
         frame, "tables", {"class_name": iris.target, "dataset_name": "iris"}, overwrite=True
     )
-    with pytest.raises(DataError, match="dataset 'iris' is not the table that the"):
+    with pytest.raises(StudyError, match="dataset 'iris': its content is not the one that this"):
         orchestrator.run(Random(), verbose=0)
+    (row,) = (row for row in orchestrator.plan(Random()).why() if not row["todo"])
+    assert (row["cells"], row["datasets"]) == (3, "iris")
+    assert row["because"].startswith("data changed: ")
+
+
+def test_planning_changes_nothing_and_says_what_a_run_does(orchestrator):
+    study = orchestrator.hdf5_output_io.path
+    before = study.read_bytes()
+    plan = orchestrator.plan({"tree": DecisionTreeClassifier(), "random": Random()})
+    assert (plan.n_cells, plan.n_todo) == (18, 18)
+    assert {row["because"] for row in plan.why()} == {"new strategy"}
+    assert study.read_bytes() == before
+    assert [path.name for path in study.parent.glob("study.h5*")] == ["study.h5"]
+
+
+def test_repeats_added_to_a_finished_study_run_alone(orchestrator, tmp_path):
+    trace = tmp_path / "trace"
+    orchestrator.run(Traced(str(trace)), n_jobs=1, verbose=0)
+    before = arrays(Study(orchestrator.hdf5_output_io.path))
+    paths = orchestrator.hdf5_input_io.list_datasets("tables")[1]
+    Data().split_datasets(
+        orchestrator.hdf5_input_io,
+        orchestrator.hdf5_output_io,
+        paths,
+        scheme="repeated_kfold(3, 2)",
+        seed=1,
+    )
+    trace.unlink()
+    summary = orchestrator.run(Traced(str(trace)), n_jobs=1, verbose=0)
+    assert (summary.n_before, summary.counts) == (9, {Status.DONE: 9})
+    assert len(trace.read_text().splitlines()) == 9
+    after = arrays(Study(orchestrator.hdf5_output_io.path))
+    for name, (status, predictions, _) in before.items():
+        np.testing.assert_array_equal(after[name][0][:, :1], status)
+        np.testing.assert_array_equal(after[name][1][:, :1], predictions)
+        assert (after[name][0] == Status.DONE).all()
 
 
 def test_dataset_without_split_is_refused(orchestrator):

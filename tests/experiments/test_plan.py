@@ -1,9 +1,11 @@
 """Plans: wanted minus done, with the reason for each."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from mlaut.errors import StrategyError
+from mlaut.errors import StrategyError, StudyError
 from mlaut.estimators import as_strategies
 from mlaut.experiments.cell import cell_seed
 from mlaut.experiments.plan import applicable, changed_parameters, make_plan, parse_retry
@@ -21,7 +23,7 @@ def entry(name, task=CLASSIFICATION):
 def study():
     study = MemoryStudy()
     study.save_splits([entry("one"), entry("two")])
-    study.allocate([StrategyEntry("A", "a"), StrategyEntry("B", "b")])
+    study.allocate([StrategyEntry("A", "a", {"C": 1}), StrategyEntry("B", "b")])
     good = np.array([0, 1], dtype=np.int32)
     study.write(
         Outcome(Cell("one", "A", 0, 0), Status.DONE, good),
@@ -52,13 +54,76 @@ def test_failures_come_back_by_status_and_strategy(study):
     assert plan_of(study, wanted, {"B": ["timeout"]}).n_todo == 5
 
 
+def because(plan):
+    return [(row["strategy"], row["cells"], row["todo"], row["because"]) for row in plan.why()]
+
+
 def test_why_names_the_reason_of_each_group(study):
-    rows = plan_of(study, {"one": ["A"]}, ["crashed"]).why()
-    assert [(row["cells"], row["todo"], row["because"]) for row in rows] == [
-        (2, 2, "new"),
-        (1, 0, "done"),
-        (1, 0, "failed before: timeout (not tried again)"),
+    assert because(plan_of(study, {"one": ["A"]}, ["crashed"])) == [
+        ("A", 2, 2, "not run yet"),
+        ("A", 1, 0, "done"),
+        ("A", 1, 0, "failed before: timeout (not tried again)"),
     ]
+    plan = plan_of(study, {"one": ["A", "B"], "two": ["B"]}, ["timeout", "crashed"])
+    rows = {(row["strategy"], row["because"]): row for row in plan.why()}
+    assert rows["A", "tried again: timeout"]["todo"] == 1
+    assert rows["B", "not run yet"]["cells"] == 7
+    assert rows["B", "not run yet"]["datasets"] == "one, two"
+
+
+def test_what_is_new_is_told_apart(study):
+    more = replace(entry("one").split, folds=np.vstack([entry("one").split.folds, [[0, 1, 0, 1]]]))
+    entries = {
+        "one": replace(entry("one"), split=more),
+        "two": entry("two"),
+        "three": entry("three"),
+    }
+    wanted = {name: ["A", "C"] for name in entries}
+    before = study.status("one")
+    plan = make_plan(study, wanted, {}, entries=entries)
+    assert because(plan) == [
+        ("A", 6, 6, "not run yet"),
+        ("A", 1, 0, "done"),
+        ("A", 1, 0, "failed before: timeout (not tried again)"),
+        ("A", 2, 2, "new repeats"),
+        ("A", 4, 4, "new dataset"),
+        ("C", 14, 14, "new strategy"),
+    ]
+    assert plan.refusals == ()
+    assert study.datasets == ("one", "two")
+    np.testing.assert_array_equal(study.status("one"), before)
+
+
+def test_changed_parameters_are_a_refusal_until_they_may_be_replaced(study):
+    now = [StrategyEntry("A", "a2", {"C": 2}), StrategyEntry("B", "b")]
+    wanted = {"one": ["A", "B"]}
+    plan = make_plan(study, wanted, {}, strategies=now)
+    assert ("A", 4, 0, "parameters changed: C: 1 -> 2 (refused)") in because(plan)
+    with pytest.raises(StudyError, match=r"'A' was run with other parameters \(C: .*new name, or"):
+        plan.check()
+    plan = make_plan(study, wanted, {}, strategies=now, replace=True)
+    assert ("A", 4, 4, "parameters changed: C: 1 -> 2") in because(plan)
+    plan.check()
+    assert plan.counts() == {Status.MISSING: 7, Status.CRASHED: 1}
+
+
+def test_changed_data_or_split_are_refusals(study):
+    other = {
+        "one": replace(entry("one"), fingerprint="g"),
+        "two": replace(entry("two"), split=Split(entry("two").split.folds[:, ::-1], "reversed")),
+    }
+    plan = make_plan(study, {name: ["B"] for name in other}, {}, entries=other)
+    assert because(plan) == [
+        ("B", 4, 0, "data changed: f -> g (refused)"),
+        ("B", 4, 0, "split changed: by hand -> reversed (refused)"),
+    ]
+    assert [type(refusal) for refusal in plan.refusals] == [StudyError, StudyError]
+    assert plan.n_todo == 0
+
+
+def test_a_plan_needs_no_study(study):
+    plan = make_plan(None, {"one": ["A"]}, {}, entries={"one": entry("one")})
+    assert because(plan) == [("A", 4, 4, "new strategy")]
 
 
 def test_strategies_run_on_datasets_of_their_task():

@@ -1,0 +1,137 @@
+"""What ``mlaut plan`` tells before a run: reasons, time, room; and that it changes nothing."""
+
+import json
+
+import numpy as np
+import pytest
+
+from mlaut.experiments import plan_study, run_study
+from mlaut.experiments.forecast import _effects as effects
+from mlaut.experiments.forecast import expected_seconds, make_forecast
+from mlaut.experiments.plan import make_plan
+from mlaut.files_io import SplitEntry, StrategyEntry, Study
+from mlaut.records import CLASSIFICATION, Cell, Outcome, Split, Status
+
+STUDY = """
+[data]
+collection = "starter"
+datasets = ["iris", "zoo"]
+
+[split]
+scheme = "kfold(3)"
+
+[strategies]
+names = ["GaussianNaiveBayes", "BaselineClassifier"]
+
+[run]
+n_jobs = 1
+"""
+
+
+@pytest.fixture
+def study_file(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY)
+    return path
+
+
+def reasons(preview):
+    return [(row["strategy"], row["because"], row["todo"]) for row in preview.plan.why()]
+
+
+def test_a_study_that_is_not_there_yet_is_planned_without_making_it(study_file):
+    preview = plan_study(study_file)
+    assert (preview.plan.n_cells, preview.plan.n_todo) == (12, 12)
+    assert {because for _, because, _ in reasons(preview)} == {"new strategy"}
+    assert [path.name for path in study_file.parent.iterdir()] == ["study.toml"]
+    assert "12 cells, 0 done, 12 to do" in str(preview)
+    assert "time: not known, for nothing was seen yet" in str(preview)
+    json.dumps(preview.to_dict())
+
+
+def test_a_finished_study_is_planned_with_what_is_added(study_file):
+    run_study(study_file, verbose=0)
+    finished = plan_study(study_file)
+    assert finished.plan.n_todo == 0
+    assert {because for _, because, _ in reasons(finished)} == {"done"}
+    assert str(finished).endswith("12 cells, 12 done, 0 to do")
+    study_file.write_text(
+        STUDY.replace('"zoo"]', '"zoo", "wine"]')
+        .replace("kfold(3)", "repeated_kfold(3, 2)")
+        .replace('"BaselineClassifier"]', '"BaselineClassifier", "Bernoulli_Naive_Bayes"]')
+    )
+    before = {path: path.read_bytes() for path in study_file.parent.iterdir()}
+    preview = plan_study(study_file)
+    assert {path: path.read_bytes() for path in study_file.parent.iterdir()} == before
+    rows = {(row[0], row[1]): row[2] for row in reasons(preview)}
+    assert rows["GaussianNaiveBayes", "new dataset"] == 6
+    assert rows["GaussianNaiveBayes", "new repeats"] == 6
+    assert rows["BernoulliNaiveBayes", "new strategy"] == 18
+    run_study(study_file, verbose=0)
+    now = study_file.with_name("study.h5").stat().st_size
+    assert now == pytest.approx(preview.forecast.bytes_then, rel=0.25)
+
+
+def test_another_split_would_be_refused(study_file):
+    run_study(study_file, verbose=0)
+    study_file.write_text(STUDY.replace("kfold(3)", "kfold(4)"))
+    preview = plan_study(study_file)
+    assert preview.plan.n_todo == 0
+    assert "would be refused: dataset 'iris': it is split already" in str(preview)
+
+
+def seen_study(tmp_path, seconds):
+    """A study of one fold a dataset in which cells took some seconds; NaN: not run."""
+    study = Study(tmp_path / "study.h5")
+    split = Split(np.array([[0, 0, -1, -1]], dtype=np.int16), "by hand")
+    truth = np.array([0, 1, 0, 1], dtype=np.int32)
+    entries = [
+        SplitEntry(f"d{d}", f"/d{d}", CLASSIFICATION, f"f{d}", ("a", "b"), truth, split)
+        for d in range(len(seconds))
+    ]
+    study.save_splits(entries)
+    names = [f"s{s}" for s in range(len(seconds[0]))]
+    study.allocate([StrategyEntry(name, name) for name in names])
+    with study.writing() as writer:
+        for d, s in np.argwhere(~np.isnan(seconds)).tolist():
+            details = {"started": 0.0, "elapsed": seconds[d][s], "peak_memory": 1}
+            cell = Cell(f"d{d}", f"s{s}")
+            writer.write(Outcome(cell, Status.DONE, truth[:2], details=details))
+    return study, dict.fromkeys(study.datasets, names)
+
+
+def test_times_come_from_the_nearest_that_was_seen(tmp_path):
+    nan = np.nan
+    study, wanted = seen_study(tmp_path, [[1, 10, nan], [3, nan, nan], [nan, nan, nan]])
+    plan = make_plan(study, wanted, {})
+    seconds, basis = expected_seconds(plan, study)
+    assert seconds[0][:2].tolist() == [1, 10]
+    assert seconds[1][1] == pytest.approx(30)  # ten times s0, on the slower dataset
+    assert seconds[2][1] / seconds[2][0] == pytest.approx(10)
+    assert basis[1] == [
+        "the same strategy on the same dataset",
+        "the same strategy on other datasets",
+        "other strategies",
+    ]
+    made = make_forecast(plan, study.path, n_workers=2)
+    assert made.cells == 6
+    assert sum(made.basis.values()) == 6
+    assert made.wall_seconds == made.seconds / 2
+    assert f"{made.basis['other strategies']} cells by the times of other strategies" in str(made)
+    assert made.bytes_then == made.bytes_now == study.path.stat().st_size
+    assert made.fits
+
+
+def test_effects_of_strategies_and_datasets_are_found_where_they_add_up():
+    generator = np.random.default_rng(0)
+    of_strategy, of_dataset = generator.normal(size=6), generator.normal(size=8)
+    logs = of_dataset[:, None] + of_strategy
+    logs[generator.random(logs.shape) < 0.4] = np.nan
+    logs[3], logs[:, 2] = np.nan, np.nan
+    strategies, datasets = effects(logs)
+    assert np.isnan(strategies[2])
+    assert np.isnan(datasets[3])
+    known = np.ones((8, 6), dtype=bool)
+    known[3], known[:, 2] = False, False
+    found = (datasets[:, None] + strategies)[known]
+    np.testing.assert_allclose(found, (of_dataset[:, None] + of_strategy)[known], atol=1e-3)
