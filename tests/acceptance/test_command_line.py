@@ -122,6 +122,7 @@ def test_interrupt_says_how_to_go_on(tmp_path):
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored by nohup
     )
     while not tmp_path.joinpath("study.h5.journal").exists():
         time.sleep(0.02)

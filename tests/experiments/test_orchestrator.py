@@ -110,7 +110,11 @@ def test_interrupted_run_resumes_with_the_same_arrays(orchestrator, databases, t
     script = tmp_path / "script.py"  # unguarded by __main__, as users write them
     script.write_text(program)
     process = subprocess.Popen(
-        [sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored by nohup
     )
     study = Study(out_io.path)
     while not trace.exists() or len(trace.read_text().splitlines()) < 4:
