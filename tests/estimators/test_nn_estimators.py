@@ -504,6 +504,7 @@ def test_the_backend_is_the_users_or_the_first_that_is_installed(
 
 
 @needs_keras
+@pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed")
 def test_keras_starts_with_jax_and_bounded_threads_and_leaves_the_environment_alone(tmp_path):
     code = (
         "import os; before = dict(os.environ)\n"
