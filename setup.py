@@ -33,7 +33,7 @@ EXTRAS = {
 setup(
     name="mlaut",
     version="0.1.0",
-    description="Compare machine learning strategies over many datasets, and say how sure one can be",
+    description="Compare machine learning strategies over many datasets, and say how sure one is",
     long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="BSD-3-Clause",
