@@ -179,8 +179,7 @@ class _Forest(_Grown):
         forest = self._ensemble
         if getattr(forest, "class_weight", None) or forest.max_samples is not None:
             raise CannotShareError("samples that scikit-learn draws")
-        seeds = seeded(candidate.setting("random_state"))
-        self._seeds = [seeds.randint(LARGEST_SEED) for _ in range(n_trees)]
+        self._seeds = seeded(candidate.setting("random_state")).randint(LARGEST_SEED, size=n_trees)
         self._trees = self._grower(self._X.shape[1], len(self._y))
         for i, tree in enumerate(forest.estimators_[:n_trees]):
             if not same_tree(tree.tree_, self.grow(i, forest.max_depth)):

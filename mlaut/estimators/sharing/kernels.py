@@ -66,7 +66,7 @@ class GaussianMachines(Sharer):
                 fold.check_time()
                 before, fitted = fitted, solver.fit(candidate)
                 settled = before is not None and _same(before, fitted)
-                model = solver.model(fitted)
+                model = model if settled else solver.model(fitted)
             yield Shared((candidate.index,), model, fold)
 
 
@@ -213,17 +213,19 @@ def _width(gamma: Any, rows: np.ndarray) -> float:
 
 def _distances_within(rows: np.ndarray) -> np.ndarray:
     """Squared distances as libsvm has them when it fits: from squares and products."""
-    products = np.vecdot(rows[:, None], rows[None])
-    squares = products.diagonal().copy()
-    return _finite(squares[:, None] + squares[None] - 2 * products)
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = np.vecdot(rows[:, None], rows[None])
+        squares = products.diagonal().copy()
+        return _finite(squares[:, None] + squares[None] - 2 * products)
 
 
 def _distances(others: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Squared distances as libsvm has them when it predicts: from differences."""
     distances = np.empty((len(others), len(rows)))
-    for one, out in zip(others, distances, strict=True):
-        difference = one - rows
-        np.vecdot(difference, difference, out=out)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for one, out in zip(others, distances, strict=True):
+            difference = one - rows
+            np.vecdot(difference, difference, out=out)
     return _finite(distances)
 
 

@@ -196,6 +196,7 @@ class Trees(Sharer):
 
 
 def _down_in_depth(group: list[Candidate], fold: Fold) -> Iterator[Shared]:
+    group = sorted(group, key=_depth, reverse=True)
     grower = _LoneTrees(group[0], fold)
     for members, tree in _distinct(group, grower, fold):
         yield Shared(tuple(c.index for c in members), grower.model(tree), fold)
@@ -206,7 +207,7 @@ def _distinct(
 ) -> Iterator[tuple[list[Candidate], Tree]]:
     tree: Any = None
     members: list[Candidate] = []
-    for candidate in sorted(group, key=_depth, reverse=True):
+    for candidate in group:
         if tree is None or _depth(candidate) <= tree.max_depth:
             if tree is not None:
                 yield members, tree
