@@ -20,6 +20,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.linear_model import ElasticNet, Lasso, LassoLars, LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.svm import SVC, SVR
 from sklearn.tree import (
@@ -29,6 +30,8 @@ from sklearn.tree import (
     ExtraTreeRegressor,
 )
 from sklearn.utils.fixes import parse_version
+
+from mlaut.estimators.sharing.families import groups_of
 
 from .sharing_cases import (
     CLASSES,
@@ -159,11 +162,12 @@ def test_other_scores_and_training_scores_are_the_same(name, scoring):
     check_all_shared(sharing)
 
 
-def test_logistic_regression_is_left_to_scikit_learn():
+def test_what_no_family_knows_is_left_to_scikit_learn():
     X, y = CLASSES["two classes"]
-    plain, sharing = both(LogisticRegression(), {"C": [0.1, 1.0]}, X, y, STRATIFIED)
+    plain, sharing = both(GaussianNB(), {"var_smoothing": [1e-9, 0.1]}, X, y, STRATIFIED)
     check_equal(plain, sharing)
     assert sharing.sharing_ == {"shared": 0, "plain": 6, "resumed": 0, "missing": 0}
+    assert groups_of(LogisticRegression(), [{"C": 0.1}, {"C": 1.0}])[0].sharer is None
 
 
 @pytest.mark.slow

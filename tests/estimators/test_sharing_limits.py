@@ -1,6 +1,7 @@
 """Searches that are killed, run out of time, or give up on what cannot win."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -132,13 +133,15 @@ def test_a_killed_search_goes_on_where_it_was(tmp_path):
     script, path = tmp_path / "script.py", tmp_path / "scores"
     script.write_text(textwrap.dedent(KILLED))
     command = [sys.executable, str(script), str(path)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    path_of_this = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=path_of_this)
     for _ in range(20):
         process.stdout.readline()
     process.send_signal(signal.SIGKILL)
     process.stdout.close()
     assert process.wait() == -signal.SIGKILL
-    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    again = subprocess.run(command, capture_output=True, text=True, check=True, env=path_of_this)
+    output = again.stdout
     places, (counts, table) = output.splitlines()[:-2], output.splitlines()[-2:]
     n_resumed, best = map(int, counts.split())
     assert 20 <= n_resumed < 54
