@@ -239,10 +239,78 @@ def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
     _table([list(row.values()) for row in rows], list(rows[0]) if rows else [])
 
 
+@cli.command()
+@click.argument("studies", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="A new file.")
+def merge(studies: Sequence[Path], output: Path) -> None:
+    """Join studies of the same splits, for example of several machines, into a new one.
+
+    \b
+    mlaut merge a.h5 b.h5 -o all.h5
+    """
+    from mlaut.experiments import study_status
+    from mlaut.files_io import merge_studies
+
+    click.echo(str(study_status(merge_studies(studies, output).path)))
+
+
+@cli.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option("--refit", default="0", help="Share of the cells to fit again, for example 1%.")
+@click.option("--seed", default=0, help="Of the sample of cells.")
+@click.option("--input", "database", type=click.Path(path_type=Path), help="The datasets.")
+@click.option("-j", "--n-jobs", default=-1, show_default=True, help="Worker processes.")
+@click.option("--mend", is_flag=True, help="Clear damaged cells, for the next run to do again.")
+@click.option("--seal", is_flag=True, help="First accept what another program has changed.")
+@click.option("--metric", help="Recompute this score from the predictions too.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def verify(
+    study: Path,
+    database: Path | None,
+    mend: bool,
+    seal: bool,
+    metric: str | None,
+    as_json: bool,
+    **arguments: Any,
+) -> None:
+    """Check a study, a study file or an input database; fit some cells again and compare.
+
+    Leaves with code 1 where a problem was found.
+
+    \b
+    mlaut verify study.h5
+    mlaut verify study.toml --refit 1%
+    """
+    from mlaut.experiments import verify_study
+    from mlaut.files_io import FilesIO, Study, accept_changes
+
+    path = _study(study)[0]
+    if seal:
+        accept_changes(path)
+    cleared = sum(Study(path).mend().values()) if mend else 0
+    input_io = FilesIO(database) if database else None
+    found = verify_study(study, hdf5_input_io=input_io, **arguments)
+    scores = _mean_scores(path, metric) if metric and found.ok else {}
+    if as_json:
+        click.echo(json.dumps({**found.to_dict(), "cleared": cleared, "scores": scores}))
+    else:
+        click.echo(str(found) + (f"\n  {cleared} damaged cells cleared" if cleared else ""))
+        _table([[name, f"{score:.6g}"] for name, score in scores.items()], ["strategy", "score"])
+    if not found.ok:
+        sys.exit(1)
+
+
 def _run(study_file: Path, verbose: int = 1, **changes: Any) -> None:
     from mlaut.experiments import run_study
 
     click.echo(str(run_study(study_file, verbose=verbose, **changes)))
+
+
+def _mean_scores(study: Path, metric: str) -> dict[str, float]:
+    from mlaut.analysis import Results
+
+    means = Results.from_study(study, metric).scores.mean()
+    return {str(name): float(mean) for name, mean in means.items()}
 
 
 def _study(path: Path) -> tuple[Path, str | None]:

@@ -12,11 +12,13 @@ _HOME = {
     "RunSummary": "mlaut.experiments.orchestrator",
     "StudyFile": "mlaut.experiments.study_file",
     "StudyStatus": "mlaut.experiments.status",
+    "Verification": "mlaut.experiments.verify",
     "make_forecast": "mlaut.experiments.forecast",
     "plan_study": "mlaut.experiments.preview",
     "read_study_file": "mlaut.experiments.study_file",
     "run_study": "mlaut.experiments.study_file",
     "study_status": "mlaut.experiments.status",
+    "verify_study": "mlaut.experiments.verify",
 }
 
 __all__ = [*_HOME]

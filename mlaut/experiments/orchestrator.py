@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -207,6 +208,7 @@ class Orchestrator:
         study.allocate(strategy_entries(strategies), wanted, replace=overwrite_predictions)
         about = {
             "seed": self.seed,
+            "input": os.path.relpath(self.hdf5_input_io.path, study.path.parent),
             "threads": threads,
             "n_jobs": n_jobs,
             "timeout": timeout,
@@ -325,14 +327,14 @@ class Orchestrator:
         reasons: Counter[str] = Counter()
         progress = Progress(plan.n_todo, verbose)
         if plan.n_todo:
+            path = self.hdf5_input_io.path
+            batches = make_batches(plan.groups(), strategies, path, self.seed, options)
             try:
                 with (
                     interrupted_once(),
                     study.writing({**describe_environment(), **about}) as writer,
                     progress,
-                    contextlib.closing(
-                        engine.run(self._batches(plan, strategies, options))
-                    ) as ended,
+                    contextlib.closing(engine.run(batches)) as ended,
                 ):
                     _forget(writer, plan)
                     for outcomes in ended:
@@ -361,23 +363,27 @@ class Orchestrator:
             seconds=time.monotonic() - begun,
         )
 
-    def _batches(
-        self, plan: Plan, strategies: Sequence[MlautEstimator], options: CellOptions
-    ) -> Iterator[Batch]:
-        pickled = {strategy.name: cloudpickle.dumps(strategy) for strategy in strategies}
-        database = str(self.hdf5_input_io.path.absolute())
-        for entry, name, cells in plan.groups():
-            yield Batch(
-                dataset=DatasetRef(
-                    database, entry.path, entry.name, entry.fingerprint, entry.classes
-                ),
-                name=name,
-                strategy=pickled[name],
-                cells=cells,
-                folds={repeat: entry.split.folds[repeat] for repeat, _ in cells},
-                seed=self.seed,
-                options=options,
-            )
+
+def make_batches(
+    groups: Iterable[tuple[SplitEntry, str, tuple[tuple[int, int], ...]]],
+    strategies: Sequence[MlautEstimator],
+    database: Path,
+    seed: int,
+    options: CellOptions,
+) -> Iterator[Batch]:
+    """Give groups of cells (`Plan.groups`) as engines take them."""
+    pickled = {strategy.name: cloudpickle.dumps(strategy) for strategy in strategies}
+    path = str(database.absolute())
+    for entry, name, cells in groups:
+        yield Batch(
+            dataset=DatasetRef(path, entry.path, entry.name, entry.fingerprint, entry.classes),
+            name=name,
+            strategy=pickled[name],
+            cells=cells,
+            folds={repeat: entry.split.folds[repeat] for repeat, _ in cells},
+            seed=seed,
+            options=options,
+        )
 
 
 def _names(strategies: Sequence[MlautEstimator]) -> list[str]:

@@ -6,6 +6,7 @@ it is first used.
 
 from typing import TYPE_CHECKING
 
+from mlaut.files_io.hdf5 import accept_changes
 from mlaut.files_io.memory import MemoryStudy
 from mlaut.files_io.study import Study, StudyWriter
 from mlaut.files_io.study_records import SplitEntry, StrategyEntry
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from mlaut.files_io.datasets import DatasetInfo
     from mlaut.files_io.files_io import FilesIO
     from mlaut.files_io.frames import fingerprint
+    from mlaut.files_io.study_merge import merge_studies
 
 __all__ = [
     "DatasetInfo",
@@ -24,7 +26,9 @@ __all__ = [
     "StrategyEntry",
     "Study",
     "StudyWriter",
+    "accept_changes",
     "fingerprint",
+    "merge_studies",
 ]
 
 __getattr__, __dir__ = attach(
@@ -33,5 +37,6 @@ __getattr__, __dir__ = attach(
         "DatasetInfo": "mlaut.files_io.datasets",
         "FilesIO": "mlaut.files_io.files_io",
         "fingerprint": "mlaut.files_io.frames",
+        "merge_studies": "mlaut.files_io.study_merge",
     },
 )

@@ -33,7 +33,15 @@ from mlaut.files_io.lock import locked
 from mlaut.files_io.seal import BLOCK, check_seal, list_open, write_seal
 from mlaut.files_io.system_errors import explain, explained
 
-__all__ = ["InPlace", "RawArray", "fsync_folder", "read_h5", "rewrite_h5", "write_in_place"]
+__all__ = [
+    "InPlace",
+    "RawArray",
+    "accept_changes",
+    "fsync_folder",
+    "read_h5",
+    "rewrite_h5",
+    "write_in_place",
+]
 
 
 def _open(path: Path, mode: str, doing: str) -> h5py.File:
@@ -124,6 +132,21 @@ def rewrite_h5(
             fsync_folder(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def accept_changes(path: str | os.PathLike[str]) -> None:
+    """Seal a database again that another program has changed; what it holds is not looked at.
+
+    Raises
+    ------
+    StoreError
+        There is no such file, HDF5 cannot open it, or another process writes to it.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise explain(FileNotFoundError(errno.ENOENT, ""), path, "sealing it")
+    with rewrite_h5(path, unsealed=True):
+        pass
 
 
 def _umask() -> int:

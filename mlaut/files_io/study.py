@@ -105,7 +105,8 @@ class Study:
     # ---------------------------------------------------------------- reading
 
     @contextlib.contextmanager
-    def _reading(self) -> Iterator[h5py.File]:
+    def reading(self) -> Iterator[h5py.File]:
+        """Open the file for those who look at its structure; what is damaged is told."""
         with read_h5(self.path) as file:
             check_format(file, self.path)
             with damage_explained(self.path):
@@ -122,25 +123,25 @@ class Study:
     @property
     def id(self) -> str:
         """What tells this study from every other, as text."""
-        with self._reading() as file:
+        with self.reading() as file:
             return str(file.attrs["study_id"])
 
     @property
     def datasets(self) -> tuple[str, ...]:
         """Names of the datasets that have a split, in the order of the file."""
-        with self._reading() as file:
+        with self.reading() as file:
             return tuple(from_h5(name) for name in file[SPLITS])
 
     @property
     def strategies(self) -> tuple[StrategyEntry, ...]:
         """The strategies in order of arrival."""
-        with self._reading() as file:
+        with self.reading() as file:
             return strategies_of(file)
 
     @property
     def runs(self) -> tuple[dict[str, Any], ...]:
         """What is told of each run that ended: machine, versions, arguments."""
-        with self._reading() as file:
+        with self.reading() as file:
             return tuple(get_json(file, RUNS, []))
 
     def load_split(self, dataset: str) -> SplitEntry:
@@ -151,12 +152,12 @@ class Study:
         StudyError
             The study has no split of that dataset.
         """
-        with self._reading() as file:
+        with self.reading() as file:
             return entry_of(file, dataset)
 
     def load_splits(self) -> dict[str, SplitEntry]:
         """Give identity, truth and split of every dataset."""
-        with self._reading() as file:
+        with self.reading() as file:
             return {name: entry_of(file, name) for name in map(from_h5, file[SPLITS])}
 
     def block(self, dataset: str) -> Block:
@@ -172,7 +173,7 @@ class Study:
 
     def blocks(self, datasets: Iterable[str] | None = None) -> Iterator[Block]:
         """Everything numeric, dataset by dataset (default: of all), in one opening of the file."""
-        with self._reading() as file:
+        with self.reading() as file:
             for name in _names(file, datasets):
                 yield self._whole(file, name, StudyArrays.block)
 
@@ -189,7 +190,7 @@ class Study:
             status, torn = arrays.status()
             return (arrays.names, status), torn
 
-        with self._reading() as file:
+        with self.reading() as file:
             return {name: self._whole(file, name, read) for name in _names(file, datasets)}
 
     def numbers(
@@ -205,7 +206,7 @@ class Study:
             status, torn = arrays.status()
             return {"status": status, **arrays.numbers()}, torn
 
-        with self._reading() as file:
+        with self.reading() as file:
             for name in _names(file, datasets):
                 yield name, self._whole(file, name, read)
 
@@ -233,7 +234,7 @@ class Study:
         only : collection of Status
             Of the cells that have one of these.
         """
-        with self._reading() as file:
+        with self.reading() as file:
             live = index_journal(self.journal_path, str(file.attrs["study_id"]))
             for name in _names(file, datasets):
                 arrays = arrays_of(file, name)
@@ -252,7 +253,7 @@ class Study:
         """Read of a dataset what is whole; what is torn must have a run that will mend it."""
         found, torn = read(arrays_of(file, name))
         if torn.any() and not self.journal_path.exists():
-            with self._reading() as settled:  # a run may have ended meanwhile
+            with self.reading() as settled:  # a run may have ended meanwhile
                 arrays = arrays_of(settled, name)
                 found, torn = read(arrays)
             if torn.any() and not self.journal_path.exists():
@@ -409,6 +410,21 @@ class Study:
         """
         with locked(self.path):
             self._settle()
+
+    def mend(self) -> dict[str, int]:
+        """Clear the cells whose checksum does not hold, so that the next run does them again.
+
+        Returns
+        -------
+        dict of str to int
+            How many they were, of each dataset that had any.
+        """
+        with locked(self.path):
+            self._settle()
+            with damage_explained(self.path), write_in_place(self.path) as file:
+                cleared = forget_torn(file)
+                file.sync()
+            return cleared
 
     def _settle(self, crashed: bool = True) -> None:
         if not self.journal_path.exists() or not self.exists:

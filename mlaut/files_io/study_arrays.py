@@ -15,7 +15,14 @@ from mlaut.files_io.hdf5 import InPlace
 from mlaut.files_io.study_records import USAGE, SplitEntry, prediction_type
 from mlaut.records import CLASSIFICATION, Block, Cell, Outcome, Split, Status
 
-__all__ = ["ArrayWriter", "StudyArrays", "get_json", "put_json"]
+__all__ = [
+    "ArrayWriter",
+    "StudyArrays",
+    "array_layout",
+    "get_json",
+    "put_json",
+    "tested_rows",
+]
 
 _CELL_ARRAYS: dict[str, tuple[str, tuple[int, ...], float]] = {
     "status": ("u1", (), 0),
@@ -103,7 +110,7 @@ class StudyArrays:
         stored = self.group["checksum"][...]
         torn |= (status > 0) & (_checksums(entry.split, status, numbers, rows) != stored)
         status[torn] = Status.MISSING
-        empty = ~_tested(folds, status == Status.DONE)
+        empty = ~tested_rows(folds, status == Status.DONE)
         rows["predictions"][empty] = prediction_type(entry.task)[1]
         if "probabilities" in rows:
             rows["probabilities"][empty] = np.nan
@@ -198,7 +205,7 @@ def array_layout(
     return layout
 
 
-def _tested(folds: np.ndarray, cells: np.ndarray) -> np.ndarray:
+def tested_rows(folds: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """Whether a row is tested in one of some cells (S, R, F): bool, shape (S, R, row)."""
     tested = np.zeros((len(cells), *folds.shape), dtype=bool)
     for repeat, of_repeat in enumerate(folds):

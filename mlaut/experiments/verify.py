@@ -1,0 +1,407 @@
+"""Whether a study is what it says: structure, checksums, data, and cells that are fitted again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mlaut.data.targets import encode_target
+from mlaut.errors import MlautError, StudyError
+from mlaut.estimators import MlautEstimator, as_strategies
+from mlaut.experiments.cell import CellOptions, cell_seed
+from mlaut.experiments.engines import Engine, make_engine
+from mlaut.experiments.environment import describe_environment
+from mlaut.experiments.orchestrator import make_batches
+from mlaut.experiments.study_file import choose_strategies, read_study_file
+from mlaut.files_io import FilesIO, SplitEntry, Study
+from mlaut.files_io.study_checks import problems_of
+from mlaut.records import Block, Cell, Outcome, Status
+
+__all__ = ["Drift", "Verification", "verify_study"]
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A cell that was fitted again and gave something else.
+
+    Attributes
+    ----------
+    cell : Cell
+    what : str
+        How many predictions differ, and by how much the probabilities; or how it failed.
+    versions : mapping of str to (str, str)
+        What differs between the run that made it and now: package, Python or processor, then and
+        now.
+    """
+
+    cell: Cell
+    what: str
+    versions: Mapping[str, tuple[str, str]]
+
+    def __str__(self) -> str:
+        changes = [f"{name} {then} -> {now}" for name, (then, now) in self.versions.items()]
+        versions = ", ".join(changes)
+        return f"{self.cell}: {self.what}; {versions or 'all versions are the same'}"
+
+
+@dataclass(frozen=True, eq=False)
+class Verification:
+    """What was checked, and what was found.
+
+    Attributes
+    ----------
+    path : Path
+    datasets : int
+    counts : mapping of Status to int
+        Cells of each status, of the datasets that can be read.
+    problems : tuple of (str, str)
+        Where, and what.
+    unsettled : bool
+        Whether an interrupted run left a journal; the next run puts it in order.
+    refitted : int
+        Cells that were fitted again.
+    drifts : tuple of Drift
+    left_out : tuple of str
+        Strategies of which no cell could be fitted again, with the reason.
+    """
+
+    path: Path
+    datasets: int
+    counts: Mapping[Status, int]
+    problems: tuple[tuple[str, str], ...]
+    unsettled: bool = False
+    refitted: int = 0
+    drifts: tuple[Drift, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was found."""
+        return not self.problems and not self.drifts
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain JSON values."""
+        return {
+            "study": str(self.path),
+            "ok": self.ok,
+            "datasets": self.datasets,
+            "unsettled": self.unsettled,
+            "cells": {status.word: n for status, n in sorted(self.counts.items())},
+            "problems": [list(problem) for problem in self.problems],
+            "refitted": self.refitted,
+            "drifts": [
+                {"cell": str(d.cell), "what": d.what, "versions": dict(d.versions)}
+                for d in self.drifts
+            ],
+            "left_out": list(self.left_out),
+        }
+
+    def __str__(self) -> str:
+        cells = ", ".join(f"{n} {status.word}" for status, n in sorted(self.counts.items()))
+        told = f", {sum(self.counts.values())} cells: {cells}" if cells else ""
+        lines = [f"{self.path}: {self.datasets} datasets{told}"]
+        lines += [f"  {where}: {what}" for where, what in self.problems]
+        if not self.problems:
+            lines.append("  no problem found in structure and content")
+        if self.unsettled:
+            lines.append("  an interrupted run left a journal; the next run puts it in order")
+        if self.refitted:
+            others = f"{len(self.drifts)} gave other results" if self.drifts else "all as stored"
+            lines.append(f"  {self.refitted} cells fitted again, {others}")
+        lines += [f"  {drift}" for drift in self.drifts]
+        lines += [f"  not fitted again: {reason}" for reason in self.left_out]
+        return "\n".join(lines)
+
+
+def verify_study(
+    path: str | os.PathLike[str],
+    *,
+    refit: str | float = 0.0,
+    strategies: Any = None,
+    hdf5_input_io: FilesIO | None = None,
+    engine: str | Engine = "local",
+    n_jobs: int | None = -1,
+    seed: int = 0,
+) -> Verification:
+    """Check a study: structure, checksums, data, seeds; and fit some cells again.
+
+    Parameters
+    ----------
+    path : path-like
+        A study, or the study file that made it.
+    refit : str or float, default 0
+        Share of the cells that are done to fit again, drawn at random: ``"1%"`` or ``0.01``.
+    strategies : strategies, optional
+        To fit again with, as ``Orchestrator.run`` takes them; default those of the study file, or
+        those that come with MLaut and have the stored name and parameters.
+    hdf5_input_io : FilesIO, optional
+        The datasets; default the database of the last run, if it is where it was.
+    engine, n_jobs
+        Where cells are fitted again.
+    seed : int, default 0
+        Of the sample of cells.
+
+    Returns
+    -------
+    Verification
+
+    Raises
+    ------
+    StudyError
+        Cells are to be fitted again, and the datasets or the strategies are not at hand.
+    """
+    path, share = Path(path), _share(refit)
+    if path.suffix == ".toml":
+        file = read_study_file(path)
+        strategies = choose_strategies(file) if strategies is None else strategies
+        hdf5_input_io = hdf5_input_io or (FilesIO(file.input) if file.input.exists() else None)
+        path = file.output
+    study = Study(path)
+    problems = list(problems_of(study))
+    if any(where == "study" for where, _ in problems):
+        return _of_input(path) if _is_input(path) else Verification(path, 0, {}, tuple(problems))
+    hdf5_input_io = hdf5_input_io or _recorded_input(study)
+    blamed = {where for where, _ in problems}
+    names = [name for name in study.datasets if f"dataset {name!r}" not in blamed]
+    problems += _of_seeds(study, names)
+    if hdf5_input_io is not None:
+        problems += _of_data(study, names, hdf5_input_io)
+    found = Verification(
+        path,
+        len(study.datasets),
+        _counts(study, names),
+        tuple(problems),
+        study.journal_path.exists(),
+    )
+    if not share or problems or not found.counts.get(Status.DONE):
+        return found
+    if hdf5_input_io is None:
+        raise StudyError(f"{path}: to fit cells again the datasets are needed; name their database")
+    usable, left_out = _usable(study, strategies)
+    cells = _sample(study, [strategy.name for strategy in usable], share, seed)
+    drifts = _refit(study, hdf5_input_io, usable, cells, make_engine(engine, n_jobs))
+    return replace(found, refitted=len(cells), drifts=tuple(drifts), left_out=tuple(left_out))
+
+
+def _share(text: str | float) -> float:
+    """Read a share of cells.
+
+    Examples
+    --------
+    >>> _share("1%"), _share("0.5"), _share(0)
+    (0.01, 0.5, 0.0)
+    """
+    number = str(text).strip()
+    try:
+        share = float(number.rstrip("%")) / (100 if number.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise StudyError(f"refit {text!r}: not a share of the cells; write '1%' or 0.01")
+    return share
+
+
+def _counts(study: Study, names: Sequence[str]) -> dict[Status, int]:
+    counts = np.zeros(len(Status), dtype=int)
+    for _, status in study.statuses(names).values():
+        counts += np.bincount(status.ravel(), minlength=len(Status))
+    return {Status(kind): int(n) for kind, n in enumerate(counts) if n}
+
+
+# -------------------------------------------------------------- seeds and data
+
+
+def _is_input(path: Path) -> bool:
+    try:
+        return path.exists() and not Study(path).exists
+    except MlautError:
+        return False
+
+
+def _of_input(path: Path) -> Verification:
+    """Check a database of datasets: each must be what was stored."""
+    input_io, problems = FilesIO(path), []
+    paths = input_io.list_datasets()[1]
+    for dataset in paths:
+        try:
+            input_io.load_dataset(dataset)
+        except MlautError as error:
+            problems.append((f"dataset {dataset!r}", str(error)))
+    return Verification(path, len(paths), {}, tuple(problems))
+
+
+def _of_seeds(study: Study, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Find cells whose seed does not follow from their key and the seed of a run."""
+    seeds = {run["seed"] for run in study.runs if isinstance(run.get("seed"), int)}
+    if not seeds:
+        return
+    strategies = {name: known for name, (known, _) in study.statuses(names).items()}
+    for name, numbers in study.numbers(names):
+        for s, repeat, fold in np.argwhere(numbers["status"] == Status.DONE).tolist():
+            cell = Cell(name, strategies[name][s], repeat, fold)
+            if int(numbers["seed"][s, repeat, fold]) not in {cell_seed(k, cell) for k in seeds}:
+                yield f"dataset {name!r}", f"{cell}: its seed does not follow from its key"
+
+
+def _recorded_input(study: Study) -> FilesIO | None:
+    for run in reversed(study.runs):
+        path = study.path.parent / str(run.get("input", ""))
+        if run.get("input") and path.is_file():
+            return FilesIO(path)
+    return None
+
+
+def _of_data(study: Study, names: Sequence[str], input_io: FilesIO) -> Iterator[tuple[str, str]]:
+    """Find datasets that are not what they were split on."""
+    for name in names:
+        entry = study.load_split(name)
+        try:
+            dataset = input_io.load_dataset(entry.path)
+            truth, classes = encode_target(dataset.labels, dataset.task)
+        except MlautError as error:
+            yield f"dataset {name!r}", str(error)
+            continue
+        if dataset.fingerprint != entry.fingerprint:
+            yield f"dataset {name!r}", f"{input_io.path} has other content under {entry.path}"
+        elif classes != entry.classes or not np.array_equal(truth, entry.truth):
+            yield f"dataset {name!r}", "its truth is not the target of its dataset"
+
+
+# ---------------------------------------------------------------- fitting again
+
+
+def _usable(study: Study, given: Any) -> tuple[list[MlautEstimator], list[str]]:
+    """Give the strategies that are those of the study, and why others are not."""
+    usable, left_out = [], []
+    candidates = {} if given is None else {s.name: s for s in as_strategies(given)}
+    for entry in study.strategies:
+        strategy = candidates.get(entry.name)
+        if given is None:
+            strategy = _of_registry(entry.name)
+        if strategy is None:
+            left_out.append(f"{entry.name}: no such strategy at hand; name the study file")
+        elif strategy.fingerprint() != entry.fingerprint:
+            left_out.append(f"{entry.name}: its parameters are not those that are stored")
+        else:
+            usable.append(strategy)
+    if not usable:
+        raise StudyError(f"{study.path}: nothing can be fitted again: {'; '.join(left_out)}")
+    return usable, left_out
+
+
+def _of_registry(name: str) -> MlautEstimator | None:
+    try:
+        return as_strategies(name)[0]
+    except MlautError:
+        return None
+
+
+def _sample(study: Study, names: Sequence[str], share: float, seed: int) -> list[Cell]:
+    """Draw cells that are done, at least one."""
+    places: list[tuple[str, tuple[str, ...], np.ndarray]] = []
+    for dataset, (known, status) in study.statuses().items():
+        wanted = np.isin(known, names)[:, None, None]
+        places.append((dataset, known, np.argwhere((status == Status.DONE) & wanted)))
+    ends = np.cumsum([len(of_dataset) for _, _, of_dataset in places])
+    total = int(ends[-1])
+    size = min(total, max(1, round(share * total)))
+    chosen = np.sort(np.random.default_rng(seed).choice(total, size, replace=False))
+    cells = []
+    for number in chosen.tolist():
+        d = int(np.searchsorted(ends, number, side="right"))
+        dataset, known, of_dataset = places[d]
+        s, repeat, fold = of_dataset[number - ends[d]].tolist()
+        cells.append(Cell(dataset, known[s], repeat, fold))
+    return cells
+
+
+def _refit(
+    study: Study,
+    input_io: FilesIO,
+    strategies: Sequence[MlautEstimator],
+    cells: Sequence[Cell],
+    engine: Engine,
+) -> Iterator[Drift]:
+    """Fit cells again, and give those that come out otherwise."""
+    runs = _Runs(study)
+    entries, block = study.load_splits(), lru_cache(maxsize=4)(study.block)
+    by_run: dict[tuple[int, int], list[Cell]] = {}
+    for cell in cells:
+        run = runs.of(cell)
+        key = int(run.get("seed", 0)), int(run.get("threads", 1))
+        by_run.setdefault(key, []).append(cell)
+    for (seed, threads), of_run in by_run.items():
+        groups = _groups(entries, of_run)
+        batches = make_batches(groups, strategies, input_io.path, seed, CellOptions(threads))
+        for outcomes in engine.run(batches):
+            for outcome in outcomes:
+                what = _difference(block(outcome.cell.dataset), outcome)
+                if what:
+                    yield Drift(outcome.cell, what, runs.changes(outcome.cell))
+
+
+def _groups(
+    entries: Mapping[str, SplitEntry], cells: Iterable[Cell]
+) -> Iterator[tuple[SplitEntry, str, tuple[tuple[int, int], ...]]]:
+    found: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for cell in cells:
+        found.setdefault((cell.dataset, cell.strategy), []).append((cell.repeat, cell.fold))
+    for (dataset, strategy), of_group in found.items():
+        yield entries[dataset], strategy, tuple(of_group)
+
+
+def _difference(block: Block, outcome: Outcome) -> str:
+    cell = outcome.cell
+    if outcome.predictions is None:
+        return f"{outcome.status.word}: {outcome.reason}"
+    s, test = block.strategies.index(cell.strategy), block.split.folds[cell.repeat] == cell.fold
+    before = block.predictions[s, cell.repeat, test]
+    differ = int((before != outcome.predictions).sum())
+    told = [f"{differ} of {len(before)} predictions differ"] if differ else []
+    if block.probabilities is not None and outcome.probabilities is not None:
+        gap = np.abs(block.probabilities[s, cell.repeat, test] - outcome.probabilities).max()
+        told += [f"probabilities differ by up to {gap:.2g}"] if gap > 0 else []
+    return ", ".join(told)
+
+
+class _Runs:
+    """Which run made a cell, and what has changed since."""
+
+    def __init__(self, study: Study) -> None:
+        self._runs = sorted(study.runs, key=_began)
+        self._began = [_began(run) for run in self._runs]
+        self._usage = {name: numbers["usage"] for name, numbers in study.numbers()}
+        self._names = {name: names for name, (names, _) in study.statuses().items()}
+        self._now = describe_environment()
+
+    def of(self, cell: Cell) -> Mapping[str, Any]:
+        """Give the last run that had begun before the cell did."""
+        s = self._names[cell.dataset].index(cell.strategy)
+        started = self._usage[cell.dataset][s, cell.repeat, cell.fold, 0]
+        at = int(np.searchsorted(self._began, started, side="right")) - 1
+        return self._runs[max(at, 0)] if self._runs else {}
+
+    def changes(self, cell: Cell) -> dict[str, tuple[str, str]]:
+        """Name what differs between the run of a cell and now: then and now."""
+        then, now = _versions(self.of(cell)), _versions(self._now)
+        return {
+            name: (then.get(name, "none"), now.get(name, "none"))
+            for name in sorted({*then, *now})
+            if then.get(name) != now.get(name)
+        }
+
+
+def _began(run: Mapping[str, Any]) -> float:
+    return datetime.fromisoformat(run["started"]).timestamp() if "started" in run else 0.0
+
+
+def _versions(run: Mapping[str, Any]) -> dict[str, str]:
+    told = {key: str(run[key]) for key in ("python", "platform", "processor") if key in run}
+    return {**told, **run.get("versions", {})}

@@ -1,0 +1,200 @@
+"""Join studies whose cells were run apart, for example on several machines."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from mlaut.errors import StudyError
+from mlaut.files_io.hdf5 import read_h5, rewrite_h5
+from mlaut.files_io.lock import holder_of
+from mlaut.files_io.models import models_folder
+from mlaut.files_io.names import to_h5
+from mlaut.files_io.study import Study
+from mlaut.files_io.study_arrays import StudyArrays, array_layout, put_json, tested_rows
+from mlaut.files_io.study_layout import PREDICTIONS, RUNS, STRATEGIES, arrays_of, mark, put_entry
+from mlaut.files_io.study_records import (
+    SplitEntry,
+    StrategyEntry,
+    extends,
+    merged_entry,
+    merged_strategies,
+    ragged,
+)
+from mlaut.files_io.system_errors import explained
+from mlaut.records import Block, Cell, Status
+
+__all__ = ["merge_studies"]
+
+
+def merge_studies(
+    sources: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]
+) -> Study:
+    """Join studies into a new one, with every dataset, strategy, repeat and outcome of any.
+
+    Parameters
+    ----------
+    sources : sequence of path-like
+        Two or more studies. A dataset that several have must be the same table, split in the same
+        way; one may have further repeats. A strategy that several have must have the same
+        parameters. Where several have a cell, the one that is done counts, then the first.
+    output : path-like
+        Must not exist.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    StudyError
+        The studies contradict each other, one is being written to, or the output exists.
+    """
+    target, studies = Path(output), [Study(path) for path in sources]
+    if len(studies) < 2:
+        raise StudyError(f"{target}: nothing to merge; name two studies or more")
+    if target.exists():
+        raise StudyError(f"{target}: exists, and merging makes a new study; name another output")
+    for study in studies:
+        if holder := holder_of(study.path):
+            raise StudyError(
+                f"{study.path}: process {holder.get('pid', '?')} is writing to it; "
+                "merge when it has ended"
+            )
+    entries, strategies = _entries(studies), _strategies(studies)
+    models: list[tuple[Path, str]] = []
+    with ExitStack() as stack:
+        new = stack.enter_context(rewrite_h5(target, fresh=True))
+        old = [stack.enter_context(read_h5(study.path)) for study in studies]
+        mark(new)
+        put_json(new, STRATEGIES, [vars(entry) for entry in strategies])
+        runs = {run["id"]: run for study in studies for run in study.runs}
+        put_json(new, RUNS, list(runs.values()))
+        for entry in entries.values():
+            put_entry(new, entry)
+            models += _merge_dataset(new, entry, strategies, list(zip(studies, old, strict=True)))
+    for folder, file in models:
+        _copy_model(folder / file, models_folder(target) / file)
+    return Study(target)
+
+
+def _entries(studies: Sequence[Study]) -> dict[str, SplitEntry]:
+    entries: dict[str, SplitEntry] = {}
+    home: dict[str, Path] = {}
+    for study in studies:
+        for name, entry in study.load_splits().items():
+            known = entries.setdefault(name, entry)
+            first = home.setdefault(name, study.path)
+            if extends(entry, known):
+                continue
+            try:
+                entries[name] = merged_entry(known, entry)
+            except StudyError:
+                what = "split" if known.fingerprint == entry.fingerprint else "content"
+                raise StudyError(
+                    f"{first} and {study.path}: dataset {name!r} has another {what} in each; "
+                    "only studies of one split can be merged"
+                ) from None
+    return entries
+
+
+def _strategies(studies: Sequence[Study]) -> list[StrategyEntry]:
+    merged: list[StrategyEntry] = []
+    for study in studies:
+        try:
+            merged = merged_strategies(merged, study.strategies, replace=False)
+        except StudyError as error:
+            raise StudyError(f"{study.path}: {error}") from None
+    return merged
+
+
+def _merge_dataset(
+    new: h5py.File,
+    entry: SplitEntry,
+    strategies: Sequence[StrategyEntry],
+    sources: Sequence[tuple[Study, h5py.File]],
+) -> list[tuple[Path, str]]:
+    """Put the cells of one dataset into a new study, and give the models that belong to them."""
+    present = [pair for pair in sources if to_h5(entry.name) in pair[1][PREDICTIONS]]
+    blocks = [study.block(entry.name) for study, _ in present]
+    some = {name for block in blocks for name in block.strategies}
+    names = [strategy.name for strategy in strategies if strategy.name in some]
+    group = new[PREDICTIONS].create_group(to_h5(entry.name))
+    StudyArrays.create(group, entry, names)
+    arrays = {name: group[name][...] for name in array_layout(entry, len(names))}
+    told: list[dict[str, Any]] = []
+    models = []
+    for (study, file), block in zip(present, blocks, strict=True):
+        at = [names.index(name) for name in block.strategies]
+        taken = _taken(study, entry, arrays, at, block)
+        _copy(arrays_of(file, entry.name), arrays, at, taken)
+        position = {name: s for s, name in enumerate(block.strategies)}
+        for record in study.details(entry.name):
+            if taken[position[record["strategy"]], record["repeat"], record["fold"]]:
+                told += [rest] if (rest := ragged(record)) else []
+                if "model" in record:
+                    models.append((models_folder(study.path), str(record["model"]["file"])))
+    for name, values in arrays.items():
+        group[name][...] = values
+    put_json(group, "details", told)
+    return models
+
+
+def _taken(
+    study: Study, entry: SplitEntry, arrays: dict[str, np.ndarray], at: list[int], block: Block
+) -> np.ndarray:
+    """Say which cells of a study go into the merged one: bool, shape (S, R, F).
+
+    Raises
+    ------
+    StudyError
+        A cell is done in both, with other predictions.
+    """
+    folds = block.split.folds
+    there = arrays["status"][at, : len(folds)]
+    both = tested_rows(folds, block.done & (there == Status.DONE))
+    differ = _differ(arrays["predictions"][at, : len(folds)], block.predictions) & both
+    if block.probabilities is not None:
+        known = arrays["probabilities"][at, : len(folds)]
+        differ |= _differ(known, block.probabilities).any(axis=3) & both
+    if differ.any():
+        s, repeat, row = np.argwhere(differ)[0].tolist()
+        cell = Cell(entry.name, block.strategies[s], repeat, int(folds[repeat, row]))
+        of_cell = folds[repeat] == cell.fold
+        raise StudyError(
+            f"{study.path}: {cell} is done with other predictions than in the studies before "
+            f"({int(differ[s, repeat, of_cell].sum())} of {int(of_cell.sum())} rows); leave one "
+            "study out, or run the strategy under another name in one"
+        )
+    return np.where(block.done, there != Status.DONE, (block.status > 0) & (there == 0))
+
+
+def _differ(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Where the bits differ, so that NaN is the same as NaN."""
+    kind = f"u{one.dtype.itemsize}"
+    return one.view(kind) != other.view(kind)
+
+
+def _copy(
+    source: StudyArrays, arrays: dict[str, np.ndarray], at: list[int], taken: np.ndarray
+) -> None:
+    folds = source.entry.split.folds
+    rows = tested_rows(folds, taken)
+    for name, values in arrays.items():
+        where = rows if name in ("predictions", "probabilities") else taken
+        merged = values[at, : len(folds)]
+        merged[where] = source.group[name][...][where]
+        values[at, : len(folds)] = merged
+
+
+def _copy_model(source: Path, target: Path) -> None:
+    with explained(target, "copying a model"):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
