@@ -26,7 +26,7 @@ def report(tmp_path_factory):
 
 def test_csv_is_unrounded(report, tmp_path):
     write_report(report, tmp_path / "summary.csv")
-    read = pd.read_csv(tmp_path / "summary.csv", index_col=0)
+    read = pd.read_csv(tmp_path / "summary.csv", index_col=0, float_precision="round_trip")
     pd.testing.assert_frame_equal(read, report.sections[0].tables["summary"], rtol=1e-15)
 
 
@@ -35,7 +35,12 @@ def test_a_folder_has_every_table_and_every_form(report, tmp_path):
     names = {path.name for path in written}
     assert {"report.html", "report.md", "report.tex", "failures.csv", "runs.csv"} <= names
     assert {f"{name.replace(' ', '-')}.csv" for name in report.sections[0].tables} <= names
-    pairs = pd.read_csv(tmp_path / "out" / "pairs.csv", header=[0, 1], index_col=[0, 1])
+    pairs = pd.read_csv(
+        tmp_path / "out" / "pairs.csv",
+        header=[0, 1],
+        index_col=[0, 1],
+        float_precision="round_trip",
+    )
     expected = report.sections[0].tables["pairs"]
     assert pairs["t", "p_value"].tolist() == expected["t", "p_value"].tolist()
 
