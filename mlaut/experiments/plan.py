@@ -46,6 +46,8 @@ class PlannedDataset:
         Strategies that the study has room for on this dataset.
     refused : str
         Why nothing can run on it: its content or its split is not the stored one.
+    too_large : mapping of str to str
+        The strategies that cannot do it in reasonable time, and why.
     """
 
     entry: SplitEntry
@@ -55,6 +57,13 @@ class PlannedDataset:
     stored: SplitEntry | None = None
     known: tuple[str, ...] = ()
     refused: str = ""
+    too_large: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def skipped(self) -> np.ndarray:
+        """What the run will store as skipped, without trying: bool, shape (S, R, F)."""
+        large = np.array([name in self.too_large for name in self.strategies], dtype=bool)
+        return (self.status == Status.MISSING) & large[:, None, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +95,11 @@ class Plan:
     def n_todo(self) -> int:
         """Number of cells that the run will do."""
         return sum(int(planned.todo.sum()) for planned in self.datasets)
+
+    @property
+    def n_skipped(self) -> int:
+        """Number of cells that the run will store as skipped, without trying them."""
+        return sum(int(planned.skipped.sum()) for planned in self.datasets)
 
     def check(self) -> None:
         """Raise the first of the refusals, if there are any."""
@@ -121,7 +135,7 @@ class Plan:
             ``cells``, ``todo`` and ``datasets`` (the first three). The reasons are ``new
             strategy``, ``new dataset``, ``new repeats``, ``not run yet``, ``parameters changed:
             ...``, ``data changed: ...``, ``done``, ``tried again: timeout``, ``failed before:
-            error (not tried again)``.
+            error (not tried again)``, ``skipped: ...``.
         """
         found: dict[tuple[str, str], tuple[Counter[str], list[str]]] = {}
         for planned in self.datasets:
@@ -156,8 +170,12 @@ class Plan:
         for value in np.unique(status[:stored]).tolist():
             of_value = status[:stored] == value
             run = int(todo[:stored][of_value].sum())
-            missing = value == Status.MISSING
-            because = self._newness(planned, strategy) if missing else _because(value, bool(run))
+            if not run and strategy in planned.too_large and value in _NOT_TRIED:
+                because = f"skipped: {planned.too_large[strategy]}"
+            elif value == Status.MISSING:
+                because = self._newness(planned, strategy)
+            else:
+                because = _because(value, bool(run))
             yield because, int(of_value.sum()), run
         if stored < len(status):
             yield "new repeats", status[stored:].size, int(todo[stored:].sum())
@@ -168,6 +186,9 @@ class Plan:
         if strategy in planned.known:
             return "not run yet"
         return "new dataset for it" if strategy in self.known else "new strategy"
+
+
+_NOT_TRIED = (Status.MISSING, Status.SKIPPED)
 
 
 def _because(status: int, run: bool) -> str:
@@ -286,6 +307,7 @@ def make_plan(
     entries: Mapping[str, SplitEntry] | None = None,
     strategies: Sequence[StrategyEntry] = (),
     replace: bool = False,
+    too_large: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Plan:
     """Give the cells wanted minus the cells done; nothing is changed.
 
@@ -303,6 +325,10 @@ def make_plan(
         As they are now; default as they are stored.
     replace : bool, default False
         Run strategies again that are stored with other parameters.
+    too_large : mapping of str to mapping, optional
+        For each dataset the strategies that shall not try it, and why, as
+        `mlaut.experiments.limits.too_large` gives them. A cell that was skipped before is run
+        where its strategy is not among them.
     """
     stored = study.load_splits() if study else {}
     statuses = study.statuses([name for name in wanted if name in stored]) if study else {}
@@ -325,10 +351,16 @@ def make_plan(
                 refused, entry = _told_difference(old, given), old
         known, status = statuses.get(dataset, ((), np.zeros((0, 0, 0), dtype=np.uint8)))
         now = _status_now(entry, names, known, status, changed)
-        again = [sorted({Status.MISSING, *retry.get(name, ())}) for name in names]
-        todo = np.array([np.isin(part, kinds) for part, kinds in zip(now, again, strict=True)])
-        todo[[bool(refused) or (name in changed and not replace) for name in names]] = False
-        planned.append(PlannedDataset(entry, tuple(names), now, todo, old, known, refused))
+        runs = [not refused and (replace or name not in changed) for name in names]
+        large = {
+            name: why
+            for (name, why) in (too_large or {}).get(dataset, {}).items()
+            if runs[names.index(name)]
+        }
+        again = [{*retry.get(name, ()), *(() if name in large else _NOT_TRIED)} for name in names]
+        todo = np.array([np.isin(p, list(kinds)) for p, kinds in zip(now, again, strict=True)])
+        todo[np.invert(runs)] = False
+        planned.append(PlannedDataset(entry, tuple(names), now, todo, old, known, refused, large))
     return Plan(tuple(planned), changed, frozenset(before), tuple(refusals))
 
 

@@ -71,6 +71,25 @@ def test_why_names_the_reason_of_each_group(study):
     assert rows["B", "not run yet"]["datasets"] == "one, two"
 
 
+def test_what_is_too_large_is_skipped_until_it_is_asked_for(study):
+    wanted, retry = {"one": ["A", "B"], "two": ["B"]}, parse_retry((), ["A", "B"])
+    large = {"one": {"A": "4 rows are too many"}, "two": {}}
+    plan = make_plan(study, wanted, retry, too_large=large)
+    assert (plan.n_cells, plan.n_todo, plan.n_skipped) == (12, 7, 2)
+    assert because(plan)[:3] == [
+        ("A", 2, 0, "skipped: 4 rows are too many"),
+        ("A", 1, 0, "done"),
+        ("A", 1, 0, "failed before: timeout (not tried again)"),
+    ]
+    study.write(*(Outcome(Cell("one", "A", *at), Status.SKIPPED) for at in ((0, 1), (1, 0))))
+    again = make_plan(study, wanted, retry, too_large=large)
+    assert (again.n_todo, again.n_skipped) == (7, 0)
+    assert ("A", 2, 0, "skipped: 4 rows are too many") in because(again)
+    asked = make_plan(study, wanted, retry)
+    assert (asked.n_todo, asked.n_skipped) == (9, 0)
+    assert ("A", 2, 2, "tried again: skipped") in because(asked)
+
+
 def test_what_is_new_is_told_apart(study):
     more = replace(entry("one").split, folds=np.vstack([entry("one").split.folds, [[0, 1, 0, 1]]]))
     entries = {
