@@ -125,6 +125,7 @@ class GuardedProcess:
         for end in (self._clock, self._output):
             os.set_blocking(end.fileno(), False)
         self._said = b""
+        self._begun: list[float] = []
         self._batch: Batch | None = None
         self._leaves = False
         self.rest: Batch | None = None
@@ -150,7 +151,8 @@ class GuardedProcess:
         """Run a batch."""
         self._batch, self.rest, self.stumbled = batch, None, ""
         self._timeout = timeout
-        self._begun: list[float] = []
+        self._read_clock()  # what the batch before has left in it
+        self._begun = []
         self._n_ended, self._said = 0, b""
         self._sent, self._oom_kills = time.monotonic(), oom_kills()
         try:
@@ -317,13 +319,17 @@ class Team:
         with interrupts_held(), contextlib.closing(reader):
             janitor = _started(_end_what_is_left, reader)
             arguments = (self._members, self._notes, janitor)
-            self._close = Finalize(self, _dismiss, arguments, exitpriority=10)
+            self._end = Finalize(self, _dismiss, arguments, exitpriority=10)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._close()
+        self.close()
+
+    def close(self) -> None:
+        """End all processes."""
+        self._end()
 
     def begin(self, batch: Batch, timeout: float | None) -> GuardedProcess:
         """Let a process run a batch; a new one where none is idle."""

@@ -24,9 +24,9 @@ from mlaut.experiments.cell import Table, cell_seed, run_cell
 from mlaut.experiments.guard import offer_to_be_killed, resident_memory
 from mlaut.experiments.processes import end_children, lead_session
 from mlaut.files_io import FilesIO
-from mlaut.records import Cell, Outcome, Split
+from mlaut.records import Cell, Dataset, Outcome, Split
 
-__all__ = ["CLOCK", "preload", "prepare", "serve"]
+__all__ = ["CLOCK", "load", "preload", "prepare", "serve"]
 
 CLOCK = struct.Struct("<d")
 
@@ -52,7 +52,8 @@ def prepare(batch: Batch) -> RunCell:
     MlautError
         The dataset cannot be read, or is not the one that was split.
     """
-    table = _tables.get(batch.dataset, lambda: _load(batch.dataset))
+    ref = batch.dataset
+    table = _tables.get(ref, lambda: Table.of(load(ref), ref.classes))
 
     def run(cell: Cell) -> Outcome:
         return run_cell(
@@ -67,14 +68,21 @@ def prepare(batch: Batch) -> RunCell:
     return run
 
 
-def _load(ref: DatasetRef) -> Table:
+def load(ref: DatasetRef) -> Dataset:
+    """Load a dataset, and make sure that it is the one that was split.
+
+    Raises
+    ------
+    MlautError
+        It cannot be read, or is another one.
+    """
     dataset = FilesIO(ref.database).load_dataset(ref.path)
     if dataset.fingerprint != ref.fingerprint:
         raise DataError(
             f"{ref.database}: dataset {ref.name!r} was changed while the study runs; "
             "put it back, or save the new one under another name"
         )
-    return Table.of(dataset, ref.classes)
+    return dataset
 
 
 class _Recent:

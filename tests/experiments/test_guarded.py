@@ -87,6 +87,16 @@ def test_death_costs_its_own_cell_only(batch, fold):
     assert outcomes[fold].details["elapsed"] < 5
 
 
+def test_death_in_a_later_batch_costs_its_own_cell_too(batch):
+    died = Deed(lambda: os.kill(os.getpid(), signal.SIGKILL), 2)
+    with Team(threads=1) as team:
+        queue = AllAtOnce([batch(Random()), batch(died)])
+        outcomes = [o for part in run_batches(queue, team, 1, None) for o in part]
+    found = {(o.cell.strategy, o.cell.fold): o.status.word for o in outcomes}
+    assert len(found) == len(outcomes) == 8
+    assert [key for key, word in found.items() if word == "crashed"] == [("Deed", 2)]
+
+
 def test_time_limit_is_that_of_each_cell(batch):
     """Three cells of half a limit do not add up to a cell over time."""
     outcomes = run(batch(Deed(lambda: time.sleep(0.5), fold=None)), timeout=0.9)
