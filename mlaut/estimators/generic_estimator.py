@@ -63,6 +63,7 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
         normalize_labels: bool | str = DEFAULT,
         random_state: Any = None,
         n_jobs: int | None = None,
+        share_work: bool = True,
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
@@ -77,6 +78,7 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
             normalize_labels=normalize_labels,
             random_state=random_state,
             n_jobs=n_jobs,
+            share_work=share_work,
             verbose=verbose,
         )
 

@@ -2,9 +2,9 @@
 
 A strategy is recognised by its classes and parameters, not by its name alone. Functions count by
 their name and compiled code, so that a comment, a docstring or a moved line changes nothing, and
-addresses in memory never appear. What cannot change a result (``n_jobs``, ``verbose``, ``memory``)
-is left out. Code of installed packages counts by name: their versions are recorded elsewhere. What
-a function reads from outside of itself, a global constant say, is not seen.
+addresses in memory never appear. What cannot change a result (``n_jobs``, ``verbose``, ``memory``,
+``share_work``) is left out. Code of installed packages counts by name: their versions are recorded
+elsewhere. What a function reads from outside of itself, a global constant say, is not seen.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from mlaut.errors import StrategyError
 
 __all__ = ["canonical", "class_path", "digest", "influential", "plain"]
 
-NO_INFLUENCE = frozenset({"n_jobs", "verbose", "memory"})
+NO_INFLUENCE = frozenset({"n_jobs", "verbose", "memory", "share_work"})
 """Parameters that change no result."""
 
 _LIBRARIES = tuple(

@@ -80,6 +80,9 @@ class MlautEstimator(BaseEstimator):
         Where all randomness comes from; it goes before the one given to `assemble`.
     n_jobs : int or None, default None
         Tuning fits at a time.
+    share_work : bool, default True
+        Whether candidates share what they have in common, which gives the same scores sooner;
+        False fits each by itself.
     verbose : int, default 0
         Passed to the search.
 
@@ -119,6 +122,7 @@ class MlautEstimator(BaseEstimator):
         normalize_labels: bool | str = DEFAULT,
         random_state: Any = None,
         n_jobs: int | None = None,
+        share_work: bool = True,
         verbose: int = 0,
     ) -> None:
         self.name = name
@@ -130,6 +134,7 @@ class MlautEstimator(BaseEstimator):
         self.normalize_labels = normalize_labels
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.share_work = share_work
         self.verbose = verbose
 
     # ---- what it is
@@ -157,7 +162,8 @@ class MlautEstimator(BaseEstimator):
     def identity(self) -> dict[str, Any]:
         """Say what it is in plain JSON values: classes, parameters, grid, preprocessing, code.
 
-        The name is not part of it, nor what changes no result (``n_jobs``, ``verbose``).
+        The name is not part of it, nor what changes no result: ``n_jobs``, ``share_work``,
+        ``verbose``.
 
         Examples
         --------
@@ -246,7 +252,13 @@ class MlautEstimator(BaseEstimator):
         if isinstance(cv, int):
             cv = TuningFolds(cv, stratify=is_classifier(estimator))
         return GridSearch(
-            estimator, grid, scoring=self.scoring, cv=cv, n_jobs=self.n_jobs, verbose=self.verbose
+            estimator,
+            grid,
+            scoring=self.scoring,
+            cv=cv,
+            n_jobs=self.n_jobs,
+            share_work=self.share_work,
+            verbose=self.verbose,
         )
 
     def assemble(

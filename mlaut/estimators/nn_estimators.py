@@ -144,6 +144,7 @@ class Listed_Network(MlautEstimator):
         normalize_labels: bool | str = DEFAULT,
         random_state: Any = None,
         n_jobs: int | None = None,
+        share_work: bool = True,
         verbose: int = 0,
     ) -> None:
         self.protocol = protocol
@@ -157,6 +158,7 @@ class Listed_Network(MlautEstimator):
             normalize_labels=normalize_labels,
             random_state=random_state,
             n_jobs=n_jobs,
+            share_work=share_work,
             verbose=verbose,
         )
 

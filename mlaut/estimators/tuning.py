@@ -18,15 +18,11 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import (
-    GridSearchCV,
-    ParameterGrid,
-    StratifiedKFold,
-    check_cv,
-)
+from sklearn.model_selection import ParameterGrid, StratifiedKFold, check_cv
 
 from mlaut.errors import StrategyError
 from mlaut.estimators.identity import plain
+from mlaut.estimators.sharing import SharingGridSearchCV
 
 __all__ = ["GridSearch", "TuningFolds", "TuningRecord", "TuningWarning", "tuning_record"]
 
@@ -114,13 +110,23 @@ class TuningFolds(BaseEstimator):
         return int(min(self.n_splits, max(FEWEST_FOLDS, shared.min()), shared.max()))
 
 
-class GridSearch(GridSearchCV):
-    """Scikit-learn's exhaustive grid search, made fit for small training parts.
+class GridSearch(SharingGridSearchCV):
+    """Scikit-learn's exhaustive grid search, for less work, and made fit for small training parts.
 
-    Constructor, attributes and results are those of `sklearn.model_selection.GridSearchCV`. Three
-    things are added: ``n_neighbors`` is never more than the smallest training fold holds; where
-    no fold can be made (`TuningFolds` finds no class with two rows), the estimator is fitted
-    untuned, with a `TuningWarning`; and the seconds that tuning took are kept.
+    Constructor, attributes and results are those of `sklearn.model_selection.GridSearchCV`. What
+    candidates have in common is computed once (`SharingGridSearchCV` says when, and that scores
+    and choice are the same). Three things are added: ``n_neighbors`` is never more than the
+    smallest training fold holds; where no fold can be made (`TuningFolds` finds no class with two
+    rows), the estimator is fitted untuned, with a `TuningWarning`; and the seconds that tuning
+    took are kept.
+
+    Parameters
+    ----------
+    estimator, param_grid, scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, \
+return_train_score
+        As for `GridSearchCV`.
+    share_work : bool, default True
+        False fits every candidate by itself, as `GridSearchCV` does.
 
     Attributes
     ----------
@@ -128,6 +134,8 @@ class GridSearch(GridSearchCV):
         The grid that was searched: ``param_grid`` within what the rows allow.
     tuning_seconds_ : float
         Wall seconds of the search, without the final fit (which is ``refit_time_``).
+    sharing_ : dict of str to int
+        Where the scores came from; see `SharingGridSearchCV`.
 
     Examples
     --------
@@ -139,6 +147,35 @@ class GridSearch(GridSearchCV):
     >>> search.fit(X, y).searched_grid_
     {'n_neighbors': [5]}
     """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+        share_work: bool = True,
+    ) -> None:
+        super().__init__(
+            estimator,
+            param_grid,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.share_work = share_work
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Search the grid and fit the best candidate on all rows.
@@ -179,6 +216,7 @@ class GridSearch(GridSearchCV):
         self.best_score_ = np.nan
         self.cv_results_: dict[str, Any] = {"params": []}
         self.searched_grid_, self.n_splits_, self.multimetric_ = {}, 0, False
+        self.sharing_ = dict.fromkeys(("shared", "plain", "resumed", "missing"), 0)
         self.scorer_ = check_scoring(self.estimator, self.scoring)
         started = time.perf_counter()
         self.best_estimator_ = clone(self.estimator).fit(X, y)
@@ -223,7 +261,9 @@ class TuningRecord:
     fit_seconds : float
         Wall seconds of the final fit.
     n_candidates : int
-        Number of candidates that were tried.
+        Number of candidates of the grid.
+    n_scored : int
+        How many of them were scored on all tuning folds; fewer where time was over before.
     """
 
     best_params: Mapping[str, Any]
@@ -231,6 +271,7 @@ class TuningRecord:
     tuning_seconds: float
     fit_seconds: float
     n_candidates: int
+    n_scored: int
 
 
 def tuning_record(fitted: Any) -> TuningRecord | None:
@@ -262,13 +303,15 @@ def tuning_record(fitted: Any) -> TuningRecord | None:
     search = _search_in(fitted)
     if search is None:
         return None
-    score = float(getattr(search, "best_score_", np.nan))
+    score, results = float(getattr(search, "best_score_", np.nan)), search.cv_results_
+    n_candidates = len(results["params"])
     return TuningRecord(
         best_params=plain(_short_names(search.best_params_)),
         best_score=score if math.isfinite(score) else None,
         tuning_seconds=_tuning_seconds(search),
         fit_seconds=float(getattr(search, "refit_time_", 0.0)),
-        n_candidates=len(search.cv_results_["params"]),
+        n_candidates=n_candidates,
+        n_scored=int(np.sum(results.get("complete", np.ones(n_candidates)))),
     )
 
 

@@ -62,6 +62,8 @@ class SharingGridSearchCV(GridSearchCV):
     ({'C': 1.0, 'gamma': 0.1}, 30)
     """
 
+    share_work = True
+
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Search the grid and fit the best candidate on all rows.
 
@@ -121,7 +123,7 @@ class SharingGridSearchCV(GridSearchCV):
                 )
             return None
         groups = groups_of(clone(self.estimator), points)
-        if not only_asks_for_predictions(self._get_scorers()[0]):
+        if not self.share_work or not only_asks_for_predictions(self._get_scorers()[0]):
             groups = [Group(None, (c,)) for group in groups for c in group.candidates]
         alone = [group for group in groups if group.sharer is None]
         if limited or not alone:
@@ -138,7 +140,7 @@ class SharingGridSearchCV(GridSearchCV):
             getattr(self.estimator, "_skl_callbacks", None),
             set(params) - {"groups"},
         )
-        return y is not None and np.ndim(y) == 1 and not any(special)
+        return y is not None and np.asarray(y).ndim == 1 and not any(special)
 
     # ---- doing it
 
