@@ -1,0 +1,285 @@
+"""CPU seconds of tuning with shared work against scikit-learn's GridSearchCV, in one process.
+
+Searches: for each default strategy that shares work and each table, the preprocessing is done once,
+then both searches run on the result with the same folds and seeds and without the final fit; the
+score tables, ranks and choices are compared. Grids are those of the strategies, except that
+ensembles of trees are thinned out along what is *not* shared (on small tables 3 of the 10 depths of
+boosting, on large ones one setting each); ``--whole`` thins nothing.
+
+Cells: with ``--cells``, whole cells of a study (preprocessing, search, final fit, predictions on a
+third of the rows) of all default classifiers with whole grids, with ``share_work`` and without.
+
+    OMP_NUM_THREADS=1 python benchmarks/bench_sharing.py --results sharing.jsonl
+    OMP_NUM_THREADS=1 python benchmarks/bench_sharing.py --results cells.jsonl --cells iris wine
+
+Each measurement is a line of the results file as soon as it is there; what is there already is not
+measured again, and the file is printed as a Markdown table in the end. ``--only-print`` measures
+nothing.
+"""
+
+import argparse
+import json
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.datasets import make_classification, make_regression
+from sklearn.model_selection import GridSearchCV
+
+from mlaut.data import collection, load_sklearn
+from mlaut.data.resampling import make_split
+from mlaut.data.targets import encode_target
+from mlaut.estimators import DataShape, instantiate_default_estimators
+from mlaut.estimators.sharing import SharingGridSearchCV
+from mlaut.experiments.cell import CellOptions, Table, cell_seed, run_cell
+from mlaut.records import CLASSIFICATION, Cell, Dataset
+
+STRATEGIES = [
+    "K_Neighbours",
+    "SVC",
+    "DecisionTreeClassifier",
+    "PassiveAggressiveClassifier",
+    "RandomForestClassifier",
+    "BaggingClassifier",
+    "GradientBoostingClassifier",
+    "HistGradientBoostingClassifier",
+    "Lacoste_AdaBoost",
+    "K_Neighbours_Regressor",
+    "SVR",
+    "DecisionTreeRegressor",
+    "RandomForestRegressor",
+    "BaggingRegressor",
+    "GradientBoostingRegressor",
+    "HistGradientBoostingRegressor",
+    "RidgeRegression",
+    "Lasso",
+    "LassoLars",
+]
+TABLES = [
+    "wine",
+    "breast_cancer",
+    "digits",
+    "haberman-survival",
+    "congressional-voting",
+    "sonar, 52 rows",
+    "synthetic, 5000 rows",
+    "diabetes",
+    "auto-mpg",
+    "servo",
+    "concrete-strength",
+    "synthetic, 40 rows",
+    "synthetic, 5000 numbers",
+]
+SMALL, LARGE = 200, 1000
+THIN = {"GradientBoosting": {"max_depth": [1, 3, 10]}}
+THINNER = {
+    "GradientBoosting": {"max_depth": [3], "learning_rate": [0.1]},
+    "HistGradientBoosting": {"max_leaf_nodes": [31], "learning_rate": [0.1]},
+    "RandomForest": {"max_features": ["sqrt"], "max_depth": [None]},
+    "Bagging": {"max_features": [1.0], "max_samples": [1.0]},
+    "DecisionTree": {"min_samples_leaf": [1, 5], "max_features": [None, "sqrt"]},
+    "Lacoste_AdaBoost": {"estimator__n_stumps": [16]},
+}
+NOISY = {name: {"C": [0.01, 0.1, 1, 10, 100], "gamma": [0.01, 0.1]} for name in ("SVC", "SVR")}
+
+
+def load(name: str) -> Dataset:
+    """Load or make a table by name."""
+    if name == "synthetic, 5000 rows":
+        X, y = make_classification(5000, 20, n_informative=6, n_classes=3, random_state=0)
+        return _dataset(name, X, y, "Classification")
+    if name.startswith("synthetic"):
+        shape = (5000, 20) if "5000" in name else (40, 100)
+        X, y = make_regression(*shape, n_informative=10, noise=20, random_state=0)
+        return _dataset(name, X, y, "Regression")
+    if name in ("wine", "breast_cancer", "digits", "diabetes"):
+        return load_sklearn([name])[0]
+    if name == "sonar, 52 rows":
+        whole = collection("starter", names=["conn-bench-sonar-mines-rocks"])[0]
+        return Dataset(name, whole.frame.iloc[::4], whole.target, whole.task)
+    return collection("starter", names=[name])[0]
+
+
+def _dataset(name: str, X: np.ndarray, y: np.ndarray, task: str) -> Dataset:
+    import pandas as pd
+
+    frame = pd.DataFrame(X).rename(columns=str).assign(target=y)
+    return Dataset(name, frame, "target", task)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One strategy on one table, with plain and with shared work."""
+
+    strategy: str
+    table: str
+    rows: int
+    columns: int
+    candidates: int
+    plain: float
+    shared: float
+    same: bool
+    difference: float
+    alone: int
+    whole: bool
+
+    def line(self) -> str:
+        """Give a row of a Markdown table."""
+        told = f"{self.difference:.1g}" if self.same else f"{self.difference:.1g}, other choice"
+        told += f" ({self.alone} alone)" if self.alone else ""
+        size = f"{self.table} ({self.rows} x {self.columns})"
+        n = f"{self.candidates}{'' if self.whole else '*'}"
+        return (
+            f"| {self.strategy} | {size} | {n} | {self.plain:.2f} | {self.shared:.2f} | "
+            f"{self.plain / self.shared:.1f} | {told} |"
+        )
+
+
+# ---- searches
+
+
+def grid_of(strategy: Any, n_rows: int, whole: bool, fewest: int) -> dict[str, list[Any]]:
+    """Give the grid that is searched: no more neighbours than a fold has rows."""
+    grid = dict(strategy.param_grid)
+    if not whole and n_rows > SMALL:
+        changes = {**THINNER, **(NOISY if n_rows > 2 * LARGE else {})} if n_rows > LARGE else THIN
+        for stem, values in changes.items():
+            grid |= values if strategy.name.startswith(stem) else {}
+    within = {k: [v for v in vs if k != "n_neighbors" or v <= fewest] for k, vs in grid.items()}
+    return within
+
+
+def search(strategy: Any, dataset: Dataset, whole: bool) -> Measured:
+    """Run both searches on a prepared table."""
+    y = dataset.labels.to_numpy()
+    n_classes = len(set(y.tolist())) if dataset.task == CLASSIFICATION else 0
+    shape = DataShape(len(y), dataset.features.shape[1], n_classes)
+    model = strategy.assemble(shape, random_state=0)
+    X = model[0].fit_transform(dataset.features, y)
+    base = model[-1]
+    if hasattr(base, "regressor"):
+        base, y = base.regressor, (y - y.mean()) / y.std()
+    grid = grid_of(strategy, len(y), whole, int(len(y) * 0.75))
+    seconds, found = [], []
+    for kind in (GridSearchCV, SharingGridSearchCV):
+        new = kind(clone(base.estimator), grid, cv=base.cv, scoring=base.scoring, refit=False)
+        begun = time.process_time()
+        found.append(new.fit(X, y))
+        seconds.append(time.process_time() - begun)
+    plain, sharing = (one.cv_results_ for one in found)
+    splits = [key for key in plain if key.startswith("split")]
+    gaps = [np.abs(plain[key] - sharing[key]) for key in splits]
+    return Measured(
+        strategy.name,
+        dataset.name,
+        *np.shape(X),
+        len(plain["params"]),
+        *seconds,
+        same=found[0].best_params_ == found[1].best_params_
+        and np.array_equal(plain["rank_test_score"], sharing["rank_test_score"]),
+        difference=float(np.nanmax(gaps)) if np.isfinite(gaps).any() else 0.0,
+        alone=found[1].sharing_["plain"],
+        whole=all(len(grid[k]) == len(v) for k, v in strategy.param_grid.items()),
+    )
+
+
+# ---- cells
+
+
+def cell(strategy: Any, dataset: Dataset) -> Measured:
+    """Run a cell of a study with plain and with shared work."""
+    truth, classes = encode_target(dataset.labels, dataset.task)
+    split = make_split(truth, dataset.task, key=dataset.name)
+    key, rows = Cell(dataset.name, strategy.name), split.rows(0, 0)
+    table = Table.of(dataset, classes)
+    outcomes, seconds = [], []
+    for share in (False, True):
+        new = clone(strategy).set_params(share_work=share)
+        begun = time.process_time()
+        outcome = run_cell(key, lambda new=new: new, table, rows, cell_seed(0, key), CellOptions())
+        seconds.append(time.process_time() - begun)
+        outcomes.append(outcome)
+    plain, sharing = (outcome.details for outcome in outcomes)
+    return Measured(
+        strategy.name,
+        dataset.name,
+        len(rows[0]),
+        dataset.features.shape[1],
+        sharing.get("candidates", 1),
+        *seconds,
+        same=plain.get("best_params") == sharing.get("best_params")
+        and np.array_equal(*(outcome.predictions for outcome in outcomes)),
+        difference=abs((plain.get("tuning_score") or 0) - (sharing.get("tuning_score") or 0)),
+        alone=0,
+        whole=True,
+    )
+
+
+# ---- all
+
+
+def stored(path: Path) -> list[Measured]:
+    """Read what was measured."""
+    if not path.exists():
+        return []
+    return [Measured(**json.loads(line)) for line in path.read_text().splitlines()]
+
+
+def measure(asked: argparse.Namespace) -> None:
+    """Measure what is not there yet."""
+    done = {(m.strategy, m.table) for m in stored(asked.results)}
+    strategies = instantiate_default_estimators(asked.strategies)
+    for name in asked.cells or asked.tables:
+        dataset = load(name)
+        for strategy in strategies:
+            if dataset.task not in strategy.tasks or (strategy.name, name) in done:
+                continue
+            one = cell(strategy, dataset) if asked.cells else search(strategy, dataset, asked.whole)
+            with asked.results.open("a") as file:
+                file.write(json.dumps(vars(one)) + "\n")
+
+
+def show(measured: list[Measured], by_table: bool) -> None:
+    """Print the table, and for cells the sums."""
+    print("| strategy | table | candidates | plain s | shared s | ratio | largest difference |")
+    print("|---|---|---:|---:|---:|---:|---|")
+    for one in sorted(measured, key=lambda m: m.strategy):
+        print(one.line())
+    for name in dict.fromkeys(m.table for m in measured) if by_table else ():
+        show_sum(name, [m for m in measured if m.table == name])
+    show_sum("all", measured)
+
+
+def show_sum(name: str, measured: list[Measured]) -> None:
+    """Print sums of seconds."""
+    plain, shared = (sum(getattr(m, kind) for m in measured) for kind in ("plain", "shared"))
+    same = sum(m.same for m in measured)
+    print(
+        f"{name}: {plain:.1f} s plain, {shared:.1f} s shared, ratio {plain / shared:.2f}; "
+        f"the same choice in {same} of {len(measured)}"
+    )
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--results", type=Path, required=True, help="file of measurements")
+    parser.add_argument("--strategies", nargs="+")
+    parser.add_argument("--tables", nargs="+", default=TABLES)
+    parser.add_argument("--cells", nargs="+", metavar="DATASET", help="whole cells, of the starter")
+    parser.add_argument("--whole", action="store_true", help="grids as the strategies have them")
+    parser.add_argument("--only-print", action="store_true")
+    asked = parser.parse_args()
+    asked.strategies = asked.strategies or (["Classification"] if asked.cells else STRATEGIES)
+    warnings.simplefilter("ignore")
+    if not asked.only_print:
+        measure(asked)
+    show(stored(asked.results), bool(asked.cells))
+
+
+if __name__ == "__main__":
+    main()
