@@ -80,6 +80,8 @@ class Dataset:
         Of the content: table, target and task. Filled in when the dataset is stored or loaded.
     path : str
         Where it is in its database; empty for one in memory only.
+    split : Split or None
+        The split that it came with, for example that of an OpenML task.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Dataset:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     fingerprint: str = ""
     path: str = ""
+    split: Split | None = None
 
     @property
     def features(self) -> pd.DataFrame:

@@ -9,8 +9,8 @@ from mlaut.data.collections import (
 from mlaut.data.data import Data, list_datasets
 from mlaut.data.loaders import from_frame, load_folder, load_sklearn
 from mlaut.data.resampling import HoldOut, KFold, make_split, parse_scheme, split_of_pairs
-from mlaut.data.tables import read_table
 from mlaut.data.targets import encode_target, infer_task, positions
+from mlaut.files_io.tables import read_table
 
 __all__ = [
     "CollectionEntry",

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from mlaut.data.collections import collection, collection_entries
 from mlaut.data.loaders import load_folder, load_sklearn
-from mlaut.data.resampling import HoldOut, KFold, make_split, parse_scheme
-from mlaut.data.targets import encode_target
-from mlaut.errors import DataError
+from mlaut.data.resampling import HoldOut, KFold
+from mlaut.data.splitting import chosen_scheme, dataset_infos, is_split, split_entry
 from mlaut.files_io import FilesIO, SplitEntry, Study
-from mlaut.files_io.datasets import DatasetInfo
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,7 +179,7 @@ class Data:
         hdf5_in: FilesIO,
         hdf5_out: FilesIO,
         dataset_paths: Iterable[str] | None = None,
-        scheme: str | HoldOut | KFold | Any = "holdout",
+        scheme: str | HoldOut | KFold | Any = "",
         *,
         test_size: float | None = None,
         stratify: bool = True,
@@ -204,9 +201,11 @@ class Data:
             The study, open with mode ``"a"``.
         dataset_paths : iterable of str, optional
             As `list_datasets` gives them; default all datasets of ``hdf5_in``.
-        scheme : str or splitter, default "holdout"
+        scheme : str or splitter, optional
             ``"holdout"``, ``"repeated_holdout(n_repeats=10)"``, ``"kfold(10)"``,
-            ``"repeated_kfold(10, 10)"`` (`mlaut.data.parse_scheme`), or a scikit-learn splitter.
+            ``"repeated_kfold(10, 10)"`` (`mlaut.data.parse_scheme`), a scikit-learn splitter, or
+            ``"own"``: the split that a dataset came with, such as that of an OpenML task. Default
+            ``"own"`` for datasets that have one, and ``"holdout"`` for all others.
         test_size : float, optional
             Share of the rows that test in a hold-out; default a third.
         stratify : bool, default True
@@ -256,7 +255,7 @@ class Data:
         self,
         hdf5_in: FilesIO,
         dataset_paths: Iterable[str] | None = None,
-        scheme: str | HoldOut | KFold | Any = "holdout",
+        scheme: str | HoldOut | KFold | Any = "",
         *,
         test_size: float | None = None,
         stratify: bool = True,
@@ -279,81 +278,17 @@ class Data:
         list of SplitEntry
         """
         known = known or {}
-        chosen = _scheme(scheme, test_size, stratify)
-        text = _text(chosen, groups)
-        return [
-            known[info.name]
-            if _is_split(known.get(info.name), info, text, seed)
-            else _entry(hdf5_in, info, chosen, seed, groups)
-            for info in _infos(hdf5_in, dataset_paths)
-        ]
-
-
-def _scheme(scheme: Any, test_size: float | None, stratify: bool) -> Any:
-    chosen = parse_scheme(scheme) if isinstance(scheme, str) else scheme
-    if test_size is not None:
-        if not isinstance(chosen, HoldOut):
-            raise DataError(f"test_size belongs to a hold-out, and the scheme is {chosen}")
-        chosen = replace(chosen, test_size=test_size)
-    if isinstance(chosen, HoldOut | KFold) and not stratify:
-        chosen = replace(chosen, stratify=False)
-    return chosen
-
-
-def _infos(hdf5_in: FilesIO, paths: Iterable[str] | None) -> list[DatasetInfo]:
-    if paths is None:
-        infos = list(hdf5_in.dataset_infos())
-    else:
-        chosen = [paths] if isinstance(paths, str) else list(dict.fromkeys(paths))
-        infos = [hdf5_in.dataset_info(path) for path in chosen]
-    if not infos:
-        raise DataError(f"{hdf5_in.path}: no dataset to split; store some, or check dataset_paths")
-    by_name: dict[str, str] = {}
-    for info in infos:
-        other = by_name.setdefault(info.name, info.path)
-        if other != info.path:
-            raise DataError(
-                f"{hdf5_in.path}: {other} and {info.path} have one name, by which a study knows "
-                "a dataset; leave one out, or store it under another name"
-            )
-    return infos
-
-
-def _text(scheme: Any, groups: str | None) -> str:
-    text = " ".join(str(scheme).split())
-    return text if groups is None else f"{text} by {groups}"
-
-
-def _is_split(entry: SplitEntry | None, info: DatasetInfo, scheme: str, seed: int) -> bool:
-    """Whether just this split of just this content is stored."""
-    if entry is None or entry.fingerprint != info.fingerprint:
-        return False
-    return (entry.split.scheme, entry.split.seed) == (scheme, seed)
-
-
-def _entry(
-    hdf5_in: FilesIO, info: DatasetInfo, scheme: Any, seed: int, groups: str | None
-) -> SplitEntry:
-    dataset = hdf5_in.load_dataset(info.path)
-    try:
-        truth, classes = encode_target(dataset.labels, dataset.task)
-        if groups is not None and groups not in dataset.frame.columns:
-            raise DataError(f"no column {groups!r} of groups; name one of its columns")
-        column = None if groups is None else dataset.frame[groups].to_numpy()
-        split = make_split(
-            truth, dataset.task, scheme, seed=seed, key=dataset.fingerprint, groups=column
-        )
-    except DataError as error:
-        raise DataError(f"{hdf5_in.path}: dataset {dataset.name!r}: {error}") from None
-    return SplitEntry(
-        name=dataset.name,
-        path=dataset.path,
-        task=dataset.task,
-        fingerprint=dataset.fingerprint,
-        classes=classes,
-        truth=truth,
-        split=replace(split, scheme=_text(scheme, groups)),
-    )
+        drawn = chosen_scheme(scheme, test_size, stratify, groups)
+        may_be_own = not scheme and test_size is None and groups is None
+        entries = []
+        for info in dataset_infos(hdf5_in, dataset_paths):
+            chosen = None if may_be_own and info.split else drawn
+            stored = known.get(info.name)
+            if stored is not None and is_split(stored, info, chosen, seed, groups):
+                entries.append(stored)
+            else:
+                entries.append(split_entry(hdf5_in, info, chosen, seed, groups))
+        return entries
 
 
 def list_datasets(

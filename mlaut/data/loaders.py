@@ -10,10 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.data.tables import MISSING, READERS, ending_of, read_table, stem_of
 from mlaut.data.targets import encode_target
 from mlaut.errors import DataError, nearest
 from mlaut.files_io.datasets import checked, task_named
+from mlaut.files_io.tables import MISSING, READERS, ending_of, read_table, stem_of
 from mlaut.records import CLASSIFICATION, REGRESSION, Dataset
 
 __all__ = ["from_frame", "load_folder", "load_sklearn", "read_manifest"]

@@ -1,7 +1,8 @@
 """A dataset as an HDF5 group: its table, and what is known of it.
 
 The group, of encoding ``mlaut-dataset``, holds ``table`` (`mlaut.files_io.frames`) and ``about``,
-a JSON text with everything that `DatasetInfo` tells. The attributes ``class_name``, ``task`` and
+a JSON text with everything that `DatasetInfo` tells, and ``split`` (repeat, row) where the dataset
+came with one, coded as in a study. The attributes ``class_name``, ``task`` and
 ``fingerprint`` repeat the most asked for, for those who look with other tools.
 """
 
@@ -21,7 +22,7 @@ from mlaut.files_io.fingerprints import column_fingerprints, dataset_fingerprint
 from mlaut.files_io.frames import read_frame, write_frame
 from mlaut.files_io.names import from_h5
 from mlaut.files_io.study_arrays import get_json, put_json
-from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, Dataset
+from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, Dataset, Split
 
 __all__ = ["DatasetInfo", "checked", "infer_task", "task_named"]
 
@@ -50,6 +51,8 @@ class DatasetInfo:
         Of table, target and task.
     metadata : mapping
         ``source``, ``dataset_id`` and whatever else was given.
+    split : str
+        Scheme of the split that it came with; empty where it has none.
     """
 
     name: str
@@ -61,6 +64,7 @@ class DatasetInfo:
     n_classes: int | None
     fingerprint: str
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    split: str = ""
 
 
 # -------------------------------------------------------------------- the task
@@ -134,6 +138,7 @@ def checked(dataset: Dataset) -> Dataset:
         raise DataError(f"dataset {name!r}: a DataFrame is needed, not a {type(frame).__name__}")
     try:
         _check_frame(frame, target)
+        _check_split(dataset.split, len(frame))
         task = task_named(dataset.task) if dataset.task else infer_task(frame[target])
         metadata = _plain_json(dataset.metadata)
         fingerprint = dataset_fingerprint(frame, target, task)
@@ -154,6 +159,13 @@ def _check_frame(frame: pd.DataFrame, target: Any) -> None:
         raise DataError("the table has no rows; check where it was read")
     if frame.shape[1] == 1:
         raise DataError(f"no column beside the target {target!r}; a strategy needs features")
+
+
+def _check_split(split: Split | None, n_rows: int) -> None:
+    if split is not None and not split.scheme:
+        raise DataError("its split has no scheme; say in words where it comes from")
+    if split is not None and split.n_rows != n_rows:
+        raise DataError(f"its split is of {split.n_rows} rows, and it has {n_rows}; mend one")
 
 
 def _plain_json(metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,6 +205,9 @@ def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
         "fingerprint": dataset.fingerprint,
         "metadata": dataset.metadata,
     }
+    if dataset.split is not None:
+        about["split"] = dataset.split.scheme
+        group.create_dataset("split", data=dataset.split.folds.astype("<i2"), compression="gzip")
     put_json(group, "about", about)
     group.attrs.update({"encoding-type": ENCODING, "encoding-version": VERSION})
     for key, value in (("class_name", target), ("task", dataset.task)):
@@ -257,7 +272,12 @@ def get_dataset(group: h5py.Group) -> Dataset:
         metadata=info.metadata,
         fingerprint=info.fingerprint,
         path=info.path,
+        split=_get_split(group, info),
     )
+
+
+def _get_split(group: h5py.Group, info: DatasetInfo) -> Split | None:
+    return Split(group["split"][()].astype(np.int16), info.split) if info.split else None
 
 
 def what_changed(group: h5py.Group, new: Dataset) -> str:
@@ -276,10 +296,21 @@ def _changes(group: h5py.Group, old: DatasetInfo, new: Dataset) -> Iterator[str]
             yield f"{old.n_rows} rows are now {len(new.frame)}"
         else:
             yield from _changed_columns(get_dataset(group).frame, new.frame)
+    yield from _changed_split(_get_split(group, old), new.split)
     keys = sorted({*old.metadata, *new.metadata})
     metadata = [key for key in keys if old.metadata.get(key) != new.metadata.get(key)]
     if metadata:
         yield f"other metadata {', '.join(metadata)}"
+
+
+def _changed_split(old: Split | None, new: Split | None) -> Iterator[str]:
+    if old is None or new is None:
+        if old is not new:
+            yield "without its split" if new is None else "with a split of its own"
+    elif not np.array_equal(old.folds, new.folds):
+        yield "another split"
+    elif old.scheme != new.scheme:
+        yield f"split {old.scheme!r} is now {new.scheme!r}"
 
 
 def _changed_columns(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[str]:

@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
-from mlaut.data import Data, HoldOut, list_datasets
+from mlaut.data import Data, HoldOut, list_datasets, splitting
 from mlaut.data import data as module
 from mlaut.errors import DataError, StoreError, StudyError
 from mlaut.files_io import FilesIO, Study
+from mlaut.records import Dataset, Split
 
 
 @pytest.fixture
@@ -112,7 +113,7 @@ def test_a_stored_split_is_never_drawn_again(data, input_io, out_io, monkeypatch
     data.split_datasets(input_io, out_io, ["starter/iris"])
     before = split_of(out_io, "iris").split.folds
     inode = out_io.path.stat().st_ino
-    monkeypatch.setattr(module, "make_split", None)
+    monkeypatch.setattr(splitting, "make_split", None)
     assert data.split_datasets(input_io, out_io, ["starter/iris"]) == ["iris"]
     assert out_io.path.stat().st_ino == inode
     assert np.array_equal(split_of(out_io, "iris").split.folds, before)
@@ -229,3 +230,76 @@ def test_a_read_only_output_is_told_and_left(data, input_io, out_io, monkeypatch
     assert "study.h5 is read-only" in told(StoreError, data.open_hdf5, out_io.path, "a")
     assert "study.h5: no permission" in told(StoreError, data.split_datasets, input_io, out_io)
     assert Study(out_io.path).datasets == ("iris",)
+
+
+# ------------------------------------------------- the split that a dataset came with
+
+
+def with_split(folds, scheme="openml/t/59", name="tiny"):
+    frame = pd.DataFrame({"x": range(6), "y": list("ababab")})
+    return Dataset(name, frame, "y", "", split=Split(np.array(folds, dtype=np.int16), scheme))
+
+
+OWN_FOLDS = [[0, 0, 1, 1, -1, -2], [1, 1, 0, 0, -2, -1]]
+
+
+def test_a_split_of_its_own_is_stored_with_the_dataset_and_used(data, out_io, tmp_path):
+    io = data.open_hdf5(tmp_path / "own.h5", mode="a")
+    io.save_datasets([with_split(OWN_FOLDS)], "/openml")
+    stored = io.load_dataset("openml/tiny").split
+    assert (stored.folds.tolist(), stored.scheme, stored.seed) == (OWN_FOLDS, "openml/t/59", None)
+    assert stored.folds.dtype == np.int16
+    assert io.dataset_info("openml/tiny").split == "openml/t/59"
+    data.split_datasets(io, out_io)
+    split = split_of(out_io, "tiny").split
+    assert (split.folds.tolist(), split.scheme, split.seed) == (OWN_FOLDS, "openml/t/59", None)
+
+
+def test_a_split_of_its_own_is_kept_and_never_read_again(data, out_io, tmp_path, monkeypatch):
+    io = data.open_hdf5(tmp_path / "own.h5", mode="a")
+    io.save_datasets([with_split(OWN_FOLDS)])
+    data.split_datasets(io, out_io)
+    monkeypatch.setattr(splitting, "encode_target", None)
+    assert data.split_datasets(io, out_io, scheme="own") == ["tiny"]
+
+
+def test_who_names_a_scheme_gets_it(data, input_io, out_io):
+    input_io.save_datasets([with_split(OWN_FOLDS)], "/openml")
+    data.split_datasets(input_io, out_io, ["openml/tiny", "starter/iris"])
+    assert split_of(out_io, "iris").split.scheme == "holdout(test_size=1/3)"
+    entries = data.make_splits(input_io, ["openml/tiny"], "kfold(2)")
+    assert entries[0].split.scheme == "kfold(n_folds=2)"
+    entries = data.make_splits(input_io, ["openml/tiny"], test_size=0.5)
+    assert entries[0].split.scheme == "holdout(test_size=1/2)"
+
+
+def test_a_dataset_without_a_split_of_its_own_is_told(data, input_io, out_io):
+    message = told(DataError, data.split_datasets, input_io, out_io, scheme="own")
+    assert "dataset 'glass': it has no split of its own; name a scheme, for example" in message
+    message = told(DataError, data.split_datasets, input_io, out_io, scheme="own", test_size=0.5)
+    assert "a split of its own has its rows already; give no test_size or groups" in message
+
+
+@pytest.mark.parametrize(
+    ("other", "change"),
+    [
+        (with_split([OWN_FOLDS[1], OWN_FOLDS[0]]), "another split"),
+        (with_split(OWN_FOLDS, "openml/t/60"), "split 'openml/t/59' is now 'openml/t/60'"),
+        (Dataset("tiny", with_split(OWN_FOLDS).frame, "y", ""), "without its split"),
+    ],
+    ids=["folds", "scheme", "none"],
+)
+def test_another_split_is_another_dataset(data, tmp_path, other, change):
+    io = data.open_hdf5(tmp_path / "own.h5", mode="a")
+    io.save_datasets([with_split(OWN_FOLDS)])
+    io.save_datasets([with_split(OWN_FOLDS)])
+    assert f"/tiny exists and differs: {change}; " in told(StoreError, io.save_datasets, [other])
+    io.save_datasets([other], overwrite=True)
+    assert io.dataset_info("tiny").split == (other.split.scheme if other.split else "")
+
+
+def test_a_split_that_does_not_fit_is_refused(data, tmp_path):
+    io = data.open_hdf5(tmp_path / "own.h5", mode="a")
+    message = told(DataError, io.save_datasets, [with_split([[0, 1]])])
+    assert message == "dataset 'tiny': its split is of 2 rows, and it has 6; mend one"
+    assert "its split has no scheme" in told(DataError, io.save_datasets, [with_split([[0]], "")])

@@ -153,7 +153,7 @@ BAD_MANIFESTS = {
     "t.csv: dataset 't': no task 'clasification'; did you mean 'Classification'?": (
         "file,task\nt.csv,clasification\n"),
     "no.csv: no such file": "file\nno.csv\n",
-    "t.doc: not a table that can be read (.csv, .tsv, .arff, .parquet)": "file\nt.doc\n",
+    "t.doc: not a table that can be read (.csv, .tsv, .arff, .parquet, .pq)": "file\nt.doc\n",
     "manifest.csv, line 3: no file is named": "name,file\na,t.csv\nb,\n",
     "manifest.csv, line 3: a second dataset 't'": "file\nt.csv\nt.csv\n",
     "manifest.csv: unknown column 'traget'; did you mean 'target'?": "file,traget\nt.csv,x\n",

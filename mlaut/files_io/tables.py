@@ -112,6 +112,7 @@ READERS: dict[str, Callable[[Path, Sequence[str]], pd.DataFrame]] = {
     ".tsv": lambda path, missing: _read_csv(path, missing, "\t"),
     ".arff": _read_arff,
     ".parquet": _read_parquet,
+    ".pq": _read_parquet,
 }
 
 

@@ -1,0 +1,101 @@
+"""The split of a stored dataset: one that is drawn, or the one that it came with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from mlaut.data.resampling import HoldOut, KFold, make_split, parse_scheme
+from mlaut.data.targets import encode_target
+from mlaut.errors import DataError
+from mlaut.files_io import FilesIO, SplitEntry
+from mlaut.files_io.datasets import DatasetInfo
+
+__all__ = ["OWN", "chosen_scheme", "dataset_infos", "is_split", "split_entry"]
+
+OWN = "own"
+
+
+def chosen_scheme(
+    scheme: Any, test_size: float | None, stratify: bool, groups: str | None = None
+) -> Any:
+    """Give the scheme or splitter that is meant; None for the split that a dataset came with."""
+    if isinstance(scheme, str) and scheme == OWN:
+        if test_size is not None or groups is not None:
+            raise DataError("a split of its own has its rows already; give no test_size or groups")
+        return None
+    chosen = parse_scheme(scheme or "holdout") if isinstance(scheme, str) else scheme
+    if test_size is not None:
+        if not isinstance(chosen, HoldOut):
+            raise DataError(f"test_size belongs to a hold-out, and the scheme is {chosen}")
+        chosen = replace(chosen, test_size=test_size)
+    if isinstance(chosen, HoldOut | KFold) and not stratify:
+        chosen = replace(chosen, stratify=False)
+    return chosen
+
+
+def dataset_infos(hdf5_in: FilesIO, paths: Iterable[str] | None) -> list[DatasetInfo]:
+    """Look at the datasets to split, and make sure that their names differ."""
+    if paths is None:
+        infos = list(hdf5_in.dataset_infos())
+    else:
+        chosen = [paths] if isinstance(paths, str) else list(dict.fromkeys(paths))
+        infos = [hdf5_in.dataset_info(path) for path in chosen]
+    if not infos:
+        raise DataError(f"{hdf5_in.path}: no dataset to split; store some, or check dataset_paths")
+    by_name: dict[str, str] = {}
+    for info in infos:
+        other = by_name.setdefault(info.name, info.path)
+        if other != info.path:
+            raise DataError(
+                f"{hdf5_in.path}: {other} and {info.path} have one name, by which a study knows "
+                "a dataset; leave one out, or store it under another name"
+            )
+    return infos
+
+
+def is_split(
+    entry: SplitEntry, info: DatasetInfo, scheme: Any, seed: int, groups: str | None
+) -> bool:
+    """Whether a stored entry is just this split of just this content."""
+    if entry.fingerprint != info.fingerprint:
+        return False
+    wanted = (info.split, None) if scheme is None else (_text(scheme, groups), seed)
+    return (entry.split.scheme, entry.split.seed) == wanted
+
+
+def split_entry(
+    hdf5_in: FilesIO, info: DatasetInfo, scheme: Any, seed: int, groups: str | None
+) -> SplitEntry:
+    """Split a dataset by a scheme, or by the split that it came with where that is None."""
+    dataset = hdf5_in.load_dataset(info.path)
+    try:
+        truth, classes = encode_target(dataset.labels, dataset.task)
+        if groups is not None and groups not in dataset.frame.columns:
+            raise DataError(f"no column {groups!r} of groups; name one of its columns")
+        column = None if groups is None else dataset.frame[groups].to_numpy()
+        split = dataset.split
+        if scheme is not None:
+            split = make_split(
+                truth, dataset.task, scheme, seed=seed, key=dataset.fingerprint, groups=column
+            )
+            split = replace(split, scheme=_text(scheme, groups))
+        elif split is None:
+            raise DataError("it has no split of its own; name a scheme, for example 'kfold(10)'")
+    except DataError as error:
+        raise DataError(f"{hdf5_in.path}: dataset {dataset.name!r}: {error}") from None
+    return SplitEntry(
+        name=dataset.name,
+        path=dataset.path,
+        task=dataset.task,
+        fingerprint=dataset.fingerprint,
+        classes=classes,
+        truth=truth,
+        split=split,
+    )
+
+
+def _text(scheme: Any, groups: str | None) -> str:
+    text = " ".join(str(scheme).split())
+    return text if groups is None else f"{text} by {groups}"
