@@ -149,8 +149,7 @@ def grid_of(strategy: Any, n_rows: int, whole: bool, fewest: int) -> dict[str, l
         changes = {**THINNER, **(NOISY if n_rows > 2 * LARGE else {})} if n_rows > LARGE else THIN
         for stem, values in changes.items():
             grid |= values if strategy.name.startswith(stem) else {}
-    within = {k: [v for v in vs if k != "n_neighbors" or v <= fewest] for k, vs in grid.items()}
-    return within
+    return {k: [v for v in vs if k != "n_neighbors" or v <= fewest] for k, vs in grid.items()}
 
 
 def search(strategy: Any, dataset: Dataset, whole: bool) -> Measured:

@@ -27,6 +27,8 @@ _HOME = {
     "TuningFolds": "tuning",
     "TuningRecord": "tuning",
     "TuningWarning": "tuning",
+    "IncompleteSearchWarning": "sharing",
+    "search_limits": "sharing",
     "tuning_record": "tuning",
 }
 

@@ -264,6 +264,9 @@ class TuningRecord:
         Number of candidates of the grid.
     n_scored : int
         How many of them were scored on all tuning folds; fewer where time was over before.
+    n_resumed : int
+        How many scores of one candidate on one fold an earlier run had left, which are not in the
+        seconds; see `search_limits`.
     """
 
     best_params: Mapping[str, Any]
@@ -272,6 +275,7 @@ class TuningRecord:
     fit_seconds: float
     n_candidates: int
     n_scored: int
+    n_resumed: int
 
 
 def tuning_record(fitted: Any) -> TuningRecord | None:
@@ -312,6 +316,7 @@ def tuning_record(fitted: Any) -> TuningRecord | None:
         fit_seconds=float(getattr(search, "refit_time_", 0.0)),
         n_candidates=n_candidates,
         n_scored=int(np.sum(results.get("complete", np.ones(n_candidates)))),
+        n_resumed=getattr(search, "sharing_", {}).get("resumed", 0),
     )
 
 

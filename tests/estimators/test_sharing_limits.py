@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from mlaut.errors import StoreError, StrategyError
+from mlaut.estimators import GridSearch, tuning_record
 from mlaut.estimators.sharing import IncompleteSearchWarning, SharingGridSearchCV, search_limits
 from mlaut.estimators.sharing.checkpoint import Checkpoint
 from mlaut.estimators.sharing.hopeless import best_possible, hopeless, leader
@@ -106,14 +107,15 @@ import sys, time
 import numpy as np
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
-from mlaut.estimators.sharing import SharingGridSearchCV, evaluation, search_limits
+from mlaut.estimators.sharing import SharingGridSearchCV, checkpoint, search_limits
 
-kept = evaluation.Checkpoint.append
-def append(self, place, scores):
+checkpoint.PAUSE = 0
+kept = checkpoint.Writer.add
+def add(self, place, scores):
     kept(self, place, scores)
     print(place, flush=True)
     time.sleep(0.02)
-evaluation.Checkpoint.append = append
+checkpoint.Writer.add = add
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
@@ -153,6 +155,31 @@ def test_a_killed_search_goes_on_where_it_was(tmp_path):
     whole.fit(rows, (rows[:, 0] > 0).astype(int))
     assert json.loads(table) == whole.cv_results_["mean_test_score"].tolist()
     assert best == whole.best_index_
+
+
+def test_a_checkpoint_that_cannot_be_written_stops_no_search(tmp_path):
+    (tmp_path / "file").touch()
+    search = SharingGridSearchCV(SVC(), {"C": [1.0, 2.0]}, cv=STRATIFIED)
+    with (
+        search_limits(checkpoint=tmp_path / "file" / "scores"),
+        pytest.warns(UserWarning, match="scores are not kept for another run: .*file"),
+    ):
+        search.fit(X, Y)
+    assert search.sharing_["missing"] == 0
+
+
+def test_the_record_says_what_was_resumed_and_what_was_not_reached(tmp_path, monkeypatch):
+    monkeypatch.setattr(Slow, "seconds", 0.1)
+    grid = {"label": [0, 1] * 5}
+    for n_resumed in (0, 30):
+        with search_limits(checkpoint=tmp_path / "new" / "scores"):
+            record = tuning_record(GridSearch(Slow(), grid, cv=STRATIFIED).fit(X, Y))
+        assert (record.n_candidates, record.n_scored, record.n_resumed) == (10, 10, n_resumed)
+    with pytest.warns(IncompleteSearchWarning), search_limits(deadline=time.time() + 0.8):
+        record = tuning_record(GridSearch(Slow(), grid, cv=STRATIFIED).fit(X, Y))
+    assert record.n_candidates == 10
+    assert 1 <= record.n_scored < 10
+    assert record.n_resumed == 0
 
 
 # ---- deadlines

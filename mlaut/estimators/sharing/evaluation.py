@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection._validation import _fit_and_score
 from sklearn.utils import _safe_indexing
 
-from mlaut.estimators.sharing.checkpoint import Checkpoint, Place
+from mlaut.estimators.sharing.checkpoint import Checkpoint, Place, Writer
 from mlaut.estimators.sharing.families import Group
 from mlaut.estimators.sharing.interface import Candidate, DeadlineError, Fold, Shared
 from mlaut.estimators.sharing.scores import Scoring
@@ -92,14 +93,11 @@ class Evaluation:
         results = []
         train, test = self.splits[unit.fold]
         fold = self._fold(train, test)
-        try:
+        with suppress(DeadlineError), Writer(self.checkpoint) as writer:
             for group in unit.groups:
                 for result in self._score_group(group, unit.fold, fold):
-                    if self.checkpoint is not None:
-                        self.checkpoint.append(result.place, result.scores)
+                    writer.add(result.place, result.scores)
                     results.append(result)
-        except DeadlineError:
-            pass
         return results
 
     def _fold(self, train: np.ndarray, test: np.ndarray) -> Fold:

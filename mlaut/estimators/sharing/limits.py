@@ -48,8 +48,8 @@ def search_limits(
     Parameters
     ----------
     checkpoint : path, optional
-        A file that each score is appended to as soon as it is known. A search that finds scores of
-        its own there does not compute them again. A search is known by the content of its rows,
+        A file that scores are appended to within half a second. A search that finds scores of its
+        own there does not compute them again. A search is known by the content of its rows,
         folds, estimator, grid and scoring, so one file may serve many searches.
     deadline : float, optional
         Seconds since the epoch, as `time.time` gives them. No fit begins after it; the search

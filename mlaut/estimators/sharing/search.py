@@ -208,7 +208,8 @@ class SharingGridSearchCV(GridSearchCV):
         parts = {
             "rows": X,
             "targets": np.asarray(y),
-            "folds": splits,
+            "folds": [len(train) for train, _ in splits],
+            "rows of folds": np.concatenate([rows for split in splits for rows in split]),
             "estimator": self.estimator,
             "points": points,
             "scoring": self.scoring,
