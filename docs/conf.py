@@ -1,0 +1,89 @@
+"""Settings of the documentation site; `make docs` builds it."""
+
+import importlib
+import shutil
+from pathlib import Path
+
+import mlaut
+
+HERE = Path(__file__).parent
+
+project = "MLaut"
+author = "The MLaut developers"
+release = version = mlaut.__version__
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_click",
+    "sphinx_copybutton",
+]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+html_theme = "furo"
+html_title = "MLaut"
+html_static_path: list[str] = []
+html_theme_options = {"footer_icons": []}
+
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 3
+nb_execution_mode = "cache"
+nb_execution_timeout = 180
+nb_execution_raise_on_error = True
+nb_output_stderr = "error"
+
+autosummary_generate = True
+autosummary_ignore_module_all = False
+autodoc_typehints = "none"  # the docstrings have the types
+autodoc_member_order = "bysource"
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+
+PACKAGES = {
+    "mlaut.data": "Datasets, splits and targets",
+    "mlaut.estimators": "Strategies",
+    "mlaut.experiments": "Running studies",
+    "mlaut.files_io": "The files",
+    "mlaut.analysis": "Statistics and figures",
+    "mlaut.report": "Reports",
+    "mlaut.errors": "Errors",
+}
+
+
+def public(package: str) -> list[str]:
+    """Name what a package offers, but for plain values."""
+    module = importlib.import_module(package)
+    return [name for name in sorted(module.__all__) if callable(getattr(module, name))]
+
+
+def write_api(folder: Path) -> None:
+    """Write a page a package, each with a table of its public names."""
+    folder.mkdir(exist_ok=True)
+    for package, title in PACKAGES.items():
+        names = "\n".join(f"   {name}" for name in public(package))
+        table = f".. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n{names}\n"
+        head = f"{package}: {title.lower()}"
+        page = f"{head}\n{'=' * len(head)}\n\n.. automodule:: {package}\n   :no-members:\n\n{table}"
+        _write(folder / f"{package}.rst", page)
+
+
+def copy_examples(folder: Path) -> None:
+    """Put the notebooks where Sphinx finds them."""
+    for source in sorted((HERE.parent / "examples").rglob("*")):
+        if source.suffix in {".ipynb", ".csv"}:
+            target = folder / source.relative_to(HERE.parent / "examples")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.exists() or target.read_bytes() != source.read_bytes():
+                shutil.copyfile(source, target)
+
+
+def _write(path: Path, text: str) -> None:
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+write_api(HERE / "api")
+copy_examples(HERE / "examples")
