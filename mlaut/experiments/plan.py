@@ -13,6 +13,7 @@ from mlaut.errors import MlautError, StrategyError, StudyError
 from mlaut.estimators import MlautEstimator
 from mlaut.files_io import MemoryStudy, SplitEntry, StrategyEntry, Study
 from mlaut.files_io.study_records import merged_entry
+from mlaut.markup import table_html
 from mlaut.records import Status
 
 __all__ = [
@@ -100,6 +101,10 @@ class Plan:
     def n_skipped(self) -> int:
         """Number of cells that the run will store as skipped, without trying them."""
         return sum(int(planned.skipped.sum()) for planned in self.datasets)
+
+    def _repr_html_(self) -> str:
+        title = f"{self.n_cells} cells, {self.n_todo} to do"
+        return table_html(title, self.why(), [f"refused: {refusal}" for refusal in self.refusals])
 
     def check(self) -> None:
         """Raise the first of the refusals, if there are any."""

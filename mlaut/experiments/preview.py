@@ -23,6 +23,7 @@ from mlaut.experiments.study_file import (
     read_study_file,
 )
 from mlaut.files_io import FilesIO, Study
+from mlaut.markup import table_html
 from mlaut.records import Status
 
 __all__ = ["Preview", "plan_study"]
@@ -61,6 +62,10 @@ class Preview:
             *(f"would be refused: {refusal}" for refusal in self.plan.refusals),
         ]
         return "\n".join([*lines, str(self.forecast)] if self.plan.n_todo else lines)
+
+    def _repr_html_(self) -> str:
+        title, *notes = str(self).splitlines()
+        return table_html(title, self.plan.why(), notes)
 
 
 def plan_study(path: str | os.PathLike[str], **changes: Any) -> Preview:

@@ -13,6 +13,7 @@ import numpy as np
 
 from mlaut.files_io import Study
 from mlaut.files_io.lock import holder_of
+from mlaut.markup import table_html
 from mlaut.records import Status
 
 __all__ = ["StudyStatus", "study_status", "unfinished"]
@@ -86,6 +87,15 @@ class StudyStatus:
         elif self.unsettled:
             lines.append("an interrupted run left a journal; the next run goes on from it")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        words = sorted(self.total)
+        rows = [
+            {"strategy": name, **{word.word: self.of_strategy(name)[word] for word in words}}
+            for name in self.strategies
+        ]
+        title, *notes = str(self).splitlines()
+        return table_html(title, rows, notes)
 
 
 def study_status(path: str | os.PathLike[str]) -> StudyStatus:

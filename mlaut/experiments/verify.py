@@ -22,6 +22,7 @@ from mlaut.experiments.orchestrator import make_batches
 from mlaut.experiments.study_file import choose_strategies, read_study_file
 from mlaut.files_io import FilesIO, SplitEntry, Study
 from mlaut.files_io.study_checks import problems_of
+from mlaut.markup import table_html
 from mlaut.records import Block, Cell, Outcome, Status
 
 __all__ = ["Drift", "Verification", "verify_study"]
@@ -118,6 +119,10 @@ class Verification:
         lines += [f"  {drift}" for drift in self.drifts]
         lines += [f"  not fitted again: {reason}" for reason in self.left_out]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        title, *notes = str(self).splitlines()
+        return table_html(title, notes=notes)
 
 
 def verify_study(

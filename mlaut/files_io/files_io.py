@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import html
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from mlaut.files_io.datasets import (
 from mlaut.files_io.hdf5 import read_h5, rewrite_h5
 from mlaut.files_io.names import from_h5, to_h5
 from mlaut.files_io.system_errors import explain
+from mlaut.markup import table_html
 from mlaut.records import Dataset
 
 __all__ = ["FilesIO"]
@@ -127,17 +127,11 @@ class FilesIO:
 
     def _repr_html_(self) -> str:
         infos = self.dataset_infos()
-        rows = "".join(
-            f"<tr><td>{html.escape(info.path)}</td><td>{info.task}</td>"
-            f"<td>{info.n_rows}</td><td>{info.n_features}</td></tr>"
-            for info in infos[:20]
-        )
-        more = f"<p>and {len(infos) - 20} more</p>" if len(infos) > 20 else ""
-        return (
-            f"<p><b>{html.escape(str(self.path))}</b>, mode {self.mode}: {len(infos)} datasets</p>"
-            "<table><tr><th>path</th><th>task</th><th>rows</th><th>features</th></tr>"
-            f"{rows}</table>{more}"
-        )
+        rows = [
+            {"path": i.path, "task": i.task, "rows": i.n_rows, "features": i.n_features}
+            for i in infos
+        ]
+        return table_html(f"{self.path}, mode {self.mode}: {len(infos)} datasets", rows)
 
     # ---------------------------------------------------------------- reading
 

@@ -58,6 +58,7 @@ from mlaut.files_io.study_records import (
     told_of_cells,
 )
 from mlaut.files_io.study_writer import StudyWriter, fold_in, forget_torn, put_again
+from mlaut.markup import table_html
 from mlaut.records import Block, Status
 
 __all__ = ["Study", "StudyWriter"]
@@ -96,6 +97,23 @@ class Study:
 
     def __repr__(self) -> str:
         return f"Study({str(self.path)!r})"
+
+    def _repr_html_(self) -> str:
+        entries = [*self.load_splits().values()]
+        rows = [
+            {
+                "dataset": entry.name,
+                "task": entry.task,
+                "rows": len(entry.truth),
+                "classes": len(entry.classes) or "",
+                "repeats": entry.split.n_repeats,
+                "folds": entry.split.n_folds,
+            }
+            for entry in entries
+        ]
+        names = ", ".join(entry.name for entry in self.strategies) or "none yet"
+        title = f"{self.path}: study of {len(rows)} datasets"
+        return table_html(title, rows, [f"Strategies: {names}"])
 
     @property
     def journal_path(self) -> Path:

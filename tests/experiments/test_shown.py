@@ -1,0 +1,77 @@
+"""Studies, plans and what a run did show themselves in a notebook."""
+
+from xml.etree import ElementTree
+
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from mlaut.data import Data
+from mlaut.experiments import Orchestrator, plan_study, study_status, verify_study
+from mlaut.files_io import Study
+
+FILE = """
+[data]
+collection = "starter"
+datasets = ["iris"]
+[split]
+scheme = "kfold(3)"
+[strategies]
+names = ["BaselineClassifier", "GaussianNaiveBayes"]
+"""
+
+
+def parts(shown):
+    """Give the title, the rows and the notes of what is shown; it is well-formed."""
+    root = ElementTree.fromstring(f"<div>{shown}</div>")
+    title, *notes = ["".join(p.itertext()) for p in root.iter("p")]
+    return title, [[cell.text or "" for cell in row] for row in root.iter("tr")], notes
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shown")
+    data = Data()
+    input_io = data.open_hdf5(folder / "input.h5", mode="a")
+    out_io = data.open_hdf5(folder / "study.h5", mode="a")
+    data.load_collection("starter", hdf5_io=input_io, names=["iris"])
+    data.split_datasets(hdf5_in=input_io, hdf5_out=out_io, scheme="kfold(3)")
+    strategies = ["BaselineClassifier", ("<tree>", DecisionTreeClassifier(random_state=0))]
+    Orchestrator(input_io, out_io).run(strategies, engine="inline", verbose=0)
+    return out_io.path
+
+
+def test_a_study(study):
+    title, rows, notes = parts(Study(study)._repr_html_())
+    assert title == f"{study}: study of 1 datasets"
+    assert rows == [
+        ["dataset", "task", "rows", "classes", "repeats", "folds"],
+        ["iris", "Classification", "150", "3", "1", "3"],
+    ]
+    assert notes == ["Strategies: BaselineClassifier, <tree>"]
+
+
+def test_where_it_stands(study):
+    title, rows, notes = parts(study_status(study)._repr_html_())
+    assert title == f"{study}: 1 datasets, 2 strategies, 6 cells: 6 done"
+    assert rows == [["strategy", "done"], ["BaselineClassifier", "3"], ["<tree>", "3"]]
+    assert notes == []
+
+
+def test_what_was_checked(study):
+    title, rows, notes = parts(verify_study(study)._repr_html_())
+    assert title == f"{study}: 1 datasets, 6 cells: 6 done"
+    assert rows == []
+    assert [note.strip() for note in notes] == ["no problem found in structure and content"]
+
+
+def test_what_a_run_would_do(tmp_path):
+    (tmp_path / "study.toml").write_text(FILE)
+    preview = plan_study(tmp_path / "study.toml")
+    title, rows, notes = parts(preview._repr_html_())
+    assert title == f"{tmp_path / 'study.h5'}: 6 cells, 0 done, 6 to do"
+    assert rows[1:] == [
+        ["BaselineClassifier", "new strategy", "3", "3", "iris"],
+        ["GaussianNaiveBayes", "new strategy", "3", "3", "iris"],
+    ]
+    assert notes[0] == "time: not known, for nothing was seen yet"
+    assert parts(preview.plan._repr_html_())[:2] == ("6 cells, 6 to do", rows)
