@@ -9,6 +9,7 @@ _NAMES = {
     "bayesian": (
         "bayesian_sign_test",
         "bayesian_signed_rank_test",
+        "sign_posterior",
         "sign_probabilities",
         "signed_rank_posterior",
         "signed_rank_probabilities",
@@ -18,8 +19,9 @@ _NAMES = {
     "context_tests": ("CONTEXT_TESTS", "Roc", "auc_table", "judge_on_context"),
     "contexts": ("BIMODAL", "MULTIPLE", "SINGLE", "Context", "context_from_counts"),
     "correlated_t": ("correlated_t_datasets", "correlated_t_probabilities", "correlated_t_test"),
+    "curves": ("auc_plot", "calibration_plot", "roc_plot"),
     "cv_statistics": ("CV_TESTS",),
-    "cv_tests": ("cv_test", "cv_test_datasets", "cv_test_overview"),
+    "cv_tests": ("cv_differences", "cv_test", "cv_test_datasets", "cv_test_overview"),
     "decisions": ("Cycle", "Decisions", "decide", "non_transitive_cycles"),
     "design": (
         "ContextDesign",
@@ -50,6 +52,7 @@ _NAMES = {
         "poisson_binomial_probability",
         "poisson_binomial_share",
     ),
+    "posteriors": ("dataset_plot", "simplex_plot"),
     "power": ("dataset_sd", "datasets_needed", "power_of_test", "smallest_difference"),
     "repeated_cv": ("cv_interval", "cv_p_values", "cv_statistic"),
     "retrained": ("retrained_estimates", "retrained_mean_estimates"),

@@ -36,6 +36,7 @@ __all__ = [
     "WORSE",
     "bayesian_sign_test",
     "bayesian_signed_rank_test",
+    "sign_posterior",
     "sign_probabilities",
     "signed_rank_posterior",
     "signed_rank_probabilities",
@@ -183,8 +184,7 @@ def signed_rank_probabilities(
     (array([[0.97, 0.  , 0.02]]), array([[0.731, 0.152, 0.118]]))
     """
     d, rope, prior = _columns(differences), checked_rope(rope), _checked_weight(prior)
-    if n_samples < 1:
-        raise AnalysisError(f"n_samples = {n_samples} must be at least 1")
+    n_samples = _checked_count(n_samples)
     kernels = [SignedRankKernel(column, rope) for column in d.T]
     counts = np.zeros((len(kernels), 3))
     for weights in weight_blocks(len(d), prior, n_samples, seed):
@@ -225,13 +225,57 @@ def signed_rank_posterior(
     >>> signed_rank_posterior([-0.3, -0.1, 0.2, -0.5], rope=0.05, n_samples=1000).shape
     (1000, 3)
     """
+    d = _one_column(differences)
+    kernel = SignedRankKernel(d[:, 0], checked_rope(rope))
+    blocks = weight_blocks(len(d), _checked_weight(prior), _checked_count(n_samples), seed)
+    sums = np.concatenate([np.stack(kernel.sums(weights), axis=1) for weights in blocks])
+    return sums / sums.sum(axis=1, keepdims=True)
+
+
+def sign_posterior(
+    differences: ArrayLike,
+    rope: float = 0.0,
+    prior: float = 1.0,
+    n_samples: int = 50_000,
+    seed: int = 0,
+) -> np.ndarray:
+    """Draws from the posterior of the Bayesian sign test of one pair, to be drawn or kept.
+
+    Parameters
+    ----------
+    differences : array_like of float, shape (N,)
+    rope, prior
+        As in `sign_probabilities`, which needs no draws.
+    n_samples : int, default 50000
+    seed : int, default 0
+
+    Returns
+    -------
+    ndarray of float, shape (n_samples, 3)
+        Each row adds up to 1.
+
+    Examples
+    --------
+    >>> sign_posterior([-0.3, -0.1, 0.2, -0.5], rope=0.05, n_samples=1000).mean(axis=0).round(1)
+    array([0.6, 0.2, 0.2])
+    """
+    d = _one_column(differences)
+    alphas = _sign_alphas(d, checked_rope(rope), _checked_weight(prior))[0]
+    draws = np.random.default_rng(seed).standard_gamma(alphas, (_checked_count(n_samples), 3))
+    return draws / draws.sum(axis=1, keepdims=True)
+
+
+def _one_column(differences: ArrayLike) -> np.ndarray:
     d = _columns(differences)
     if d.shape[1] != 1:
         raise AnalysisError(f"{d.shape[1]} pairs are given; the posterior is that of one")
-    kernel = SignedRankKernel(d[:, 0], checked_rope(rope))
-    blocks = weight_blocks(len(d), _checked_weight(prior), n_samples, seed)
-    sums = np.concatenate([np.stack(kernel.sums(weights), axis=1) for weights in blocks])
-    return sums / sums.sum(axis=1, keepdims=True)
+    return d
+
+
+def _checked_count(n_samples: int) -> int:
+    if n_samples < 1:
+        raise AnalysisError(f"n_samples = {n_samples} must be at least 1")
+    return n_samples
 
 
 def bayesian_sign_test(results: Results, *, rope: float = 0.0, prior: float = 1.0) -> Pairwise:

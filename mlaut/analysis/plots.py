@@ -12,9 +12,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib import rc_context
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from mlaut.analysis.ranks import average_ranks, critical_difference, rank_groups
 from mlaut.analysis.results import Results
@@ -34,6 +37,13 @@ class NotebookFigure(Figure):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         FigureCanvasAgg(self)
+
+    def draw(self, renderer: RendererBase) -> None:
+        """Draw names as they are: a ``$`` in one begins no formula."""
+        for text in self.findobj(Text):
+            text.set_parse_math(False)
+        with rc_context({"text.parse_math": False}):
+            super().draw(renderer)
 
     def _repr_png_(self) -> bytes:
         target = io.BytesIO()

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 
 from mlaut.analysis import Results
 from mlaut.records import CLASSIFICATION, Block, Split, Status
@@ -90,3 +91,33 @@ def make_block():
         )
 
     return make
+
+
+def _extents(figure):
+    """Extents of all that is written, in pixels; not of ticks beyond the ends of an axis."""
+    drawn = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Text, "draw", lambda text, _: drawn.append(text))
+        figure.draw_without_rendering()
+    renderer = figure.canvas.get_renderer()
+    written = {id(t): t for t in drawn if t.get_text() and t.get_visible()}.values()
+    return [(t.get_text(), t.get_window_extent(renderer)) for t in written]
+
+
+@pytest.fixture
+def assert_readable():
+    """Nothing written in a figure is cut off or lies over another."""
+    return _assert_readable
+
+
+def _assert_readable(figure):
+    extents = _extents(figure)
+    for place, (text, box) in enumerate(extents):
+        if box.width == 0:
+            continue
+        assert box.x0 >= -1, text
+        assert box.y0 >= -1, text
+        assert box.x1 <= figure.bbox.width + 1, text
+        assert box.y1 <= figure.bbox.height + 1, text
+        for other, another in extents[place + 1 :]:
+            assert another.width == 0 or not box.overlaps(another), (text, other)
