@@ -28,7 +28,7 @@ from mlaut.errors import AnalysisError
 if TYPE_CHECKING:
     from mlaut.analysis.results import Results
 
-__all__ = ["cv_test", "cv_test_datasets", "cv_test_overview"]
+__all__ = ["cv_differences", "cv_test", "cv_test_datasets", "cv_test_overview"]
 
 _NULL = "the expected difference, re-trained on this dataset, is 0"
 _LIMITS = (
@@ -254,6 +254,59 @@ def cv_test_datasets(
         scenario="(b)",
         notes=(*results.notes_text(), *limits),
     )
+
+
+def cv_differences(
+    results: Results, first: str | None = None, second: str | None = None
+) -> np.ndarray:
+    """Give the differences of two strategies on every test set of every dataset.
+
+    Parameters
+    ----------
+    results : Results
+        With folds or random splits, repeated or not; as many on each dataset.
+    first, second : str, optional
+        Default the only two strategies.
+
+    Returns
+    -------
+    ndarray of float, shape (datasets, folds, runs), or (datasets, splits) for random splits
+        Loss of the first minus loss of the second, for `calibrate`, `rejection_rates` and
+        `cv_p_values`.
+
+    Raises
+    ------
+    MissingCellsError
+        Cells are missing.
+    AnalysisError
+        There are not two strategies, or datasets differ in their numbers of test sets.
+
+    Examples
+    --------
+    >>> from mlaut.analysis.results import Results
+    >>> folds = pd.MultiIndex.from_product([["iris", "wine"], range(5), range(2)])
+    >>> losses = pd.DataFrame({"A": np.arange(20.0), "B": np.arange(20.0) + 1}, index=folds)
+    >>> cv_differences(Results.from_table(losses, greater_is_better=False)).shape
+    (2, 2, 5)
+    """
+    if first is not None or second is not None:
+        results = results.select(strategies=[str(first), str(second)])
+    if len(results.strategies) != 2:
+        raise AnalysisError(
+            f"differences are those of two strategies, and there are {len(results.strategies)}: "
+            "give first and second"
+        )
+    results.complete(strategies=2)
+    pairs = Pairs.of(results.strategies)
+    tables = [dataset_differences(results, at, pairs)[0] for at in range(len(results.datasets))]
+    shapes = {table.shape for table in tables}
+    if len(shapes) > 1:
+        raise AnalysisError(
+            f"datasets differ in their folds and runs ({', '.join(map(str, sorted(shapes)))}): "
+            "choose those that are alike with Results.select"
+        )
+    x = np.array(tables)
+    return x[:, 0] if x.shape[1] == 1 else x
 
 
 def dataset_differences(results: Results, place: int, pairs: Pairs) -> np.ndarray:

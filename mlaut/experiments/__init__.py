@@ -13,10 +13,13 @@ _HOME = {
     "StudyFile": "mlaut.experiments.study_file",
     "StudyStatus": "mlaut.experiments.status",
     "Verification": "mlaut.experiments.verify",
+    "load_model": "mlaut.experiments.saved_models",
     "make_forecast": "mlaut.experiments.forecast",
+    "null_table": "mlaut.experiments.simulation",
     "plan_study": "mlaut.experiments.preview",
     "read_study_file": "mlaut.experiments.study_file",
     "run_study": "mlaut.experiments.study_file",
+    "simulate_study": "mlaut.experiments.simulation",
     "study_status": "mlaut.experiments.status",
     "verify_study": "mlaut.experiments.verify",
 }
