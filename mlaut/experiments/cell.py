@@ -19,8 +19,9 @@ import numpy as np
 
 from mlaut.data.targets import positions
 from mlaut.errors import MlautError
-from mlaut.estimators import DataShape, MlautEstimator
-from mlaut.estimators.tuning import tuning_record
+from mlaut.estimators import DataShape, MlautEstimator, search_limits
+from mlaut.estimators.tuning import TuningRecord, tuning_record
+from mlaut.experiments.checkpoints import checkpoint_of
 from mlaut.experiments.guard import (
     lacked_memory,
     limited_memory,
@@ -55,11 +56,17 @@ class CellOptions:
         Bytes that a cell may allocate beyond what its process has.
     models : Path or None
         Folder that fitted models are saved to; None saves none.
+    tuning_timeout : float or None
+        Seconds after which a search chooses among the candidates that it has scored.
+    checkpoints : Path or None
+        Folder in which the scores of a search are kept while it runs; None keeps none.
     """
 
     threads: int = 1
     memory: int | None = None
     models: Path | None = None
+    tuning_timeout: float | None = None
+    checkpoints: Path | None = None
 
 
 def cell_seed(seed: int, cell: Cell) -> int:
@@ -175,18 +182,15 @@ def _fit_and_predict(
     shape = DataShape(len(train), table.features.shape[1], len(table.classes))
     begun = time.perf_counter()
     model = strategy.assemble(shape, random_state=seed, n_jobs=options.threads)
-    model.fit(table.features.iloc[train], table.labels[train])
+    with _limited_search(cell, options):
+        model.fit(table.features.iloc[train], table.labels[train])
     fitted = time.perf_counter()
     tested = table.features.iloc[test]
     predicted = model.predict(tested)
     ended = time.perf_counter()
     tuning = tuning_record(model)
     tuned = max(0.0, fitted - begun - tuning.fit_seconds) if tuning else 0.0
-    details: dict[str, Any] = {}
-    if tuning:
-        details["best_params"] = tuning.best_params
-        details["tuning_score"] = tuning.best_score
-        details["candidates"] = tuning.n_candidates
+    details = _details_of(tuning) if tuning else {}
     if options.models:
         details["model"] = save_model(options.models, cell, model)
     return Outcome(
@@ -197,6 +201,29 @@ def _fit_and_predict(
         seconds=(tuned, fitted - begun - tuned, ended - fitted),
         details=details,
     )
+
+
+def _limited_search(cell: Cell, options: CellOptions) -> contextlib.AbstractContextManager[None]:
+    """Let a search inside of the strategy stop in time, and go on from where it was killed."""
+    timeout = options.tuning_timeout
+    return search_limits(
+        deadline=None if timeout is None else time.time() + timeout,
+        checkpoint=checkpoint_of(options.checkpoints, cell),
+    )
+
+
+def _details_of(tuning: TuningRecord) -> dict[str, Any]:
+    """Give what is stored of a search; of what is usual, nothing is said."""
+    details: dict[str, Any] = {
+        "best_params": tuning.best_params,
+        "tuning_score": tuning.best_score,
+        "candidates": tuning.n_candidates,
+    }
+    if tuning.n_scored < tuning.n_candidates:
+        details["candidates_scored"] = tuning.n_scored
+    if tuning.n_resumed:
+        details["scores_resumed"] = tuning.n_resumed
+    return details
 
 
 def _checked(predicted: Any, classes: tuple[Any, ...], n_test: int) -> np.ndarray:

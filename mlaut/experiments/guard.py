@@ -117,7 +117,7 @@ def _in_status(key: str) -> int:
     return int(told.split(maxsplit=1)[0]) * 1024 if told else 0
 
 
-def parse_seconds(text: str | float | None) -> float | None:
+def parse_seconds(text: str | float | None, name: str = "timeout") -> float | None:
     """Read a time limit: seconds, or a number with ``s``, ``m``, ``h`` or ``d``.
 
     Examples
@@ -128,7 +128,7 @@ def parse_seconds(text: str | float | None) -> float | None:
     Traceback (most recent call last):
     mlaut.errors.StudyError: timeout 'soon': not a time above 0; write for example 90, '10m' or '2h'
     """
-    return _parse(text, "timeout", "a time above 0", "90, '10m' or '2h'", _SECONDS)
+    return _parse(text, name, "a time above 0", "90, '10m' or '2h'", _SECONDS)
 
 
 def parse_bytes(text: str | float | None) -> int | None:

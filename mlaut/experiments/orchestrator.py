@@ -18,6 +18,11 @@ from mlaut.errors import RunInterrupted, StudyError
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.experiments.batches import Batch, DatasetRef
 from mlaut.experiments.cell import CellOptions
+from mlaut.experiments.checkpoints import (
+    checkpoints_folder,
+    forget_checkpoints,
+    kept_checkpoints,
+)
 from mlaut.experiments.engines import Engine, make_engine
 from mlaut.experiments.environment import describe_environment
 from mlaut.experiments.guard import parse_bytes, parse_seconds
@@ -150,6 +155,7 @@ class Orchestrator:
         *,
         n_jobs: int | None = -1,
         timeout: str | float | None = None,
+        tuning_timeout: str | float | None = None,
         memory: str | float | None = None,
         threads: int = 1,
         retry: Sequence[str] | Mapping[str, Sequence[str]] = (),
@@ -170,6 +176,9 @@ class Orchestrator:
             Worker processes; -1 takes every core.
         timeout : float or str, optional
             Wall time that a cell may take: seconds, or for example ``"10m"``.
+        tuning_timeout : float or str, optional
+            Wall time after which tuning in a cell begins no further fit, and chooses among the
+            candidates that it has scored on all folds. The details of the cell say how many.
         memory : float or str, optional
             Memory that a cell may allocate: bytes, or for example ``"4GiB"``.
         threads : int, default 1
@@ -198,7 +207,13 @@ class Orchestrator:
             The run does not begin: what is asked contradicts what is stored.
         """
         strategies = as_strategies(modelling_strategies)
-        options = CellOptions(threads, parse_bytes(memory), self._models(save_models))
+        options = CellOptions(
+            threads,
+            parse_bytes(memory),
+            self._models(save_models),
+            parse_seconds(tuning_timeout, "tuning_timeout"),
+            checkpoints_folder(self.hdf5_output_io.path).absolute(),
+        )
         chosen = make_engine(engine, n_jobs, parse_seconds(timeout), threads)
         study = Study(self.hdf5_output_io.path)
         study.settle()
@@ -212,6 +227,7 @@ class Orchestrator:
             "threads": threads,
             "n_jobs": n_jobs,
             "timeout": timeout,
+            "tuning_timeout": tuning_timeout,
             "memory": memory,
         }
         return self._run(study, plan, strategies, chosen, options, about, verbose)
@@ -327,18 +343,20 @@ class Orchestrator:
         reasons: Counter[str] = Counter()
         progress = Progress(plan.n_todo, verbose)
         if plan.n_todo:
-            path = self.hdf5_input_io.path
+            path, checkpoints = self.hdf5_input_io.path, checkpoints_folder(study.path)
             batches = make_batches(plan.groups(), strategies, path, self.seed, options)
             try:
                 with (
                     interrupted_once(),
                     study.writing({**describe_environment(), **about}) as writer,
+                    kept_checkpoints(checkpoints),
                     progress,
                     contextlib.closing(engine.run(batches)) as ended,
                 ):
                     _forget(writer, plan)
                     for outcomes in ended:
                         writer.write(*outcomes)
+                        forget_checkpoints(checkpoints, outcomes)
                         progress.update(outcomes)
                         reasons.update(
                             f"{o.cell.strategy}: {o.status.word}: {o.reason}"

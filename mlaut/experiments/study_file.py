@@ -74,6 +74,7 @@ class RunSection:
 
     n_jobs: int = -1
     timeout: str | float | None = None
+    tuning_timeout: str | float | None = None
     memory: str | float | None = None
     threads: int = 1
     retry: tuple[str, ...] = ()

@@ -172,7 +172,7 @@ def test_the_record_says_what_was_resumed_and_what_was_not_reached(tmp_path, mon
     monkeypatch.setattr(Slow, "seconds", 0.1)
     grid = {"label": [0, 1] * 5}
     for n_resumed in (0, 30):
-        with search_limits(checkpoint=tmp_path / "new" / "scores"):
+        with search_limits(checkpoint=tmp_path / "scores"):
             record = tuning_record(GridSearch(Slow(), grid, cv=STRATIFIED).fit(X, Y))
         assert (record.n_candidates, record.n_scored, record.n_resumed) == (10, 10, n_resumed)
     with pytest.warns(IncompleteSearchWarning), search_limits(deadline=time.time() + 0.8):

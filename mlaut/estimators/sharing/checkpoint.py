@@ -54,8 +54,7 @@ class Checkpoint:
     search: str
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Add what candidates got on folds; makes the file and its folder where they are not."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        """Add what candidates got on folds."""
         lines = b"".join(self._line(place, scores) for place, scores in entries)
         handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         try:
