@@ -8,6 +8,8 @@ from mlaut.data.collections import (
 )
 from mlaut.data.data import Data, list_datasets
 from mlaut.data.loaders import from_frame, load_folder, load_sklearn
+from mlaut.data.references import Reference, fetch, is_reference, parse_reference
+from mlaut.data.remote import cache_folder
 from mlaut.data.resampling import HoldOut, KFold, make_split, parse_scheme, split_of_pairs
 from mlaut.data.targets import encode_target, infer_task, positions
 from mlaut.files_io.tables import read_table
@@ -17,16 +19,21 @@ __all__ = [
     "Data",
     "HoldOut",
     "KFold",
+    "Reference",
+    "cache_folder",
     "collection",
     "collection_entries",
     "encode_target",
+    "fetch",
     "from_frame",
     "infer_task",
+    "is_reference",
     "list_collections",
     "list_datasets",
     "load_folder",
     "load_sklearn",
     "make_split",
+    "parse_reference",
     "parse_scheme",
     "positions",
     "read_table",

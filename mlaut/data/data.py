@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mlaut.data.collections import collection, collection_entries
 from mlaut.data.loaders import load_folder, load_sklearn
+from mlaut.data.loading import load_into
+from mlaut.data.references import expand
 from mlaut.data.resampling import HoldOut, KFold
 from mlaut.data.splitting import chosen_scheme, dataset_infos, is_split, split_entry
 from mlaut.files_io import FilesIO, SplitEntry, Study
@@ -104,6 +106,55 @@ class Data:
         hdf5_io.check_writable()
         found = collection(name, task=task, names=names)
         return list(hdf5_io.save_datasets(found, name if hdf5_group is None else hdf5_group))
+
+    def load(
+        self,
+        references: str | Iterable[str],
+        *,
+        hdf5_io: FilesIO,
+        task: str | None = None,
+        hdf5_group: str | None = None,
+        overwrite: bool = False,
+    ) -> list[str]:
+        """Put datasets from anywhere into a database; what is there already stays as it is.
+
+        Parameters
+        ----------
+        references : str or iterable of str
+            For example ``"openml/s/99"`` or ``["starter/iris", "openml/t/59", "uci/53"]``
+            (`mlaut.data.parse_reference`). What is in the database or in a cache of this machine
+            needs no network.
+        hdf5_io : FilesIO
+            Open with mode ``"a"``.
+        task : str, optional
+            The datasets of this task only.
+        hdf5_group : str, optional
+            Default the source of each, for example ``"openml"``.
+        overwrite : bool, default False
+            Load also what is in the database, and replace what has other content.
+
+        Returns
+        -------
+        list of str
+            Paths of the datasets, in the order of the references.
+
+        Raises
+        ------
+        DataError
+            As `mlaut.data.fetch`. What was loaded before is stored, and is not loaded again.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     io = Data().open_hdf5(folder + "/input.h5", mode="a")
+        ...     Data().load(["starter/zoo", "sklearn/iris?name=iris-2"], hdf5_io=io)
+        ['/starter/zoo', '/sklearn/iris-2']
+        """
+        hdf5_io.check_writable()
+        return load_into(
+            hdf5_io, expand(references), task=task, group=hdf5_group, overwrite=overwrite
+        )
 
     def pandas_to_db(
         self,

@@ -97,7 +97,9 @@ def load_folder(
         Becomes metadata (``source``, ``licence``, ``dataset_id``, ...), but for ``rows``,
         ``features`` and ``classes``, which are for readers.
 
-    Without a manifest, every table of the folder is read with the defaults.
+    Without a manifest, every table of the folder is read with the defaults; or, where the folder
+    is a copy of the archive of Fernandez-Delgado et al. (2014), its datasets, with their splits
+    (`mlaut.data.archive`).
 
     Parameters
     ----------
@@ -124,8 +126,12 @@ def load_folder(
     folder = Path(folder)
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder; check the path")
-    rows = read_manifest(folder) if (folder / MANIFEST).exists() else list(_found(folder))
+    from mlaut.data.archive import is_archive, load_archive
+
     wanted = task_named(task) if task else None
+    if not (folder / MANIFEST).exists() and is_archive(folder):
+        return load_archive(folder, names=names, task=wanted)
+    rows = read_manifest(folder) if (folder / MANIFEST).exists() else list(_found(folder))
     datasets = (
         _load(folder, row)
         for row in _chosen(rows, names, folder)

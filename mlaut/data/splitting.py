@@ -50,7 +50,8 @@ def dataset_infos(hdf5_in: FilesIO, paths: Iterable[str] | None) -> list[Dataset
         if other != info.path:
             raise DataError(
                 f"{hdf5_in.path}: {other} and {info.path} have one name, by which a study knows "
-                "a dataset; leave one out, or store it under another name"
+                "a dataset; leave one out, or store it under another name, as in "
+                "'openml/d/61?name=iris-2'"
             )
     return infos
 

@@ -1,0 +1,129 @@
+"""The archive of 121 datasets of Fernandez-Delgado et al. (JMLR 15, 2014), from a local copy.
+
+A folder a dataset holds ``<name>.txt``, which names one or two tables; the tables, ``<name>_R.dat``
+or ``<name>_train_R.dat`` and ``<name>_test_R.dat``: separated by tabs, a first column of row
+numbers, a last one ``clase`` of class numbers; and ``conxuntos_kfold.dat``, the rows, from 0, that
+train and that test, in lines by turns. Features are as the authors left them: texts coded as
+numbers, mean 0 and deviation 1, missing values replaced by 0 before that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from mlaut.data.loaders import from_frame
+from mlaut.data.resampling import split_of_pairs
+from mlaut.errors import DataError, nearest
+from mlaut.records import CLASSIFICATION, TRAIN_ONLY, Dataset, Split
+
+__all__ = ["is_archive", "load_archive"]
+
+TARGET = "clase"
+FOLDS = "conxuntos_kfold.dat"
+SOURCE = "Fernandez-Delgado et al. (2014), archive of 121 UCI datasets"
+
+
+def is_archive(folder: Path) -> bool:
+    """Whether a folder has the layout of the archive."""
+    return any(_datasets(folder))
+
+
+def load_archive(
+    folder: Path, *, names: Iterable[str] | None = None, task: str | None = None
+) -> tuple[Dataset, ...]:
+    """Read a local copy of the archive, each dataset with the split of its authors.
+
+    Where they gave a test set, the split is theirs: one hold-out. Elsewhere it is that of their
+    ``conxuntos_kfold.dat``: four pairs of training and test rows, which overlap.
+
+    Parameters
+    ----------
+    folder : Path
+        The one that holds a folder a dataset.
+    names : iterable of str, optional
+        Read these only.
+    task : str, optional
+        All of them are for classification.
+
+    Raises
+    ------
+    DataError
+        A dataset is not there, or a file cannot be used; the message names it.
+    """
+    if task not in (None, CLASSIFICATION):
+        return ()
+    found = list(_datasets(folder))
+    chosen = found if names is None else [names] if isinstance(names, str) else list(names)
+    for name in chosen:
+        if name not in found:
+            hint = nearest(name, found) or f"; it has {len(found)} others"
+            raise DataError(f"{folder}: no dataset {name!r}{hint}")
+    return tuple(_load(folder / name) for name in chosen)
+
+
+def _datasets(folder: Path) -> Iterator[str]:
+    """Give the names of the folders that hold a dataset."""
+    for path in sorted(folder.iterdir()):
+        tables = (f"{path.name}_R.dat", f"{path.name}_train_R.dat")
+        named = (f"{path.name}.txt", "conxuntos.dat")
+        if any((path / file).is_file() for file in tables) or all(
+            (path / file).is_file() for file in named
+        ):
+            yield path.name
+
+
+def _load(folder: Path) -> Dataset:
+    files = _files(folder)
+    frames = [_table(file) for file in files]
+    frame = pd.concat(frames, ignore_index=True)
+    metadata = {"source": SOURCE, "dataset_id": folder.name}
+    dataset = from_frame(frame, TARGET, name=folder.name, task=CLASSIFICATION, **metadata)
+    split = _holdout(frames) if len(frames) > 1 else _folds(folder / FOLDS, len(frame))
+    return replace(dataset, split=split)
+
+
+def _files(folder: Path) -> list[Path]:
+    about = folder / f"{folder.name}.txt"
+    if about.is_file():
+        pairs = (line.split("=", 1) for line in about.read_text().splitlines() if "=" in line)
+        known = {key.strip(): value.strip() for key, value in pairs}
+        named = [known[key] for key in ("fich1", "fich2") if key in known]
+    else:
+        named = [path.name for path in sorted(folder.glob("*_R.dat"), reverse=True)]
+    if not named:
+        raise DataError(f"{about}: it names no table (fich1=); restore the file")
+    return [folder / file for file in named]
+
+
+def _table(file: Path) -> pd.DataFrame:
+    try:
+        frame = pd.read_csv(file, sep="\t", index_col=0)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise DataError(f"{file}: cannot be read ({reason}); restore the file") from error
+    if frame.columns[-1:].tolist() != [TARGET]:
+        raise DataError(f"{file}: its last column is not {TARGET!r}; restore the file")
+    return frame
+
+
+def _holdout(frames: list[pd.DataFrame]) -> Split:
+    train, test = (len(frame) for frame in frames)
+    folds = np.repeat([TRAIN_ONLY, 0], [train, test]).astype(np.int16)
+    return Split(folds[None], "the test set of the archive")
+
+
+def _folds(file: Path, n_rows: int) -> Split | None:
+    """Read the pairs of training and test rows, where there are any."""
+    if not file.is_file():
+        return None
+    try:
+        lines = [np.array(line.split(), dtype=int) for line in file.read_text().splitlines()]
+        lines = [line for line in lines if len(line)]
+        return split_of_pairs(zip(lines[::2], lines[1::2], strict=True), n_rows, file.name)
+    except ValueError as error:
+        raise DataError(f"{file}: {error}; mend the file, or remove it") from error

@@ -1,0 +1,81 @@
+"""Datasets by reference into a database, a few at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlaut.data.references import Reference, load_reference
+from mlaut.errors import DataError
+from mlaut.files_io import FilesIO
+from mlaut.files_io.datasets import task_named
+from mlaut.records import Dataset
+
+__all__ = ["load_into", "stored_paths"]
+
+BATCH = 2**28  # bytes of tables that are stored at once: each change copies the file
+
+
+def stored_paths(hdf5_io: FilesIO) -> dict[str, str]:
+    """Give the paths of what was loaded into a database before, by reference."""
+    infos = hdf5_io.dataset_infos()
+    return {str(i.metadata["reference"]): i.path for i in infos if "reference" in i.metadata}
+
+
+def load_into(
+    hdf5_io: FilesIO,
+    references: Sequence[Reference],
+    *,
+    task: str | None = None,
+    group: str | None = None,
+    overwrite: bool = False,
+) -> list[str]:
+    """Load what is not in a database yet, and give the paths of all; see `Data.load`."""
+    wanted = task_named(task) if task else None
+    stored = {} if overwrite else stored_paths(hdf5_io)
+    batch = _Batch(hdf5_io, group, overwrite)
+    try:
+        for one in references:
+            if str(one) in stored:
+                batch.paths[one, ""] = stored[str(one)]
+                continue
+            for dataset in load_reference(one):
+                batch.add(one, dataset)
+    finally:  # what was loaded is kept, also when the next cannot be
+        batch.store()
+    paths = dict.fromkeys(batch.paths.values())
+    return [path for path in paths if wanted in (None, hdf5_io.dataset_info(path).task)]
+
+
+class _Batch:
+    """Datasets that wait to be stored together, and the paths of those that are."""
+
+    def __init__(self, hdf5_io: FilesIO, group: str | None, overwrite: bool) -> None:
+        self.hdf5_io, self.group, self.overwrite = hdf5_io, group, overwrite
+        self.waiting: dict[str, list[tuple[Reference, Dataset]]] = {}
+        self.size = 0
+        self.origin: dict[tuple[str, str], Reference] = {}
+        self.paths: dict[tuple[Reference, str], str] = {}
+
+    def add(self, reference: Reference, dataset: Dataset) -> None:
+        """Take a dataset whose name differs from those before in its group."""
+        group = reference.source if self.group is None else self.group
+        other = self.origin.setdefault((group, dataset.name), reference)
+        if other != reference:
+            raise DataError(
+                f"{str(other)!r} and {str(reference)!r} are both called {dataset.name!r}; give one "
+                f"a name of its own, as in '{reference}?name={dataset.name}-2'"
+            )
+        self.paths[reference, dataset.name] = ""  # keeps the order of the references
+        self.waiting.setdefault(group, []).append((reference, dataset))
+        self.size += int(dataset.frame.memory_usage(deep=False).sum())
+        if self.size > BATCH:
+            self.store()
+
+    def store(self) -> None:
+        """Store what waits."""
+        for group, waiting in self.waiting.items():
+            datasets = [dataset for _, dataset in waiting]
+            paths = self.hdf5_io.save_datasets(datasets, group, overwrite=self.overwrite)
+            for (reference, dataset), path in zip(waiting, paths, strict=True):
+                self.paths[reference, dataset.name] = path
+        self.waiting, self.size = {}, 0

@@ -1,0 +1,55 @@
+"""Datasets of the Penn Machine Learning Benchmarks, through the package ``pmlb``."""
+
+from __future__ import annotations
+
+from mlaut.data.loaders import from_frame
+from mlaut.data.remote import cache_folder, cached_dataset, explained
+from mlaut.errors import DataError, nearest
+from mlaut.optional import need
+from mlaut.records import CLASSIFICATION, REGRESSION, Dataset
+
+__all__ = ["load_pmlb"]
+
+HOME = "https://epistasislab.github.io/pmlb"
+
+
+def load_pmlb(name: str, *, target: str = "") -> Dataset:
+    """Load a dataset of PMLB.
+
+    Parameters
+    ----------
+    name : str
+        For example ``"adult"``. PMLB has coded texts as numbers.
+    target : str, optional
+        Default ``"target"``, as in all of PMLB.
+
+    Raises
+    ------
+    DataError
+        There is no such dataset, or it cannot be reached and is not in the cache.
+    OptionalPackageError
+        The package pmlb is not installed.
+    """
+    return cached_dataset(
+        "pmlb", f"{name}?{target}" if target else name, lambda: _load(name, target)
+    )
+
+
+def _load(name: str, target: str) -> Dataset:
+    pmlb = need("pmlb", extra="pmlb", purpose="Loading from PMLB")
+    if name not in pmlb.dataset_names:
+        hint = nearest(name, pmlb.dataset_names) or f"; it has {len(pmlb.dataset_names)} others"
+        raise DataError(f"pmlb/{name}: no such dataset is known to the package pmlb{hint}")
+    with explained(f"pmlb/{name}", "https://github.com", cache_folder() / "pmlb"):
+        frame = pmlb.fetch_data(name, dropna=False)
+    classification = name in pmlb.classification_dataset_names
+    task = CLASSIFICATION if classification else REGRESSION
+    return from_frame(
+        frame,
+        target or "target",
+        name=name,
+        task="" if target else task,
+        source="Penn Machine Learning Benchmarks (PMLB)",
+        dataset_id=name,
+        url=f"{HOME}/profile/{name}.html",
+    )
