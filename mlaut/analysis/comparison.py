@@ -9,10 +9,12 @@ from typing import Any
 
 import pandas as pd
 
+from mlaut.analysis.bayesian import EQUIVALENT, bayesian_sign_test, bayesian_signed_rank_test
 from mlaut.analysis.corrections import adjust_pairs
 from mlaut.analysis.frequentist import sign_test, t_test, trinomial_test, wilcoxon_test
 from mlaut.analysis.intervals import mean_estimates
 from mlaut.analysis.missing import treat_missing
+from mlaut.analysis.pair_probabilities import BETTER, poisson_binomial_test
 from mlaut.analysis.portmanteau import aligned_ranks_test, friedman_test, quade_test
 from mlaut.analysis.ranks import (
     average_ranks,
@@ -30,7 +32,7 @@ __all__ = ["Comparison", "compare"]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Comparison(Shown):
-    """All frequentist results on one table of losses.
+    """All results on one table of losses.
 
     Attributes
     ----------
@@ -47,6 +49,9 @@ class Comparison(Shown):
     pairs : mapping of str to Pairwise
         ``"t"``, ``"Wilcoxon"``, ``"sign"``, ``"trinomial"``, with corrected p-values (the raw ones
         in ``"p (unadjusted)"``), and ``"Nemenyi"``.
+    bayesian : mapping of str to Pairwise
+        Probabilities in place of p-values: ``"Bayesian sign"``, ``"Bayesian signed rank"``, and of
+        a study with a metric of zeros and ones also ``"Poisson binomial"``.
     critical_difference : float
         Of average ranks, Nemenyi's.
     groups : tuple of tuple of str
@@ -62,6 +67,7 @@ class Comparison(Shown):
     ranks: ResultTable
     portmanteau: Mapping[str, TestResult]
     pairs: Mapping[str, Pairwise]
+    bayesian: Mapping[str, Pairwise]
     critical_difference: float
     groups: tuple[tuple[str, ...], ...]
     control: ResultTable | None = None
@@ -84,22 +90,28 @@ class Comparison(Shown):
 
     def to_frame(self) -> pd.DataFrame:
         """Give one row a pair; columns are pairs of a test and its numbers."""
-        return pd.concat({name: pairs.to_frame() for name, pairs in self.pairs.items()}, axis=1)
+        every = {**self.pairs, **self.bayesian}
+        return pd.concat({name: pairs.to_frame() for name, pairs in every.items()}, axis=1)
 
     def display_frame(self) -> pd.DataFrame:
-        """Give the table that is shown: one row a pair, the p-values and the main effects."""
+        """Give what is shown: one row a pair, p-values, main effects, and probabilities."""
         columns: dict[str, pd.Series] = {}
         for name, pairs in self.pairs.items():
             frame = pairs.to_frame()
             columns[f"p {name}"] = frame["p_value"].map(lambda p: p_text(p)[2:].removeprefix("= "))
             effect = next(iter(pairs.effects))
             columns.setdefault(effect, frame[effect].map(number))
+        for name, pairs in self.bayesian.items():
+            frame = pairs.to_frame()
+            for key, told in _FIRST.items():
+                if key in frame and frame[key].any():
+                    columns[f"{told} {name}"] = frame[key].map(number)
         return pd.DataFrame(columns)
 
     def tables(self) -> dict[str, Shown]:
         """Give every part by name, in the order in which it is shown."""
         parts: dict[str, Shown] = {f"estimates {s}": table for s, table in self.estimates.items()}
-        parts |= {"ranks": self.ranks, **self.portmanteau, **self.pairs}
+        parts |= {"ranks": self.ranks, **self.portmanteau, **self.pairs, **self.bayesian}
         return parts | ({"control": self.control} if self.control is not None else {})
 
     def sentences(self) -> tuple[str, ...]:
@@ -141,7 +153,8 @@ class Comparison(Shown):
             said.append(f"{shown} of {len(frame)} pairs by the {_TESTS[name]}")
         return [
             f"At level {self.alpha:g} after the {self.correction} correction "
-            f"these differ: {', '.join(said)}."
+            f"these differ: {', '.join(said)}.",
+            *(pairs.sentence() for pairs in self.bayesian.values()),
         ]
 
     def _repr_html_(self) -> str:
@@ -150,6 +163,7 @@ class Comparison(Shown):
         return told + "".join(part._repr_html_() for part in shown) + super()._repr_html_()
 
 
+_FIRST = {BETTER: "P(first better)", EQUIVALENT: "P(equivalent)"}
 _TESTS = {
     "t": "paired t-test",
     "Wilcoxon": "signed rank test",
@@ -165,9 +179,12 @@ def compare(
     control: str | None = None,
     missing: str = "raise",
     confidence: float = 0.95,
+    rope: float = 0.0,
+    n_samples: int = 5000,
+    seed: int = 0,
     **wilcoxon: Any,
 ) -> Comparison:
-    """Compare all strategies with everything that is frequentist.
+    """Compare all strategies by estimates, tests of all and of all pairs, and probabilities.
 
     Parameters
     ----------
@@ -182,6 +199,13 @@ def compare(
         Treatment of missing cells; see `mlaut.analysis.treat_missing`.
     confidence : float, default 0.95
         Of all intervals.
+    rope : float, default 0
+        Half width of the region of practical equivalence of the Bayesian tests, in units of the
+        metric.
+    n_samples : int, default 5000
+        Draws of the Bayesian signed rank test; 0 leaves it out. It says its Monte Carlo error.
+    seed : int, default 0
+        Of these draws.
     **wilcoxon
         ``zeros`` and ``method`` of `mlaut.analysis.wilcoxon_test`.
 
@@ -223,14 +247,31 @@ def compare(
         portmanteau=friedman
         | {"Quade": quade_test(results), "aligned ranks": aligned_ranks_test(results)},
         pairs=pairs | {"Nemenyi": nemenyi_test(results, confidence=confidence)},
+        bayesian=_bayesian(results, rope, n_samples, seed),
         critical_difference=cd,
         groups=rank_groups(table.frame["average_rank"], cd),
         control=against,
     )
 
 
+def _bayesian(results: Results, rope: float, n_samples: int, seed: int) -> dict[str, Pairwise]:
+    found = {"Bayesian sign": bayesian_sign_test(results, rope=rope)}
+    if n_samples:
+        found["Bayesian signed rank"] = bayesian_signed_rank_test(
+            results, rope=rope, n_samples=n_samples, seed=seed
+        )
+    if results.load_block is not None and results.metric.zero_one and _have_errors(results):
+        found["Poisson binomial"] = poisson_binomial_test(results)
+    return found
+
+
+def _have_errors(results: Results) -> bool:
+    """Whether every cell has losses of single test points behind it, and none was filled in."""
+    return results.variances is not None and bool(results.standard_errors.notna().all(axis=None))
+
+
 def _estimates(results: Results, confidence: float) -> dict[str, ResultTable]:
     estimates = {"(c)": mean_estimates(results, method="t", confidence=confidence)}
-    if results.variances is not None and results.standard_errors.notna().all(axis=None):
+    if _have_errors(results):
         estimates["(a)"] = mean_estimates(results, scenario="(a)", confidence=confidence)
     return estimates

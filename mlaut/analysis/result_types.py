@@ -28,6 +28,8 @@ __all__ = [
     "p_text",
 ]
 
+_DECISIONS = ("P(row better)", "P(equivalent)")
+_SURE = 0.95
 _UNDERFLOW = f"p is below {SMALLEST_P:.1e}, the smallest number kept here: it is an upper bound"
 
 
@@ -396,12 +398,22 @@ class Pairwise(Shown):
         upper = np.triu_indices(len(self.strategies), 1)
         return pd.DataFrame({k: t.to_numpy()[upper] for k, t in self.tables.items()}, index=index)
 
+    def _decided(self) -> str:
+        """Say how many pairs are decided, where the result is a probability."""
+        tables = [self.tables[key] for key in self.tables if key in _DECISIONS]
+        if not tables:
+            return f"{len(self.pairs)} pairs"
+        upper = np.triu_indices(len(self.strategies), 1)
+        surest = np.max([[t.to_numpy()[upper], t.to_numpy().T[upper]] for t in tables], axis=(0, 1))
+        sure = int((surest > _SURE).sum())
+        return f"{sure} of {len(self.pairs)} pairs decided with probability above {_SURE}"
+
     def sentence(self) -> str:  # noqa: D102 - inherited
         on = f" on {self.metric}" if self.metric else ""
         start = f"{self.name} of {len(self.strategies)} strategies{on} ({self.n} {self.unit}): "
         end = f", scenario {self.scenario}."
         if "p_value" not in self.tables:
-            return f"{start}{len(self.pairs)} pairs{end}"
+            return f"{start}{self._decided()}{end}"
         small = int((self.to_frame()["p_value"] <= 0.05).sum())
         return f"{start}{small} of {len(self.pairs)} pairs at or below 0.05{end}"
 

@@ -4,7 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import Results, adjust, compare, t_test, wilcoxon_test
+from mlaut.analysis import (
+    Results,
+    adjust,
+    bayesian_sign_test,
+    compare,
+    t_test,
+    wilcoxon_test,
+)
 from mlaut.errors import AnalysisError, MissingCellsError
 
 
@@ -21,6 +28,10 @@ def test_what_was_found_in_sentences(found):
         "not told apart from SVC, BaggingClassifier by Nemenyi's test.",
         "At level 0.05 after the holm correction these differ: 33 of 36 pairs by the paired "
         "t-test, 31 of 36 pairs by the signed rank test, 30 of 36 pairs by the trinomial test.",
+        "Bayesian sign test of 9 strategies on misclassification (121 datasets): 31 of 36 pairs "
+        "decided with probability above 0.95, scenario (c).",
+        "Bayesian signed rank test of 9 strategies on misclassification (121 datasets): 33 of 36 "
+        "pairs decided with probability above 0.95, scenario (c).",
     )
     assert found.sentence() == " ".join(found.sentences())
 
@@ -39,8 +50,41 @@ def test_every_part_is_that_of_its_own_function(found, mlaut2018):
     assert len(frame) == 36
     assert list(found.tables()) == [
         "estimates (c)", "ranks", "Friedman F", "Friedman chi2", "Quade", "aligned ranks",
-        "t", "Wilcoxon", "sign", "trinomial", "Nemenyi", "control",
+        "t", "Wilcoxon", "sign", "trinomial", "Nemenyi", "Bayesian sign", "Bayesian signed rank",
+        "control",
     ]  # fmt: skip
+
+
+def test_probabilities_stand_beside_the_p_values(found, mlaut2018):
+    exact = bayesian_sign_test(mlaut2018).to_frame()["P(row better)"]
+    assert found.to_frame()[("Bayesian sign", "P(row better)")].equals(exact)
+    shown = found.display_frame()
+    assert "P(first better) Bayesian signed rank" in shown
+    assert "P(equivalent) Bayesian sign" not in shown  # there is no region: it is 0
+    with_region = compare(mlaut2018, rope=0.01, n_samples=0)
+    assert "P(equivalent) Bayesian sign" in with_region.display_frame()
+    assert list(with_region.bayesian) == ["Bayesian sign"]
+    same = compare(mlaut2018, seed=0).bayesian["Bayesian signed rank"]
+    other = compare(mlaut2018, seed=1).bayesian["Bayesian signed rank"]
+    drawn = found.bayesian["Bayesian signed rank"]
+    assert drawn.table("P(row better)").equals(same.table("P(row better)"))
+    assert not drawn.table("P(row better)").equals(other.table("P(row better)"))
+
+
+def test_the_poisson_binomial_test_of_a_study_counts_its_test_points(make_block):
+    rng = np.random.default_rng(0)
+    blocks = []
+    for name in ("iris", "wine", "sonar"):
+        truth = rng.integers(0, 2, 40)
+        said = [np.where(rng.random(40) < p, 1 - truth, truth) for p in (0.1, 0.4)]
+        folds = np.zeros(40)
+        blocks.append(make_block(truth, said, folds, dataset=name, strategies=("A", "B")))
+    results = Results.from_blocks(blocks, "accuracy")
+    found = compare(results, n_samples=0)
+    assert list(found.bayesian) == ["Bayesian sign", "Poisson binomial"]
+    assert found.bayesian["Poisson binomial"].value("P(row better)", "A", "B") > 0.9
+    aggregate = compare(Results.from_blocks(blocks, "f1"), n_samples=0)
+    assert list(aggregate.bayesian) == ["Bayesian sign"]
 
 
 def test_it_shows_itself(found):
