@@ -16,6 +16,7 @@ _HOME = {
     "DataShape": "metadata",
     "Properties": "metadata",
     "properties": "metadata",
+    "SizeLimit": "sizes",
     "MlautEstimator": "mlaut_estimator",
     "Generic_Estimator": "generic_estimator",
     "as_strategies": "strategies",

@@ -64,6 +64,7 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
         random_state: Any = None,
         n_jobs: int | None = None,
         share_work: bool = True,
+        size_limit: Any = DEFAULT,
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
@@ -79,6 +80,7 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
             random_state=random_state,
             n_jobs=n_jobs,
             share_work=share_work,
+            size_limit=size_limit,
             verbose=verbose,
         )
 

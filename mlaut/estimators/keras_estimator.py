@@ -265,6 +265,7 @@ class _KerasEstimator(BaseEstimator):
             "history": self.history_,
             "labels": labels.tolist(),
             "dtype": labels.dtype.str,
+            "columns": list(getattr(self, "feature_names_in_", ())),
         }
         try:
             return json.dumps(about)
@@ -299,6 +300,8 @@ class _KerasEstimator(BaseEstimator):
         estimator.history_ = about["history"]
         estimator._model = start_keras().saving.load_model(path)
         estimator.n_features_in_ = estimator._model.input_shape[-1]
+        if about.get("columns"):
+            estimator.feature_names_in_ = np.array(about["columns"], dtype=object)
         if about["labels"]:
             estimator.classes_ = np.array(about["labels"], dtype=about["dtype"])
         return estimator

@@ -61,6 +61,8 @@ class Properties:
         The tuning grid; None if nothing is tuned.
     cv : int
         Folds for tuning.
+    size_limit : SizeLimit, mapping, int or None
+        The largest training part that a run gives it unasked; None for any.
     package : str
         What must be installed.
 
@@ -82,6 +84,7 @@ did you mean 'Classification'?
     normalize_labels: bool = False
     param_grid: Any = None
     cv: int = 5
+    size_limit: Any = None
     package: str = "scikit-learn"
 
     def __post_init__(self) -> None:

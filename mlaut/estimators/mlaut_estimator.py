@@ -26,6 +26,7 @@ from mlaut.estimators.metadata import DataShape, Properties
 from mlaut.estimators.object_files import read_object, write_object
 from mlaut.estimators.parameters import check_parameters, seed_all, set_n_jobs, without
 from mlaut.estimators.preprocessing import describe_preprocessing
+from mlaut.estimators.sizes import SizeLimit, as_size_limit
 from mlaut.estimators.tuning import GridSearch, TuningFolds
 from mlaut.records import CLASSIFICATION, REGRESSION
 
@@ -83,6 +84,9 @@ class MlautEstimator(BaseEstimator):
     share_work : bool, default True
         Whether candidates share what they have in common, which gives the same scores sooner;
         False fits each by itself.
+    size_limit : SizeLimit, mapping, int or None, default that of the metadata
+        The largest training part that a run gives it unasked: a mapping as in
+        ``{"rows": 50_000}``, or a number of rows. None: any.
     verbose : int, default 0
         Passed to the search.
 
@@ -109,6 +113,7 @@ class MlautEstimator(BaseEstimator):
     cv: Any = _Own()
     preprocessing: Any = _Own()
     normalize_labels: Any = _Own()
+    size_limit: Any = _Own()
 
     def __init__(
         self,
@@ -123,6 +128,7 @@ class MlautEstimator(BaseEstimator):
         random_state: Any = None,
         n_jobs: int | None = None,
         share_work: bool = True,
+        size_limit: Any = DEFAULT,
         verbose: int = 0,
     ) -> None:
         self.name = name
@@ -135,6 +141,7 @@ class MlautEstimator(BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.share_work = share_work
+        self.size_limit = size_limit
         self.verbose = verbose
 
     # ---- what it is
@@ -183,6 +190,31 @@ class MlautEstimator(BaseEstimator):
         """SHA-256 of `identity`, in hexadecimal."""
         return digest(self.identity())
 
+    def too_large(self, n_rows: int, n_columns: int, n_classes: int) -> str | None:
+        """Say why a training part is more than it can do in reasonable time; None if it is not.
+
+        A run asks before the first cell, and stores cells as skipped, with the reason.
+
+        Parameters
+        ----------
+        n_rows, n_columns : int
+            Of the training part, before preprocessing.
+        n_classes : int
+            0 for regression.
+
+        Examples
+        --------
+        >>> from mlaut.estimators import as_strategies
+        >>> (svc,) = as_strategies("SVC")
+        >>> svc.too_large(500_000, 20, 2)
+        '500,000 training rows, more than its limit of 20,000 (size_limit=None lifts it)'
+        >>> svc.set_params(size_limit=None).too_large(500_000, 20, 2) is None
+        True
+        """
+        limit = as_size_limit(self.size_limit, self.name)
+        exceeded = limit.exceeded(n_rows, n_columns, n_classes)
+        return exceeded and f"{exceeded} (size_limit=None lifts it)"
+
     def describe(self) -> dict[str, Any]:
         """Say in plain JSON values and words what it wraps, prepares and tunes."""
         core = self._core(self._reference_shape())
@@ -198,6 +230,7 @@ class MlautEstimator(BaseEstimator):
             "tuning": self._describe_tuning(),
             "preprocessing": describe_preprocessing(self.preprocessing),
             "normalize_labels": bool(self.normalize_labels),
+            "size_limit": _told_limit(as_size_limit(self.size_limit, self.name)),
             "takes": {kind: getattr(self.metadata, kind) for kind in _KINDS},
         }
 
@@ -438,6 +471,10 @@ _SCORES = {CLASSIFICATION: "accuracy", REGRESSION: "R2"}
 
 def _n_candidates(grid: Any) -> int:
     return len(ParameterGrid(grid)) if grid else 1
+
+
+def _told_limit(limit: SizeLimit) -> dict[str, Any]:
+    return {key: value for key, value in vars(limit).items() if value}
 
 
 def _as_text(value: Any) -> str:

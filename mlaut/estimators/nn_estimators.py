@@ -145,6 +145,7 @@ class Listed_Network(MlautEstimator):
         random_state: Any = None,
         n_jobs: int | None = None,
         share_work: bool = True,
+        size_limit: Any = DEFAULT,
         verbose: int = 0,
     ) -> None:
         self.protocol = protocol
@@ -159,6 +160,7 @@ class Listed_Network(MlautEstimator):
             random_state=random_state,
             n_jobs=n_jobs,
             share_work=share_work,
+            size_limit=size_limit,
             verbose=verbose,
         )
 

@@ -8,6 +8,7 @@ from sklearn.svm import SVC, SVR
 from mlaut.estimators.metadata import properties
 from mlaut.estimators.mlaut_estimator import MlautEstimator
 from mlaut.estimators.preprocessing import Preprocessor
+from mlaut.estimators.sizes import SizeLimit
 from mlaut.records import CLASSIFICATION, REGRESSION
 
 __all__ = ["SVC_mlaut", "SVR_mlaut"]
@@ -18,6 +19,7 @@ __all__ = ["SVC_mlaut", "SVR_mlaut"]
     estimator_family=["Support_Vector_Machines"],
     tasks=[CLASSIFICATION],
     sparse=True,
+    size_limit=SizeLimit(rows=20_000),
     preprocessing=Preprocessor(normalize_features=True),
     param_grid={"C": np.logspace(-2, 10, 13).tolist(), "gamma": np.logspace(-9, 3, 13).tolist()},
 )

@@ -1,0 +1,94 @@
+"""What a strategy can do in reasonable time: up to which size of the training part it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from mlaut.errors import StrategyError, nearest
+
+__all__ = ["SizeLimit", "as_size_limit"]
+
+
+@dataclass(frozen=True)
+class SizeLimit:
+    """The largest training part that a strategy takes up by itself.
+
+    Those of the default strategies are where tuning over the default grid and fitting would take
+    about a day on one core, by what was measured on smaller tables (``docs/tuning.md``).
+
+    Attributes
+    ----------
+    rows : int or None
+        The most rows; None for any number.
+    values : int or None
+        The most values: rows times columns.
+    per_class : bool
+        Whether the values count once for each class where there are more than two, as for
+        boosting, which grows a tree for each.
+
+    Examples
+    --------
+    >>> SizeLimit(rows=20_000).exceeded(500_000, 20, 2)
+    '500,000 training rows, more than its limit of 20,000'
+    >>> SizeLimit(values=10**6, per_class=True).exceeded(20_000, 30, 5)
+    '3,000,000 training values (20,000 rows x 30 columns x 5 classes), more than its limit of \
+1,000,000'
+    >>> SizeLimit(rows=20_000).exceeded(20_000, 20, 2) is None
+    True
+    """
+
+    rows: int | None = None
+    values: int | None = None
+    per_class: bool = False
+
+    def exceeded(self, n_rows: int, n_columns: int, n_classes: int) -> str | None:
+        """Say in words what is more than the limit; None where nothing is."""
+        if self.rows is not None and n_rows > self.rows:
+            return f"{n_rows:,} training rows, more than its limit of {self.rows:,}"
+        factor = n_classes if self.per_class and n_classes > 2 else 1
+        values = n_rows * n_columns * factor
+        if self.values is not None and values > self.values:
+            classes = f" x {factor} classes" if factor > 1 else ""
+            return (
+                f"{values:,} training values ({n_rows:,} rows x {n_columns:,} columns{classes}), "
+                f"more than its limit of {self.values:,}"
+            )
+        return None
+
+
+def as_size_limit(limit: Any, strategy: str) -> SizeLimit:
+    """Take a limit as a user may write it: a `SizeLimit`, a mapping, rows, or None for no limit.
+
+    Raises
+    ------
+    StrategyError
+        It is none of these, or names something that is no limit.
+
+    Examples
+    --------
+    >>> as_size_limit({"rows": 10}, "SVC") == as_size_limit(10, "SVC") == SizeLimit(rows=10)
+    True
+    >>> as_size_limit({"row": 10}, "SVC")
+    Traceback (most recent call last):
+    mlaut.errors.StrategyError: strategy 'SVC': size_limit knows no 'row'; did you mean 'rows'?
+    """
+    if isinstance(limit, SizeLimit):
+        return limit
+    if limit is None or limit is False:
+        return SizeLimit()
+    if isinstance(limit, Mapping):
+        known = [field.name for field in fields(SizeLimit)]
+        for name in limit:
+            if name not in known:
+                raise StrategyError(
+                    f"strategy {strategy!r}: size_limit knows no {name!r}{nearest(name, known)}"
+                )
+        return SizeLimit(**limit)
+    if isinstance(limit, int) and limit is not True:
+        return SizeLimit(rows=limit)
+    raise StrategyError(
+        f"strategy {strategy!r}: size_limit {limit!r} is not a limit; give a SizeLimit, a mapping "
+        "with rows or values, a number of rows, or None for no limit"
+    )
