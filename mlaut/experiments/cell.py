@@ -28,7 +28,6 @@ from mlaut.experiments.guard import (
     peak_memory,
     reset_peak_memory,
 )
-from mlaut.files_io.models import save_model
 from mlaut.records import Cell, Dataset, Outcome, Status
 
 if TYPE_CHECKING:
@@ -192,6 +191,8 @@ def _fit_and_predict(
     tuned = max(0.0, fitted - begun - tuning.fit_seconds) if tuning else 0.0
     details = _details_of(tuning) if tuning else {}
     if options.models:
+        from mlaut.experiments.saved_models import save_model
+
         details["model"] = save_model(options.models, cell, model)
     return Outcome(
         cell=cell,

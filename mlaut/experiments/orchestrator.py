@@ -36,7 +36,7 @@ from mlaut.experiments.plan import (
 from mlaut.experiments.progress import Progress
 from mlaut.experiments.signals import interrupted_once
 from mlaut.files_io import FilesIO, SplitEntry, Study, StudyWriter
-from mlaut.files_io.models import load_model, models_folder
+from mlaut.files_io.models import models_folder
 from mlaut.records import Status
 
 if TYPE_CHECKING:
@@ -426,7 +426,9 @@ def _predict_again(
 ) -> pd.DataFrame:
     import pandas as pd
 
-    model = load_model(models_folder(study.path), record["model"], trusted=trusted)
+    from mlaut.experiments.saved_models import read_saved
+
+    model = read_saved(models_folder(study.path), record["model"], trusted=trusted)
     dataset = input_io.load_dataset(entry.path)
     test = entry.split.rows(record["repeat"], record["fold"])[1]
     return pd.DataFrame(

@@ -264,8 +264,6 @@ def test_added_strategy_runs_alone(orchestrator, tmp_path):
 def test_models_are_saved_and_predict_again(orchestrator):
     strategies = ["GaussianNaiveBayes", DecisionTreeClassifier()]
     orchestrator.run(strategies, save_models=True, n_jobs=1, verbose=0)
-    with pytest.raises(StoreError, match="pass trusted=True"):
-        orchestrator.predict_all()
     predicted = orchestrator.predict_all(trusted=True)
     study = Study(orchestrator.hdf5_output_io.path)
     assert len(predicted) == 2 * sum(len(study.load_split(n).truth) for n in study.datasets)

@@ -10,7 +10,7 @@ from studies import assert_same_block, entry, outcome, strategy
 
 from mlaut.errors import StoreError, StudyError
 from mlaut.files_io import Study, merge_studies
-from mlaut.files_io.models import models_folder, save_model
+from mlaut.files_io.models import models_folder, write_model
 from mlaut.records import REGRESSION, Cell, Status
 
 ENTRIES = [entry("iris", n_repeats=2), entry("cpu", n_rows=5, task=REGRESSION)]
@@ -150,7 +150,7 @@ def test_models_come_along(tmp_path):
     for k, name in enumerate(("tree", "svc")):
         path = tmp_path / f"{k}.h5"
         told = outcome(iris, name)
-        record = save_model(models_folder(path), Cell("iris", name), {"model": name})
+        record = write_model(models_folder(path), Cell("iris", name), name.encode(), ".pickle")
         studies.append(make(path, [_with(told, model=record)]))
     merged = merge_studies([study.path for study in studies], tmp_path / "m.h5")
     files = sorted(p.parent.name for p in models_folder(merged.path).rglob("r0-f0.*"))
