@@ -67,7 +67,7 @@ class PlannedDataset:
         return (self.status == Status.MISSING) & large[:, None, None]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """The cells that a run wants, by dataset.
 
@@ -102,9 +102,16 @@ class Plan:
         """Number of cells that the run will store as skipped, without trying them."""
         return sum(int(planned.skipped.sum()) for planned in self.datasets)
 
+    def __repr__(self) -> str:
+        return f"<Plan: {self._title()}>"
+
+    def _title(self) -> str:
+        return f"{self.n_cells} cells, {self.n_todo} to do"
+
     def _repr_html_(self) -> str:
-        title = f"{self.n_cells} cells, {self.n_todo} to do"
-        return table_html(title, self.why(), [f"refused: {refusal}" for refusal in self.refusals])
+        return table_html(
+            self._title(), self.why(), [f"refused: {refusal}" for refusal in self.refusals]
+        )
 
     def check(self) -> None:
         """Raise the first of the refusals, if there are any."""

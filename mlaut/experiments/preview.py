@@ -19,6 +19,7 @@ from mlaut.experiments.study_file import (
     StudyFile,
     choose_strategies,
     chosen_datasets,
+    fills_input,
     prepare_data,
     read_study_file,
 )
@@ -29,7 +30,7 @@ from mlaut.records import Status
 __all__ = ["Preview", "plan_study"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Preview:
     """What a run would do.
 
@@ -62,6 +63,8 @@ class Preview:
             *(f"would be refused: {refusal}" for refusal in self.plan.refusals),
         ]
         return "\n".join([*lines, str(self.forecast)] if self.plan.n_todo else lines)
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         title, *notes = str(self).splitlines()
@@ -107,7 +110,7 @@ def plan_study(path: str | os.PathLike[str], **changes: Any) -> Preview:
 @contextlib.contextmanager
 def _datasets(file: StudyFile) -> Iterator[tuple[FilesIO, list[str]]]:
     """Give the datasets as a run would find them; those not stored yet from a passing database."""
-    if not (file.data.collection or file.data.folder):
+    if not fills_input(file):
         yield prepare_data(file)
         return
     if stored := _stored(file):

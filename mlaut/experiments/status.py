@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from mlaut.records import Status
 __all__ = ["StudyStatus", "study_status", "unfinished"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StudyStatus:
     """Where a study stands.
 
@@ -88,6 +89,8 @@ class StudyStatus:
             lines.append("an interrupted run left a journal; the next run goes on from it")
         return "\n".join(lines)
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         words = sorted(self.total)
         rows = [
@@ -116,12 +119,12 @@ def study_status(path: str | os.PathLike[str]) -> StudyStatus:
         The file cannot be read, or is not a study.
     """
     study = Study(path)
+    statuses = study.statuses()  # before the strategies, of which a run may add some meanwhile
     strategies = tuple(entry.name for entry in study.strategies)
     position = {name: s for s, name in enumerate(strategies)}
-    statuses = study.statuses()
     cells = np.zeros((len(statuses), len(strategies), len(Status)), dtype=np.intp)
     for d, (names, status) in enumerate(statuses.values()):
-        flat = status.reshape(len(names), -1)
+        flat = status.reshape(len(names), math.prod(status.shape[1:]))
         for kind in Status:
             cells[d, [position[name] for name in names], kind] = (flat == kind).sum(axis=1)
     return StudyStatus(

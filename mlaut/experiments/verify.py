@@ -52,7 +52,7 @@ class Drift:
         return f"{self.cell}: {self.what}; {versions or 'all versions are the same'}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Verification:
     """What was checked, and what was found.
 
@@ -119,6 +119,8 @@ class Verification:
         lines += [f"  {drift}" for drift in self.drifts]
         lines += [f"  not fitted again: {reason}" for reason in self.left_out]
         return "\n".join(lines)
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         title, *notes = str(self).splitlines()

@@ -57,6 +57,17 @@ def test_where_it_stands(study):
     assert notes == []
 
 
+def test_where_it_stands_before_any_strategy(tmp_path):
+    data = Data()
+    input_io = data.open_hdf5(tmp_path / "input.h5", mode="a")
+    out_io = data.open_hdf5(tmp_path / "study.h5", mode="a")
+    data.load_collection("starter", hdf5_io=input_io, names=["iris"])
+    data.split_datasets(hdf5_in=input_io, hdf5_out=out_io)
+    status = study_status(out_io.path)
+    assert str(status) == f"{out_io.path}: 1 datasets, 0 strategies, 0 cells: none yet"
+    assert not status.complete
+
+
 def test_what_was_checked(study):
     title, rows, notes = parts(verify_study(study)._repr_html_())
     assert title == f"{study}: 1 datasets, 6 cells: 6 done"
