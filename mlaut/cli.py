@@ -173,6 +173,39 @@ def datasets(database: Path | None, group: str, as_json: bool) -> None:
 
 
 @cli.command()
+@click.argument("database", type=click.Path(path_type=Path))
+@click.argument("references", nargs=-1, required=True)
+@click.option("--task", type=_TASKS, help="Only those for a task.")
+@click.option("--group", help="A group of the database; default the source of each dataset.")
+@click.option("--overwrite", is_flag=True, help="Replace datasets that have other content now.")
+def load(
+    database: Path, references: Sequence[str], task: str | None, group: str | None, overwrite: bool
+) -> None:
+    """Put datasets into an input database, for example where there is a network.
+
+    What is there, or in a cache of this machine, is not loaded again. REFERENCES are starter/NAME,
+    sklearn/NAME, openml/d/NUMBER (a dataset), openml/t/NUMBER (a task with its split),
+    openml/s/NUMBER (a suite), uci/NUMBER or uci/NAME, and pmlb/NAME.
+
+    \b
+    mlaut load input.h5 openml/s/99
+    mlaut load input.h5 starter/iris uci/53 'openml/d/61?name=iris-2'
+    """
+    from mlaut.data import Data
+
+    data = Data()
+    paths = data.load(
+        references,
+        hdf5_io=data.open_hdf5(database, mode="a"),
+        task=task,
+        hdf5_group=group,
+        overwrite=overwrite,
+    )
+    for path in paths:
+        click.echo(path)
+
+
+@cli.command()
 @click.argument("study", type=click.Path(path_type=Path))
 @click.option(
     "-o",

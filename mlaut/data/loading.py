@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlaut.data.references import Reference, load_reference
+from mlaut.data.collections import collection_entries
+from mlaut.data.references import COLLECTIONS, Reference, expand, load_reference
 from mlaut.errors import DataError
 from mlaut.files_io import FilesIO
 from mlaut.files_io.datasets import task_named
 from mlaut.records import Dataset
 
-__all__ = ["load_into", "stored_paths"]
+__all__ = ["find_stored", "load_into", "stored_paths"]
 
 BATCH = 2**28  # bytes of tables that are stored at once: each change copies the file
 
@@ -79,3 +80,31 @@ class _Batch:
             for (reference, dataset), path in zip(waiting, paths, strict=True):
                 self.paths[reference, dataset.name] = path
         self.waiting, self.size = {}, 0
+
+
+def find_stored(hdf5_io: FilesIO, reference: str) -> list[str]:
+    """Give the paths of what a reference stands for in a database that it was loaded into.
+
+    Raises
+    ------
+    DataError
+        It was not loaded, or not wholly.
+    """
+    stored = stored_paths(hdf5_io)
+    for path in hdf5_io.list_datasets()[1]:
+        stored.setdefault(path.strip("/"), path)  # where collections are put
+    keys = [key for one in expand(reference) for key in _keys(one)]
+    for key in keys:
+        if key not in stored:
+            raise DataError(f"{hdf5_io.path}: no dataset {key!r} was loaded into it yet")
+    return [stored[key] for key in keys]
+
+
+def _keys(reference: Reference) -> list[str]:
+    """Give what the datasets of a reference are known by in a database."""
+    if reference.source not in COLLECTIONS:
+        return [str(reference)]
+    names = [reference.name or reference.key]
+    if not reference.key:
+        names = [entry.name for entry in collection_entries(reference.source)]
+    return [f"{reference.source}/{name}" for name in names]

@@ -15,7 +15,8 @@ from mlaut.records import Dataset
 
 __all__ = ["SOURCES", "Reference", "expand", "fetch", "is_reference", "parse_reference"]
 
-SOURCES = ("starter", "sklearn", "openml", "uci", "pmlb")
+COLLECTIONS = ("starter", "sklearn")
+SOURCES = (*COLLECTIONS, "openml", "uci", "pmlb")
 OPTIONS = ("name", "target")
 
 
@@ -91,7 +92,7 @@ def parse_reference(text: str) -> Reference:
     if source not in SOURCES:
         hint = nearest(source, SOURCES) or f"; there are {', '.join(SOURCES)}"
         raise DataError(f"{text!r}: no source {source!r}{hint}")
-    if not key and source not in SOURCES[:2]:
+    if not key and source not in COLLECTIONS:
         raise DataError(f"{text!r}: it names no dataset; write for example 'openml/d/61'")
     chosen = dict(parse_qsl(options, keep_blank_values=True))
     for word in chosen:
@@ -150,7 +151,7 @@ def fetch(references: str | Iterable[str]) -> tuple[Dataset, ...]:
 def load_reference(reference: Reference) -> tuple[Dataset, ...]:
     """Load what one reference stands for; see `fetch`."""
     source, key, target = reference.source, reference.key, reference.target
-    if source in ("starter", "sklearn"):
+    if source in COLLECTIONS:
         if target:
             raise DataError(f"{str(reference)!r}: a collection has its targets; leave target out")
         found = collection(source, names=[key] if key else None)

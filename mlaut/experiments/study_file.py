@@ -36,7 +36,8 @@ class StudySection:
 class DataSection:
     """``[data]``: one of a database, a collection, or a folder of tables; and which datasets.
 
-    With a collection or a folder, ``input`` is the database that it is put into.
+    With a collection or a folder, ``input`` is the database that it is put into. So it is for
+    ``datasets`` that are references, such as ``openml/t/59`` (`mlaut.data.parse_reference`).
     """
 
     input: str = "input.h5"
@@ -49,9 +50,12 @@ class DataSection:
 
 @dataclass(frozen=True)
 class SplitSection:
-    """``[split]``: how rows are assigned to folds, as ``Data.split_datasets`` takes it."""
+    """``[split]``: how rows are assigned to folds, as ``Data.split_datasets`` takes it.
 
-    scheme: str = "holdout"
+    Without a ``scheme``, a dataset that came with a split has that, and others a hold-out.
+    """
+
+    scheme: str = ""
     stratify: bool = True
     seed: int = 0
 
@@ -245,16 +249,19 @@ def run_study(path: str | os.PathLike[str], *, verbose: int = 1, **changes: Any)
 
 
 def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
-    """Fill the input database from a collection or a folder, and choose its datasets."""
+    """Fill the input database from where the datasets are, and choose among them."""
     from mlaut.data import Data
 
     data, section = Data(), file.data
     if section.collection and section.folder:
         raise StudyError(f"{file.path}: [data] names a collection and a folder; keep one of them")
-    filled = bool(section.collection or section.folder)
+    filled = fills_input(file)
     if filled:
         file.input.parent.mkdir(parents=True, exist_ok=True)
     input_io = data.open_hdf5(file.input, mode="a" if filled else "r")
+    if references := _references(file):
+        data.load(references, hdf5_io=input_io)
+        return input_io, chosen_datasets(file, input_io)
     group = _group(file)
     if section.collection:
         data.load_collection(
@@ -269,6 +276,24 @@ def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
     return input_io, chosen_datasets(file, input_io)
 
 
+def fills_input(file: StudyFile) -> bool:
+    """Whether the file says what its input database is filled with."""
+    return bool(file.data.collection or file.data.folder or _references(file))
+
+
+def _references(file: StudyFile) -> list[str]:
+    """Give the datasets that are named by reference."""
+    from mlaut.data import is_reference
+
+    references = [text for text in file.data.datasets if is_reference(text)]
+    if references and (file.data.collection or file.data.folder):
+        raise StudyError(
+            f"{file.path}: [data] names {references[0]!r} beside a collection or a folder; name "
+            "all datasets by reference, as in 'starter/iris', or none"
+        )
+    return references
+
+
 def _group(file: StudyFile) -> str:
     section = file.data
     filled_from = section.collection or Path(section.folder).name
@@ -277,12 +302,15 @@ def _group(file: StudyFile) -> str:
 
 def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
     """Give the paths of the datasets of an input database that the file chooses."""
+    from mlaut.data.loading import find_stored
+
     names, paths = input_io.list_datasets(_group(file))
-    known = dict(zip(names, paths, strict=True))
+    known = {name: [path] for name, path in zip(names, paths, strict=True)}
+    known |= {text: find_stored(input_io, text) for text in _references(file)}
     _refuse_unknown(
         dict.fromkeys(file.data.datasets), known, f"{file.path}: no dataset", f" in {file.input}"
     )
-    chosen = [known[name] for name in file.data.datasets or names]
+    chosen = [path for name in file.data.datasets or names for path in known[name]]
     if file.data.task:
         chosen = [path for path in chosen if input_io.dataset_info(path).task == file.data.task]
     if not chosen:

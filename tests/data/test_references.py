@@ -384,3 +384,17 @@ def test_names_that_clash_are_told(openml_server, tmp_path):
 def test_parquet_has_a_short_ending_too(tmp_path):
     pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "t.pq")
     assert read_table(tmp_path / "t.pq")["a"].tolist() == [1]
+
+
+def test_the_command_line_loads_too(pmlb_server, tmp_path, capsys):
+    from mlaut.cli import main
+
+    pmlb_dataset(pmlb_server, "iris", "a\ttarget\n1\t0\n2\t1\n3\t0\n")
+    main(["load", str(tmp_path / "input.h5"), "pmlb/iris", "starter/zoo"])
+    assert capsys.readouterr().out == "/pmlb/iris\n/starter/zoo\n"
+    with pytest.raises(SystemExit) as caught:
+        main(["load", str(tmp_path / "input.h5"), "pmlb/adult"])
+    assert caught.value.code == DataError.exit_code
+    error = capsys.readouterr().err
+    assert error.startswith("mlaut: error: pmlb/adult: Dataset not found in PMLB.")
+    assert error.count("\n") == 1

@@ -135,3 +135,12 @@ def test_effects_of_strategies_and_datasets_are_found_where_they_add_up():
     known[3], known[:, 2] = False, False
     found = (datasets[:, None] + strategies)[known]
     np.testing.assert_allclose(found, (of_dataset[:, None] + of_strategy)[known], atol=1e-3)
+
+
+def test_datasets_by_reference_are_planned_without_storing_them(study_file):
+    references = 'datasets = ["starter/iris", "starter/zoo"]'
+    study_file.write_text(
+        STUDY.replace('collection = "starter"\ndatasets = ["iris", "zoo"]', references)
+    )
+    assert plan_study(study_file).plan.n_todo == 12
+    assert [path.name for path in study_file.parent.iterdir()] == ["study.toml"]

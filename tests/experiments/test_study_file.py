@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlaut.errors import StrategyError, StudyError
+from mlaut.errors import DataError, StrategyError, StudyError
 from mlaut.experiments.study_file import choose_strategies, prepare_data, read_study_file
 
 WHOLE = """
@@ -63,7 +63,7 @@ def test_every_key_is_read(written, tmp_path):
 
 def test_an_empty_file_has_the_defaults(written):
     file = read_study_file(written(""))
-    assert (file.run.n_jobs, file.split.scheme, file.study.output) == (-1, "holdout", "study.h5")
+    assert (file.run.n_jobs, file.split.scheme, file.study.output) == (-1, "", "study.h5")
 
 
 @pytest.mark.parametrize(
@@ -135,3 +135,34 @@ def test_same_strategy_from_file_and_names(written, tmp_path):
 def test_mistakes_in_the_data(written, text, message):
     with pytest.raises(Exception, match=message):
         prepare_data(read_study_file(written(text)))
+
+
+def test_datasets_by_reference(written, tmp_path):
+    text = '[data]\ndatasets = ["starter/zoo", "sklearn/iris?name=iris-2", "starter/iris"]'
+    file = read_study_file(written(text))
+    input_io, paths = prepare_data(file)
+    assert paths == ["/starter/zoo", "/sklearn/iris-2", "/starter/iris"]
+    inode = input_io.path.stat().st_ino
+    assert prepare_data(file)[1] == paths
+    assert input_io.path.stat().st_ino == inode  # nothing is loaded again
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["input.h5", "study.toml"]
+
+
+def test_references_and_names_of_stored_datasets(written):
+    prepare_data(read_study_file(written('[data]\ndatasets = ["sklearn"]')))
+    file = read_study_file(written('[data]\ndatasets = ["wine", "starter/zoo"]\n'))
+    assert prepare_data(file)[1] == ["/sklearn/wine", "/starter/zoo"]
+    assert len(prepare_data(read_study_file(written('[data]\ndatasets = ["sklearn"]')))[1]) == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ('collection = "starter"\ndatasets = ["starter/zoo"]', StudyError, "or none"),
+        ('datasets = ["starter/zo"]', DataError, "no dataset 'zo'; did you mean 'zoo'?"),
+        ('datasets = ["starter/zoo", "zo"]', StudyError, "no dataset 'zo' in .*; did you mean"),
+    ],
+)
+def test_references_that_are_wrong_are_told(written, text, error, message):
+    with pytest.raises(error, match=message):
+        prepare_data(read_study_file(written(f"[data]\n{text}")))
