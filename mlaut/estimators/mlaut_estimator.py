@@ -94,6 +94,10 @@ class MlautEstimator(BaseEstimator):
     ----------
     metadata : Properties
         Also ``tasks`` and ``estimator_family``.
+    chosen_by : str
+        The word for many strategies (a family, a task, a collection, ``"all"``) that gave it;
+        empty where it was named or made. A run leaves out what such a word gives for other tasks
+        than those of the data, and refuses what was named.
     estimator_ : estimator
         What `assemble` gave, fitted.
     classes_ : ndarray, shape (n_classes,)
@@ -107,6 +111,7 @@ class MlautEstimator(BaseEstimator):
     """
 
     properties: Any = None
+    chosen_by = ""
 
     name: Any = _Own()
     param_grid: Any = _Own()

@@ -66,6 +66,13 @@ class Spec:
         groups = (self.collection,) if self.collection else (*self.estimator_family, *self.tasks)
         return (self.name, self.class_name, *groups, ALL)
 
+    def make(self, word: str, **parameters: Any) -> MlautEstimator:
+        """Make the strategy, which keeps the word that it was asked for by, if that means many."""
+        strategy: MlautEstimator = self.load()(**parameters)
+        if word not in (self.name, self.class_name):
+            strategy.chosen_by = word
+        return strategy
+
     def load(self) -> Any:
         """Import the class."""
         if isinstance(self.entry_point, type):
@@ -173,14 +180,24 @@ did you mean 'K_Neighbours'?
         StrategyError
             A word or a property is not known.
         """
-        found: dict[str, Spec] = {}
-        for word in words or (ALL,):
-            found |= {spec.name: spec for spec in self._asked_for(word)}
+        found = self.by_word(*(words or (ALL,)))
         return tuple(
             spec
-            for spec in found.values()
+            for spec, _ in found
             if all(spec.has(key, wanted) for key, wanted in self._checked(metadata).items())
         )
+
+    def by_word(self, *words: str) -> list[tuple[Spec, str]]:
+        """Find strategies as `search` does, each once, with the word that asks for it.
+
+        A strategy's own name goes before words for many.
+        """
+        found: dict[str, tuple[Spec, str]] = {}
+        for word in words:
+            for spec in self._asked_for(word):
+                if spec.name not in found or word in (spec.name, spec.class_name):
+                    found[spec.name] = (spec, word)
+        return list(found.values())
 
     def _asked_for(self, word: str) -> list[Spec]:
         matches = [spec for spec in self if word in spec.words]
@@ -265,8 +282,8 @@ def instantiate_default_estimators(
      <mlaut.estimators.ensemble_estimators.Bagging_Classifier>]
     """
     words = [estimators] if isinstance(estimators, str) else list(estimators)
-    specs = (REGISTRY if registry is None else registry).search(*words) if words else ()
-    return [spec.load()(verbose=verbose, n_jobs=n_jobs, **parameters) for spec in specs]
+    found = (REGISTRY if registry is None else registry).by_word(*words)
+    return [spec.make(word, verbose=verbose, n_jobs=n_jobs, **parameters) for spec, word in found]
 
 
 def _specs(module: str, family: str, task: str, **names: str) -> list[Spec]:

@@ -57,6 +57,8 @@ LinearSVC(C=9); give them names: {'LinearSVC 1': ..., 'LinearSVC 2': ...}
     for strategy, source in _each(obj, registry):
         check_name(strategy.name)
         if strategy.name in taken and isinstance(source, str) and taken[strategy.name][1] == source:
+            if not strategy.chosen_by:
+                taken[strategy.name][0].chosen_by = ""
             continue
         if strategy.name in taken:
             raise _named_twice(strategy.name, taken[strategy.name][1], source)
@@ -75,8 +77,8 @@ def _named_twice(name: str, first: Any, second: Any) -> StrategyError:
 def _each(obj: Any, registry: Registry) -> Iterator[tuple[MlautEstimator, Any]]:
     """Give each strategy with what it was made of: for words, the name in the registry."""
     if isinstance(obj, str):
-        for spec in registry.search(obj):
-            yield spec.load()(), spec.name
+        for spec, word in registry.by_word(obj):
+            yield spec.make(word), spec.name
     elif isinstance(obj, Mapping):
         for name, value in obj.items():
             yield _named(name, value, registry), value
@@ -111,7 +113,11 @@ def _named(name: Any, value: Any, registry: Registry) -> MlautEstimator:
 def _one(obj: Any) -> MlautEstimator:
     if isinstance(obj, type):
         obj = _instance(obj)
-    return clone(obj) if isinstance(obj, MlautEstimator) else Generic_Estimator(obj)
+    if not isinstance(obj, MlautEstimator):
+        return Generic_Estimator(obj)
+    copied = clone(obj)
+    copied.chosen_by = obj.chosen_by
+    return copied
 
 
 def _instance(cls: type) -> Any:

@@ -220,6 +220,7 @@ class Orchestrator:
         plan = self._plan(study, strategies, retry, overwrite_predictions)
         plan.check()
         wanted = {planned.entry.name: planned.strategies for planned in plan.datasets}
+        strategies = _used(strategies, wanted)
         study.allocate(strategy_entries(strategies), wanted, replace=overwrite_predictions)
         about = {
             "seed": self.seed,
@@ -406,6 +407,14 @@ def make_batches(
 
 def _names(strategies: Sequence[MlautEstimator]) -> list[str]:
     return [strategy.name for strategy in strategies]
+
+
+def _used(
+    strategies: Sequence[MlautEstimator], wanted: Mapping[str, Sequence[str]]
+) -> list[MlautEstimator]:
+    """Give the strategies that some dataset wants."""
+    names = {name for of_dataset in wanted.values() for name in of_dataset}
+    return [strategy for strategy in strategies if strategy.name in names]
 
 
 def _forget(writer: StudyWriter, plan: Plan) -> None:

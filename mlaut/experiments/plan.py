@@ -11,6 +11,7 @@ import numpy as np
 
 from mlaut.errors import MlautError, StrategyError, StudyError
 from mlaut.estimators import MlautEstimator
+from mlaut.estimators.packages import check_packages
 from mlaut.files_io import MemoryStudy, SplitEntry, StrategyEntry, Study
 from mlaut.files_io.study_records import merged_entry
 from mlaut.markup import table_html
@@ -215,22 +216,28 @@ def applicable(
 ) -> dict[str, list[str]]:
     """Say which strategies run on which dataset: those of its task.
 
+    What a word for many (``"all"``, a family) gives for other tasks is left out.
+
     Raises
     ------
     StrategyError
-        A strategy suits no dataset, or a dataset has no strategy that suits it.
+        A strategy that was named suits no dataset, or a dataset has none that suits it.
+    OptionalPackageError
+        A strategy needs a package that is not installed.
     """
     entries = list(entries)
     tasks = sorted({entry.task for entry in entries})
+    suits_any = [strategy for strategy in strategies if set(strategy.tasks) & set(tasks)]
     for strategy in strategies:
-        if not set(strategy.tasks) & set(tasks):
+        if strategy not in suits_any and not strategy.chosen_by:
             raise StrategyError(
                 f"strategy {strategy.name!r} is for {' and '.join(strategy.tasks)}, and the "
                 f"datasets ({', '.join(entry.name for entry in entries[:3])}"
                 f"{', ...' if len(entries) > 3 else ''}) are for {' and '.join(tasks)}; "
                 "leave it out, or add datasets of its task"
             )
-    suited = {e.name: [s.name for s in strategies if e.task in s.tasks] for e in entries}
+    check_packages(suits_any)
+    suited = {e.name: [s.name for s in suits_any if e.task in s.tasks] for e in entries}
     for entry in entries:
         if not suited[entry.name]:
             raise StrategyError(

@@ -14,6 +14,7 @@ from mlaut.estimators import (
     Registry,
     Spec,
     as_strategies,
+    instantiate_default_estimators,
 )
 from mlaut.estimators.cluster_estimators import K_Neighbours
 from mlaut.estimators.svm_estimators import SVC_mlaut
@@ -51,6 +52,20 @@ def test_plain_estimators_are_generic_strategies_with_their_task():
     first, second = as_strategies([SVC(), Ridge()])
     assert isinstance(first, Generic_Estimator)
     assert (first.tasks, second.tasks) == (("Classification",), ("Regression",))
+
+
+def test_a_word_for_many_is_remembered_and_a_name_is_not():
+    words = ["Cluster", "SVC", "SVC_mlaut", "Classification", "K_Neighbours"]
+    chosen = {s.name: s.chosen_by for s in as_strategies(words)}
+    assert (chosen["SVC"], chosen["K_Neighbours"]) == ("", "")
+    assert (chosen["K_Neighbours_Regressor"], chosen["BaselineClassifier"]) == (
+        "Cluster",
+        "Classification",
+    )
+    made = instantiate_default_estimators(["SVC", "Support_Vector_Machines"])
+    assert [s.chosen_by for s in made] == ["", "Support_Vector_Machines"]
+    assert [s.chosen_by for s in as_strategies(made)] == ["", "Support_Vector_Machines"]
+    assert [s.chosen_by for s in as_strategies([SVC_mlaut(), LinearSVC()])] == ["", ""]
 
 
 def test_what_is_given_is_not_changed():

@@ -1,12 +1,14 @@
 """Plans: wanted minus done, with the reason for each."""
 
+import re
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError
 
 import numpy as np
 import pytest
 
-from mlaut.errors import StrategyError, StudyError
-from mlaut.estimators import as_strategies
+from mlaut.errors import OptionalPackageError, StrategyError, StudyError
+from mlaut.estimators import REGISTRY, Registry, as_strategies, packages
 from mlaut.experiments.cell import cell_seed
 from mlaut.experiments.plan import applicable, changed_parameters, make_plan, parse_retry
 from mlaut.files_io import MemoryStudy, SplitEntry, StrategyEntry
@@ -153,6 +155,37 @@ def test_strategies_run_on_datasets_of_their_task():
         applicable([entry("c")], strategies)
     with pytest.raises(StrategyError, match="dataset 'r' is for Regression, and none of the strat"):
         applicable([entry("c"), entry("r", REGRESSION)], strategies[:1])
+
+
+def test_words_for_many_give_what_fits_the_task_of_the_data():
+    everything = as_strategies(["all"], registry=Registry(REGISTRY.search(package="scikit-learn")))
+    suited = applicable([entry("c")], everything)["c"]
+    assert "SVC" in suited
+    assert "Lacoste_SVM" in suited
+    assert not {"SVR", "Lasso"} & set(suited)
+    both = applicable([entry("c"), entry("r", REGRESSION)], everything)
+    assert "SVR" in both["r"]
+    with pytest.raises(StrategyError, match="dataset 'c' is for Classification, and none of the"):
+        applicable([entry("c")], as_strategies("Regression"))
+    with pytest.raises(StrategyError, match="strategy 'SVR' is for Regression, and the datasets"):
+        applicable([entry("c")], as_strategies(["Support_Vector_Machines", "SVR"]))
+
+
+def test_what_is_not_installed_is_told_before_a_run(monkeypatch):
+    def version(package):
+        if package == "keras":
+            raise PackageNotFoundError
+
+    monkeypatch.setattr(packages, "version", version)
+    networks = as_strategies("Neural_Networks")
+    message = (
+        "strategies 'NN-4-layer_thin_dropout_lr001', 'NN-4-layer_thin_dropout_lr01' and 16 more "
+        "need keras, which is not installed here: pip install 'mlaut[keras]', or leave them out"
+    )
+    with pytest.raises(OptionalPackageError, match=re.escape(message)):
+        applicable([entry("c")], networks)
+    forest = as_strategies("RandomForestClassifier")
+    assert applicable([entry("c")], forest) == {"c": ["RandomForestClassifier"]}
 
 
 def test_differences_are_named_by_their_path():

@@ -1,0 +1,60 @@
+"""Whether what strategies need is installed, known before any of them runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from mlaut.errors import OptionalPackageError
+
+if TYPE_CHECKING:
+    from mlaut.estimators.mlaut_estimator import MlautEstimator
+
+__all__ = ["check_packages"]
+
+_EXTRAS = {"keras": "mlaut[keras]"}
+
+
+def check_packages(strategies: Iterable[MlautEstimator]) -> None:
+    """Refuse strategies whose package is not installed; nothing is imported.
+
+    Raises
+    ------
+    OptionalPackageError
+        With the strategies, and the command that installs what they need.
+
+    Examples
+    --------
+    >>> from mlaut.estimators import Generic_Estimator
+    >>> from sklearn.svm import SVC
+    >>> mine = Generic_Estimator(SVC(), properties={"name": "Mine", "package": "no-such-package"})
+    >>> check_packages([mine])
+    Traceback (most recent call last):
+    mlaut.errors.OptionalPackageError: strategy 'Mine' needs no-such-package, which is not \
+installed here: pip install 'no-such-package', or leave it out
+    """
+    lacking: dict[str, list[str]] = {}
+    for strategy in strategies:
+        if not _is_installed(strategy.metadata.package):
+            lacking.setdefault(strategy.metadata.package, []).append(strategy.name)
+    for package, names in lacking.items():
+        one = len(names) == 1
+        raise OptionalPackageError(
+            f"strateg{'y' if one else 'ies'} {_told(names)} need{'s' if one else ''} {package}, "
+            f"which is not installed here: pip install {_EXTRAS.get(package, package)!r}, or leave "
+            f"{'it' if one else 'them'} out"
+        )
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _told(names: list[str]) -> str:
+    shown = ", ".join(map(repr, names[:2]))
+    return f"{shown} and {len(names) - 2} more" if len(names) > 2 else shown
