@@ -9,9 +9,8 @@ from pathlib import Path
 def requirements(source: str) -> list[str]:
     """Give every requirement with a lower bound that stands in setup.py."""
     texts = [n.value for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)]
-    return [
-        text for text in texts if isinstance(text, str) and re.fullmatch(r"[\w-]+>=[\d.]+", text)
-    ]
+    bound = re.compile(r"[\w-]+>=[\d.]+(?:post\d+)?")
+    return [text for text in texts if isinstance(text, str) and bound.fullmatch(text)]
 
 
 def main() -> None:
