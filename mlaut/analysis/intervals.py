@@ -17,7 +17,10 @@ __all__ = ["dataset_estimates", "mean_estimates"]
 
 _OF_SHARES = ("wilson", "jeffreys", "uniform")
 _PRIOR = {"jeffreys": 0.5, "uniform": 1.0}
-FEW_DATASETS = 30
+FEW_DATASETS, FEW_FOR_T, FEW_ERRORS = 30, 10, 5
+_T_OF_FEW = (
+    "a t interval on {n} datasets is right for normal losses, and too narrow for very skewed ones"
+)
 
 
 class _Interval(NamedTuple):
@@ -82,12 +85,8 @@ def dataset_estimates(
         n_test = _test_points(results)
     else:
         interval, n_test = _of_datasets(results, method, confidence)
-    exact = int((interval.standard_error == 0).sum())
-    if exact and method in ("normal", "t"):
-        notes.append(
-            f"{exact} estimates have no variation among their test points, so their interval is a "
-            "single point, which is too narrow: choose 'wilson' or 'jeffreys'"
-        )
+    if method in ("normal", "t"):
+        notes += _too_narrow(interval, n_test, results.metric.zero_one)
     frame = pd.DataFrame(
         {
             key: part.ravel()
@@ -99,6 +98,25 @@ def dataset_estimates(
     )
     frame["n_test"] = np.repeat(n_test, len(results.strategies))
     return _table("Estimates by dataset", frame, results, "(a)", method, as_scores, notes)
+
+
+def _too_narrow(interval: _Interval, n_test: np.ndarray, zero_one: bool) -> list[str]:
+    """Say how many intervals of means of test points are too narrow, and why."""
+    notes = []
+    exact = int((interval.standard_error == 0).sum())
+    if exact:
+        notes.append(
+            f"{exact} estimates have no variation among their test points, so their interval is a "
+            "single point, which is too narrow: choose 'wilson' or 'jeffreys'"
+        )
+    errors = np.minimum(interval.value, 1 - interval.value) * n_test[:, None]
+    few = int(((errors < FEW_ERRORS) & (interval.standard_error > 0)).sum()) if zero_one else 0
+    if few:
+        notes.append(
+            f"{few} estimates rest on fewer than {FEW_ERRORS} errors, or on fewer right answers, "
+            "where this interval is too narrow: choose 'wilson' or 'jeffreys'"
+        )
+    return notes
 
 
 def _test_points(results: Results) -> np.ndarray:
@@ -206,8 +224,12 @@ def mean_estimates(
         interval = estimate(results, method, confidence)
     notes = list(results.notes_text())
     n = len(results.datasets)
-    if scenario == "(c)" and method == "normal" and n < FEW_DATASETS:
-        notes.append(too_few_for_normal(n))
+    if scenario == "(c)" and n < FEW_DATASETS:
+        notes += {
+            "normal": [too_few_for_normal(n)],
+            "bootstrap": [f"a bootstrap of {n} datasets is too narrow: choose method='t'"],
+            "t": [_T_OF_FEW.format(n=n)] if n < FEW_FOR_T else [],
+        }[method]
     frame = pd.DataFrame(
         _turned(interval, results, as_scores)._asdict(),
         index=pd.Index(results.strategies, name="strategy"),

@@ -6,9 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mlaut.analysis.effects import Effect
+from mlaut.analysis.lacoste import checked_counts
 from mlaut.analysis.pairs import Pairs, even, lay_out
 from mlaut.analysis.result_types import Pairwise
 from mlaut.analysis.results import Results, position
+from mlaut.analysis.shown import SMALLEST_P
 from mlaut.errors import AnalysisError
 
 __all__ = ["mcnemar_p", "mcnemar_test"]
@@ -28,6 +30,11 @@ def mcnemar_p(only_first: ArrayLike, only_second: ArrayLike, method: str = "mid-
         exact one (Fagerland, Lydersen and Laake 2013); the exact binomial; chi-square with and
         without Edwards' correction.
 
+    Raises
+    ------
+    AnalysisError
+        A number is not a count, or the method is not known.
+
     Examples
     --------
     >>> float(mcnemar_p(59, 121, "exact").round(11))
@@ -39,16 +46,17 @@ def mcnemar_p(only_first: ArrayLike, only_second: ArrayLike, method: str = "mid-
         raise AnalysisError(
             f"method {method!r} is not known; one of {', '.join(map(repr, _METHODS))}"
         )
-    b, c = np.asarray(only_first, dtype=float), np.asarray(only_second, dtype=float)
+    b, c = checked_counts(only_first=only_first, only_second=only_second)
     n, fewer = b + c, np.minimum(b, c)
     if method in ("corrected", "uncorrected"):
         away = np.maximum(np.abs(b - c) - (method == "corrected"), 0.0)
-        return np.where(n > 0, chdtrc(1, away**2 / np.maximum(n, 1)), 1.0)
+        p = chdtrc(1, away**2 / np.maximum(n, 1))
+        return np.where(n > 0, np.clip(p, SMALLEST_P, 1.0), 1.0)
     p = 2 * bdtr(fewer, n.astype(int), 0.5)
     if method == "mid-p":
         log_here = gammaln(n + 1) - gammaln(fewer + 1) - gammaln(n - fewer + 1) - n * np.log(2)
         p = p - np.exp(log_here)
-    return np.minimum(p, 1.0)
+    return np.clip(p, SMALLEST_P, 1.0)
 
 
 def mcnemar_test(results: Results, dataset: str, *, method: str = "mid-p") -> Pairwise:
@@ -69,6 +77,13 @@ def mcnemar_test(results: Results, dataset: str, *, method: str = "mid-p") -> Pa
         The statistic is the number of points that only the row gets wrong. Effect: the difference
         of the error rates.
 
+    Raises
+    ------
+    MissingCellsError
+        A strategy has no predictions there.
+    AnalysisError
+        There are several test sets, one strategy, or losses other than 0 and 1.
+
     Notes
     -----
     Null hypothesis: both fitted models have the same error rate on the source of this dataset. For
@@ -82,10 +97,9 @@ def mcnemar_test(results: Results, dataset: str, *, method: str = "mid-p") -> Pa
             f"McNemar's test is for one test set, and {dataset!r} was tested repeatedly: "
             "see mlaut.analysis.cv_test_datasets"
         )
+    results.select(datasets=[dataset]).complete(strategies=2)
     points = results.points(dataset)
     kept = ~np.isnan(points[:, 0]).any(axis=0)
-    if not kept.any():
-        raise AnalysisError(f"no point of {dataset!r} was tested by all {len(points)} strategies")
     wrong = points[:, 0, kept]
     pairs = Pairs.of(results.strategies)
     first, second = wrong[pairs.first], wrong[pairs.second]

@@ -270,6 +270,18 @@ def _aligned(results: Results) -> np.ndarray:
     return rankdata(snapped).reshape(aligned.shape)
 
 
+_LEVELS = {
+    "aligned": (
+        "the published error leaves out that the ranks of a dataset depend on each other, by a "
+        "factor sqrt(K / (K - 1)): p is too small (docs/measured-levels.md); see nemenyi_test",
+    ),
+    "quade": (
+        "the published error grows with the number of strategies, and is too large for more than "
+        "three: p is too large then (docs/measured-levels.md)",
+    ),
+}
+
+
 def post_hoc_test(
     results: Results, *, after: str = "friedman", confidence: float = 0.95
 ) -> Pairwise:
@@ -324,6 +336,7 @@ def post_hoc_test(
         statistic_name="z",
         effects={"rank difference": effect},
         confidence=confidence,
+        notes=_LEVELS.get(after, ()) if k > 2 else (),
     )
 
 

@@ -393,10 +393,12 @@ class Pairwise(Shown):
         return of + (f", {self.metric}" if self.metric else "")
 
     def to_frame(self) -> pd.DataFrame:
-        """Give one row a pair, one column a table."""
+        """Give one row a pair, one column a table; tables that say nothing have none."""
         index = pd.MultiIndex.from_tuples(self.pairs)
         upper = np.triu_indices(len(self.strategies), 1)
-        return pd.DataFrame({k: t.to_numpy()[upper] for k, t in self.tables.items()}, index=index)
+        columns = {key: table.to_numpy()[upper] for key, table in self.tables.items()}
+        told = {key: x for key, x in columns.items() if not np.isnan(x).all()}
+        return pd.DataFrame(told, index=index)
 
     def _decided(self) -> str:
         """Say how many pairs are decided, where the result is a probability."""

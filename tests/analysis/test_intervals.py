@@ -53,7 +53,22 @@ def test_student_and_normal(toy):
     ratio = (t["high"] - t["low"]) / (normal["high"] - normal["low"])
     assert ratio == pytest.approx(stats.t.ppf(0.975, 2) / stats.norm.ppf(0.975))
     assert any("on 3 datasets is too narrow" in note for note in mean_estimates(toy).notes)
-    assert mean_estimates(toy, method="t").notes == ()
+    (note,) = mean_estimates(toy, method="t").notes
+    assert note.endswith("right for normal losses, and too narrow for very skewed ones")
+
+
+def test_poor_intervals_say_so(losses):
+    columns = {"A": np.random.default_rng(0).uniform(size=12)}
+    assert mean_estimates(losses(columns), method="t").notes == ()
+    (note,) = mean_estimates(losses(columns), method="bootstrap").notes
+    assert note == "a bootstrap of 12 datasets is too narrow: choose method='t'"
+    many = losses({"A": np.random.default_rng(0).uniform(size=30)})
+    for method in ("normal", "t", "bootstrap"):
+        assert mean_estimates(many, method=method).notes == ()
+    shares = Results.from_table(pd.DataFrame({"A": [0.02, 0.96, 0.5]}), metric="error", n_test=100)
+    (note,) = dataset_estimates(shares).notes
+    assert note.startswith("2 estimates rest on fewer than 5 errors")
+    assert dataset_estimates(shares, method="wilson").notes == ()
 
 
 def test_welchs_degrees_of_freedom(toy):
