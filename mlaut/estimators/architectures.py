@@ -30,6 +30,9 @@ class Architecture:
     layers : tuple of int or float
         From the input on: a whole number is a dense layer of so many rectified linear units, a
         fraction the share that a dropout layer drops.
+    columns_left : int, default 0
+        Columns that dropout on the input leaves on average, at the least: of a narrow table it
+        drops a smaller share, and nothing of one that has no more columns than that.
 
     Examples
     --------
@@ -38,6 +41,21 @@ class Architecture:
     """
 
     layers: tuple[int | float, ...]
+    columns_left: int = 0
+
+    def layers_for(self, n_features: int) -> tuple[int | float, ...]:
+        """Give the layers for a table of so many columns, once it is prepared.
+
+        Examples
+        --------
+        >>> gentle = Architecture((0.7, 1024, 0.5), columns_left=3)
+        >>> gentle.layers_for(4), gentle.layers_for(3), gentle.layers_for(30)
+        ((0.25, 1024, 0.5), (0.0, 1024, 0.5), (0.7, 1024, 0.5))
+        """
+        first, *others = self.layers
+        if isinstance(first, float):
+            first = min(first, max(0.0, 1 - self.columns_left / n_features))
+        return (first, *others)
 
     def n_weights(self, n_features: int, n_outputs: int) -> int:
         """Count the weights, a bias for each unit among them."""
@@ -56,7 +74,7 @@ class Architecture:
 
         keras = start_keras()
         model = keras.Sequential([keras.layers.Input((shape.n_features,))])
-        for size in self.layers:
+        for size in self.layers_for(shape.n_features):
             dense = isinstance(size, int)
             model.add(
                 keras.layers.Dense(size, activation="relu") if dense else keras.layers.Dropout(size)

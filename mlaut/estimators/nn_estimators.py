@@ -6,6 +6,7 @@ Keras is imported when a network is built, never before.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from mlaut.errors import StrategyError
@@ -36,6 +37,9 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
     },
 }
 """How networks are trained, as parameters of `KerasClassifier` that differ from its own."""
+
+COLUMNS_LEFT = 3
+"""Dropout on the input leaves as many by the default protocol; `docs/networks.md` says why."""
 
 
 def _estimator(
@@ -114,7 +118,8 @@ class Listed_Network(MlautEstimator):
     protocol : {"default", "paper"}, default "default"
         ``"paper"`` trains as the study did: mean squared error on one-hot labels, one epoch,
         batches of 32. ``"default"`` trains as one would: cross-entropy (regression: mean squared
-        error), up to 200 epochs, stopped early by rows that are held out, the best weights kept.
+        error), up to 200 epochs, stopped early by rows that are held out, the best weights kept;
+        dropout on the input leaves at least 3 columns on average.
     **parameters
         As for `MlautEstimator`; ``params`` are those of `KerasClassifier` or `KerasRegressor`, for
         example ``{"epochs": 50, "class_weight": "balanced"}``.
@@ -167,13 +172,11 @@ class Listed_Network(MlautEstimator):
     def build(self, **_: Any) -> Any:
         """Give a `KerasClassifier` or `KerasRegressor` on the architecture."""
         listed = self.listed
+        network = listed.architecture
+        if self.protocol == DEFAULT:
+            network = replace(network, columns_left=COLUMNS_LEFT)
         return self.tuned(
-            _estimator(
-                listed.architecture,
-                listed.task,
-                self.protocol,
-                learning_rate=listed.learning_rate,
-            )
+            _estimator(network, listed.task, self.protocol, learning_rate=listed.learning_rate)
         )
 
 

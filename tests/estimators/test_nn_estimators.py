@@ -103,8 +103,8 @@ def test_every_listed_network_is_a_strategy(listed):
     assert strategy.normalize_labels == (listed.task == REGRESSION)
     wrapped = strategy.build()
     assert type(wrapped) is (KerasClassifier if listed.task == CLASSIFICATION else KerasRegressor)
-    assert (wrapped.network, wrapped.learning_rate) == (
-        ARCHITECTURES[listed.name.rpartition("_lr")[0]],
+    assert (wrapped.network.layers, wrapped.learning_rate) == (
+        PAPER[listed.name.rpartition("_lr")[0]][0],
         RATES["_lr" + listed.name.rpartition("_lr")[2].removesuffix("_Regressor")],
     )
     assert pickle.loads(pickle.dumps(strategy)).fingerprint() == strategy.fingerprint()
@@ -142,6 +142,19 @@ def test_the_built_network_has_these_layers(stem):
     assert (last["units"], last["activation"]) == (3, "softmax")
     regression = ARCHITECTURES["NN-4-layer_thin_dropout"](DataShape(50, 10)).layers[-1].get_config()
     assert (regression["units"], regression["activation"]) == (1, "linear")
+
+
+@needs_keras
+@pytest.mark.parametrize(
+    ("protocol", "n_features", "share"),
+    [("paper", 4, 0.7), ("default", 4, 0.25), ("default", 2, 0), ("default", 10, 0.7)],
+)
+def test_dropout_on_the_input_leaves_three_columns_but_for_the_paper(protocol, n_features, share):
+    wrapped = nn.NN_2_layer_dropout_input_layer_lr001(protocol=protocol).build()
+    first = wrapped.network(DataShape(100, n_features, 3)).layers[0]
+    assert first.rate == pytest.approx(share)
+    others = nn.NN_4_layer_dropout_each_layer_lr001(protocol=protocol).build().network
+    assert others.layers_for(1) == PAPER["NN-4-layer-dropout-each-layer"][0]
 
 
 @needs_keras
