@@ -43,7 +43,7 @@ def too_large(
     asked = {
         strategy.name: strategy.too_large
         for strategy in strategies
-        if hasattr(strategy, "too_large") and Status.SKIPPED not in retry.get(strategy.name, ())
+        if Status.SKIPPED not in retry.get(strategy.name, ())
     }
     found = {}
     for dataset, names in wanted.items():

@@ -14,6 +14,7 @@ from mlaut.data import Data
 from mlaut.errors import DataError, StudyError
 from mlaut.experiments.engines import LocalEngine, make_engine
 from mlaut.experiments.forecast import Forecast, make_forecast
+from mlaut.experiments.limits import too_large
 from mlaut.experiments.plan import Plan, applicable, make_plan, parse_retry, strategy_entries
 from mlaut.experiments.study_file import (
     StudyFile,
@@ -92,14 +93,18 @@ def plan_study(path: str | os.PathLike[str], **changes: Any) -> Preview:
     known = study.load_splits() if study.exists else {}
     with _datasets(file) as (input_io, paths):
         splits = Data().make_splits(input_io, paths, known=known, **vars(file.split))
-    entries = {entry.name: entry for entry in splits}
+        entries = {entry.name: entry for entry in splits}
+        wanted = applicable(splits, strategies)
+        again = parse_retry(run.retry, [strategy.name for strategy in strategies])
+        large = too_large(input_io, entries, wanted, strategies, again) if run.limits else None
     plan = make_plan(
         study if known else None,
-        applicable(splits, strategies),
-        parse_retry(run.retry, [strategy.name for strategy in strategies]),
+        wanted,
+        again,
         entries=entries,
         strategies=strategy_entries(strategies),
         replace=run.overwrite_predictions,
+        too_large=large,
     )
     engine = make_engine("local", run.n_jobs)
     n_workers = engine.n_workers if isinstance(engine, LocalEngine) else 1

@@ -13,6 +13,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
 
+from mlaut.estimators import MlautEstimator, properties
+
 
 class Traced(GaussianNB):
     """Naive Bayes that adds a line to a file at each fit, and may take its time."""
@@ -141,3 +143,14 @@ class Deed(ClassifierMixin, BaseEstimator):
 def leaves_at_once(*_):
     """What a worker process does that cannot begin."""
     os._exit(7)
+
+
+@properties(name="Small only", estimator_family=["Test"], tasks=["Classification"])
+class SmallOnly(MlautEstimator):
+    """Naive Bayes that says it cannot do more than 100 rows."""
+
+    def too_large(self, n_rows, n_columns, n_classes):
+        return f"{n_rows} rows, more than 100" if n_rows > 100 else None
+
+    def build(self):
+        return GaussianNB()
