@@ -91,12 +91,11 @@ def demo(output: Path, n_jobs: int) -> None:
 )
 @click.option("--save-models", is_flag=True, default=None, help="Keep the fitted models.")
 @click.option(
-    "--no-limits",
-    "limits",
-    flag_value=False,
-    default=None,
-    help="Try what strategies say they cannot do in reasonable time.",
+    "--engine",
+    type=click.Choice(["local", "inline", "dask"]),
+    help="Where cells run: processes of this machine, this process, or a Dask cluster.",
 )
+@click.option("--scheduler", help="Of the Dask cluster, for example tcp://10.0.0.1:8786.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 def run(study_file: Path, quiet: bool, **changes: Any) -> None:
     """Run a study file, or go on with it.
@@ -104,6 +103,7 @@ def run(study_file: Path, quiet: bool, **changes: Any) -> None:
     \b
     mlaut run study.toml
     mlaut run study.toml -j 4 --timeout 10m --retry timeout
+    mlaut run study.toml --engine dask --scheduler tcp://10.0.0.1:8786
     """
     given = {name: value for name, value in changes.items() if value not in (None, ())}
     _run(study_file, verbose=0 if quiet else 1, **given)
@@ -263,7 +263,6 @@ def report(study: Path, output: Path | None, style: str, metric: str | None, mis
 @click.option("--retry", multiple=True, help="As 'mlaut run' takes it.")
 @click.option("--overwrite-predictions", is_flag=True, default=None, help="As 'mlaut run'.")
 @click.option("--save-models", is_flag=True, default=None, help="As 'mlaut run'.")
-@click.option("--no-limits", "limits", flag_value=False, default=None, help="As 'mlaut run'.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
     """Say what a run would do, and why, how long, and with how much room; nothing is changed.

@@ -6,15 +6,17 @@ An engine takes groups of cells and gives outcomes as they end, in any order. It
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from typing import Protocol
+from typing import Any, Protocol
 
-from mlaut.errors import StudyError
+from mlaut.errors import StudyError, nearest
 from mlaut.experiments.batches import Batch, BatchQueue
 from mlaut.experiments.guarded import Team, run_batches
 from mlaut.experiments.worker import prepare
 from mlaut.records import Outcome
 
 __all__ = ["Engine", "InlineEngine", "LocalEngine", "cores", "make_engine"]
+
+_ENGINES = ("local", "inline", "dask")
 
 Outcomes = Generator[list[Outcome], None, None]
 
@@ -39,12 +41,13 @@ def make_engine(
     n_jobs: int | None = -1,
     timeout: float | None = None,
     threads: int = 1,
+    scheduler: Any = None,
 ) -> Engine:
     """Give the engine of a name, or the one that is passed.
 
     Parameters
     ----------
-    engine : {"local", "inline"} or Engine, default "local"
+    engine : {"local", "inline", "dask"} or Engine, default "local"
         ``"inline"`` runs cells in this process, without a time limit: for debugging.
     n_jobs : int or None, default -1
         Worker processes; -1 takes every core, -2 all but one, None one.
@@ -52,22 +55,32 @@ def make_engine(
         Seconds that a cell may take.
     threads : int, default 1
         Threads inside each worker.
+    scheduler : str or distributed.Client, optional
+        Of the Dask cluster.
 
     Raises
     ------
     StudyError
-        Unknown engine, ``n_jobs`` of 0, or a time limit inline.
+        Unknown engine, ``n_jobs`` of 0, a time limit inline, or a scheduler where there is none.
     """
     if not isinstance(engine, str):
         return engine
-    if engine not in ("local", "inline"):
-        raise StudyError(f"engine {engine!r}: unknown; use 'local' or 'inline'")
+    if engine not in _ENGINES:
+        hint = nearest(engine, _ENGINES) or f"; use {' or '.join(map(repr, _ENGINES))}"
+        raise StudyError(f"engine {engine!r}: unknown{hint}")
+    if scheduler is not None and engine != "dask":
+        raise StudyError(f"engine {engine!r}: has no scheduler; use engine='dask', or leave it out")
     if n_jobs == 0:
         raise StudyError("n_jobs 0: no worker could run a cell; use -1 for every core, or 1")
     if engine == "inline":
         if timeout is not None:
             raise StudyError("engine 'inline': cannot keep a time limit; use engine='local'")
         return InlineEngine()
+    if engine == "dask":
+        from mlaut.experiments.dask_engine import DaskEngine
+
+        most = n_jobs if n_jobs is not None and n_jobs > 0 else None
+        return DaskEngine(scheduler, timeout, threads, most)
     n_workers = 1 if n_jobs is None else n_jobs if n_jobs > 0 else cores() + 1 + n_jobs
     return LocalEngine(max(1, n_workers), timeout, threads)
 

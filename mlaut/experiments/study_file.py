@@ -84,8 +84,8 @@ class RunSection:
     retry: tuple[str, ...] = ()
     overwrite_predictions: bool = False
     save_models: bool = False
-    limits: bool = True
     engine: str = "local"
+    scheduler: str | None = None
 
 
 @dataclass(frozen=True)
@@ -136,6 +136,7 @@ _SECTIONS: dict[str, Any] = {
 }
 _KINDS: dict[str, tuple[type, ...]] = {
     "str": (str,),
+    "str | None": (str,),
     "int": (int,),
     "bool": (bool,),
     "str | float | None": (str, int, float),
