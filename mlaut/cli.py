@@ -91,6 +91,13 @@ def demo(output: Path, n_jobs: int) -> None:
 )
 @click.option("--save-models", is_flag=True, default=None, help="Keep the fitted models.")
 @click.option(
+    "--no-limits",
+    "limits",
+    flag_value=False,
+    default=None,
+    help="Try what strategies say they cannot do in reasonable time.",
+)
+@click.option(
     "--engine",
     type=click.Choice(["local", "inline", "dask"]),
     help="Where cells run: processes of this machine, this process, or a Dask cluster.",
@@ -263,6 +270,7 @@ def report(study: Path, output: Path | None, style: str, metric: str | None, mis
 @click.option("--retry", multiple=True, help="As 'mlaut run' takes it.")
 @click.option("--overwrite-predictions", is_flag=True, default=None, help="As 'mlaut run'.")
 @click.option("--save-models", is_flag=True, default=None, help="As 'mlaut run'.")
+@click.option("--no-limits", "limits", flag_value=False, default=None, help="As 'mlaut run'.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
     """Say what a run would do, and why, how long, and with how much room; nothing is changed.

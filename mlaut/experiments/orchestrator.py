@@ -26,6 +26,7 @@ from mlaut.experiments.checkpoints import (
 from mlaut.experiments.engines import Engine, make_engine
 from mlaut.experiments.environment import describe_environment
 from mlaut.experiments.guard import check_memory_can_be_limited, parse_bytes, parse_seconds
+from mlaut.experiments.limits import too_large
 from mlaut.experiments.plan import (
     Plan,
     applicable,
@@ -37,7 +38,7 @@ from mlaut.experiments.progress import Progress
 from mlaut.experiments.signals import interrupted_once
 from mlaut.files_io import FilesIO, SplitEntry, Study, StudyWriter
 from mlaut.files_io.models import models_folder
-from mlaut.records import Status
+from mlaut.records import Cell, Outcome, Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,6 +65,8 @@ class RunSummary:
         Why cells failed, the most frequent first, with the number of cells.
     seconds : float
         Wall time of this run.
+    skipped_before : int
+        Cells that were skipped in earlier runs and were not tried either.
     """
 
     study: Path
@@ -73,6 +76,7 @@ class RunSummary:
     failed_before: int
     reasons: tuple[tuple[str, int], ...]
     seconds: float
+    skipped_before: int = 0
 
     @property
     def n_done(self) -> int:
@@ -95,6 +99,11 @@ class RunSummary:
             lines.append(
                 f"  {self.failed_before} cells failed in earlier runs and were not tried again; "
                 "retry=['error', 'timeout', ...] does"
+            )
+        if skipped := self.skipped_before + self.counts.get(Status.SKIPPED, 0):
+            lines.append(
+                f"  {skipped} cells are too large for their strategies and were skipped; "
+                "limits=False or retry=['skipped'] tries them"
             )
         return "\n".join(lines)
 
@@ -161,6 +170,7 @@ class Orchestrator:
         retry: Sequence[str] | Mapping[str, Sequence[str]] = (),
         overwrite_predictions: bool = False,
         save_models: bool = False,
+        limits: bool = True,
         engine: str | Engine = "local",
         scheduler: Any = None,
         verbose: int = 1,
@@ -191,7 +201,11 @@ class Orchestrator:
             Run strategies again that are stored under the same name with other parameters. What
             they gave before is replaced.
         save_models : bool, default False
-            Keep each fitted model in the folder ``<study>.models``, for `predict_all`.
+            Keep each fitted model in the folder ``<study>.models``, for `predict_all` and
+            `mlaut.experiments.load_model`.
+        limits : bool, default True
+            Skip the datasets that a strategy says it cannot do in reasonable time; the cells have
+            the status ``skipped``, with the reason. ``retry=["skipped"]`` tries them too.
         engine : {"local", "inline", "dask"} or Engine, default "local"
             Where cells run: in processes of this machine, in this process, or on a Dask cluster.
         scheduler : str or distributed.Client, optional
@@ -223,7 +237,7 @@ class Orchestrator:
         chosen = make_engine(engine, n_jobs, parse_seconds(timeout), threads, scheduler)
         study = Study(self.hdf5_output_io.path)
         study.settle()
-        plan = self._plan(study, strategies, retry, overwrite_predictions)
+        plan = self._plan(study, strategies, retry, overwrite_predictions, limits)
         plan.check()
         wanted = {planned.entry.name: planned.strategies for planned in plan.datasets}
         strategies = _used(strategies, wanted)
@@ -237,6 +251,7 @@ class Orchestrator:
             "timeout": timeout,
             "tuning_timeout": tuning_timeout,
             "memory": memory,
+            "limits": limits,
         }
         return self._run(study, plan, strategies, chosen, options, about, verbose)
 
@@ -246,6 +261,7 @@ class Orchestrator:
         *,
         retry: Sequence[str] | Mapping[str, Sequence[str]] = (),
         overwrite_predictions: bool = False,
+        limits: bool = True,
     ) -> Plan:
         """Say what `run` would do with the same arguments, and why; nothing is changed.
 
@@ -254,7 +270,7 @@ class Orchestrator:
         """
         strategies = as_strategies(modelling_strategies)
         study = Study(self.hdf5_output_io.path)
-        return self._plan(study, strategies, retry, overwrite_predictions)
+        return self._plan(study, strategies, retry, overwrite_predictions, limits)
 
     def predict_all(
         self, modelling_strategies: Any = None, *, trusted: bool = False
@@ -309,15 +325,21 @@ class Orchestrator:
         strategies: Sequence[MlautEstimator],
         retry: Sequence[str] | Mapping[str, Sequence[str]],
         overwrite: bool,
+        limits: bool,
     ) -> Plan:
         entries = self._entries(study)
+        wanted = applicable(entries.values(), strategies)
+        again = parse_retry(retry, _names(strategies))
         return make_plan(
             study,
-            applicable(entries.values(), strategies),
-            parse_retry(retry, _names(strategies)),
+            wanted,
+            again,
             entries=entries,
             strategies=strategy_entries(strategies),
             replace=overwrite,
+            too_large=too_large(self.hdf5_input_io, entries, wanted, strategies, again)
+            if limits
+            else None,
         )
 
     def _entries(self, study: Study) -> dict[str, SplitEntry]:
@@ -350,7 +372,7 @@ class Orchestrator:
         begun = time.monotonic()
         reasons: Counter[str] = Counter()
         progress = Progress(plan.n_todo, verbose)
-        if plan.n_todo:
+        if plan.n_todo or plan.n_skipped:
             path, checkpoints = self.hdf5_input_io.path, checkpoints_folder(study.path)
             batches = make_batches(plan.groups(), strategies, path, self.seed, options)
             try:
@@ -362,6 +384,7 @@ class Orchestrator:
                     contextlib.closing(engine.run(batches)) as ended,
                 ):
                     _forget(writer, plan)
+                    reasons.update(_skip(writer, plan))
                     for outcomes in ended:
                         writer.write(*outcomes)
                         forget_checkpoints(checkpoints, outcomes)
@@ -378,15 +401,17 @@ class Orchestrator:
                     f"{study.path}: make the same call again to go on"
                 ) from None
         before = plan.counts()
-        kept_failures = sum(n for status, n in before.items() if status.failed) - _retried(plan)
+        failures = [status for status in Status if status.failed]
+        kept_failures = sum(before[status] for status in failures) - _tried_now(plan, failures)
         return RunSummary(
             study=study.path,
             n_cells=plan.n_cells,
             n_before=before[Status.DONE],
-            counts=progress.counts,
+            counts=progress.counts + Counter({Status.SKIPPED: plan.n_skipped}),
             failed_before=kept_failures,
             reasons=tuple(reasons.most_common()),
             seconds=time.monotonic() - begun,
+            skipped_before=before[Status.SKIPPED] - _tried_now(plan, [Status.SKIPPED]),
         )
 
 
@@ -432,9 +457,21 @@ def _forget(writer: StudyWriter, plan: Plan) -> None:
             writer.forget(planned.entry.name, planned.strategies, again)
 
 
-def _retried(plan: Plan) -> int:
-    failed = [status for status in Status if status.failed]
-    return sum(int((p.todo & np.isin(p.status, failed)).sum()) for p in plan.datasets)
+def _skip(writer: StudyWriter, plan: Plan) -> Counter[str]:
+    """Store what is not tried, and count the reasons."""
+    reasons: Counter[str] = Counter()
+    for planned in plan.datasets:
+        for s, repeat, fold in np.argwhere(planned.skipped).tolist():
+            name = planned.strategies[s]
+            cell, reason = Cell(planned.entry.name, name, repeat, fold), planned.too_large[name]
+            writer.write(Outcome(cell, Status.SKIPPED, reason=reason))
+            reasons[f"{name}: skipped: {reason}"] += 1
+    return reasons
+
+
+def _tried_now(plan: Plan, before: Sequence[Status]) -> int:
+    """Count the cells that this run tries, of those that had one of these statuses before."""
+    return sum(int((p.todo & np.isin(p.status, before)).sum()) for p in plan.datasets)
 
 
 def _predict_again(

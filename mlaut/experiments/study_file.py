@@ -84,6 +84,7 @@ class RunSection:
     retry: tuple[str, ...] = ()
     overwrite_predictions: bool = False
     save_models: bool = False
+    limits: bool = True
     engine: str = "local"
     scheduler: str | None = None
 
