@@ -18,5 +18,4 @@ python=${2:-python3}
         exit 1
     }
 }
-rm -rf "$folder"
 "$python" -m venv "$folder"
