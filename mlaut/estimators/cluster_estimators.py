@@ -6,7 +6,7 @@ import sklearn
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils.fixes import parse_version
 
-from mlaut.estimators.metadata import properties
+from mlaut.estimators.metadata import DataShape, properties
 from mlaut.estimators.mlaut_estimator import MlautEstimator
 from mlaut.estimators.preprocessing import Preprocessor
 from mlaut.records import CLASSIFICATION, REGRESSION
@@ -15,6 +15,11 @@ __all__ = ["K_Neighbours", "K_Neighbours_Regressor"]
 
 # Before 1.9, scikit-learn's search by brute force took no text as labels if p is 1.
 ALGORITHM = "auto" if parse_version(sklearn.__version__) >= parse_version("1.9") else "ball_tree"
+
+
+def _untuned_number(shape: DataShape | None) -> int:
+    """Give the neighbours asked where there are too few rows to tune: 5, or all of fewer."""
+    return 5 if shape is None else min(5, shape.n_rows)
 
 
 @properties(
@@ -28,9 +33,9 @@ ALGORITHM = "auto" if parse_version(sklearn.__version__) >= parse_version("1.9")
 class K_Neighbours(MlautEstimator):
     """The class that most of the nearest training rows have."""
 
-    def build(self, **_: Any) -> Any:
+    def build(self, shape: DataShape | None = None) -> Any:
         """Give a `KNeighborsClassifier`, tuned."""
-        return self.tuned(KNeighborsClassifier(algorithm=ALGORITHM))
+        return self.tuned(KNeighborsClassifier(_untuned_number(shape), algorithm=ALGORITHM))
 
 
 @properties(
@@ -44,6 +49,6 @@ class K_Neighbours(MlautEstimator):
 class K_Neighbours_Regressor(MlautEstimator):
     """The mean of the nearest training rows."""
 
-    def build(self, **_: Any) -> Any:
+    def build(self, shape: DataShape | None = None) -> Any:
         """Give a `KNeighborsRegressor`, tuned."""
-        return self.tuned(KNeighborsRegressor())
+        return self.tuned(KNeighborsRegressor(_untuned_number(shape)))

@@ -247,14 +247,22 @@ def _probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> np.ndarr
     """Probabilities over all classes of the dataset; one that was not seen in training has 0."""
     if not classes or not hasattr(model, "predict_proba"):
         return None
-    given = np.asarray(model.predict_proba(table), dtype=np.float32)
     seen = positions(model.classes_, classes)
-    if given.shape != (len(table), len(seen)) or not np.isfinite(given).all():
+    probabilities = np.zeros((len(table), len(classes)), dtype=np.float32)
+    if len(seen) == 1:  # for which some of scikit-learn's models give two columns
+        probabilities[:, seen] = 1
+        return probabilities
+    given = np.asarray(model.predict_proba(table), dtype=np.float32)
+    if given.shape != (len(table), len(seen)):
         raise ValueError(
             f"predict_proba returned shape {given.shape} for {len(table)} test rows and "
-            f"{len(seen)} classes, or values that are not finite"
+            f"{len(seen)} classes"
         )
-    probabilities = np.zeros((len(table), len(classes)), dtype=np.float32)
+    if not np.isfinite(given).all():
+        bad = int((~np.isfinite(given)).any(axis=1).sum())
+        raise ValueError(
+            f"predict_proba returned values that are NaN or infinite for {bad} of {len(table)} rows"
+        )
     probabilities[:, seen] = given
     return probabilities
 

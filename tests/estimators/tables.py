@@ -44,12 +44,14 @@ def labels(frame, task):
 
 
 def quick(strategy):
-    """The strategy with little trees, few of them, and two candidates."""
+    """The strategy with little trees, few of them, two candidates and three folds."""
     sizes = {"n_estimators": 5, "max_iter": 5}
     params = {name: sizes[name] for name in sizes if name in (strategy.param_grid or {})}
+    if strategy.name == "Lacoste_ANN":
+        params = {"max_iter": 20}
     grid = {name: values[:1] for name, values in (strategy.param_grid or {}).items()}
     grid |= {name: strategy.param_grid[name][:2] for name in list(grid)[-1:]}
-    return strategy.set_params(param_grid=grid or None, params=params)
+    return strategy.set_params(param_grid=grid or None, params=params, cv=3)
 
 
 def every_quick_strategy():

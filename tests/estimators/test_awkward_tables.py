@@ -1,13 +1,16 @@
 """Every default strategy on tables that have everything that a column can be."""
 
+import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from mlaut.data.targets import encode_target
 from mlaut.estimators import DataShape, TuningWarning, tuning_record
-from mlaut.records import CLASSIFICATION
+from mlaut.experiments.cell import CellOptions, Table, run_cell
+from mlaut.records import CLASSIFICATION, Cell, Dataset, Status
 
 from .tables import SHAPE, awkward, every_quick_strategy, labels
 
@@ -61,21 +64,7 @@ def test_two_equal_seeds_tune_on_the_same_folds():
     assert tables[0] == tables[1]
 
 
-SINGLE = [
-    "GaussianNaiveBayes",
-    "K_Neighbours",
-    "DecisionTreeClassifier",
-    "RandomForestClassifier",
-    "HistGradientBoostingClassifier",
-    "SVC",
-    "LogisticRegression",
-    "BaselineClassifier",
-]
-
-
-@pytest.mark.parametrize(
-    "strategy", [s for s in CLASSIFIERS if s.name in SINGLE], ids=lambda s: s.name
-)
+@pytest.mark.parametrize("strategy", CLASSIFIERS, ids=lambda s: s.name)
 def test_one_row_a_class(strategy):
     X = awkward(6)
     y = np.array(list("abcdef"))
@@ -130,3 +119,68 @@ def test_columns_that_say_nothing(strategy):
     model = fitted(strategy, X, y)
     predicted = model.predict(X)
     np.testing.assert_allclose(predicted.astype(float), float(predicted[0]))
+
+
+def _cell(strategy, X, y):
+    """Run it as a study does: two thirds of the rows train."""
+    dataset = Dataset("d", X.assign(target=y), "target", strategy.tasks[0])
+    truth, classes = encode_target(dataset.labels, dataset.task)
+    rows = np.arange(len(truth))
+    cut = 2 * len(rows) // 3
+    cell = Cell("d", strategy.name)
+    table = Table.of(dataset, classes)
+    return run_cell(cell, lambda: strategy, table, (rows[:cut], rows[cut:]), 7, CellOptions())
+
+
+def _numbers(n_rows, n_columns=3):
+    return pd.DataFrame(np.random.default_rng(0).normal(size=(n_rows, n_columns))).rename(
+        columns=str
+    )
+
+
+KINDS = {
+    "everything that a column can be": lambda: awkward(45, unseen=True),
+    "constant columns": lambda: _numbers(30).assign(same=1.0, word="a"),
+    "empty columns": lambda: _numbers(30).assign(empty=np.nan, nothing=None),
+    "nothing but empty columns": lambda: pd.DataFrame({"a": [None] * 30, "b": [np.nan] * 30}),
+    "200 categories": lambda: _numbers(300).assign(code=[f"c{i % 200}" for i in range(300)]),
+    "more columns than rows": lambda: _numbers(24, 60),
+    "two training rows": lambda: _numbers(3),
+}
+CLASS_KINDS = {
+    "two classes": lambda n: np.arange(n) % 2 == 0,
+    "negative numbers": lambda n: np.arange(n) % 3 - 5,
+    "a class a row": lambda n: [f"row {i:03}" for i in range(n)],
+    "a class that is not trained": lambda n: np.where(np.arange(n) < n - 2, np.arange(n) % 2, 9),
+    "a class of one training row": lambda n: np.where(np.arange(n) == 1, 9, np.arange(n) % 2),
+    "one class": lambda n: np.where(np.arange(n) < n - 1, "always", "at last"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s.name)
+def test_every_cell_has_predictions_or_a_reason(strategy, kind):
+    X = KINDS[kind]()
+    classes = (
+        CLASS_KINDS
+        if strategy.tasks == (CLASSIFICATION,)
+        else {"numbers": lambda n: np.arange(n) / 2}
+    )
+    for name, labels_for in classes.items():
+        y = np.asarray(labels_for(len(X)))
+        if kind == "200 categories" and name == "a class a row":
+            continue  # 200 classes are slow to boost, and no other case
+        outcome = _cell(strategy, X, y)
+        if outcome.status is Status.DONE:
+            assert len(outcome.predictions) == len(X) - 2 * len(X) // 3
+            continue
+        assert outcome.status is Status.ERROR, outcome.reason
+        assert re.search(REASONS, outcome.reason), f"{name}: {outcome.reason}"
+
+
+REASONS = (
+    r"(at least|minimum of) 2 classes|number of classes has to be greater than one"
+    r"|BaseClassifier in AdaBoostClassifier ensemble is worse than random"
+    r"|predict_proba returned values that are NaN or infinite for \d+ of"
+)
