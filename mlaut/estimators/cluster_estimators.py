@@ -33,7 +33,7 @@ def _untuned_number(shape: DataShape | None) -> int:
 class K_Neighbours(MlautEstimator):
     """The class that most of the nearest training rows have."""
 
-    def build(self, shape: DataShape | None = None) -> Any:
+    def build(self, shape: DataShape | None = None, **_: Any) -> Any:
         """Give a `KNeighborsClassifier`, tuned."""
         return self.tuned(KNeighborsClassifier(_untuned_number(shape), algorithm=ALGORITHM))
 
@@ -49,6 +49,6 @@ class K_Neighbours(MlautEstimator):
 class K_Neighbours_Regressor(MlautEstimator):
     """The mean of the nearest training rows."""
 
-    def build(self, shape: DataShape | None = None) -> Any:
+    def build(self, shape: DataShape | None = None, **_: Any) -> Any:
         """Give a `KNeighborsRegressor`, tuned."""
         return self.tuned(KNeighborsRegressor(_untuned_number(shape)))
