@@ -38,6 +38,10 @@ autosummary_generate = True
 autosummary_ignore_module_all = False
 autodoc_typehints = "none"  # the docstrings have the types
 autodoc_member_order = "bysource"
+autodoc_default_options = {  # scikit-learn adds these to every estimator
+    "exclude-members": "set_fit_request, set_predict_request, set_score_request",
+}
+suppress_warnings = ["ref.python"]  # types such as `strategies` are words here, not references
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False
