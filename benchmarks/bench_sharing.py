@@ -1,10 +1,10 @@
 """CPU seconds of tuning with shared work against scikit-learn's GridSearchCV, in one process.
 
 Searches: for each default strategy that shares work and each table, the preprocessing is done once,
-then both searches run on the result with the same folds and seeds and without the final fit; the
-score tables, ranks and choices are compared. Grids are those of the strategies, except that
-ensembles of trees are thinned out along what is *not* shared (on small tables 3 of the 10 depths of
-boosting, on large ones one setting each); ``--whole`` thins nothing.
+then both searches run on the result with the same three folds and seeds and without the final fit;
+the score tables, ranks and choices are compared. Grids are those of the strategies, except that
+ensembles are thinned out along what is *not* shared, and on large tables more is left out
+(`THIN`, `THINNER`); ``--whole`` thins nothing.
 
 Cells: with ``--cells``, whole cells of a study (preprocessing, search, final fit, predictions on a
 third of the rows) of all default classifiers with whole grids, with ``share_work`` and without.
@@ -74,15 +74,21 @@ TABLES = [
     "synthetic, 40 rows",
     "synthetic, 5000 numbers",
 ]
-SMALL, LARGE = 200, 1000
-THIN = {"GradientBoosting": {"max_depth": [1, 3, 10]}}
-THINNER = {
-    "GradientBoosting": {"max_depth": [3], "learning_rate": [0.1]},
+LARGE = 1000
+THIN = {
+    "GradientBoosting": {"max_depth": [1, 3], "learning_rate": [0.1]},
     "HistGradientBoosting": {"max_leaf_nodes": [31], "learning_rate": [0.1]},
-    "RandomForest": {"max_features": ["sqrt"], "max_depth": [None]},
+    "RandomForest": {"max_features": ["sqrt"]},
     "Bagging": {"max_features": [1.0], "max_samples": [1.0]},
+    "Lacoste_AdaBoost": {"estimator__n_stumps": [21]},
+}
+THINNER = {
+    "GradientBoosting": {"max_depth": [1], "learning_rate": [0.1]},
+    "HistGradientBoosting": {"max_leaf_nodes": [7], "learning_rate": [0.1]},
+    "RandomForest": {"max_features": ["sqrt"], "max_depth": [10]},
+    "Bagging": {"max_features": [0.5], "max_samples": [0.5]},
     "DecisionTree": {"min_samples_leaf": [1, 5], "max_features": [None, "sqrt"]},
-    "Lacoste_AdaBoost": {"estimator__n_stumps": [16]},
+    "Lacoste_AdaBoost": {"estimator__n_stumps": [21], "n_estimators": [2, 4, 8, 16, 32, 64]},
 }
 NOISY = {name: {"C": [0.01, 0.1, 1, 10, 100], "gamma": [0.01, 0.1]} for name in ("SVC", "SVR")}
 
@@ -145,7 +151,7 @@ class Measured:
 def grid_of(strategy: Any, n_rows: int, whole: bool, fewest: int) -> dict[str, list[Any]]:
     """Give the grid that is searched: no more neighbours than a fold has rows."""
     grid = dict(strategy.param_grid)
-    if not whole and n_rows > SMALL:
+    if not whole:
         changes = {**THINNER, **(NOISY if n_rows > 2 * LARGE else {})} if n_rows > LARGE else THIN
         for stem, values in changes.items():
             grid |= values if strategy.name.startswith(stem) else {}
@@ -162,10 +168,11 @@ def search(strategy: Any, dataset: Dataset, whole: bool) -> Measured:
     base = model[-1]
     if hasattr(base, "regressor"):
         base, y = base.regressor, (y - y.mean()) / y.std()
-    grid = grid_of(strategy, len(y), whole, int(len(y) * 0.75))
+    grid, folds = grid_of(strategy, len(y), whole, len(y) // 2), clone(base.cv)
+    folds.set_params(n_splits=3)
     seconds, found = [], []
     for kind in (GridSearchCV, SharingGridSearchCV):
-        new = kind(clone(base.estimator), grid, cv=base.cv, scoring=base.scoring, refit=False)
+        new = kind(clone(base.estimator), grid, cv=folds, scoring=base.scoring, refit=False)
         begun = time.process_time()
         found.append(new.fit(X, y))
         seconds.append(time.process_time() - begun)
