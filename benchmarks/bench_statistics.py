@@ -1,58 +1,116 @@
-"""Time the Bayesian tests on a 121 x 27 matrix, and the signed rank test against baycomp.
+"""Time the analysis of a 121 x 27 matrix, all 351 pairs, against autorank and baycomp.
 
-All 351 pairs at the same number of samples; baycomp, a pair at a time, is timed on a few pairs and
-multiplied. Run with one thread for BLAS (OMP_NUM_THREADS=1).
+CPU seconds of one process. What is compared comes in turn in each round, and the middle of the
+rounds is told; baycomp, a pair at a time, is timed on three pairs and multiplied.
 
-    python benchmarks/bayesian_speed.py
+    OMP_NUM_THREADS=1 python benchmarks/bench_statistics.py [--rounds 5] [--samples 50000]
 """
 
+import argparse
+import io
 import time
+import warnings
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from statistics import median
 
 import baycomp
 import numpy as np
+import pandas as pd
+from autorank import autorank, create_report
 
-from mlaut.analysis.bayesian import sign_probabilities, signed_rank_probabilities
-from mlaut.analysis.lacoste import prob_better_classifier
-from mlaut.analysis.poisson_binomial import poisson_binomial_probability
+from mlaut.analysis import (
+    Results,
+    adjust,
+    bayesian_sign_test,
+    compare,
+    conover_test,
+    kendalls_w,
+    poisson_binomial_probability,
+    post_hoc_test,
+    prob_better_classifier,
+    signed_rank_probabilities,
+)
 
-N, K, ROPE, SAMPLES = 121, 27, 0.01, 50_000
+N, K, ROPE = 121, 27, 0.01
+UPPER = np.triu_indices(K, 1)
+CORRECTIONS = ("bonferroni", "holm", "hochberg", "shaffer", "benjamini-hochberg")
 
 
-def seconds(function: Callable[[], object], times: int = 1) -> float:
-    """Give the best of some runs."""
-    best = np.inf
-    for _ in range(times):
-        start = time.perf_counter()
-        function()
-        best = min(best, time.perf_counter() - start)
-    return best
+def seconds(function: Callable[[], object]) -> float:
+    """Give the CPU time of one call."""
+    start = time.process_time()
+    function()
+    return time.process_time() - start
+
+
+def everything_frequentist(results: Results) -> None:
+    """Run every test, correction, effect size and interval that gives p-values."""
+    found = compare(results, control=results.strategies[0], n_samples=0)
+    for after in ("friedman", "quade", "aligned"):
+        post_hoc_test(results, after=after)
+    conover_test(results)
+    kendalls_w(results)
+    for pairs in found.pairs.values():
+        p = pairs.tables.get("p (unadjusted)", pairs.p_values).to_numpy()[UPPER]
+        for method in CORRECTIONS:
+            adjust(p, method)
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--samples", type=int, default=50_000)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")  # of the peers
+
     rng = np.random.default_rng(0)
     losses = rng.random((N, 1)) * 0.3 + rng.normal(0, 0.03, (N, K))
-    first, second = np.triu_indices(K, 1)
-    pairs = losses[:, first] - losses[:, second]
+    table = pd.DataFrame(losses, columns=[f"s{i}" for i in range(K)])
+    first, second = UPPER
+    differences = losses[:, first] - losses[:, second]
     counts = rng.integers(0, 60, (2, len(first), N))
 
-    def poisson_binomial() -> object:
-        """Start from counts of errors."""
-        return poisson_binomial_probability(prob_better_classifier(*counts)[0])
+    def ours() -> None:
+        """Start from the table, so that nothing is kept from the round before."""
+        everything_frequentist(Results.from_table(table, greater_is_better=False))
 
-    poisson_binomial()  # imports
-    print(f"Poisson binomial, from counts, all pairs: {1e3 * seconds(poisson_binomial, 5):.1f} ms")
-    sign = seconds(lambda: sign_probabilities(pairs, ROPE), 3)
-    print(f"Bayesian sign test, exact, all pairs: {1e3 * sign:.0f} ms")
-    ours = seconds(lambda: signed_rank_probabilities(pairs, ROPE, n_samples=SAMPLES))
-    print(f"Bayesian signed rank test, {SAMPLES} samples, all pairs: {ours:.1f} s")
-    theirs = [
-        seconds(
-            lambda i=i: baycomp.SignedRankTest.probs(
-                losses[:, first[i]], losses[:, second[i]], ROPE, nsamples=SAMPLES
-            )
-        )
-        for i in (0, 100, 200)
-    ]
-    total = len(first) * float(np.mean(theirs))
-    print(f"baycomp, the same: {total:.0f} s, {total / ours:.0f} times as long")
+    def report() -> None:
+        """Compare, and write the text."""
+        with redirect_stdout(io.StringIO()):
+            create_report(autorank(table))
+
+    def signed_rank() -> None:
+        """All pairs."""
+        signed_rank_probabilities(differences, ROPE, n_samples=given.samples)
+
+    def theirs() -> None:
+        """Three pairs."""
+        for i in (0, 100, 200):
+            a, b = losses[:, first[i]], losses[:, second[i]]
+            baycomp.SignedRankTest.probs(a, b, ROPE, nsamples=given.samples)
+
+    def poisson_binomial() -> None:
+        """All pairs, from counts of errors."""
+        poisson_binomial_probability(prob_better_classifier(*counts)[0])
+
+    timed = {
+        "everything frequentist, all pairs": ours,
+        "autorank, its one report": report,
+        "Bayesian sign test, exact, all pairs": lambda: bayesian_sign_test(
+            Results.from_table(table, greater_is_better=False), rope=ROPE
+        ),
+        f"Bayesian signed rank test, {given.samples} draws, all pairs": signed_rank,
+        f"baycomp, the same, {given.samples} draws, three pairs": theirs,
+        "Poisson binomial test, all pairs": poisson_binomial,
+    }
+    for function in timed.values():
+        if function not in (signed_rank, theirs):
+            function()  # imports
+    rounds = [{name: seconds(call) for name, call in timed.items()} for _ in range(given.rounds)]
+    middle = {name: median(one[name] for one in rounds) for name in timed}
+    for name, took in middle.items():
+        print(f"{name}: {1e3 * took:.1f} ms")
+    frequentist, theirs_all, _, bayes, three, _ = middle.values()
+    print(f"autorank takes {theirs_all / frequentist:.1f} times as long as everything frequentist")
+    print(f"baycomp takes {three / 3 * len(first) / bayes:.0f} times as long for all pairs")

@@ -13,6 +13,7 @@ __all__ = [
     "signed_rank_cdf",
     "signed_rank_ppf",
     "snap",
+    "tie_free_cdf",
     "trinomial_sf",
     "wilson",
 ]
@@ -76,12 +77,12 @@ def signed_rank_cdf(ranks: np.ndarray, statistic: float) -> float:
     if limit > doubled.sum() // 2:
         return 1.0 - signed_rank_cdf(ranks, (doubled.sum() - limit - 1) / 2)
     if np.array_equal(doubled, 2 * np.arange(1, len(doubled) + 1)):
-        return float(_tie_free_cdf(len(doubled))[limit // 2])
+        return float(tie_free_cdf(len(doubled))[limit // 2])
     return float(_signed_sum(doubled, limit).sum())
 
 
 @lru_cache(maxsize=64)
-def _tie_free_cdf(n: int) -> np.ndarray:
+def tie_free_cdf(n: int) -> np.ndarray:
     """P(W <= w) for w from 0, without ties."""
     return np.cumsum(_signed_sum(np.arange(1, n + 1), n * (n + 1) // 2))
 
@@ -97,7 +98,7 @@ def signed_rank_ppf(n: int, tail: float) -> int:
     (8, -1)
     """
     if n <= EXACT_UP_TO:
-        return int(np.searchsorted(_tie_free_cdf(n), tail * (1 + 1e-12), side="right")) - 1
+        return int(np.searchsorted(tie_free_cdf(n), tail * (1 + 1e-12), side="right")) - 1
     from scipy.special import ndtri
 
     mean, variance = n * (n + 1) / 4, n * (n + 1) * (2 * n + 1) / 24

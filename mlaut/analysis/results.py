@@ -380,12 +380,17 @@ True or False, or the name of a metric
 
     # ------------------------------------------------------------------ display
 
+    @cached_property
+    def _labels(self) -> tuple[pd.Index, pd.Index]:
+        """Make them once: they take longer than the numbers of a table."""
+        return pd.Index(self.datasets, name="dataset"), pd.Index(self.strategies, name="strategy")
+
     @property
     def _columns(self) -> pd.Index:
-        return pd.Index(self.strategies, name="strategy")
+        return self._labels[1].view()
 
     def _frame(self, values: np.ndarray) -> pd.DataFrame:
-        rows = pd.Index(self.datasets, name="dataset")
+        rows = self._labels[0].view()
         return pd.DataFrame(values, index=rows, columns=self._columns, copy=True)
 
     @cached_property

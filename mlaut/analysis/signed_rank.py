@@ -10,7 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from mlaut.analysis.effects import WILSON, Effect, effective_n
-from mlaut.analysis.numerics import EXACT_UP_TO, signed_rank_cdf, signed_rank_ppf, wilson
+from mlaut.analysis.numerics import (
+    EXACT_UP_TO,
+    signed_rank_cdf,
+    signed_rank_ppf,
+    tie_free_cdf,
+    wilson,
+)
 from mlaut.errors import AnalysisError
 
 __all__ = ["ZERO_RULES", "SignedRanks", "hodges_lehmann", "rank_biserial", "signed_rank_p"]
@@ -90,9 +96,20 @@ def signed_rank_p(signed: SignedRanks, side: str, method: str = "auto") -> np.nd
     if method == "normal" or (method == "auto" and len(signed.ranks) > EXACT_UP_TO):
         p = _normal_tail(signed.ranks, lower)
     else:
-        columns = zip(signed.ranks.T, lower, strict=True)
-        p = np.array([signed_rank_cdf(ranks[ranks > 0], value) for ranks, value in columns])
+        p = _exact_tail(signed.ranks, lower)
     return np.minimum(factor * p, 1.0)
+
+
+def _exact_tail(ranks: np.ndarray, lower: np.ndarray) -> np.ndarray:
+    """Count over all signs, once for all columns that have the ranks 1 to N."""
+    n = len(ranks)
+    plain = (np.sort(ranks, axis=0) == np.arange(1.0, n + 1)[:, None]).all(axis=0)
+    p = np.empty(len(lower))
+    p[plain] = tie_free_cdf(n)[lower[plain].astype(int)]
+    for column in np.flatnonzero(~plain):
+        own = ranks[:, column]
+        p[column] = signed_rank_cdf(own[own > 0], lower[column])
+    return p
 
 
 def _normal_tail(ranks: np.ndarray, lower: np.ndarray) -> np.ndarray:
@@ -148,13 +165,15 @@ def hodges_lehmann(d: np.ndarray, confidence: float = 0.95) -> Effect:
     """
     n = len(d)
     n_means = n * (n + 1) // 2
-    upper = np.flatnonzero(np.triu(np.ones((n, n), dtype=bool)))
+    first, second = np.triu_indices(n)
     cut = signed_rank_ppf(n, (1 - confidence) / 2)
     middle = [(n_means - 1) // 2, n_means // 2]
     ends = [cut, n_means - 1 - cut] if cut >= 0 else []
     found = np.empty((3, d.shape[1]))
     for column, x in enumerate(d.T):
-        sums = np.sort(np.add.outer(x, x).ravel().take(upper))
+        sums = x.take(first)
+        sums += x.take(second)
+        sums.sort()
         bounds = sums[ends] / 2 if ends else (-np.inf, np.inf)
         found[:, column] = sums[middle].mean() / 2, *bounds
     return Effect(found[0], found[1], found[2], "inverted signed rank test")
