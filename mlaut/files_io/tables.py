@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.errors import DataError
+from mlaut.errors import DataError, MlautError
 from mlaut.optional import need
 
 __all__ = ["read_table"]
@@ -47,7 +47,9 @@ def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
         raise DataError(f"{path}: no such file; check the path")
     try:
         frame = READERS[ending](path, missing)
-    except (OSError, ValueError, EOFError) as error:
+    except MlautError:
+        raise
+    except Exception as error:  # parsers raise whatever they stumble over in a damaged file
         reason = " ".join(str(error).split()) or type(error).__name__
         raise DataError(
             f"{path}: cannot be read as {ending.strip('.').upper()} ({reason}); check the file"
