@@ -1,5 +1,6 @@
 """The store of outcomes: what is written is read, and nothing reported done is lost or torn."""
 
+import contextlib
 import dataclasses
 import errno
 import os
@@ -370,9 +371,11 @@ STEPS = st.lists(
             st.sampled_from(["s", "t"]),
             st.integers(0, 2),
             st.integers(0, 1),
-            st.sampled_from([Status.DONE, Status.ERROR]),
+            st.sampled_from([Status.DONE, Status.ERROR, Status.SKIPPED]),
             st.integers(0, 9),
+            st.booleans(),
         ),
+        st.tuples(st.just("read"), st.sampled_from(NAMES)),
         st.tuples(st.just("forget"), st.sampled_from(NAMES), st.integers(0, 2**6)),
     ),
     max_size=14,
@@ -388,16 +391,20 @@ def _apply(study, step):
         name, version, replace = args
         study.allocate([strategy(name, version)], replace=replace)
     elif kind == "write":
-        dataset, name, repeat, fold, status, seed = args
-        with study.writing() as writer:
+        dataset, name, repeat, fold, status, seed, breaks_off = args
+        with contextlib.suppress(StoreError), study.writing() as writer:
             writer.write(outcome(study.load_split(dataset), name, repeat, fold, status, seed))
-    else:
+            if breaks_off:
+                raise StoreError("as when the disk is full: the journal stays")
+    elif kind == "forget":
         dataset, bits = args
         status = study.status(dataset)
         cells = np.array([bits >> i & 1 for i in range(status.size)], dtype=bool)
         with study.writing() as writer:
             names = study.block(dataset).strategies
             writer.forget(dataset, names, cells.reshape(status.shape))
+    else:
+        study.block(args[0])
 
 
 def _task(name):
@@ -421,6 +428,10 @@ def test_store_agrees_with_its_twin_in_memory(tmp_path_factory, steps):
         study.save_splits([entry("a")])
     for step in steps:
         assert _attempt(disk, step) == _attempt(memory, step), step
+        for name, (_, status) in memory.statuses().items():
+            np.testing.assert_array_equal(Study(disk.path).status(name), status, err_msg=str(step))
+        if step[0] == "read" and step[1] in memory.datasets:
+            assert_same_block(disk.block(step[1]), memory.block(step[1]))
     assert sorted(disk.datasets) == sorted(memory.datasets)
     assert disk.strategies == memory.strategies
     for dataset in disk.datasets:
