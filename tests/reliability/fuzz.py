@@ -1,0 +1,383 @@
+"""Damage databases and input files at random, and see what reading them gives.
+
+    python tests/reliability/fuzz.py --files 2000 [--seed 0] [--kinds sealed-study,...]
+
+Each damaged file must give an `MlautError` of one line, or the data that was stored: never a crash
+of the interpreter, a hang, an error of another kind, or other numbers without a word. A cell of a
+study may come back as not done, for then it is run again. Tables that were made by others (CSV,
+ARFF, parquet, TOML) have no digest, so there only crashes, hangs and other errors count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pandas as pd
+
+from mlaut import Data
+from mlaut.data import load_folder
+from mlaut.errors import MlautError
+from mlaut.experiments import read_study_file, study_status
+from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study, accept_changes
+from mlaut.records import Cell, Dataset, Outcome, Split, Status
+
+HANG_SECONDS = 30
+Digests = dict[str, str]
+
+
+# --------------------------------------------------------------- what is damaged
+
+
+def make_table(n_rows: int = 300) -> pd.DataFrame:
+    """Every kind of column that a table has."""
+    generator = np.random.default_rng(0)
+    numbers = generator.normal(size=(n_rows, 3))
+    frame = pd.DataFrame(numbers, columns=["a", "b", "c"])
+    frame.loc[::9, "b"] = np.nan
+    frame["count"] = np.arange(n_rows)
+    frame["flag"] = numbers[:, 0] > 0
+    frame["word"] = [f"word {i % 17} ü" for i in range(n_rows)]
+    frame["kind"] = pd.Categorical(np.array(["x", "y", "z"])[np.arange(n_rows) % 3])
+    frame["when"] = pd.date_range("2020-01-01", periods=n_rows, freq="h")
+    frame["y"] = np.where(numbers[:, 1] > 0, "yes", "no")
+    return frame
+
+
+def make_input(path: Path, sealed: bool) -> None:
+    """Make a database of two datasets; one that another program began has no seal."""
+    if not sealed:
+        with h5py.File(path, "w") as file:
+            file["of another program"] = np.arange(10)
+    frame = make_table()
+    one = Dataset("one", frame, "y", "Classification")
+    other = Dataset("other", frame[["a", "b", "count", "c"]], "c", "Regression", {"source": "x"})
+    FilesIO(path, mode="a").save_datasets([one, other], "tables")
+
+
+def make_study(path: Path, live: bool) -> None:
+    """Make a study of two datasets; a live one has a journal that is not yet taken in."""
+    generator = np.random.default_rng(1)
+    study = Study(path)
+    folds = np.arange(60, dtype=np.int16)[None] % 3
+    truth = generator.integers(0, 2, 60).astype(np.int32)
+    entries = [
+        SplitEntry(name, f"/{name}", "Classification", "f", ("n", "y"), truth, Split(folds, "k"))
+        for name in ("one", "two")
+    ]
+    study.save_splits(entries)
+    study.allocate([StrategyEntry(name, name, {"C": 1.0}) for name in ("A", "B")])
+    with study.writing({"seed": 0}) as writer:
+        for entry in entries:
+            for s, name in enumerate(("A", "B")):
+                for fold in range(3):
+                    cell = Cell(entry.name, name, 0, fold)
+                    if s and fold == 2:
+                        writer.write(Outcome(cell, Status.ERROR, reason="no luck"))
+                        continue
+                    drawn = generator.dirichlet([1, 1], 20).astype(np.float32)
+                    predictions = drawn.argmax(axis=1).astype(np.int32)
+                    told = {"best_params": {"C": fold}}
+                    writer.write(Outcome(cell, Status.DONE, predictions, drawn, details=told))
+        if live:
+            shutil.copytree(path.parent, path.parent.with_name("live"))
+    if live:
+        shutil.rmtree(path.parent)
+        path.parent.with_name("live").rename(path.parent)
+
+
+def make_texts(folder: Path, suffix: str) -> None:
+    """Make a folder with one table of this format, or a study file."""
+    frame = make_table(40).drop(columns=["kind", "when"])
+    if suffix == ".csv":
+        frame.to_csv(folder / "t.csv", index=False)
+    elif suffix == ".parquet":
+        frame.to_parquet(folder / "t.parquet")
+    elif suffix == ".arff":
+        frame = frame.drop(columns="word")
+        kinds = {"flag": "{True,False}", "y": "{no,yes}"}
+        head = [f"@attribute {name} {kinds.get(name, 'numeric')}" for name in frame]
+        rows = frame.to_csv(index=False, header=False, na_rep="?")
+        (folder / "t.arff").write_text("@relation t\n" + "\n".join(head) + "\n@data\n" + rows)
+    else:
+        (folder / "study.toml").write_text(
+            '[study]\noutput = "study.h5"\nseed = 3\n[data]\ncollection = "starter"\n'
+            'datasets = ["iris", "wine"]\n[split]\nscheme = "kfold(5)"\nstratify = true\n'
+            '[strategies]\nnames = ["SVC"]\n[strategies.parameters.SVC]\nverbose = 1\n'
+            '[run]\nn_jobs = 2\ntimeout = "10m"\nmemory = "4GiB"\nretry = ["timeout"]\n'
+        )
+
+
+# -------------------------------------------------------------- how it is damaged
+
+
+def flip(content: bytearray, generator: np.random.Generator) -> None:
+    """Flip one to eight bits."""
+    for position in generator.integers(0, len(content), generator.integers(1, 9)):
+        content[position] ^= 1 << int(generator.integers(8))
+
+
+def cut(content: bytearray, generator: np.random.Generator) -> None:
+    """Cut off the end, take a piece out, or overwrite a piece by zeros or noise."""
+    begin = int(generator.integers(0, len(content)))
+    end = min(len(content), begin + int(generator.integers(1, 5000)))
+    style = generator.integers(4)
+    if style == 0:
+        del content[begin:]
+    elif style == 1:
+        del content[begin:end]
+    elif style == 2:
+        content[begin:end] = bytes(end - begin)
+    else:
+        content[begin:end] = generator.bytes(end - begin)
+
+
+def swap_type(path: Path, generator: np.random.Generator) -> None:
+    """Store something of an HDF5 file as another type, shape or name, and accept the change."""
+    with h5py.File(path, "r+") as file:
+        names: list[str] = []
+        file.visit(names.append)
+        name = names[generator.integers(len(names))]
+        item, style = file[name], generator.integers(6)
+        if style == 0:
+            del file[name]
+        elif style == 1 and len(item.attrs):
+            key = list(item.attrs)[generator.integers(len(item.attrs))]
+            item.attrs[key] = [7, "other", 2.5, b"\xff", np.arange(3)][generator.integers(5)]
+        elif isinstance(item, h5py.Group):
+            del file[name]
+            file[name] = np.arange(3)
+        else:
+            values = np.asarray(item[...])
+            del file[name]
+            if style == 2:
+                file.create_group(name)
+            elif style == 3:
+                file[name] = values.reshape(-1)[: max(0, values.size - 1)]
+            elif style == 4:
+                file[name] = "text"
+            else:
+                other = ["<f4", "<i8", "u1", ">i2", "S3"][generator.integers(5)]
+                with np.errstate(all="ignore"):
+                    file[name] = values.astype(other)
+    with contextlib.suppress(MlautError):
+        accept_changes(path)
+
+
+def damage(path: Path, style: str, generator: np.random.Generator) -> None:
+    """Damage a file in place."""
+    if style == "swapped type":
+        swap_type(path, generator)
+        return
+    content = bytearray(path.read_bytes())
+    (flip if style == "bit flips" else cut)(content, generator)
+    path.write_bytes(content)
+
+
+# ------------------------------------------------------------------- what is read
+
+
+def digest(*arrays: object) -> str:
+    """Digest of arrays by type, shape and bits."""
+    found = hashlib.sha256()
+    for array in map(np.ascontiguousarray, arrays):
+        found.update(f"{array.dtype.str}{array.shape}".encode() + array.tobytes())
+    return found.hexdigest()
+
+
+def read_input(path: Path) -> Digests:
+    """Digests of every dataset of an input database."""
+    found = {}
+    io = FilesIO(path)
+    for name, where in zip(*io.list_datasets(), strict=True):
+        dataset = io.load_dataset(where)
+        hashes = pd.util.hash_pandas_object(dataset.frame, index=True).to_numpy()
+        about = f"{dataset.target} {dataset.task} {list(dataset.frame)} {[*dataset.frame.dtypes]}"
+        found[name] = digest(hashes) + about
+    return found
+
+
+def read_study(path: Path) -> Digests:
+    """Digests of each cell that is done, after whatever a journal holds is taken in."""
+    study = Study(path)
+    found = {}
+    for moment in range(2):
+        study_status(path)
+        for block in study.blocks():
+            found[f"{block.dataset} truth"] = digest(block.truth, block.split.folds)
+            for s, repeat, fold in np.argwhere(block.done).tolist():
+                test = block.split.rows(repeat, fold)[1]
+                key = f"{block.dataset} {block.strategies[s]} {repeat} {fold}"
+                values = [
+                    part[s, repeat, test] for part in (block.predictions, block.probabilities)
+                ]
+                found[key] = digest(*values) + f"{block.classes} {block.task}"
+        for _ in study.all_details():
+            pass
+        if not moment:
+            study.settle()
+    return found
+
+
+def read_texts(path: Path) -> Digests:
+    """Nothing to compare: what another program wrote has no digest."""
+    if path.suffix == ".toml":
+        read_study_file(path)
+    else:
+        io = Data().open_hdf5(path.parent / "loaded.h5", mode="a")
+        io.save_datasets(load_folder(path.parent), "tables")
+    return {}
+
+
+Kind = tuple[Callable[[Path], None], str, Callable[[Path], Digests], tuple[str, ...]]
+RAW = ("bit flips", "cuts")
+KINDS: dict[str, Kind] = {
+    "input database": (
+        lambda folder: make_input(folder / "input.h5", sealed=True),
+        "input.h5",
+        read_input,
+        (*RAW, "swapped type"),
+    ),
+    "input database of another program": (
+        lambda folder: make_input(folder / "input.h5", sealed=False),
+        "input.h5",
+        read_input,
+        (*RAW, "swapped type"),
+    ),
+    "study": (
+        lambda folder: make_study(folder / "study.h5", live=False),
+        "study.h5",
+        read_study,
+        (*RAW, "swapped type"),
+    ),
+    "study that was interrupted": (
+        lambda folder: make_study(folder / "study.h5", live=True),
+        "study.h5",
+        read_study,
+        (*RAW, "swapped type"),
+    ),
+    "journal": (
+        lambda folder: make_study(folder / "study.h5", live=True),
+        "study.h5.journal",
+        lambda path: read_study(path.with_suffix("")),
+        RAW,
+    ),
+    **{
+        f"{suffix} file": (
+            lambda folder, suffix=suffix: make_texts(folder, suffix),
+            f"study{suffix}" if suffix == ".toml" else f"t{suffix}",
+            read_texts,
+            RAW,
+        )
+        for suffix in (".toml", ".csv", ".arff", ".parquet")
+    },
+}
+
+
+# ------------------------------------------------------------------- one after the other
+
+
+def look(path: Path, read: Callable[[Path], Digests], whole: Digests) -> str:
+    """Say what reading a damaged file gives, seen from a process of its own."""
+    listens, tells = os.pipe()
+    child = os.fork()
+    if not child:
+        verdict = "an error of another kind"
+        try:
+            verdict = judged(read, path, whole)
+        except BaseException:
+            os.write(tells, traceback.format_exc()[-4000:].encode())
+        os.write(tells, verdict.encode())
+        os._exit(0)
+    os.close(tells)
+    until = time.monotonic() + HANG_SECONDS
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
+        if time.monotonic() > until:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return "hang"
+        time.sleep(0.002)
+    with os.fdopen(listens) as told:
+        words = told.read()
+    return words if not ended[1] else f"crash {ended[1]}"
+
+
+def judged(read: Callable[[Path], Digests], path: Path, whole: Digests) -> str:
+    """Compare what is read with what was stored."""
+    try:
+        found = read(path)
+    except MlautError as error:
+        return "MlautError" if "\n" not in str(error) else f"more than a line: {error}"
+    if all(whole.get(key) == value for key, value in found.items()):
+        return "right"
+    return f"wrong: {[key for key in found if whole.get(key) != found[key]][:5]}"
+
+
+def fuzz(files: int, seed: int, kinds: list[str], folder: Path) -> dict[str, object]:
+    """Damage and read so many files; give how many were told, right, or worse."""
+    generator = np.random.default_rng(seed)
+    begun, counts, worse = time.monotonic(), Counter(), []
+    whole: dict[str, Digests] = {}
+    for kind in kinds:
+        make, name, read, _ = KINDS[kind]
+        for place in ("original", "whole"):
+            (folder / place / kind / "x").mkdir(parents=True)
+        make(folder / "original" / kind / "x")
+        shutil.copytree(folder / "original" / kind, folder / "whole" / kind, dirs_exist_ok=True)
+        whole[kind] = read(folder / "whole" / kind / "x" / name)
+    for number in range(files):
+        kind = kinds[number % len(kinds)]
+        _, name, read, styles = KINDS[kind]
+        style = styles[number // len(kinds) % len(styles)]
+        here = folder / "damaged"
+        shutil.rmtree(here, ignore_errors=True)
+        shutil.copytree(folder / "original" / kind / "x", here)
+        damage(here / name, style, generator)
+        kept = (here / name).read_bytes()
+        verdict = look(here / name, read, whole[kind])
+        counts[f"{kind}, {style}: {verdict.split(maxsplit=1)[0]}"] += 1
+        if verdict not in ("MlautError", "right"):
+            file = folder / f"worse-{seed}-{number}-{name}"
+            file.write_bytes(kept)
+            worse.append({"file": str(file), "kind": kind, "style": style, "verdict": verdict})
+    return {
+        "files": files,
+        "told": sum(n for key, n in counts.items() if key.endswith("MlautError")),
+        "right": sum(n for key, n in counts.items() if key.endswith("right")),
+        "worse": worse,
+        "counts": dict(sorted(counts.items())),
+        "seconds": round(time.monotonic() - begun, 1),
+    }
+
+
+def main() -> None:
+    """Read the command line, damage, and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--files", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--folder", type=Path, help="where to work, and to keep what went wrong")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="mlaut-fuzz-") as passing:
+        folder = given.folder or Path(passing)
+        found = fuzz(given.files, given.seed, given.kinds.split(","), folder)
+        sys.stdout.write(json.dumps(found, indent=1) + "\n")
+    sys.exit(bool(found["worse"]))
+
+
+if __name__ == "__main__":
+    main()
