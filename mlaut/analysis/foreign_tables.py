@@ -201,10 +201,17 @@ def read_benchopt(
             "reason": "not a finite number",
         }
     )
-    order = [name for name in ("stop_val", "time") if name in frame]
-    cells = cells.loc[frame.sort_values(order, kind="stable").index]
+    cells = cells.loc[_along_curves(frame).sort_values(kind="stable").index]
     last = cells.drop_duplicates(["dataset", "strategy", "repeat"], keep="last").sort_index()
     return results_of_cells(last, column, greater_is_better=greater_is_better)
+
+
+def _along_curves(frame: pd.DataFrame) -> pd.Series:
+    """Give how far along its curve each row is: iterations go up, tolerances go down."""
+    if "stop_val" not in frame:
+        return frame["time"]
+    down = frame.get("sampling_strategy", pd.Series("", frame.index)).astype(str).str.lower()
+    return frame["stop_val"].where(down != "tolerance", -frame["stop_val"])
 
 
 # ----------------------------------------------------------------------- Weka
@@ -284,9 +291,8 @@ def _weka_table(path: Path) -> pd.DataFrame:
 
 
 def _single_quotes(path: Path) -> bool:
-    with path.open(encoding="utf-8") as file:
-        first = [file.readline() for _ in range(2)]
-    return '"' not in "".join(first) and "'" in "".join(first)
+    text = path.read_text(encoding="utf-8")
+    return ",'" in text and ',"' not in text
 
 
 def _schemes(frame: pd.DataFrame) -> pd.Series:

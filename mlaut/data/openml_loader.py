@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import logging
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -96,8 +97,7 @@ def _cache(openml: Any) -> Path:
 @contextlib.contextmanager
 def _explained(openml: Any, reference: str) -> Iterator[None]:
     server = openml.config.get_server_base_url()
-    with explained(reference, server, _cache(openml)), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # openml leaves its files open
+    with explained(reference, server, _cache(openml)), _no_noise():
         try:
             yield
         except openml.exceptions.OpenMLServerException as error:
@@ -105,6 +105,22 @@ def _explained(openml: Any, reference: str) -> Iterator[None]:
                 f"{reference}: {server} says {' '.join(str(error.message).split())!r} "
                 f"(code {error.code}); check the number"
             ) from error
+
+
+@contextlib.contextmanager
+def _no_noise() -> Iterator[None]:
+    """Keep what openml tells of itself out of the output, unless the user listens to loggers.
+
+    It leaves files open, and warns through the root logger of answers that are not compressed.
+    """
+    quiet, root = logging.NullHandler(), logging.getLogger()
+    root.addHandler(quiet)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            yield
+    finally:
+        root.removeHandler(quiet)
 
 
 # ------------------------------------------------------------------- datasets

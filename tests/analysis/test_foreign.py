@@ -180,6 +180,14 @@ def test_the_last_point_of_a_curve_of_benchopt_counts(tmp_path):
     assert compare(results).results.strategies == ("cd[inertia=1]", "ista")
 
 
+def test_tolerances_of_benchopt_go_down():
+    frame = benchopt_table().assign(sampling_strategy="tolerance")
+    tight = frame.assign(stop_val=1 / frame["stop_val"])
+    assert read_benchopt(tight).cells.tolist() == read_benchopt(benchopt_table()).cells.tolist()
+    unnamed = frame.drop(columns=["stop_val", "sampling_strategy"])
+    assert read_benchopt(unnamed).cells.tolist() == read_benchopt(tight).cells.tolist()
+
+
 def test_choices_in_tables_of_benchopt(tmp_path):
     frame = benchopt_table()
     message = told(read_benchopt, frame, "gap")

@@ -398,3 +398,30 @@ def test_the_command_line_loads_too(pmlb_server, tmp_path, capsys):
     error = capsys.readouterr().err
     assert error.startswith("mlaut: error: pmlb/adult: Dataset not found in PMLB.")
     assert error.count("\n") == 1
+
+
+def test_a_study_of_a_task_runs_and_goes_on_without_a_network(openml_server, tmp_path):
+    from mlaut import run_study
+    from mlaut.files_io import FilesIO
+
+    openml_dataset(openml_server)
+    openml_task(openml_server)
+    study = tmp_path / "study.toml"
+    study.write_text(
+        '[data]\ndatasets = ["openml/t/59", "starter/zoo"]\n'
+        '[strategies]\nnames = ["BaselineClassifier"]\n[run]\nengine = "inline"\n'
+    )
+    run_study(study, verbose=0)
+    stored = Study(tmp_path / "study.h5")
+    split = stored.load_split("flowers").split
+    assert (split.folds.tolist(), split.scheme) == (FOLDS, "openml/t/59 (crossvalidation)")
+    assert stored.load_split("zoo").split.scheme == "holdout(test_size=1/3)"
+    assert stored.block("flowers").done.all()
+    about = FilesIO(tmp_path / "input.h5").dataset_info("openml/flowers").metadata
+    assert (about["source"], about["licence"], about["creators"]) == (
+        "OpenML",
+        "CC BY 4.0",
+        "A. Nobody",
+    )
+    openml_server.stop()
+    assert "nothing to do" in str(run_study(study, verbose=0))
