@@ -14,10 +14,12 @@ EXTRAS = {
     "pmlb": ["pmlb>=1.0.1.post3"],
     "uci": ["ucimlrepo>=0.0.7"],
     "test": [
+        "autorank>=1.3.0",
         "baycomp>=1.0.3",
         "distributed>=2024.12",
         "hypothesis>=6.100",
         "ipykernel>=6.29",
+        "mlxtend>=0.23.4",
         "nbclient>=0.10",
         "openml>=0.15.1",
         "pmlb>=1.0.1.post3",
