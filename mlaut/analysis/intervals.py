@@ -85,7 +85,7 @@ def dataset_estimates(
         n_test = _test_points(results)
     else:
         interval, n_test = _of_datasets(results, method, confidence)
-    if method in ("normal", "t"):
+    if method not in _OF_SHARES:
         notes += _too_narrow(interval, n_test, results.metric.zero_one)
     frame = pd.DataFrame(
         {

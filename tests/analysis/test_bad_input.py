@@ -3,6 +3,7 @@
 Every public function is in one of the registries here; a new one has to be added.
 """
 
+import dataclasses
 import inspect
 import re
 
@@ -152,6 +153,24 @@ def check(value, name):
             assert value.notes_text(), (name, label)
 
 
+def shows_itself(value):
+    """Every result is frozen, and a table, data, LaTeX and a sentence; tests say what they test."""
+    if not isinstance(value, Shown):
+        return
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        value.scenario = "(d)"
+    assert "<table" in value._repr_html_()
+    assert isinstance(value.to_frame(), pd.DataFrame)
+    assert value.to_latex().startswith("\\begin{tabular}")
+    assert value.sentence().endswith(".") or isinstance(value, analysis.Estimate)
+    if isinstance(value, analysis.TestResult | analysis.Pairwise | analysis.ResultTable):
+        assert value.name
+        assert value.source
+        assert value.scenario in ("(a)", "(b)", "(c)")
+    if isinstance(value, analysis.TestResult | analysis.Pairwise):
+        assert len(value.null.split()) > 3
+
+
 def one_line(error, *words):
     assert "\n" not in str(error)
     assert len(str(error)) < 400
@@ -167,7 +186,9 @@ class TestOfResults:
         return 1 if name in ONE_REPEAT else 2
 
     def test_good_input(self, name, study):
-        check(call(name, study(usual(self.repeats(name)))), name)
+        value = call(name, study(usual(self.repeats(name))))
+        check(value, name)
+        shows_itself(value)
 
     def test_missing_cells(self, name, study):
         results = study(usual(self.repeats(name)), failed=True)

@@ -68,6 +68,7 @@ def test_poor_intervals_say_so(losses):
     shares = Results.from_table(pd.DataFrame({"A": [0.02, 0.96, 0.5]}), metric="error", n_test=100)
     (note,) = dataset_estimates(shares).notes
     assert note.startswith("2 estimates rest on fewer than 5 errors")
+    assert dataset_estimates(shares, method="t").notes == dataset_estimates(shares).notes
     assert dataset_estimates(shares, method="wilson").notes == ()
 
 
