@@ -23,6 +23,7 @@ from mlaut.files_io.datasets import (
 )
 from mlaut.files_io.hdf5 import read_h5, rewrite_h5
 from mlaut.files_io.names import from_h5, to_h5
+from mlaut.files_io.study_layout import damage_explained
 from mlaut.files_io.system_errors import explain
 from mlaut.markup import table_html
 from mlaut.records import Dataset
@@ -135,6 +136,12 @@ class FilesIO:
 
     # ---------------------------------------------------------------- reading
 
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[h5py.File]:
+        """Open the file to read its structure; what is damaged is told."""
+        with read_h5(self.path) as file, damage_explained(self.path, "datasets were"):
+            yield file
+
     def list_datasets(self, hdf5_group: str = "/") -> tuple[list[str], list[str]]:
         """Give the datasets of a group and of the groups in it.
 
@@ -154,13 +161,13 @@ class FilesIO:
         DataError
             There is no such group.
         """
-        with read_h5(self.path) as file:
+        with self._reading() as file:
             paths = [group.name for group in self._found(file, hdf5_group)]
         return [from_h5(path.rpartition("/")[2]) for path in paths], paths
 
     def dataset_infos(self, hdf5_group: str = "/") -> tuple[DatasetInfo, ...]:
         """Give what is known of each dataset of a group, in one look and without its table."""
-        with read_h5(self.path) as file:
+        with self._reading() as file:
             return tuple(map(get_info, self._found(file, hdf5_group)))
 
     def dataset_info(self, dataset_path: str) -> DatasetInfo:
@@ -171,7 +178,7 @@ class FilesIO:
         DataError
             There is no such dataset.
         """
-        with read_h5(self.path) as file:
+        with self._reading() as file:
             return get_info(self._group(file, dataset_path))
 
     def fingerprints(self, dataset_paths: Iterable[str]) -> tuple[str, ...]:
@@ -182,7 +189,7 @@ class FilesIO:
         DataError
             There is no such dataset.
         """
-        with read_h5(self.path) as file:
+        with self._reading() as file:
             groups = (self._group(file, path) for path in dataset_paths)
             return tuple(str(group.attrs["fingerprint"]) for group in groups)
 
@@ -201,7 +208,7 @@ class FilesIO:
         StoreError
             It is damaged; the message names the column.
         """
-        with read_h5(self.path) as file:
+        with self._reading() as file:
             return get_dataset(self._group(file, dataset_path))
 
     def load_dataset_pd(self, dataset_path: str) -> tuple[pd.DataFrame, dict[str, Any]]:
@@ -363,7 +370,7 @@ class FilesIO:
             The database is open for reading only.
         """
         self.check_writable()
-        with read_h5(self.path) as file:
+        with self._reading() as file:
             path = self._group(file, dataset_path).name
         with self._changing(without=[path]):
             pass
@@ -372,7 +379,7 @@ class FilesIO:
         """Find the paths whose datasets are to be replaced, and those that are stored already."""
         replaced: list[str] = []
         known: list[str] = []
-        with read_h5(self.path) as file:
+        with self._reading() as file:
             for path, dataset in new.items():
                 self._check_room(file, path)
                 if path not in file:
@@ -410,7 +417,7 @@ class FilesIO:
                 yield file
             return
         with rewrite_h5(self.path, fresh=True) as new:
-            with read_h5(self.path) as old:
+            with self._reading() as old:
                 _copy_without(old, new, set(without))
             yield new
 

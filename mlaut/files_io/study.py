@@ -363,6 +363,7 @@ class Study:
         """
         entries, columns = entries or {}, dict(columns or {})
         with contextlib.ExitStack() as stack:
+            stack.enter_context(damage_explained(self.path))
             old = stack.enter_context(read_h5(self.path)) if self.path.exists() else None
             new = stack.enter_context(rewrite_h5(self.path, fresh=True))
             before = set(old.get(PREDICTIONS, {})) if old is not None else set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -63,7 +64,7 @@ class StudyArrays:
         """Take over the outcomes of arrays with fewer strategies or repeats, but stale ones."""
         position = {name: s for s, name in enumerate(self.names)}
         for name in array_layout(self.entry, len(self.names)):
-            old, new = other.group[name], self.group[name]
+            old, new = other._array(name), self.group[name]
             for s, strategy in enumerate(other.names):
                 if strategy not in stale:
                     new[position[strategy], : old.shape[1]] = old[s]
@@ -82,13 +83,30 @@ class StudyArrays:
             Missing where it is torn.
         torn : ndarray of bool, shape (S, R, F)
         """
-        status = self.group["status"][...]
-        torn = (status != Status.MISSING) & (status != self.group["checksum"][...] & _STATUS_BITS)
+        status = self._read("status")
+        torn = (status != Status.MISSING) & (status != self._read("checksum") & _STATUS_BITS)
         return np.where(torn, np.uint8(Status.MISSING), status), torn
 
     def numbers(self) -> dict[str, np.ndarray]:
         """Read seed (S, R, F), seconds and usage (S, R, F, 3) of each cell."""
-        return {name: self.group[name][...] for name in ("seed", "seconds", "usage")}
+        return {name: self._read(name) for name in ("seed", "seconds", "usage")}
+
+    def _read(self, name: str) -> np.ndarray:
+        return self._array(name)[...]
+
+    def _array(self, name: str) -> h5py.Dataset:
+        """Give an array; one of another shape or type is damaged."""
+        item, (shape, dtype, _) = self.group[name], self._layout[name]
+        if (item.shape, item.dtype) != (shape, dtype):
+            raise ValueError(
+                f"{name} of dataset {self.entry.name!r} is {item.dtype} {item.shape}, "
+                f"and must be {dtype} {shape}"
+            )
+        return item
+
+    @cached_property
+    def _layout(self) -> dict[str, tuple[tuple[int, ...], np.dtype, Any]]:
+        return array_layout(self.entry, len(self.names))
 
     def block(self) -> tuple[Block, np.ndarray]:
         """Read everything; what is not done, or does not have its checksum, reads as nothing.
@@ -102,12 +120,12 @@ class StudyArrays:
         entry, folds = self.entry, self.entry.split.folds
         status, torn = self.status()
         numbers = self.numbers()
-        rows = {
-            name: self.group[name][...]
+        rows: dict[str, np.ndarray] = {
+            name: self._read(name)
             for name in ("predictions", "probabilities")
-            if name in self.group
+            if name in self._layout
         }
-        stored = self.group["checksum"][...]
+        stored = self._read("checksum")
         torn |= (status > 0) & (_checksums(entry.split, status, numbers, rows) != stored)
         status[torn] = Status.MISSING
         empty = ~tested_rows(folds, status == Status.DONE)

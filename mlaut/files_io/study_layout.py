@@ -141,7 +141,7 @@ def copy_all_but(old: h5py.File, new: h5py.File, left_out: Collection[str]) -> N
 
 
 @contextlib.contextmanager
-def damage_explained(path: Path) -> Iterator[None]:
+def damage_explained(path: Path, expected: str = "a study was") -> Iterator[None]:
     """Say in one line what a damaged file makes h5py and numpy say in many ways."""
     try:
         yield
@@ -149,6 +149,6 @@ def damage_explained(path: Path) -> Iterator[None]:
         if isinstance(error, MlautError):
             raise
         raise StoreError(
-            f"{path}: damaged where a study was expected ({' '.join(str(error).split())}); "
+            f"{path}: damaged where {expected} expected ({' '.join(str(error).split())}); "
             "restore it from a copy, or write to a new file"
         ) from error

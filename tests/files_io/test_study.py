@@ -346,7 +346,7 @@ def test_killed_writers_lose_nothing_that_was_reported(tmp_path):
     reported = set()
     generator = np.random.default_rng(0)
     kills = 0
-    while kills < 12:
+    while kills < 12 or (not reported and kills < 100):
         reported |= _killed_while_writing(study.path, generator.uniform(0.001, 0.06))
         kills += 1
         study.settle()

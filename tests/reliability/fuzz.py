@@ -199,15 +199,22 @@ def digest(*arrays: object) -> str:
     return found.hexdigest()
 
 
+def digest_of_column(values: pd.Series) -> str:
+    """Digest of what a column says, whether a number is stored as this type or that."""
+    if pd.api.types.is_numeric_dtype(values):
+        return digest(values.to_numpy(dtype=float, na_value=np.nan))
+    return digest(values.astype(str).to_numpy(dtype="U64"))
+
+
 def read_input(path: Path) -> Digests:
     """Digests of every dataset of an input database."""
     found = {}
     io = FilesIO(path)
     for name, where in zip(*io.list_datasets(), strict=True):
         dataset = io.load_dataset(where)
-        hashes = pd.util.hash_pandas_object(dataset.frame, index=True).to_numpy()
-        about = f"{dataset.target} {dataset.task} {list(dataset.frame)} {[*dataset.frame.dtypes]}"
-        found[name] = digest(hashes) + about
+        found[f"{name} about"] = f"{dataset.target} {dataset.task} {list(dataset.frame)}"
+        for column, values in dataset.frame.items():
+            found[f"{name} {column}"] = digest_of_column(values)
     return found
 
 
