@@ -90,6 +90,8 @@ THINNER = {
     "DecisionTree": {"min_samples_leaf": [1, 5], "max_features": [None, "sqrt"]},
     "Lacoste_AdaBoost": {"estimator__n_stumps": [21], "n_estimators": [2, 4, 8, 16, 32, 64]},
 }
+UP_TO_10000 = {"C": [0.01, 0.1, 1, 10, 100, 1000, 10_000]}
+HARD = {"haberman-survival": {"SVC": UP_TO_10000}}  # beyond, fits last up to a minute for both
 NOISY = {name: {"C": [0.01, 0.1, 1, 10, 100], "gamma": [0.01, 0.1]} for name in ("SVC", "SVR")}
 
 
@@ -148,14 +150,17 @@ class Measured:
 # ---- searches
 
 
-def grid_of(strategy: Any, n_rows: int, whole: bool, fewest: int) -> dict[str, list[Any]]:
+def grid_of(strategy: Any, dataset: Dataset, whole: bool) -> dict[str, list[Any]]:
     """Give the grid that is searched: no more neighbours than a fold has rows."""
-    grid = dict(strategy.param_grid)
+    grid, n_rows = dict(strategy.param_grid), len(dataset.frame)
     if not whole:
-        changes = {**THINNER, **(NOISY if n_rows > 2 * LARGE else {})} if n_rows > LARGE else THIN
+        changes = dict(THIN)
+        if n_rows > LARGE:
+            changes = {**THINNER, **(NOISY if n_rows > 2 * LARGE else {})}
+        changes |= HARD.get(dataset.name, {})
         for stem, values in changes.items():
             grid |= values if strategy.name.startswith(stem) else {}
-    return {k: [v for v in vs if k != "n_neighbors" or v <= fewest] for k, vs in grid.items()}
+    return {k: [v for v in vs if k != "n_neighbors" or v <= n_rows // 2] for k, vs in grid.items()}
 
 
 def search(strategy: Any, dataset: Dataset, whole: bool) -> Measured:
@@ -168,7 +173,7 @@ def search(strategy: Any, dataset: Dataset, whole: bool) -> Measured:
     base = model[-1]
     if hasattr(base, "regressor"):
         base, y = base.regressor, (y - y.mean()) / y.std()
-    grid, folds = grid_of(strategy, len(y), whole, len(y) // 2), clone(base.cv)
+    grid, folds = grid_of(strategy, dataset, whole), clone(base.cv)
     folds.set_params(n_splits=3)
     seconds, found = [], []
     for kind in (GridSearchCV, SharingGridSearchCV):

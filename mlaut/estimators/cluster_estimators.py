@@ -9,6 +9,7 @@ from sklearn.utils.fixes import parse_version
 from mlaut.estimators.metadata import DataShape, properties
 from mlaut.estimators.mlaut_estimator import MlautEstimator
 from mlaut.estimators.preprocessing import Preprocessor
+from mlaut.estimators.sizes import SizeLimit
 from mlaut.records import CLASSIFICATION, REGRESSION
 
 __all__ = ["K_Neighbours", "K_Neighbours_Regressor"]
@@ -27,6 +28,7 @@ def _untuned_number(shape: DataShape | None) -> int:
     estimator_family=["Cluster"],
     tasks=[CLASSIFICATION],
     sparse=True,
+    size_limit=SizeLimit(rows=1_000_000),
     preprocessing=Preprocessor(normalize_features=True),
     param_grid={"n_neighbors": list(range(1, 31)), "p": [1, 2]},
 )
@@ -43,6 +45,7 @@ class K_Neighbours(MlautEstimator):
     estimator_family=["Cluster"],
     tasks=[REGRESSION],
     sparse=True,
+    size_limit=SizeLimit(rows=1_000_000),
     preprocessing=Preprocessor(normalize_features=True),
     param_grid={"n_neighbors": list(range(1, 31)), "p": [1, 2]},
 )

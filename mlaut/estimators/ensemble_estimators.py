@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from mlaut.estimators.metadata import properties
 from mlaut.estimators.mlaut_estimator import MlautEstimator
 from mlaut.estimators.preprocessing import Preprocessor
+from mlaut.estimators.sizes import SizeLimit
 from mlaut.records import CLASSIFICATION, REGRESSION
 
 __all__ = [
@@ -60,6 +61,7 @@ NATIVE = Preprocessor(categories="native", max_categories=250)
     missing=True,
     sparse=True,
     preprocessing=ORDINAL,
+    size_limit=SizeLimit(values=5_000_000),
     param_grid=FOREST,
 )
 class Random_Forest_Classifier(MlautEstimator):
@@ -77,6 +79,7 @@ class Random_Forest_Classifier(MlautEstimator):
     missing=True,
     sparse=True,
     preprocessing=ORDINAL,
+    size_limit=SizeLimit(values=500_000),
     param_grid={
         **FOREST,
         "criterion": ["gini", "entropy"],
@@ -98,6 +101,7 @@ class Random_Forest_Classifier_Large_Grid(Random_Forest_Classifier):
     tasks=[CLASSIFICATION],
     sparse=True,
     preprocessing=ORDINAL,
+    size_limit=SizeLimit(values=10_000_000),
     param_grid=BAGS,
 )
 class Bagging_Classifier(MlautEstimator):
@@ -114,6 +118,7 @@ class Bagging_Classifier(MlautEstimator):
     tasks=[CLASSIFICATION],
     sparse=True,
     preprocessing=ORDINAL,
+    size_limit=SizeLimit(values=4_000_000, per_class=True),
     param_grid=BOOSTING,
 )
 class Gradient_Boosting_Classifier(MlautEstimator):
@@ -131,6 +136,7 @@ class Gradient_Boosting_Classifier(MlautEstimator):
     missing=True,
     categories=True,
     preprocessing=NATIVE,
+    size_limit=SizeLimit(values=500_000_000, per_class=True),
     param_grid=HISTOGRAMS,
 )
 class Hist_Gradient_Boosting_Classifier(MlautEstimator):
@@ -150,6 +156,7 @@ class Hist_Gradient_Boosting_Classifier(MlautEstimator):
     missing=True,
     sparse=True,
     preprocessing=ORDINAL,
+    size_limit=SizeLimit(values=5_000_000),
     param_grid=FOREST,
 )
 class Random_Forest_Regressor(MlautEstimator):
@@ -166,6 +173,7 @@ class Random_Forest_Regressor(MlautEstimator):
     tasks=[REGRESSION],
     sparse=True,
     preprocessing=ORDINAL,
+    size_limit=SizeLimit(values=10_000_000),
     param_grid=BAGS,
 )
 class Bagging_Regressor(MlautEstimator):
@@ -182,6 +190,7 @@ class Bagging_Regressor(MlautEstimator):
     tasks=[REGRESSION],
     sparse=True,
     preprocessing=ORDINAL,
+    size_limit=SizeLimit(values=4_000_000, per_class=True),
     param_grid=BOOSTING,
 )
 class Gradient_Boosting_Regressor(MlautEstimator):
@@ -199,6 +208,7 @@ class Gradient_Boosting_Regressor(MlautEstimator):
     missing=True,
     categories=True,
     preprocessing=NATIVE,
+    size_limit=SizeLimit(values=500_000_000, per_class=True),
     param_grid=HISTOGRAMS,
 )
 class Hist_Gradient_Boosting_Regressor(MlautEstimator):

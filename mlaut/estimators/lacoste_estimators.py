@@ -33,6 +33,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mlaut.estimators.metadata import properties
 from mlaut.estimators.mlaut_estimator import MlautEstimator
 from mlaut.estimators.preprocessing import Preprocessor
+from mlaut.estimators.sizes import SizeLimit
 from mlaut.records import CLASSIFICATION
 
 __all__ = [
@@ -215,6 +216,7 @@ class UniformStump(ClassifierMixin, BaseEstimator):
     estimator_family=["Support_Vector_Machines"],
     tasks=[CLASSIFICATION],
     preprocessing=make_pipeline(Preprocessor(), UnitDistance()),
+    size_limit=SizeLimit(rows=20_000),
     param_grid={
         "gamma": np.logspace(-5, 5, 20).tolist(),
         "C": np.logspace(-2, 5, 20).tolist(),
@@ -234,6 +236,7 @@ class Lacoste_SVM(MlautEstimator):
     estimator_family=["Cluster"],
     tasks=[CLASSIFICATION],
     preprocessing=make_pipeline(Preprocessor(), UnitDistance()),
+    size_limit=SizeLimit(rows=300_000),
     param_grid={"gamma": np.logspace(-4, 4, 30).tolist()},
     cv=10,
 )
@@ -250,6 +253,7 @@ class Lacoste_Parzen(MlautEstimator):
     estimator_family=["Ensemble_methods"],
     tasks=[CLASSIFICATION],
     preprocessing=Preprocessor(),
+    size_limit=SizeLimit(values=10_000_000),
     param_grid={
         "n_estimators": [2**n for n in range(1, 11)],
         "estimator__n_stumps": STUMPS,
@@ -269,6 +273,7 @@ class Lacoste_AdaBoost(MlautEstimator):
     estimator_family=["Neural_Networks"],
     tasks=[CLASSIFICATION],
     preprocessing=Preprocessor(normalize_features=True),
+    size_limit=SizeLimit(rows=5_000),
     param_grid={
         "hidden_layer_sizes": [(n, math.ceil(math.sqrt(n))) for n in NEURONS],
         "alpha": np.logspace(-2, 2, 20).tolist(),

@@ -10,12 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 from mlaut.errors import StrategyError
-from mlaut.estimators.architectures import LISTED, ListedNetwork
+from mlaut.estimators.architectures import LISTED, Architecture, ListedNetwork
 from mlaut.estimators.generic_estimator import Generic_Estimator
 from mlaut.estimators.keras_estimator import KerasClassifier, KerasRegressor
 from mlaut.estimators.metadata import DataShape, Properties, properties
 from mlaut.estimators.mlaut_estimator import DEFAULT, MlautEstimator
 from mlaut.estimators.preprocessing import Preprocessor
+from mlaut.estimators.sizes import SizeLimit
 from mlaut.estimators.words import nearest
 from mlaut.records import CLASSIFICATION, REGRESSION
 
@@ -189,7 +190,18 @@ def _strategy(listed: ListedNetwork) -> type[Listed_Network]:
         "listed": listed,
     }
     cls = type(listed.class_name, (Listed_Network,), about)
-    return properties(**_metadata(listed.name, listed.task))(cls)
+    limit = SizeLimit(rows=_rows_in_a_day(listed.architecture))
+    return properties(**_metadata(listed.name, listed.task), size_limit=limit)(cls)
+
+
+def _rows_in_a_day(architecture: Architecture) -> int:
+    """Give the rows that 200 epochs of training take a day for, on a core of 30 GFLOP/s.
+
+    That is 6 operations a weight and row, and never more than 5,000 rows a second.
+    """
+    operations = 6 * architecture.n_weights(n_features=20, n_outputs=2)
+    rows_a_second = min(5_000, 30e9 / operations)
+    return 1000 * round(rows_a_second * 24 * 3600 / 200 / 1000)
 
 
 globals().update({listed.class_name: _strategy(listed) for listed in LISTED})

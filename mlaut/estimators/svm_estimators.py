@@ -37,6 +37,7 @@ class SVC_mlaut(MlautEstimator):
     tasks=[REGRESSION],
     sparse=True,
     normalize_labels=True,
+    size_limit=SizeLimit(rows=20_000),
     preprocessing=Preprocessor(normalize_features=True),
     param_grid={"C": np.logspace(-2, 3, 11).tolist(), "gamma": np.logspace(-5, 1, 13).tolist()},
 )

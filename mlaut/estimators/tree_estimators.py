@@ -7,6 +7,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from mlaut.estimators.metadata import properties
 from mlaut.estimators.mlaut_estimator import MlautEstimator
 from mlaut.estimators.preprocessing import Preprocessor
+from mlaut.estimators.sizes import SizeLimit
 from mlaut.records import CLASSIFICATION, REGRESSION
 
 __all__ = ["Decision_Tree_Classifier", "Decision_Tree_Regressor"]
@@ -25,6 +26,7 @@ TREE = {
     missing=True,
     sparse=True,
     preprocessing=Preprocessor(categories="ordinal"),
+    size_limit=SizeLimit(values=25_000_000),
     param_grid={**TREE, "criterion": ["gini", "entropy"]},
 )
 class Decision_Tree_Classifier(MlautEstimator):
@@ -42,6 +44,7 @@ class Decision_Tree_Classifier(MlautEstimator):
     missing=True,
     sparse=True,
     preprocessing=Preprocessor(categories="ordinal"),
+    size_limit=SizeLimit(values=50_000_000),
     param_grid=TREE,
 )
 class Decision_Tree_Regressor(MlautEstimator):

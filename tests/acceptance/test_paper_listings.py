@@ -13,7 +13,7 @@ from mlaut.analysis import ScoreAccuracy
 from mlaut.data import collection
 
 CHEAP = ["BaselineClassifier", "GaussianNaiveBayes", "BernoulliNaiveBayes"]
-SMALL = ["haberman-survival", "hepatitis"]
+SMALL = ["iris", "hepatitis"]
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,8 @@
 """The default strategies wrap and search exactly what the documentation lists."""
 
 import json
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -164,3 +166,13 @@ def test_what_needs_scaling_is_scaled():
         "SVR",
         "Lacoste_ANN",
     }
+
+
+def test_the_page_of_strategies_is_what_the_registry_says():
+    root = Path(__file__).parents[2]
+    page = runpy.run_path(str(root / "tools" / "strategies_table.py"))
+    text = page["PAGE"].read_text(encoding="utf-8")
+    if PA_C == "eta0":  # tables are those of the current scikit-learn
+        assert page["page"](text) == text, "run tools/strategies_table.py"
+    for spec in REGISTRY.search(package="scikit-learn"):
+        assert f"| `{spec.name}` |" in text

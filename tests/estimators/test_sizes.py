@@ -55,3 +55,21 @@ def test_other_estimators_have_no_limit_unless_given():
 def test_what_is_no_limit_is_refused(limit, message):
     with pytest.raises(StrategyError, match=message):
         as_size_limit(limit, "SVC")
+
+
+def test_limits_of_the_default_strategies_grow_with_what_they_can_do():
+    everything = {s.name: s for s in as_strategies("all")}
+    ordinary = {name: s.too_large(2_000, 50, 10) for name, s in everything.items()}
+    assert {name: why for name, why in ordinary.items() if why} == {}
+    huge = {name for name, s in everything.items() if s.too_large(10**8, 100, 2)}
+    no_limit = {
+        *("BaselineClassifier", "BaselineRegressor", "GaussianNaiveBayes", "BernoulliNaiveBayes"),
+        *("LogisticRegression", "PassiveAggressiveClassifier"),
+        *("RidgeRegression", "Lasso", "LassoLars"),
+    }
+    assert everything.keys() - huge == no_limit
+    deep, thin = (
+        everything[f"NN-{stem}_lr001"].size_limit.rows
+        for stem in ("12-layer_wide_with_dropout", "4-layer_thin_dropout")
+    )
+    assert 10_000 < deep < thin / 50

@@ -1,0 +1,78 @@
+"""Write the tables of docs/strategies.md from the registry: python tools/strategies_table.py."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from mlaut.estimators import REGISTRY, Preprocessor, SizeLimit, instantiate_default_estimators
+
+PAGE = Path(__file__).parent.parent / "docs" / "strategies.md"
+MARK = re.compile(r"(<!-- (\w+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
+TABLES = {
+    "Classification": {"tasks": "Classification", "collection": ""},
+    "Regression": {"tasks": "Regression", "collection": ""},
+    "Lacoste2012": {"collection": "Lacoste2012"},
+    "Large_grids": {"collection": "Large_grids"},
+}
+HEAD = """\
+| name | family | wraps | table | candidates | grid | size limit |
+|---|---|---|---|---:|---|---|"""
+
+
+def values(given: list[Any]) -> str:
+    """Say the values of a parameter: all of few, or the ends of many."""
+    shown = [f"{v:.4g}" if isinstance(v, float) else str(v) for v in given]
+    if len(shown) <= 4:
+        return ", ".join(shown)
+    return f"{shown[0]}, {shown[1]}, ..., {shown[-1]} ({len(shown)})"
+
+
+def preparation(transformer: Any) -> str:
+    """Say in a few words how the table is prepared."""
+    if isinstance(transformer, Pipeline):
+        return ", ".join(preparation(step) for _, step in transformer.steps)
+    if not isinstance(transformer, Preprocessor):
+        return {"UnitDistance": "distances scaled"}[type(transformer).__name__]
+    scaled = ["scaled"] if transformer.normalize_features else []
+    as_needed = ["as needed"] if transformer.as_needed else []
+    return ", ".join([*scaled, transformer.categories, *as_needed])
+
+
+def limit(size: dict[str, Any]) -> str:
+    """Say up to which size it is run."""
+    size = vars(SizeLimit(**size))
+    told = [f"{size[kind]:,} {kind}" for kind in ("rows", "values") if size[kind]]
+    return ("; ".join(told) + (" x classes" if size["per_class"] else "")) or "none"
+
+
+def row(strategy: Any) -> str:
+    """Give a row of the table."""
+    about = strategy.describe()
+    grid = "; ".join(f"`{k}`: {values(v)}" for k, v in (about["param_grid"] or {}).items())
+    cells = [
+        f"`{about['name']}`",
+        ", ".join(about["estimator_family"]),
+        f"`{about['wraps'].partition('(')[0]}`",
+        preparation(strategy.preprocessing),
+        str(about["n_candidates"]),
+        grid or "none",
+        limit(about["size_limit"]),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def table(kind: str) -> str:
+    """Give one of the tables."""
+    names = [s.name for s in REGISTRY.search(package="scikit-learn", **TABLES[kind])]
+    return "\n".join([HEAD, *map(row, instantiate_default_estimators(names))])
+
+
+def page(text: str) -> str:
+    """Put the tables where the page has its marks."""
+    return MARK.sub(lambda found: found[1] + table(found[2]) + found[3], text)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
