@@ -63,8 +63,8 @@ def demo(output: Path, n_jobs: int) -> None:
     if not study_file.exists():
         study_file.write_text(files("mlaut").joinpath("demo.toml").read_text(encoding="utf-8"))
     _run(study_file, n_jobs=n_jobs)
-    database, metric = _study(study_file)
-    made = make_report(database, metric=metric)
+    database, options = _study(study_file)
+    made = make_report(database, **options)
     write_report(made, output / "report")
     click.echo(f"\n{made}\n")
     click.echo(f"Study file:     {study_file}  (change it, and run it: mlaut run {study_file})")
@@ -239,12 +239,10 @@ def load(
 @click.option("--metric", help="accuracy, mcc, r2, ...; default by study file or task.")
 @click.option(
     "--missing",
-    default="drop datasets",
-    show_default=True,
-    help="Cells without a result: 'drop datasets', 'drop strategies', 'worst', or a strategy that "
-    "stands in for them.",
+    help="Cells without a result: 'drop datasets' (default), 'drop strategies', 'worst', or a "
+    "strategy that stands in for them, which is flagged.",
 )
-def report(study: Path, output: Path | None, style: str, metric: str | None, missing: str) -> None:
+def report(study: Path, output: Path | None, style: str, **given: str | None) -> None:
     """Say what may be concluded from a study (or study file), with intervals, ranks and tests.
 
     \b
@@ -255,8 +253,9 @@ def report(study: Path, output: Path | None, style: str, metric: str | None, mis
     from mlaut.report import make_report, write_report
     from mlaut.report.writing import FORMATS
 
-    database, named = _study(study)
-    made = make_report(database, metric=metric or named, missing=missing)
+    database, options = _study(study)
+    options |= {name: value for name, value in given.items() if value is not None}
+    made = make_report(database, **options)
     if output is None:
         click.echo(FORMATS[style](made))
     else:
@@ -365,14 +364,14 @@ def _mean_scores(study: Path, metric: str) -> dict[str, float]:
     return {str(name): float(mean) for name, mean in means.items()}
 
 
-def _study(path: Path) -> tuple[Path, str | None]:
-    """Give the study's database, and the metric that its study file names."""
+def _study(path: Path) -> tuple[Path, dict[str, Any]]:
+    """Give the study's database, and what its study file says of reports."""
     if path.suffix != ".toml":
-        return path, None
+        return path, {}
     from mlaut.experiments import read_study_file
 
     file = read_study_file(path)
-    return file.output, file.report.metric or None
+    return file.output, {name: value for name, value in vars(file.report).items() if value}
 
 
 def _rows(rows: Sequence[dict[str, Any]], as_json: bool) -> None:

@@ -38,8 +38,8 @@ def treat_missing(results: Results, how: str = "raise") -> Results:
     Returns
     -------
     Results
-        With a note that says what was done, which every test repeats. Complete results come back
-        as they are.
+        With a note that says what was done, which every test repeats, and the cells that were
+        filled in ``imputed``. Complete results come back as they are.
 
     Raises
     ------
@@ -149,7 +149,12 @@ def _filled(results: Results, values: np.ndarray, words: str) -> Results:
     note = f"{int(holes.sum())} missing cells of {', '.join(_with_holes(results))} got {words}"
     cells = np.where(holes, results.metric.loss(losses), results.cells)
     return replace(
-        results, cells=cells, cell_losses=losses, reasons={}, notes=(*results.notes, note)
+        results,
+        cells=cells,
+        cell_losses=losses,
+        reasons={},
+        notes=(*results.notes, note),
+        imputed=holes if results.imputed is None else holes | results.imputed,
     )
 
 

@@ -51,6 +51,8 @@ class Results(Shown):
         Of the datasets' contents.
     notes : tuple of str
         What was left out or filled in; every test repeats it.
+    imputed : ndarray of bool, shape (N, K, R, F), or None
+        Cells whose score is not theirs: it stands in for a missing one.
 
     Examples
     --------
@@ -80,6 +82,7 @@ True or False, or the name of a metric
     seconds: np.ndarray | None = None
     fingerprints: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
+    imputed: np.ndarray | None = None
     load_block: Callable[[str], Block] | None = None
 
     def __post_init__(self) -> None:
@@ -332,6 +335,7 @@ True or False, or the name of a metric
             reasons=reasons,
             variances=None if self.variances is None else self.variances[both],
             seconds=None if self.seconds is None else self.seconds[both],
+            imputed=None if self.imputed is None else self.imputed[both],
             n_test=None if self.n_test is None else self.n_test[rows],
             n_train=None if self.n_train is None else self.n_train[rows],
             fingerprints=self.fingerprints and tuple(self.fingerprints[i] for i in rows),

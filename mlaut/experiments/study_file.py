@@ -91,9 +91,14 @@ class RunSection:
 
 @dataclass(frozen=True)
 class ReportSection:
-    """``[report]``: the metric that ``mlaut report`` uses when none is named."""
+    """``[report]``: what ``mlaut report`` uses when it is not told otherwise.
+
+    ``missing`` is a treatment of cells without a result, or the name of a fallback strategy whose
+    scores stand in for theirs; the report flags them as imputed, and the study keeps their status.
+    """
 
     metric: str = ""
+    missing: str = ""
 
 
 @dataclass(frozen=True)

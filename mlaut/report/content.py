@@ -180,7 +180,7 @@ def _section(study: Study, metric: str, missing: str) -> Section:
         notes += comparison.notes
     notes += [note for table in estimates.values() for note in table.notes_text()]
     if len(scored.missing):
-        tables["missing cells"] = scored.missing
+        tables["missing cells"] = _missing_cells(scored, results)
     robustness = _robustness(scored)
     if robustness is not None:
         tables["treatments of missing cells"] = robustness.to_frame()
@@ -198,6 +198,14 @@ def _section(study: Study, metric: str, missing: str) -> Section:
         estimates,
         robustness,
     )
+
+
+def _missing_cells(scored: Results, results: Results) -> pd.DataFrame:
+    """Give the missing cells, with the score that stands in for each, where one does."""
+    table = scored.missing
+    if results.imputed is None:
+        return table
+    return table.assign(imputed=results.cells[results.imputed])
 
 
 def _count(n: int, word: str) -> str:

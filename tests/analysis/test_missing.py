@@ -193,3 +193,16 @@ def test_a_test_of_all_and_a_text_of_ones_own(fragile):
 def test_dropped_strategies_leave_their_questions_out(fragile):
     found = under_treatments(fragile, sign_test, treatments=("drop strategies",), bounds=False)
     assert list(found.frame.index) == [("A", "C")]
+
+
+def test_what_stands_in_is_flagged_cell_by_cell():
+    table = pd.DataFrame({"A": [0.1, 0.2, 0.3], "B": [0.3, np.nan, 0.1], "C": [np.nan, 0.4, 0.4]})
+    results = Results.from_table(table, greater_is_better=False)
+    assert treat_missing(results, "drop datasets").imputed is None
+    filled = treat_missing(results, "A")
+    assert filled.imputed[..., 0, 0].tolist() == [
+        [False, False, True],
+        [False, True, False],
+        [False, False, False],
+    ]
+    assert filled.select(datasets=["2"], strategies=["B", "A"]).imputed.shape == (1, 2, 1, 1)

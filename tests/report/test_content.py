@@ -6,6 +6,7 @@ import pytest
 from made_up import made_up_study
 
 from mlaut.analysis import Results, compare, mean_estimates, treat_missing
+from mlaut.cli import main
 from mlaut.errors import AnalysisError
 from mlaut.files_io import Study
 from mlaut.records import REGRESSION
@@ -78,6 +79,33 @@ def test_bounds_are_left_out_aloud_where_they_would_take_too_long(tmp_path, monk
     section = make_report(study).sections[0]
     assert list(section.robustness.frame) == ["drop datasets", "worst"]
     assert any("too many pairs to examine" in note for note in section.notes)
+
+
+def test_a_fallback_stands_in_and_every_cell_that_it_fills_is_flagged(tmp_path):
+    gaps = [("set 0", "poor"), ("set 3", "poor")]
+    study = made_up_study(tmp_path / "s.h5", NAMES, SETS, failed=gaps)
+    before = Study(study.path).block("set 0").status
+    section = make_report(study, missing="middling").sections[0]
+    flagged = section.tables["missing cells"]
+    assert flagged[["dataset", "strategy"]].to_numpy().tolist() == [list(gap) for gap in gaps]
+    scores = Results.from_study(study, "accuracy")
+    k = scores.strategies.index("middling")
+    expected = [scores.cells[0, k, 0, 0], scores.cells[3, k, 0, 0]]
+    assert flagged["imputed"].tolist() == expected
+    assert "2 missing cells of poor got the loss of middling" in section.notes
+    assert int(section.results.imputed.sum()) == 2
+    assert section.results.select(strategies=["good"]).imputed.sum() == 0
+    np.testing.assert_array_equal(Study(study.path).block("set 0").status, before)
+
+
+def test_a_study_file_names_the_fallback(tmp_path, capsys):
+    made_up_study(tmp_path / "s.h5", NAMES, SETS, failed=[("set 0", "poor")])
+    file = tmp_path / "study.toml"
+    file.write_text('[study]\noutput = "s.h5"\n[report]\nmissing = "middling"')
+    main(["report", str(file)])
+    assert "1 missing cells of poor got the loss of middling" in capsys.readouterr().out
+    main(["report", str(file), "--missing", "drop datasets"])
+    assert "1 of 8 datasets left out for missing cells: set 0" in capsys.readouterr().out
 
 
 def test_a_treatment_that_is_chosen_is_used(tmp_path):
