@@ -1,6 +1,6 @@
 """Kill a study with SIGKILL at random instants, and see that nothing of it is lost.
 
-    python tests/reliability/kills.py --kills 1000 [--seed 0] [--json FILE]
+    python tests/reliability/kills.py --kills 1000 [--seed 0] [--seconds 3600]
 
 A *life* of a study is: datasets are stored and split, two strategies run, a third is added, a
 repeat is added, a dataset is added, and a strategy runs whose models are saved. It is killed and
@@ -249,8 +249,8 @@ def _torn(study: Study, reference: Study) -> Iterator[str]:
                 yield f"torn: {block.dataset} {name} {repeat} {fold}"
 
 
-def survive(kills: int, seed: int, folder: Path) -> dict[str, object]:
-    """Kill studies so many times; give the figures, or leave with what was lost."""
+def survive(kills: int, seed: int, folder: Path, seconds: float) -> dict[str, object]:
+    """Kill studies so many times, or so long; give the figures, or leave with what was lost."""
     generator = np.random.default_rng(seed)
     live(_empty(folder / "reference"), len)  # here, so that children need not import anything
     begun = time.monotonic()
@@ -260,7 +260,7 @@ def survive(kills: int, seed: int, folder: Path) -> dict[str, object]:
     expected = arrays(reference)
     during: Counter[str] = Counter()
     n_reported = lives = 0
-    while during.total() < kills:
+    while during.total() < kills and time.monotonic() - begun < seconds:
         lives += 1
         reported: set[str] = set()
         here = _empty(folder / "life")
@@ -318,13 +318,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--folder", type=Path, help="where to work; default a passing folder")
     given = parser.parse_args()
     if given.folder:
-        _tell(survive(given.kills, given.seed, given.folder))
+        _tell(survive(given.kills, given.seed, given.folder, given.seconds))
         return
     with tempfile.TemporaryDirectory(prefix="mlaut-kills-") as folder:
-        _tell(survive(given.kills, given.seed, Path(folder)))
+        _tell(survive(given.kills, given.seed, Path(folder), given.seconds))
 
 
 if __name__ == "__main__":
