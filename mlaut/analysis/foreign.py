@@ -6,8 +6,9 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 import pandas as pd
@@ -15,12 +16,14 @@ import pandas as pd
 from mlaut.analysis.results import Results
 from mlaut.analysis.score_base import MLautScore
 from mlaut.analysis.scores import metric as find_metric
-from mlaut.errors import AnalysisError, nearest
+from mlaut.errors import AnalysisError, MlautError, nearest
 from mlaut.files_io.tables import read_table
 
-__all__ = ["last_counts", "read_foreign", "results_of_cells", "value_column"]
+__all__ = ["in_one_line", "last_counts", "read_foreign", "results_of_cells", "value_column"]
 
 Source = str | os.PathLike[str] | pd.DataFrame | Sequence[str | os.PathLike[str]]
+
+P = ParamSpec("P")
 
 KEYS = ["dataset", "repeat", "fold"]
 # How the names of scores end, of which less or more is better.
@@ -29,6 +32,26 @@ GREATER = (
     *("score", "accuracy", "acc", "auc", "r2", "correct", "correlation", "kappa", "roc", "prc"),
     *("precision", "recall", "measure", "f1"),
 )
+
+
+def in_one_line(read: Callable[P, Results]) -> Callable[P, Results]:
+    """Make a reader answer values that no program of its kind writes with one line."""
+
+    @wraps(read)
+    def reader(*arguments: P.args, **named: P.kwargs) -> Results:
+        try:
+            return read(*arguments, **named)
+        except MlautError:
+            raise
+        except (IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+            source = arguments[0] if arguments else named.get("source")
+            where = "the table" if isinstance(source, pd.DataFrame) else source
+            raise AnalysisError(
+                f"{where}: its values cannot be used ({type(error).__name__}: "
+                f"{' '.join(str(error).split())}); check the file"
+            ) from error
+
+    return reader
 
 
 def paths_of(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.foreign import in_one_line
 from mlaut.analysis.results import Results
 from mlaut.errors import AnalysisError
 from mlaut.files_io.datasets import infer_task
@@ -173,6 +174,7 @@ def _probabilities(
 # -------------------------------------------------------------------- OpenML
 
 
+@in_one_line
 def read_openml_runs(
     source: str | os.PathLike[str] | Mapping[tuple[str, str], str | os.PathLike[str]],
     metric: Any,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis.foreign import last_counts, read_foreign, results_of_cells
+from mlaut.analysis.foreign import in_one_line, last_counts, read_foreign, results_of_cells
 from mlaut.analysis.foreign_predictions import Predicted, blocks_of
 from mlaut.analysis.results import Results
 from mlaut.errors import AnalysisError, nearest
@@ -27,6 +27,7 @@ TIMES = {"fit_time": "fit_seconds", "pred_time": "predict_seconds", "runtime_sec
 OF_SKTIME = {"accuracy_score": "accuracy", "AccuracyScore": "accuracy"}
 
 
+@in_one_line
 def read_sktime(
     source: str | os.PathLike[str], metric: Any = None, *, greater_is_better: bool | None = None
 ) -> Results:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from mlaut.analysis.foreign import (
     Source,
+    in_one_line,
     last_counts,
     read_foreign,
     results_of_cells,
@@ -42,6 +43,7 @@ _AMLB_LESS = {"logloss", "max_pce", "mean_pce", "mae", "mse", "msle", "rmse", "r
 _AMLB_LESS |= {"mase", "smape", "mape", "wape", "wql", "mql", "sql", "ncrps"}
 
 
+@in_one_line
 def read_automlbenchmark(
     source: Source, metric: str | None = None, *, constraint: str | None = None
 ) -> Results:
@@ -134,6 +136,7 @@ def _amlb_scores(
 # ------------------------------------------------------------------- benchopt
 
 
+@in_one_line
 def read_benchopt(
     source: Source,
     metric: str = "objective_value",
@@ -221,6 +224,7 @@ _WEKA |= {"Root_mean_squared_error": "rmse", "Mean_absolute_error": "mae"}
 _WEKA_GREATER = {"Kappa_statistic", "Area_under_ROC", "Area_under_PRC", "Correlation_coefficient"}
 
 
+@in_one_line
 def read_weka(
     source: Source, metric: str = "Percent_correct", *, greater_is_better: bool | None = None
 ) -> Results:
@@ -308,6 +312,7 @@ def _schemes(frame: pd.DataFrame) -> pd.Series:
 # ----------------------------------------------------------- OpenML evaluations
 
 
+@in_one_line
 def read_openml_evaluations(
     source: str | os.PathLike[str] | pd.DataFrame,
     metric: str | None = None,
