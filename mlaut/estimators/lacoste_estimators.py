@@ -273,7 +273,7 @@ class Lacoste_AdaBoost(MlautEstimator):
     estimator_family=["Neural_Networks"],
     tasks=[CLASSIFICATION],
     preprocessing=Preprocessor(normalize_features=True),
-    size_limit=SizeLimit(rows=5_000),
+    size_limit=SizeLimit(rows=100_000),
     param_grid={
         "hidden_layer_sizes": [(n, math.ceil(math.sqrt(n))) for n in NEURONS],
         "alpha": np.logspace(-2, 2, 20).tolist(),
