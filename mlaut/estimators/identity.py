@@ -291,5 +291,10 @@ def _is_library(module: str) -> bool:
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is None:  # typed in, or brought along from another process
         return False
+    return _in_library(file)
+
+
+@functools.lru_cache(maxsize=1024)
+def _in_library(file: str) -> bool:
     path = Path(file).resolve()
     return any(path.is_relative_to(library) for library in _LIBRARIES)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import cloudpickle
 import numpy as np
@@ -36,7 +36,7 @@ from mlaut.experiments.plan import (
 )
 from mlaut.experiments.progress import Progress
 from mlaut.experiments.signals import interrupted_once
-from mlaut.files_io import FilesIO, SplitEntry, Study, StudyWriter
+from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study, StudyWriter
 from mlaut.files_io.models import models_folder
 from mlaut.records import Cell, Outcome, Status
 
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Orchestrator", "RunSummary"]
+
+Named = TypeVar("Named", MlautEstimator, StrategyEntry)
 
 
 @dataclass(frozen=True)
@@ -237,11 +239,12 @@ class Orchestrator:
         chosen = make_engine(engine, n_jobs, parse_seconds(timeout), threads, scheduler)
         study = Study(self.hdf5_output_io.path)
         study.settle()
-        plan = self._plan(study, strategies, retry, overwrite_predictions, limits)
+        known = strategy_entries(strategies)
+        plan = self._plan(study, strategies, known, retry, overwrite_predictions, limits)
         plan.check()
         wanted = {planned.entry.name: planned.strategies for planned in plan.datasets}
         strategies = _used(strategies, wanted)
-        study.allocate(strategy_entries(strategies), wanted, replace=overwrite_predictions)
+        study.allocate(_used(known, wanted), wanted, replace=overwrite_predictions)
         about = {
             "engine": engine if isinstance(engine, str) else type(engine).__name__,
             "seed": self.seed,
@@ -270,7 +273,8 @@ class Orchestrator:
         """
         strategies = as_strategies(modelling_strategies)
         study = Study(self.hdf5_output_io.path)
-        return self._plan(study, strategies, retry, overwrite_predictions, limits)
+        known = strategy_entries(strategies)
+        return self._plan(study, strategies, known, retry, overwrite_predictions, limits)
 
     def predict_all(
         self, modelling_strategies: Any = None, *, trusted: bool = False
@@ -323,6 +327,7 @@ class Orchestrator:
         self,
         study: Study,
         strategies: Sequence[MlautEstimator],
+        known: Sequence[StrategyEntry],
         retry: Sequence[str] | Mapping[str, Sequence[str]],
         overwrite: bool,
         limits: bool,
@@ -335,7 +340,7 @@ class Orchestrator:
             wanted,
             again,
             entries=entries,
-            strategies=strategy_entries(strategies),
+            strategies=known,
             replace=overwrite,
             too_large=too_large(self.hdf5_input_io, entries, wanted, strategies, again)
             if limits
@@ -441,9 +446,7 @@ def _names(strategies: Sequence[MlautEstimator]) -> list[str]:
     return [strategy.name for strategy in strategies]
 
 
-def _used(
-    strategies: Sequence[MlautEstimator], wanted: Mapping[str, Sequence[str]]
-) -> list[MlautEstimator]:
+def _used(strategies: Sequence[Named], wanted: Mapping[str, Sequence[str]]) -> list[Named]:
     """Give the strategies that some dataset wants."""
     names = {name for of_dataset in wanted.values() for name in of_dataset}
     return [strategy for strategy in strategies if strategy.name in names]

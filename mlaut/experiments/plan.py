@@ -11,6 +11,7 @@ import numpy as np
 
 from mlaut.errors import MlautError, StrategyError, StudyError
 from mlaut.estimators import MlautEstimator
+from mlaut.estimators.identity import digest
 from mlaut.estimators.packages import check_packages
 from mlaut.files_io import MemoryStudy, SplitEntry, StrategyEntry, Study
 from mlaut.files_io.study_records import merged_entry
@@ -227,7 +228,8 @@ def applicable(
     """
     entries = list(entries)
     tasks = sorted({entry.task for entry in entries})
-    suits_any = [strategy for strategy in strategies if set(strategy.tasks) & set(tasks)]
+    tasks_of = {strategy.name: strategy.tasks for strategy in strategies}
+    suits_any = [strategy for strategy in strategies if set(tasks_of[strategy.name]) & set(tasks)]
     for strategy in strategies:
         if strategy not in suits_any and not strategy.chosen_by:
             raise StrategyError(
@@ -237,7 +239,7 @@ def applicable(
                 "leave it out, or add datasets of its task"
             )
     check_packages(suits_any)
-    suited = {e.name: [s.name for s in suits_any if e.task in s.tasks] for e in entries}
+    suited = {e.name: [s.name for s in suits_any if e.task in tasks_of[s.name]] for e in entries}
     for entry in entries:
         if not suited[entry.name]:
             raise StrategyError(
@@ -307,15 +309,13 @@ def parse_retry(
 
 def strategy_entries(strategies: Iterable[MlautEstimator]) -> list[StrategyEntry]:
     """Give strategies as a study knows them."""
-    return [
-        StrategyEntry(
-            s.name,
-            s.fingerprint(),
-            s.identity(),
-            {"estimator_family": list(s.estimator_family), "tasks": list(s.tasks)},
-        )
-        for s in strategies
-    ]
+    entries = []
+    for strategy in strategies:
+        identity = strategy.identity()
+        about = strategy.metadata
+        known = {"estimator_family": list(about.estimator_family), "tasks": list(about.tasks)}
+        entries.append(StrategyEntry(strategy.name, digest(identity), identity, known))
+    return entries
 
 
 def make_plan(
@@ -376,8 +376,10 @@ def make_plan(
             for (name, why) in (too_large or {}).get(dataset, {}).items()
             if runs[names.index(name)]
         }
-        again = [{*retry.get(name, ()), *(() if name in large else _NOT_TRIED)} for name in names]
-        todo = np.array([np.isin(p, list(kinds)) for p, kinds in zip(now, again, strict=True)])
+        again = np.zeros((len(names), len(Status)), dtype=bool)
+        for s, name in enumerate(names):
+            again[s, [*retry.get(name, ()), *(() if name in large else _NOT_TRIED)]] = True
+        todo = again[np.arange(len(names))[:, None, None], now]
         todo[np.invert(runs)] = False
         planned.append(PlannedDataset(entry, tuple(names), now, todo, old, known, refused, large))
     return Plan(tuple(planned), changed, frozenset(before), tuple(refusals))
