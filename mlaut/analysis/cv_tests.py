@@ -36,6 +36,11 @@ _LIMITS = (
     "trees on binary data (Bouckaert 2003), and gave 16.5 % against pruned ones; "
     "calibrate() measures it for other strategies"
 )
+_DEFAULT = "the default df take dependent test sets for independent: p is too small"
+_GIVEN = (
+    "the degrees of freedom were given: they hold the level for strategies, datasets and a scheme "
+    "like those that they were measured on"
+)
 
 
 def cv_test(
@@ -131,17 +136,21 @@ def _mean_difference(x: np.ndarray, test: CvTest, test_to_train: float | None) -
     )
 
 
+def _limits(test: CvTest, df: float | str) -> list[str]:
+    """Say what the degrees of freedom do not promise."""
+    if not isinstance(df, str):
+        return [_GIVEN]
+    return [{"calibrated": _LIMITS, "default": _DEFAULT}[df]] if test.calibrated else []
+
+
 def _notes(test: CvTest, df: float | str, x: np.ndarray, statistic: float) -> list[str]:
     notes = []
     if test.name == "k-fold" and x.shape[1] > 1:
         notes.append(f"only the first of {x.shape[1]} runs is used")
-    if df == "calibrated" and test.calibrated:
-        notes.append(_LIMITS)
-        if not test.resampling and x.shape != (10, 10):
-            folds, runs = x.shape
-            notes.append(f"measured with 10 folds x 10 runs, and used for {folds} x {runs}")
-    if df == "default" and test.calibrated:
-        notes.append("the default df take dependent test sets for independent: p is too small")
+    notes += _limits(test, df)
+    if df == "calibrated" and test.calibrated and not test.resampling and x.shape != (10, 10):
+        folds, runs = x.shape
+        notes.append(f"measured with 10 folds x 10 runs, and used for {folds} x {runs}")
     if not test.calibratable:
         notes.append("this test is known to be wrong in ways that no df can put right")
     if np.isinf(statistic):
@@ -194,7 +203,7 @@ def cv_test_overview(
         source="Bouckaert 2003",
         metric=metric,
         scenario="(b)",
-        notes=(_LIMITS,),
+        notes=tuple(_limits(CV_TESTS["use all data"], df)),
     )
 
 
@@ -245,14 +254,13 @@ def cv_test_datasets(
             parts[dataset] = _dataset_rows(x, row, df, ratio, pairs)
         except AnalysisError as error:
             raise AnalysisError(f"dataset {dataset!r}: {error}") from None
-    limits = [_LIMITS] if df == "calibrated" and row.calibrated else []
     return ResultTable(
         name=f"{test[:1].upper()}{test[1:]} test on each dataset",
         frame=pd.concat(parts, names=["dataset", "first", "second"]),
         source=row.source,
         metric=results.metric.loss_name,
         scenario="(b)",
-        notes=(*results.notes_text(), *limits),
+        notes=(*results.notes_text(), *_limits(row, df)),
     )
 
 

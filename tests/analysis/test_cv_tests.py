@@ -29,6 +29,8 @@ def test_the_default_df_come_with_a_warning_and_the_corrected_test_without():
     assert cv_test(TINY, "corrected repeated k-fold").notes == ()
     assert "no df can put right" in cv_test(TINY, "folds", df="default").notes[-1]
     assert cv_test(TINY, "k-fold").notes[0] == "only the first of 3 runs is used"
+    assert "degrees of freedom were given" in cv_test(TINY, df=10).notes[0]
+    assert "p is too small" in cv_test_overview(TINY, df="default").notes[0]
 
 
 def test_constant_differences_are_said_and_p_is_not_0():
