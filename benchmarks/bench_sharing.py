@@ -1,10 +1,11 @@
 """CPU seconds of tuning with shared work against scikit-learn's GridSearchCV, in one process.
 
 Searches: for each default strategy that shares work and each table, the preprocessing is done once,
-then both searches run on the result with the same three folds and seeds and without the final fit;
-the score tables, ranks and choices are compared. Short searches take turns three times. Grids are
-those of the strategies, except that ensembles are thinned out along what is *not* shared, and that
-on large tables more is left out (`THIN`, `THINNER`); ``--whole`` thins nothing.
+then both searches run on the result with the same folds and seeds and without the final fit; the
+score tables, ranks and choices are compared. Short searches take turns three times. Grids and folds
+are those of the strategies, except that ensembles have three folds and are thinned out along what
+is *not* shared, and that on large tables more is left out (`THIN`, `THINNER`); ``--whole`` thins no
+grid.
 
 Cells: with ``--cells``, whole cells of a study (preprocessing, search, final fit, predictions on a
 third of the rows) of all default classifiers with whole grids, with ``share_work`` and without.
@@ -177,7 +178,8 @@ def search(strategy: Any, dataset: Dataset, whole: bool) -> Measured:
     if hasattr(base, "regressor"):
         base, y = base.regressor, (y - y.mean()) / y.std()
     grid, folds = grid_of(strategy, dataset, whole), clone(base.cv)
-    folds.set_params(n_splits=3)
+    if strategy.name.startswith(tuple(THIN)):
+        folds.set_params(n_splits=3)
     seconds = {GridSearchCV: [], SharingGridSearchCV: []}
     for _ in range(ROUNDS):
         found = []

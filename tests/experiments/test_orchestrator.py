@@ -253,6 +253,15 @@ def test_changed_parameters_are_refused_and_named(orchestrator):
     assert orchestrator.run(changed, verbose=0).counts == {}
 
 
+def test_a_family_gives_what_fits_the_data(orchestrator):
+    summary = orchestrator.run("Baseline", engine="inline", verbose=0)
+    study = Study(orchestrator.hdf5_output_io.path)
+    assert summary.complete
+    assert [entry.name for entry in study.strategies] == ["BaselineClassifier"]
+    with pytest.raises(StrategyError, match="strategy 'BaselineRegressor' is for Regression"):
+        orchestrator.run(["Baseline", "BaselineRegressor"], verbose=0)
+
+
 def test_added_strategy_runs_alone(orchestrator, tmp_path):
     trace = str(tmp_path / "trace")
     orchestrator.run(Traced(trace), verbose=0)
