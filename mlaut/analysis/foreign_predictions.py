@@ -21,6 +21,7 @@ from mlaut.records import CLASSIFICATION, TRAIN_ONLY, Block, Split, Status
 
 __all__ = ["Predicted", "blocks_of", "read_openml_runs"]
 
+MOST = 10**9
 OML = "{http://openml.org/openml}"
 
 
@@ -118,7 +119,15 @@ def _split(name: str, every: pd.DataFrame) -> tuple[Split, pd.DataFrame]:
             "they are of other datasets, which need names of their own"
         )
     cells = every.drop_duplicates(["repeat", "row"])
-    folds = np.full((int(every["repeat"].max()) + 1, int(every["row"].max()) + 1), TRAIN_ONLY)
+    shape = int(every["repeat"].max()) + 1, int(every["row"].max()) + 1
+    numbers = every[["repeat", "fold", "row"]].to_numpy()
+    most_folds = np.iinfo(np.int16).max
+    if shape[0] * shape[1] > MOST or numbers.min() < 0 or every["fold"].max() > most_folds:
+        raise AnalysisError(
+            f"{every['source'].iloc[0]}: {shape[0]} repeats of {shape[1]} rows of {name!r}, of "
+            f"which {len(cells)} are tested: no numbers from 0; check the files"
+        )
+    folds = np.full(shape, TRAIN_ONLY)
     folds[cells["repeat"], cells["row"]] = cells["fold"]
     return Split(folds.astype(np.int16), "as stored"), every.drop_duplicates("row")
 

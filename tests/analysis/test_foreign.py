@@ -22,7 +22,7 @@ from mlaut.analysis import (
     read_sktime,
     read_weka,
 )
-from mlaut.errors import AnalysisError, DataError
+from mlaut.errors import AnalysisError, DataError, MlautError
 
 
 def told(call, *arguments, error=AnalysisError, **named):
@@ -524,3 +524,49 @@ def test_folds_of_sktime_that_overlap_are_repeats(tmp_path):
 def test_what_is_not_of_sktime_is_told(tmp_path, name, text, message):
     write(tmp_path / name, text)
     assert message in told(read_sktime, tmp_path / name.partition("/")[0], "accuracy")
+
+
+# -------------------------------------------------------------------- damaged files
+
+DAMAGED = {
+    "amlb.csv": (lambda: AMLB, read_automlbenchmark),
+    "weka.csv": (lambda: WEKA_HEAD + weka_rows(), read_weka),
+    "bench.csv": (lambda: benchopt_table().to_csv(index=False), read_benchopt),
+    "evaluations.csv": (lambda: evaluations().to_csv(index=False), read_openml_evaluations),
+    "sktime.json": (
+        lambda: json.dumps(records()),
+        lambda path: read_sktime(path, "MeanAbsoluteError"),
+    ),
+    "sktime.csv": (
+        lambda: pd.json_normalize(records()).to_csv(index=False),
+        lambda path: read_sktime(path, "MeanAbsoluteError"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_file_is_read_or_told_in_one_line(tmp_path, name):
+    make, read = DAMAGED[name]
+    content, path = make().encode(), tmp_path / name
+    generator = np.random.default_rng(0)
+    told = []
+    for _ in range(30):
+        at, size = generator.integers(len(content)), generator.integers(1, 30)
+        other = generator.choice(list(b",'\"\n0123456789abc{}[]?- "), generator.integers(0, 6))
+        path.write_bytes(content[:at] + bytes(other.tolist()) + content[at + size :])
+        try:
+            read(path)
+        except MlautError as error:
+            told.append(str(error))
+    assert told
+    assert not any("\n" in text for text in told)
+
+
+def test_row_numbers_that_cannot_be_are_told(tmp_path):
+    openml_run(tmp_path, 11, "rf(1)", "abab")
+    arff = tmp_path / "11" / "predictions.arff"
+    arff.write_text(arff.read_text().replace("0,1,0,3,", "0,1,0,3000000000,"))
+    message = told(read_openml_runs, tmp_path, "accuracy")
+    assert "1 repeats of 3000000001 rows of 'iris', of which 4 are tested" in message
+    arff.write_text(arff.read_text().replace("3000000000", "-3"))
+    assert "no numbers from 0; check the files" in told(read_openml_runs, tmp_path, "mcc")
