@@ -425,3 +425,21 @@ def test_a_study_of_a_task_runs_and_goes_on_without_a_network(openml_server, tmp
     )
     openml_server.stop()
     assert "nothing to do" in str(run_study(study, verbose=0))
+
+
+def test_large_tables_are_stored_as_they_come_and_replaced_on_request(
+    pmlb_server, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("mlaut.data.loading.BATCH", 1)
+    pmlb_dataset(pmlb_server, "iris", "a\ttarget\n1\t0\n2\t1\n3\t0\n")
+    data = Data()
+    io = data.open_hdf5(tmp_path / "input.h5", mode="a")
+    references = ["pmlb/iris", "starter/zoo"]
+    paths = data.load(references, hdf5_io=io)
+    assert paths == ["/pmlb/iris", "/starter/zoo"]
+    pmlb_dataset(pmlb_server, "iris", "a\ttarget\n1\t0\n2\t1\n3\t0\n4\t1\n")
+    (cache_folder() / "pmlb" / "iris.h5").unlink()
+    assert data.load(references, hdf5_io=io) == paths
+    assert io.dataset_info("pmlb/iris").n_rows == 3
+    assert data.load(references, hdf5_io=io, overwrite=True) == paths
+    assert io.dataset_info("pmlb/iris").n_rows == 4
