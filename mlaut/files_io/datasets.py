@@ -277,7 +277,15 @@ def get_dataset(group: h5py.Group) -> Dataset:
 
 
 def _get_split(group: h5py.Group, info: DatasetInfo) -> Split | None:
-    return Split(group["split"][()].astype(np.int16), info.split) if info.split else None
+    if not info.split:
+        return None
+    try:
+        return Split(group["split"][()].astype(np.int16), info.split)
+    except (KeyError, OSError) as error:
+        raise StoreError(
+            f"{group.file.filename}: dataset {info.name!r} has lost its split; "
+            "restore the file from a copy, or store the dataset again"
+        ) from error
 
 
 def what_changed(group: h5py.Group, new: Dataset) -> str:

@@ -2,6 +2,7 @@
 
 import os
 
+import h5py
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +11,7 @@ from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 from mlaut.data import Data, HoldOut, list_datasets, splitting
 from mlaut.data import data as module
 from mlaut.errors import DataError, StoreError, StudyError
-from mlaut.files_io import FilesIO, Study
+from mlaut.files_io import FilesIO, Study, accept_changes
 from mlaut.records import Dataset, Split
 
 
@@ -296,6 +297,16 @@ def test_another_split_is_another_dataset(data, tmp_path, other, change):
     assert f"/tiny exists and differs: {change}; " in told(StoreError, io.save_datasets, [other])
     io.save_datasets([other], overwrite=True)
     assert io.dataset_info("tiny").split == (other.split.scheme if other.split else "")
+
+
+def test_a_split_that_is_lost_is_told(data, tmp_path):
+    io = data.open_hdf5(tmp_path / "own.h5", mode="a")
+    io.save_datasets([with_split(OWN_FOLDS)])
+    with h5py.File(io.path, "r+") as file:
+        del file["tiny/split"]
+    accept_changes(io.path)
+    message = told(StoreError, io.load_dataset, "tiny")
+    assert "own.h5: dataset 'tiny' has lost its split; restore the file from a copy" in message
 
 
 def test_a_split_that_does_not_fit_is_refused(data, tmp_path):
