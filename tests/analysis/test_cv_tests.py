@@ -44,6 +44,7 @@ def test_f_has_two_degrees_of_freedom():
     x = np.random.default_rng(0).normal(size=(2, 5))
     result = cv_test(x, "5x2cv F")
     assert (result.df, result.statistic_name) == ((10.0, 5.0), "F")
+    assert "7.3 % at level 5 %" in result.notes[0]
 
 
 def test_the_interval_of_resampling_needs_the_ratio():
