@@ -14,7 +14,9 @@ from learners import Deed
 from sklearn.ensemble import RandomForestClassifier
 
 from mlaut import Data, Orchestrator
+from mlaut.data import load_sklearn
 from mlaut.errors import OptionalPackageError, StoreError, StudyError
+from mlaut.estimators import REGISTRY, DataShape, as_strategies
 from mlaut.experiments import load_model
 from mlaut.experiments.saved_models import read_saved, save_model
 from mlaut.files_io import Study
@@ -72,6 +74,27 @@ def test_models_of_scikit_learn_and_mlaut_are_loaded_without_trust(orchestrator)
     saved = records(orchestrator)
     assert {record["format"] for record in saved.values()} == {"skops"}
     assert len(assert_predicts_as_stored(orchestrator)) == 5 * 50 + 2 * 147
+
+
+@pytest.mark.slow
+@needs_skops
+def test_every_listed_strategy_is_saved_safely_and_predicts_the_same(tmp_path):
+    iris, diabetes = load_sklearn(["iris", "diabetes"])
+    tables = {"Classification": iris, "Regression": diabetes}
+    for strategy in as_strategies([spec.name for spec in REGISTRY.search(package="scikit-learn")]):
+        strategy.set_params(param_grid=None)
+        table = tables[strategy.tasks[0]]
+        shape = DataShape(50, table.features.shape[1], 3 * (table is iris))
+        model = strategy.assemble(shape, random_state=0)
+        few = [name for name in model.get_params() if name.endswith("n_estimators")]
+        model.set_params(**dict.fromkeys(few, 3))
+        model.fit(table.features[::3], table.labels.to_numpy()[::3])
+        record = save_model(tmp_path, Cell("d", strategy.name), model)
+        assert record["format"] == "skops", strategy.name
+        loaded = read_saved(tmp_path, record, trusted=False)
+        np.testing.assert_array_equal(
+            loaded.predict(table.features), model.predict(table.features), err_msg=strategy.name
+        )
 
 
 @needs_skops
