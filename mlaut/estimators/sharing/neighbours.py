@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.metrics._pairwise_distances_reduction import ArgKmin
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils import _safe_indexing
 
@@ -202,10 +203,34 @@ class _Table:
         """Search again for this number; all rows where a part is not measured the same."""
         if self._fitted._fit_method in ("kd_tree", "ball_tree"):  # each row by itself
             return self._fitted._tree.query(self._points[unsure], size, return_distance=False)
-        distances, rows = self._fitted.kneighbors(_safe_indexing(self._X, unsure), size)
+        plain = isinstance(self._X, np.ndarray)
+        part = self._X[unsure] if plain else _safe_indexing(self._X, unsure)
+        distances, rows = self._search(part, size)
         if np.array_equal(distances, self._distances[unsure, :size]):
             return rows
         return self._fitted.kneighbors(self._X, size, return_distance=False)[unsure]
+
+    def _search(self, X: Any, size: int) -> Any:
+        """Search as ``kneighbors`` does, without its checks where it compares all rows."""
+        fitted = self._fitted
+        if self._at_once and isinstance(X, np.ndarray):
+            return ArgKmin.compute(
+                X=X,
+                Y=fitted._fit_X,
+                k=size,
+                metric=fitted.effective_metric_,
+                metric_kwargs=fitted.effective_metric_params_,
+                strategy="auto",
+                return_distance=True,
+            )
+        return fitted.kneighbors(X, size)
+
+    @cached_property
+    def _at_once(self) -> bool:
+        fitted, X = self._fitted, self._X
+        return fitted._fit_method == "brute" and bool(
+            ArgKmin.is_usable_for(X, fitted._fit_X, fitted.effective_metric_)
+        )
 
     @cached_property
     def _points(self) -> np.ndarray:
