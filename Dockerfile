@@ -22,12 +22,12 @@ RUN apt-get update \
  && apt-get install -y --no-install-recommends python3 libgomp1 \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --create-home --uid 1000 mlaut \
- && install -d -o mlaut -g mlaut /work /work/data /work/reports
+ && install -d -o mlaut -g mlaut /work
 COPY --from=build /opt/mlaut /opt/mlaut
 ENV PATH=/opt/mlaut/bin:$PATH MPLCONFIGDIR=/tmp/matplotlib PYTHONUNBUFFERED=1
 USER 1000:1000
 WORKDIR /work
-VOLUME ["/work", "/work/data", "/work/reports"]
+VOLUME ["/work"]
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=5m --timeout=30s CMD ["mlaut", "--version"]
 ENTRYPOINT ["mlaut"]

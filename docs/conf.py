@@ -39,7 +39,7 @@ autosummary_ignore_module_all = False
 autodoc_typehints = "none"  # the docstrings have the types
 autodoc_member_order = "bysource"
 autodoc_default_options = {  # scikit-learn adds these to every estimator
-    "exclude-members": "set_fit_request, set_predict_request, set_score_request",
+    "exclude-members": "set_fit_request, set_predict_request, set_score_request, set_split_request",
 }
 suppress_warnings = ["ref.python"]  # types such as `strategies` are words here, not references
 napoleon_google_docstring = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -391,12 +392,21 @@ def _table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; an error is one line and an exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # else process 1 ignores it
+    try:
+        _main(given)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _main(given: list[str]) -> None:
     try:
         cli.main(given, prog_name="mlaut", standalone_mode=False)
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)
     except click.Abort as stopped:  # click makes it of every KeyboardInterrupt
-        click.echo(f"mlaut: {stopped.__cause__ or stopped.__context__ or 'stopped'}", err=True)
+        told = str(stopped.__cause__ or stopped.__context__ or "")
+        click.echo(f"mlaut: {told or 'stopped; make the same call again to go on'}", err=True)
         sys.exit(RunInterrupted.exit_code)
     except click.ClickException as error:
         error.show()

@@ -13,6 +13,7 @@ from mlaut.records import Outcome, Status
 __all__ = ["Progress"]
 
 _LINE_SECONDS = 10.0
+_FEW = 10  # cells after which a guess of the time left is worth telling
 
 
 class Progress:
@@ -70,7 +71,7 @@ class Progress:
         n, elapsed = self.counts.total(), time.monotonic() - self._begun
         left = (
             f", about {_clock(elapsed / n * (self._total - n))} left"
-            if n < self._total and n
+            if _FEW <= n < self._total
             else ""
         )
         return (

@@ -135,6 +135,22 @@ def test_interrupt_says_how_to_go_on(tmp_path):
     assert "Traceback" not in told
 
 
+def test_a_request_to_terminate_is_heard_before_the_run_has_begun(monkeypatch, capsys):
+    """As process 1 of a container has no default action, it would be lost."""
+    from mlaut import cli
+
+    def terminate(*_, **__):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(cli, "_run", terminate)
+    with pytest.raises(SystemExit) as left:
+        cli.main(["run", "study.toml"])
+    assert left.value.code == 130
+    assert capsys.readouterr().err.strip() == "mlaut: stopped; make the same call again to go on"
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
 def _unknown_key(folder):
     path = folder / "study.toml"
     path.write_text(path.read_text().replace("scheme", "shceme"))
