@@ -3,9 +3,9 @@
 Searches: for each default strategy that shares work and each table, the preprocessing is done once,
 then both searches run on the result with the same folds and seeds and without the final fit; the
 score tables, ranks and choices are compared. Short searches take turns three times. Grids and folds
-are those of the strategies, except that ensembles have three folds and are thinned out along what
-is *not* shared, and that on large tables more is left out (`THIN`, `THINNER`); ``--whole`` thins no
-grid.
+are those of the strategies, except that trees and ensembles have three folds, ensembles are thinned
+out along what is *not* shared, and on large tables more is left out (`THIN`, `THINNER`);
+``--whole`` thins no grid.
 
 Cells: with ``--cells``, whole cells of a study (preprocessing, search, final fit, predictions on a
 third of the rows) of all default classifiers with whole grids, with ``share_work`` and without.
@@ -94,6 +94,7 @@ THINNER = {
     "DecisionTree": {"min_samples_leaf": [1, 5], "max_features": [None, "sqrt"]},
     "Lacoste_AdaBoost": {"estimator__n_stumps": [21], "n_estimators": [2, 4, 8, 16, 32, 64]},
 }
+THREE_FOLDS = ("DecisionTree", *THIN)
 UP_TO_10000 = {"C": [0.01, 0.1, 1, 10, 100, 1000, 10_000]}
 HARD = {"haberman-survival": {"SVC": UP_TO_10000}}  # beyond, fits last up to a minute for both
 NOISY = {name: {"C": [0.01, 0.1, 1, 10, 100], "gamma": [0.01, 0.1]} for name in ("SVC", "SVR")}
@@ -178,7 +179,7 @@ def search(strategy: Any, dataset: Dataset, whole: bool) -> Measured:
     if hasattr(base, "regressor"):
         base, y = base.regressor, (y - y.mean()) / y.std()
     grid, folds = grid_of(strategy, dataset, whole), clone(base.cv)
-    if strategy.name.startswith(tuple(THIN)):
+    if strategy.name.startswith(THREE_FOLDS):
         folds.set_params(n_splits=3)
     seconds = {GridSearchCV: [], SharingGridSearchCV: []}
     for _ in range(ROUNDS):
