@@ -202,7 +202,8 @@ def digest(*arrays: object) -> str:
 def digest_of_column(values: pd.Series) -> str:
     """Digest of what a column says, whether a number is stored as this type or that."""
     if pd.api.types.is_numeric_dtype(values):
-        return digest(values.to_numpy(dtype=float, na_value=np.nan))
+        numbers = values.to_numpy(dtype=float, na_value=np.nan)
+        return digest(np.where(np.isnan(numbers), np.nan, numbers))  # no NaN is another number
     return digest(values.astype(str).to_numpy(dtype="U64"))
 
 
