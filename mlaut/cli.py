@@ -105,7 +105,8 @@ def demo(output: Path, n_jobs: int) -> None:
 )
 @click.option("--scheduler", help="Of the Dask cluster, for example tcp://10.0.0.1:8786.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
-def run(study_file: Path, quiet: bool, **changes: Any) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+def run(study_file: Path, quiet: bool, as_json: bool, **changes: Any) -> None:
     """Run a study file, or go on with it.
 
     \b
@@ -114,7 +115,7 @@ def run(study_file: Path, quiet: bool, **changes: Any) -> None:
     mlaut run study.toml --engine dask --scheduler tcp://10.0.0.1:8786
     """
     given = {name: value for name, value in changes.items() if value not in (None, ())}
-    _run(study_file, verbose=0 if quiet else 1, **given)
+    _run(study_file, as_json, verbose=0 if quiet else 1, **given)
 
 
 @cli.command()
@@ -352,10 +353,11 @@ def verify(
         sys.exit(1)
 
 
-def _run(study_file: Path, verbose: int = 1, **changes: Any) -> None:
+def _run(study_file: Path, as_json: bool = False, **changes: Any) -> None:
     from mlaut.experiments import run_study
 
-    click.echo(str(run_study(study_file, verbose=verbose, **changes)))
+    done = run_study(study_file, **changes)
+    click.echo(json.dumps(done.to_dict()) if as_json else str(done))
 
 
 def _mean_scores(study: Path, metric: str) -> dict[str, float]:

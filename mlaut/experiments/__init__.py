@@ -9,7 +9,7 @@ _HOME = {
     "Orchestrator": "mlaut.experiments.orchestrator",
     "Plan": "mlaut.experiments.plan",
     "Preview": "mlaut.experiments.preview",
-    "RunSummary": "mlaut.experiments.orchestrator",
+    "RunSummary": "mlaut.experiments.summary",
     "StudyFile": "mlaut.experiments.study_file",
     "StudyStatus": "mlaut.experiments.status",
     "Verification": "mlaut.experiments.verify",

@@ -7,7 +7,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -36,6 +36,7 @@ from mlaut.experiments.plan import (
 )
 from mlaut.experiments.progress import Progress
 from mlaut.experiments.signals import interrupted_once
+from mlaut.experiments.summary import RunSummary
 from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study, StudyWriter
 from mlaut.files_io.models import models_folder
 from mlaut.records import Cell, Outcome, Status
@@ -43,71 +44,9 @@ from mlaut.records import Cell, Outcome, Status
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Orchestrator", "RunSummary"]
+__all__ = ["Orchestrator"]
 
 Named = TypeVar("Named", MlautEstimator, StrategyEntry)
-
-
-@dataclass(frozen=True)
-class RunSummary:
-    """What a run did.
-
-    Attributes
-    ----------
-    study : Path
-    n_cells : int
-        Cells wanted.
-    n_before : int
-        Of those, done before this run.
-    counts : mapping of Status to int
-        What became of the cells of this run.
-    failed_before : int
-        Cells that failed in earlier runs and were not tried again.
-    reasons : tuple of (str, int)
-        Why cells failed, the most frequent first, with the number of cells.
-    seconds : float
-        Wall time of this run.
-    skipped_before : int
-        Cells that were skipped in earlier runs and were not tried either.
-    """
-
-    study: Path
-    n_cells: int
-    n_before: int
-    counts: Mapping[Status, int]
-    failed_before: int
-    reasons: tuple[tuple[str, int], ...]
-    seconds: float
-    skipped_before: int = 0
-
-    @property
-    def n_done(self) -> int:
-        """Cells that are done now."""
-        return self.n_before + self.counts.get(Status.DONE, 0)
-
-    @property
-    def complete(self) -> bool:
-        """Whether every cell wanted has predictions."""
-        return self.n_done == self.n_cells
-
-    def __str__(self) -> str:
-        words = [f"{n} {status.word}" for status, n in sorted(self.counts.items()) if n]
-        lines = [
-            f"{self.study}: {self.n_done} of {self.n_cells} cells done; this run: "
-            f"{', '.join(words) or 'nothing to do'} in {self.seconds:.1f} s"
-        ]
-        lines += [f"  {count} cells: {reason}" for reason, count in self.reasons]
-        if self.failed_before:
-            lines.append(
-                f"  {self.failed_before} cells failed in earlier runs and were not tried again; "
-                "retry=['error', 'timeout', ...] does"
-            )
-        if skipped := self.skipped_before + self.counts.get(Status.SKIPPED, 0):
-            lines.append(
-                f"  {skipped} cells are too large for their strategies and were skipped; "
-                "limits=False or retry=['skipped'] tries them"
-            )
-        return "\n".join(lines)
 
 
 class Orchestrator:

@@ -16,7 +16,8 @@ import numpy as np
 
 from mlaut.data import Data, from_frame
 from mlaut.errors import StudyError
-from mlaut.experiments.orchestrator import Orchestrator, RunSummary
+from mlaut.experiments.orchestrator import Orchestrator
+from mlaut.experiments.summary import RunSummary
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,7 +18,7 @@ from mlaut.errors import StudyError, nearest
 
 if TYPE_CHECKING:
     from mlaut.estimators import MlautEstimator
-    from mlaut.experiments.orchestrator import RunSummary
+    from mlaut.experiments.summary import RunSummary
     from mlaut.files_io import FilesIO
 
 __all__ = ["StudyFile", "read_study_file", "run_study"]

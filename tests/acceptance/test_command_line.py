@@ -70,6 +70,14 @@ def test_run_again_finds_nothing_to_do(finished):
     assert "27 of 27 cells done; this run: nothing to do" in told.stdout
 
 
+def test_what_a_run_did_as_json(finished):
+    told = json.loads(mlaut("run", "study.toml", "--quiet", "--json", folder=finished).stdout)
+    assert told["complete"]
+    assert told["cells"] == told["done"] > 0
+    assert told["this_run"] == {}
+    assert told["reasons"] == []
+
+
 def test_changed_file_runs_what_is_new(study):
     text = study.joinpath("study.toml").read_text()
     study.joinpath("study.toml").write_text(

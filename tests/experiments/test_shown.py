@@ -36,7 +36,10 @@ def study(tmp_path_factory):
     data.load_collection("starter", hdf5_io=input_io, names=["iris"])
     data.split_datasets(hdf5_in=input_io, hdf5_out=out_io, scheme="kfold(3)")
     strategies = ["BaselineClassifier", ("<tree>", DecisionTreeClassifier(random_state=0))]
-    Orchestrator(input_io, out_io).run(strategies, engine="inline", verbose=0)
+    summary = Orchestrator(input_io, out_io).run(strategies, engine="inline", verbose=0)
+    title, rows, notes = parts(summary._repr_html_())
+    assert title.startswith(f"{out_io.path}: 6 of 6 cells done; this run: 6 done in ")
+    assert (rows, notes) == ([], [])
     return out_io.path
 
 
