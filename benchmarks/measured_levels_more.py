@@ -277,7 +277,7 @@ def covered_by_bootstrap(times: int, seed: int) -> Iterator[Row]:
 
 def type_one_errors(times: int, seed: int = 0) -> dict:
     """Give all rates, by test, setting and size."""
-    parts = (of_folds(times), of_datasets(times, seed), of_hierarchies(times // 5, seed),
+    parts = (of_folds(times), of_datasets(times, seed), of_hierarchies(times // 20, seed),
              of_contexts(times, seed), of_test_sets(times, seed))  # fmt: skip
     return {key: row for part in parts for key, row in part}
 
