@@ -2,7 +2,7 @@
 
 Bouckaert (2003), section 4: naive Bayes against a tree on 1,000 datasets of 300 rows, ten fair
 binary attributes and an independent fair class; stratified 10 x 10-fold cross-validation. All
-200,000 cells run through the orchestrator, as those of any study do. About 25 minutes of CPU; the
+200,000 cells run through the orchestrator, as those of any study do: half an hour on two cores. The
 run can be interrupted, also by ``--datasets`` that grow: the same command goes on.
 
     OMP_NUM_THREADS=1 python benchmarks/calibration.py null.h5 --datasets 1000
