@@ -280,7 +280,7 @@ def survive(kills: int, seed: int, folder: Path, seconds: float) -> dict[str, ob
                 steps = [line for line in told if line in STEPS]
                 during[steps[-1] if steps else "data"] += 1
             found = [*problems(here, reported, reference)]
-            if not none_left(child.mark):
+            if not none_left(child.mark, seconds=60):
                 found.append("a process is left")
             workers = False
             if found:
