@@ -11,7 +11,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 AT_THE_LEVEL = ["paired t", "paired t, one-sided", "Friedman F", "Quade"]
 # published with errors that are too small; the result says so
 TOO_OFTEN = ["aligned ranks, Holm, any pair"]
-TIMES = 300  # the standard error of a rate of 5 % is 1.3 points
+TIMES = 200  # the standard error of a rate of 5 % is 1.5 points
 FOUR_ERRORS = 4 * (0.05 * 0.95 / TIMES) ** 0.5
 
 
