@@ -101,11 +101,19 @@ class Comparison(Shown):
             columns[f"p {name}"] = frame["p_value"].map(lambda p: p_text(p)[2:].removeprefix("= "))
             effect = next(iter(pairs.effects))
             columns.setdefault(effect, frame[effect].map(number))
+        return pd.concat([pd.DataFrame(columns), self.probabilities().map(number)], axis=1)
+
+    def probabilities(self) -> pd.DataFrame:
+        """Give one row a pair: for each Bayesian test the probability that the first is better.
+
+        Where the tests have a region of practical equivalence, also that the two are equivalent.
+        """
+        columns = {}
         for name, pairs in self.bayesian.items():
             frame = pairs.to_frame()
             for key, told in _FIRST.items():
                 if key in frame and frame[key].any():
-                    columns[f"{told} {name}"] = frame[key].map(number)
+                    columns[f"{told} {name}"] = frame[key]
         return pd.DataFrame(columns)
 
     def tables(self) -> dict[str, Shown]:

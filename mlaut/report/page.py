@@ -95,6 +95,8 @@ def _shown(section: Section) -> dict[str, pd.DataFrame]:
     tables["scores"] = tables["scores"][_best_first(section)]
     if section.comparison is not None:
         tables["pairs"] = pair_table(section.comparison)
+        probabilities = section.comparison.probabilities()
+        tables["probabilities"] = probabilities.rename_axis(["strategy", "against"])
         tables["tests of all strategies"] = _tests(section.comparison)
     if section.robustness is not None:
         tables["conclusions that flip"] = section.robustness.flips.rename_axis(
