@@ -1,0 +1,175 @@
+"""What a study costs beyond its fits: against a plain loop over the same fits, and against joblib.
+
+The same fits (fit, predict, predict_proba on the same rows, the same predictions in the end) three
+ways: one after the other in this process; by joblib's loky, the fits alone; and as a study, in
+guarded processes, with everything stored. Loky's processes and the study's workers are started
+anew each time; what a process does once (the server that workers are forked from, for the first
+study) is told apart. Each way comes in turn in each round; the middle of the rounds is told, of
+wall time and of the CPU time of all processes, which says the same on a machine that others use.
+
+    OMP_NUM_THREADS=1 python benchmarks/bench_overhead.py [--cells 4000] [--rounds 3] [--jobs 2]
+"""
+
+import argparse
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from joblib.externals.loky import get_reusable_executor
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.naive_bayes import GaussianNB
+
+from mlaut import Data, Orchestrator
+from mlaut.data import load_sklearn
+from mlaut.experiments.engines import cores
+from mlaut.files_io import Study
+
+DATASETS = ["iris", "wine", "breast_cancer"]
+
+
+def fitted(estimator: Any, X: Any, y: np.ndarray, rows: tuple[np.ndarray, np.ndarray]) -> Any:
+    """Do what a cell does, and nothing else."""
+    train, test = rows
+    model = clone(estimator).fit(X.iloc[train], y[train])
+    tested = X.iloc[test]
+    return model.predict(tested), model.predict_proba(tested)
+
+
+class Work:
+    """One estimator on every fold of every repeat of some datasets."""
+
+    def __init__(self, folder: Path, estimator: Any, n_cells: int, n_jobs: int) -> None:
+        self.estimator, self.folder, self.n_jobs = estimator, folder, n_jobs
+        data = Data()
+        self.input_io = data.open_hdf5(folder / "input.h5", mode="a")
+        self.input_io.save_datasets(load_sklearn(DATASETS), "tables")
+        self.names, self.paths = self.input_io.list_datasets("tables")
+        self.scheme = f"repeated_kfold(10, {max(1, n_cells // 10 // len(DATASETS))})"
+        self.study = 0
+        entries = self.empty_study().load_splits()
+        self.cells = []
+        for name in self.names:
+            dataset = self.input_io.load_dataset(entries[name].path)
+            X, y = dataset.features, dataset.labels.to_numpy()
+            self.cells += [(name, X, y, rows) for rows in entries[name].split]
+
+    def empty_study(self) -> Study:
+        """Make a study that has the splits and nothing else."""
+        self.study += 1
+        out_io = Data().open_hdf5(self.folder / f"study-{self.study}.h5", mode="a")
+        Data().split_datasets(
+            hdf5_in=self.input_io, hdf5_out=out_io, dataset_paths=self.paths, scheme=self.scheme
+        )
+        self.out_io = out_io
+        return Study(out_io.path)
+
+    def loop(self) -> list[Any]:
+        """Run the fits one after the other."""
+        return [fitted(self.estimator, X, y, rows) for _, X, y, rows in self.cells]
+
+    def loky(self) -> list[Any]:
+        """Run the fits in joblib's processes."""
+        tasks = (joblib.delayed(fitted)(self.estimator, *cell[1:]) for cell in self.cells)
+        given = list(joblib.Parallel(n_jobs=self.n_jobs)(tasks))
+        get_reusable_executor().shutdown(wait=True)
+        return given
+
+    def run(self) -> list[Any]:
+        """Run the fits as a study."""
+        orchestrator = Orchestrator(self.input_io, self.out_io, self.names, "tables")
+        summary = orchestrator.run({"it": self.estimator}, n_jobs=self.n_jobs, verbose=0)
+        assert summary.n_done == len(self.cells), summary
+        return []
+
+    def agrees(self, given: list[Any]) -> bool:
+        """Whether the study holds the predictions of the loop, to the last bit."""
+        blocks = {block.dataset: block for block in Study(self.out_io.path).blocks()}
+        places: dict[str, int] = {}
+        for (name, _, _, (_, test)), (labels, probabilities) in zip(self.cells, given, strict=True):
+            block, place = blocks[name], places.get(name, 0)
+            places[name] = place + 1
+            repeat = place // block.split.n_folds
+            stored = np.asarray(block.classes)[block.predictions[0, repeat, test]]
+            assert block.probabilities is not None
+            same = block.probabilities[0, repeat, test] == probabilities.astype(np.float32)
+            if not (stored == labels).all() or not same.all():
+                return False
+        return True
+
+
+def cpu_seconds() -> float:
+    """CPU seconds of this process and of all that descend from it, as Linux tells them."""
+    told = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            told[int(folder.name)] = int(fields[1]), sum(map(int, fields[11:15]))
+    family = {os.getpid()}
+    while more := {pid for pid, (parent, _) in told.items() if parent in family} - family:
+        family |= more
+    return sum(told[pid][1] for pid in family) / os.sysconf("SC_CLK_TCK")
+
+
+def seconds(function: Callable[[], Any]) -> tuple[float, float]:
+    """Time one call: wall and CPU seconds."""
+    begun, used = time.perf_counter(), cpu_seconds()
+    function()
+    return time.perf_counter() - begun, cpu_seconds() - used
+
+
+def measure(name: str, estimator: Any, n_cells: int, rounds: int, n_jobs: int) -> None:
+    """Print what each way took, and the ratios."""
+    with tempfile.TemporaryDirectory() as folder:
+        work = Work(Path(folder), estimator, n_cells, n_jobs)
+        work.loop()
+        first = seconds(work.run)[0]
+        taken = []
+        for _ in range(rounds):
+            work.empty_study()
+            taken.append([seconds(way) for way in (work.loop, work.loky, work.run)])
+        assert work.agrees(work.loop())
+    wall, cpu = np.moveaxis(np.array(taken), 2, 0)
+    n = len(work.cells)
+    middle = np.median(wall, axis=0)
+    print(
+        f"{name}: {n} cells of {1e3 * np.median(cpu[:, 0]) / n:.2f} ms CPU, {n_jobs} processes\n"
+        f"  wall: plain loop {middle[0]:.2f} s, loky {middle[1]:.2f} s, study {middle[2]:.2f} s "
+        f"(first study {first:.2f} s)\n"
+        f"  study / ideal: {_ratio(n_jobs * wall[:, 2], wall[:, 0])} wall, "
+        f"{_ratio(cpu[:, 2], cpu[:, 0])} CPU\n"
+        f"  study / loky: {_ratio(wall[:, 2], wall[:, 1])} wall, "
+        f"{_ratio(cpu[:, 2], cpu[:, 1])} CPU\n"
+        f"  beyond the fits: {1e3 * np.median(cpu[:, 2] - cpu[:, 0]) / n:.2f} ms CPU a cell",
+        flush=True,
+    )
+
+
+def _ratio(one: np.ndarray, other: np.ndarray) -> str:
+    ratios = one / other
+    return f"{np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f})"
+
+
+def forest_of(milliseconds: float) -> RandomForestClassifier:
+    """Give a forest whose cells take about so long here."""
+    with tempfile.TemporaryDirectory() as folder:
+        work = Work(Path(folder), RandomForestClassifier(10, random_state=0), 30, 1)
+        work.loop()
+        each = 1e3 * seconds(work.loop)[1] / len(work.cells) / 10
+    return RandomForestClassifier(max(1, round(milliseconds / each)), random_state=0)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cells", type=int, default=4000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=cores())
+    given = parser.parse_args()
+    measure("short", GaussianNB(), given.cells, given.rounds, given.jobs)
+    measure("20 ms", forest_of(20), given.cells // 4, given.rounds, given.jobs)
