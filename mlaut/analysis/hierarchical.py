@@ -264,7 +264,7 @@ def hierarchical_test(
     Notes
     -----
     See `hierarchical_probabilities`. Datasets on which all folds differ by the same are given the
-    smallest standard error of the others.
+    median standard error of the others: that a few folds do not vary is no sign of certainty.
 
     Examples
     --------
@@ -293,11 +293,11 @@ def hierarchical_test(
         )
     constant = error == 0
     p, shares = hierarchical_probabilities(
-        mean, np.where(constant, error[~constant].min(), error), df, rope
+        mean, np.where(constant, np.median(error[~constant]), error), df, rope
     )
     names = (f"P({first} better)", EQUIVALENT, f"P({second} better)")
     p = np.where(np.array([True, rope > 0, True]), np.clip(p, SMALLEST_P, 1.0), 0.0)
-    note = f"{constant.sum()} datasets do not vary: they have the smallest error of the others"
+    note = f"{constant.sum()} datasets do not vary: they have the median error of the others"
     return TestResult(
         name="Bayesian hierarchical test",
         strategies=(first, second),

@@ -133,6 +133,22 @@ def test_datasets_without_variance_are_said():
     assert result.notes[-1].startswith("1 datasets do not vary")
 
 
+def test_a_dataset_that_varies_little_by_luck_does_not_speak_for_those_that_do_not_vary():
+    # with its error, the datasets without variance would fix the scale over datasets at nearly 0
+    rng = np.random.default_rng(4)
+    names = [f"d{i:02}" for i in range(30)]
+    losses = rng.normal([[0.2, 0.2]] * 120, 0.02)
+    losses[:, 1] += np.repeat(rng.normal(0, 0.01, 30), 4)
+    losses[:20, 1] = losses[:20, 0]
+    losses[20:24, 1] = losses[20:24, 0] + 0.01 + np.array([0, 1e-7, 0, 0])
+    table = pd.DataFrame(losses, pd.MultiIndex.from_product([names, range(4)]), columns=["A", "B"])
+    result = hierarchical_test(
+        Results.from_table(table, greater_is_better=False), "A", "B", rope=0.01
+    )
+    assert result.notes[-1] == "5 datasets do not vary: they have the median error of the others"
+    assert result.effect.value > 0.01
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
