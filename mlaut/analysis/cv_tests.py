@@ -149,14 +149,19 @@ def _limits(test: CvTest, df: float | str) -> list[str]:
     return [{"calibrated": _LIMITS, "default": _DEFAULT}[df]] if test.calibrated else []
 
 
+def _elsewhere(test: CvTest, df: float | str, schemes: set[tuple[int, ...]]) -> list[str]:
+    """Say which schemes the degrees of freedom are used for without having been measured there."""
+    if df != "calibrated" or not test.calibrated or test.resampling:
+        return []
+    used = ", ".join(f"{folds} x {runs}" for folds, runs in sorted(schemes - {(10, 10)}))
+    return [f"measured with 10 folds x 10 runs, and used for {used}"] if used else []
+
+
 def _notes(test: CvTest, df: float | str, x: np.ndarray, statistic: float) -> list[str]:
     notes = []
     if test.name == "k-fold" and x.shape[1] > 1:
         notes.append(f"only the first of {x.shape[1]} runs is used")
-    notes += _limits(test, df)
-    if df == "calibrated" and test.calibrated and not test.resampling and x.shape != (10, 10):
-        folds, runs = x.shape
-        notes.append(f"measured with 10 folds x 10 runs, and used for {folds} x {runs}")
+    notes += [*_limits(test, df), *_elsewhere(test, df, {x.shape})]
     if not test.calibratable:
         notes.append("this test is known to be wrong in ways that no df can put right")
     if np.isinf(statistic):
@@ -252,9 +257,10 @@ def cv_test_datasets(
     results.complete(strategies=2)
     row = find_cv_test(test)
     pairs = Pairs.of(results.strategies)
-    parts = {}
+    parts, schemes = {}, set()
     for place, dataset in enumerate(results.datasets):
         x = dataset_differences(results, place, pairs)
+        schemes.add(x.shape[1:])
         ratio = train_ratio_of(results, place)
         try:
             parts[dataset] = _dataset_rows(x, row, df, ratio, pairs)
@@ -266,7 +272,7 @@ def cv_test_datasets(
         source=row.source,
         metric=results.metric.loss_name,
         scenario="(b)",
-        notes=(*results.notes_text(), *_limits(row, df)),
+        notes=(*results.notes_text(), *_limits(row, df), *_elsewhere(row, df, schemes)),
     )
 
 

@@ -72,6 +72,16 @@ def _results(repeats: int = 3, folds: int = 4, **sizes: int) -> Results:
     return Results.from_table(table, greater_is_better=False, **sizes)
 
 
+def test_a_study_in_another_scheme_than_was_calibrated_is_told_so():
+    folds = pd.MultiIndex.from_product([["iris", "wine"], range(4)])
+    table = pd.DataFrame(np.random.default_rng(0).random((8, 2)), folds, ["A", "B"])
+    results = Results.from_table(table, greater_is_better=False)
+    told = "measured with 10 folds x 10 runs, and used for 4 x 1"
+    assert cv_test_datasets(results).notes[-1] == told
+    assert told not in cv_test_datasets(results, df="default").notes
+    assert told not in cv_test_datasets(results, test="corrected repeated k-fold").notes
+
+
 @pytest.mark.parametrize("test", ["use all data", "folds, averaged var", "k-fold"])
 def test_every_dataset_and_pair_of_a_study(test):
     results = _results()
