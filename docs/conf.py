@@ -24,8 +24,6 @@ exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 html_theme = "furo"
 html_title = "MLaut"
-html_static_path: list[str] = []
-html_theme_options = {"footer_icons": []}
 
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
@@ -35,7 +33,6 @@ nb_execution_raise_on_error = True
 nb_output_stderr = "error"
 
 autosummary_generate = True
-autosummary_ignore_module_all = False
 autodoc_typehints = "none"  # the docstrings have the types
 autodoc_member_order = "bysource"
 autodoc_default_options = {  # scikit-learn adds these to every estimator

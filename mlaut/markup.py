@@ -11,23 +11,21 @@ __all__ = ["table_html"]
 _MAX_ROWS = 20
 
 
-def table_html(
-    title: str, rows: Sequence[Mapping[str, Any]] = (), notes: Sequence[str] = ()
-) -> str:
-    """Write rows as an HTML table below a title, and lines of text below it.
+def table_html(text: str, rows: Sequence[Mapping[str, Any]] = ()) -> str:
+    """Write rows as an HTML table below the first line of a text, and its other lines below.
 
     Parameters
     ----------
-    title : str
+    text : str
     rows : sequence of mapping
         All with the keys of the first, which name the columns; at most 20 are shown.
-    notes : sequence of str
 
     Examples
     --------
     >>> print(table_html("a <row>", [{"a": 1}]))
     <p><b>a &lt;row&gt;</b></p><table><tr><th>a</th></tr><tr><td>1</td></tr></table>
     """
+    title, *notes = text.splitlines()
     parts = [f"<p><b>{html.escape(title)}</b></p>"]
     if rows:
         head = "".join(f"<th>{html.escape(str(name))}</th>" for name in rows[0])
@@ -40,5 +38,5 @@ def table_html(
         parts.append(f"<table><tr>{head}</tr>{body}</table>")
     if len(rows) > _MAX_ROWS:
         parts.append(f"<p>and {len(rows) - _MAX_ROWS} more</p>")
-    parts += [f"<p>{html.escape(note)}</p>" for note in notes if note]
+    parts += [f"<p>{html.escape(note)}</p>" for note in notes]
     return "".join(parts)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mlaut.experiments.plan import Plan, PlannedDataset
+from mlaut.experiments.progress import clock
 from mlaut.files_io import Study
 from mlaut.files_io.models import models_folder
 from mlaut.files_io.study_arrays import array_layout
@@ -77,7 +78,7 @@ class Forecast:
     def __str__(self) -> str:
         unknown = self.basis.get(NOTHING, 0)
         lines = [
-            f"time: about {_clock(self.wall_seconds)} on {self.n_workers} workers"
+            f"time: about {_time(self.wall_seconds)} on {self.n_workers} workers"
             if unknown < self.cells
             else "time: not known, for nothing was seen yet"
         ]
@@ -250,9 +251,5 @@ def _size(n_bytes: float) -> str:
     return f"{n_bytes:.3g} TB"
 
 
-def _clock(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}"
+def _time(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 60 else clock(seconds)

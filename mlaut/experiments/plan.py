@@ -104,16 +104,14 @@ class Plan:
         """Number of cells that the run will store as skipped, without trying them."""
         return sum(int(planned.skipped.sum()) for planned in self.datasets)
 
-    def __repr__(self) -> str:
-        return f"<Plan: {self._title()}>"
+    def __str__(self) -> str:
+        refused = [f"refused: {refusal}" for refusal in self.refusals]
+        return "\n".join([f"{self.n_cells} cells, {self.n_todo} to do", *refused])
 
-    def _title(self) -> str:
-        return f"{self.n_cells} cells, {self.n_todo} to do"
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return table_html(
-            self._title(), self.why(), [f"refused: {refusal}" for refusal in self.refusals]
-        )
+        return table_html(str(self), self.why())
 
     def check(self) -> None:
         """Raise the first of the refusals, if there are any."""

@@ -68,8 +68,7 @@ class Preview:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        title, *notes = str(self).splitlines()
-        return table_html(title, self.plan.why(), notes)
+        return table_html(str(self), self.plan.why())
 
 
 def plan_study(path: str | os.PathLike[str], **changes: Any) -> Preview:

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from mlaut.records import Outcome, Status
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "clock"]
 
 _LINE_SECONDS = 10.0
 _FEW = 10  # cells after which a guess of the time left is worth telling
@@ -70,13 +70,13 @@ class Progress:
     def _line(self, tail: str) -> str:
         n, elapsed = self.counts.total(), time.monotonic() - self._begun
         left = (
-            f", about {_clock(elapsed / n * (self._total - n))} left"
+            f", about {clock(elapsed / n * (self._total - n))} left"
             if _FEW <= n < self._total
             else ""
         )
         return (
             f"{n}/{self._total} cells ({n / self._total:.0%}), {self.failed} failed, "
-            f"{_clock(elapsed)} elapsed{left}{tail}"
+            f"{clock(elapsed)} elapsed{left}{tail}"
         )
 
     def _say(self, line: str) -> None:
@@ -117,7 +117,14 @@ def _in_notebook() -> bool:
     return shell is not None and shell.__class__.__name__ == "ZMQInteractiveShell"
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """Write a time as a clock does.
+
+    Examples
+    --------
+    >>> clock(75.4), clock(3675)
+    ('1:15', '1:01:15')
+    """
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -97,8 +97,7 @@ class StudyStatus:
             {"strategy": name, **{word.word: self.of_strategy(name)[word] for word in words}}
             for name in self.strategies
         ]
-        title, *notes = str(self).splitlines()
-        return table_html(title, rows, notes)
+        return table_html(str(self), rows)
 
 
 def study_status(path: str | os.PathLike[str]) -> StudyStatus:

@@ -91,5 +91,4 @@ class RunSummary:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        title, *notes = str(self).splitlines()
-        return table_html(title, notes=notes)
+        return table_html(str(self))

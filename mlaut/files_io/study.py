@@ -112,8 +112,8 @@ class Study:
             for entry in entries
         ]
         names = ", ".join(entry.name for entry in self.strategies) or "none yet"
-        title = f"{self.path}: study of {len(rows)} datasets"
-        return table_html(title, rows, [f"Strategies: {names}"])
+        told = f"{self.path}: study of {len(rows)} datasets\nStrategies: {names}"
+        return table_html(told, rows)
 
     @property
     def journal_path(self) -> Path:

@@ -12,8 +12,9 @@ import threading
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
+from comparing import arrays as arrays_of
+from comparing import assert_same
 from learners import Hostile, Random, Traced
 from sklearn.ensemble import RandomForestClassifier
 
@@ -62,18 +63,7 @@ def make(databases, tmp_path):
 
 
 def arrays(orchestrator):
-    study = Study(orchestrator.hdf5_output_io.path)
-    return {
-        block.dataset: (block.status, block.predictions, block.probabilities)
-        for block in study.blocks()
-    }
-
-
-def assert_same(one, other):
-    assert one.keys() == other.keys()
-    for dataset in one:
-        for left, right in zip(one[dataset], other[dataset], strict=True):
-            np.testing.assert_array_equal(left, right)
+    return arrays_of(Study(orchestrator.hdf5_output_io.path))
 
 
 def test_the_same_arrays_as_on_one_machine(cluster, make):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from comparing import arrays, assert_same
 from learners import Hostile, Random, Traced
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -35,20 +36,6 @@ def orchestrator(databases):
         hdf5_in=input_io, hdf5_out=out_io, dataset_paths=paths, scheme="kfold(3)", seed=1
     )
     return Orchestrator(input_io, out_io, names, "tables")
-
-
-def arrays(study):
-    return {
-        block.dataset: (block.status, block.predictions, block.probabilities)
-        for block in study.blocks()
-    }
-
-
-def assert_same(one, other):
-    assert one.keys() == other.keys()
-    for dataset in one:
-        for left, right in zip(one[dataset], other[dataset], strict=True):
-            np.testing.assert_array_equal(left, right)
 
 
 def test_accuracies_are_those_of_cross_val_score(orchestrator):
