@@ -218,6 +218,17 @@ def test_candidates_scored_in_time_are_chosen_from(monkeypatch):
     assert search.predict(X).shape == Y.shape
 
 
+def test_what_is_scored_in_time_is_spread_over_the_grid(monkeypatch):
+    monkeypatch.setattr(Slow, "seconds", 0.02)
+    search = SharingGridSearchCV(Slow(), {"label": [0] * 100}, cv=STRATIFIED)
+    with pytest.warns(IncompleteSearchWarning), search_limits(deadline=time.time() + 1.5):
+        search.fit(X, Y)
+    scored = np.flatnonzero(search.cv_results_["complete"])
+    assert 2 <= len(scored) < 50
+    assert scored.min() < 40
+    assert scored.max() > 60
+
+
 def test_a_deadline_far_away_changes_nothing():
     with search_limits(deadline=time.time() + 1e6):
         search = SharingGridSearchCV(SVC(), GRID, cv=STRATIFIED).fit(X, Y)

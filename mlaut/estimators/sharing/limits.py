@@ -54,9 +54,10 @@ def search_limits(
     deadline : float, optional
         Seconds since the epoch, as `time.time` gives them. No fit begins after it; the search
         chooses among the candidates that were scored on all folds by then, marks the others in
-        ``cv_results_["complete"]``, and warns with `IncompleteSearchWarning`. A fit that is under
-        way is not cut off, except between the members of an ensemble, and the final fit of the
-        chosen candidate comes on top.
+        ``cv_results_["complete"]``, and warns with `IncompleteSearchWarning`. Candidates are taken
+        in a random order, always the same one, to sample the whole grid. A fit that is under way
+        is not cut off, except between the members of an ensemble, and the final fit of the chosen
+        candidate comes on top.
     skip_hopeless : bool, default False
         Leave out folds of a candidate that could not be chosen whatever they gave. The choice is
         the same, the table is not: ``cv_results_["complete"]`` says which rows are.
