@@ -1,0 +1,215 @@
+"""Lay the study beside the paper: its Table 8, and the two questions that the paper leaves open.
+
+Reads the study as it stands, also before it is finished, and writes CSV tables and pictures::
+
+    python tables.py study.h5 --matrix mlaut2018_121x9_error.csv --out results
+
+``table8.csv`` holds Table 8 of Kazakov and Király (2019). ``--matrix`` is the table of errors on
+121 datasets that the authors published with an earlier version of their study.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.stats import ttest_ind
+
+import mlaut.analysis as ma
+from mlaut.files_io import Study
+
+HERE = Path(__file__).parent
+BASELINE = "BaselineClassifier"
+PAPER = "_paper"
+FOREST = "RandomForestClassifier"
+BETTER = "P(row better)"
+
+
+def cells_of(study: Study) -> pd.DataFrame:
+    """Give a row for every cell that was tried or skipped."""
+    frame = pd.DataFrame([cell for _, cells in study.all_details() for cell in cells])
+    if "candidates_scored" not in frame:
+        frame["candidates_scored"] = np.nan
+    return frame
+
+
+def of_protocol(names: list[str], paper: bool) -> list[str]:
+    """Name the strategies of the paper, or those with its networks trained sensibly."""
+    return [n for n in names if not n.startswith("NN-") or n.endswith(PAPER) == paper]
+
+
+def score(study: Study, cells: pd.DataFrame, paper: bool) -> ma.Results:
+    """Score strategies by accuracy on the datasets on which each was tried or skipped."""
+    names = of_protocol(list(study.block(study.datasets[0]).strategies), paper)
+    counts = cells[cells["strategy"].isin(names)].groupby("dataset").size()
+    datasets = [name for name in study.datasets if counts.get(name, 0) == len(names)]
+    return ma.Results.from_study(study, "accuracy", strategies=names, datasets=datasets)
+
+
+# --------------------------------------------------------------- the paper, and here
+
+
+def beside_table8(results: ma.Results, seconds: pd.Series) -> pd.DataFrame:
+    """Give ranks, accuracies, standard errors of scenario (c) and times, beside the paper's.
+
+    Cells without a result count as the baseline. ``z`` is the difference of the two accuracies in
+    standard errors, as if the two collections were samples of one population of datasets.
+    """
+    paper = pd.read_csv(HERE / "table8.csv", index_col="strategy")
+    known = ma.treat_missing(results.select(strategies=list(paper.index)), BASELINE)
+    mean = ma.mean_estimates(known, as_scores=True).frame
+    here = pd.DataFrame(
+        {
+            "rank": ma.average_ranks(known).frame["average_rank"],
+            "accuracy": mean["value"],
+            "standard_error": mean["standard_error"],
+            "seconds": seconds,
+        }
+    ).loc[paper.index]
+    both = paper.add_suffix(" (paper)").join(here)
+    spread = np.hypot(here["standard_error"], paper["standard_error"])
+    both["z"] = (here["accuracy"] - paper["accuracy"]) / spread
+    return both.sort_values("rank")
+
+
+def on_the_same_datasets(results: ma.Results, matrix: pd.DataFrame) -> pd.DataFrame:
+    """Compare errors here with the published ones, dataset by dataset."""
+    names = {name: name.replace("-", "_") for name in results.datasets}
+    shared = [name for name in results.datasets if names[name] in matrix.index]
+    published = matrix.loc[[names[name] for name in shared]].set_axis(shared)
+    here = results.losses.loc[shared]
+    strategies = [name for name in matrix if name in here]
+    difference = (here[strategies] - published[strategies]).dropna()
+    return pd.DataFrame(
+        {
+            "datasets": len(difference),
+            "error (published)": published.loc[difference.index, strategies].mean(),
+            "error (here)": here.loc[difference.index, strategies].mean(),
+            "difference": difference.mean(),
+            "standard_error": difference.sem(),
+            "z": difference.mean() / difference.sem(),
+            "furthest": difference.abs().idxmax(),
+            "there": [difference.loc[difference[s].abs().idxmax(), s] for s in strategies],
+        }
+    )
+
+
+# --------------------------------------------------------------- what pairing changes
+
+
+def pairing(results: ma.Results) -> pd.DataFrame:
+    """Test every pair with and without its pairing, each family with Bonferroni's correction."""
+    losses = results.losses
+    paired = {"t": ma.t_test(results), "signed rank": ma.wilcoxon_test(results)}
+    table = pd.DataFrame({name: test.to_frame()["p_value"] for name, test in paired.items()})
+    unpaired = [ttest_ind(losses[first], losses[second]).pvalue for first, second in table.index]
+    table["t, unpaired"] = unpaired
+    table["rank sum, unpaired"] = ma.ranksum_test(results).to_frame()["p_value"]
+    corrected = table.apply(lambda p: ma.adjust(p.to_numpy(), "bonferroni"))
+    return table.join(corrected.add_suffix(", Bonferroni"))
+
+
+def decided(table: pd.DataFrame, alpha: float = 0.05) -> pd.Series:
+    """Count the pairs that each test tells apart."""
+    return (table <= alpha).sum().rename("pairs decided").rename_axis(f"of {len(table)} pairs")
+
+
+# ------------------------------------------------------------------------ networks
+
+
+def networks(paper: ma.Results, trained: ma.Results) -> pd.DataFrame:
+    """Compare each network trained for one epoch, trained sensibly, and the forest.
+
+    Only datasets on which all three have a result.
+    """
+    rows = {}
+    for name in (one for one in trained.strategies if one.startswith("NN-")):
+        columns = [trained.scores[[FOREST, name]], paper.scores[name + PAPER]]
+        three = pd.concat(columns, axis=1, join="inner").dropna()
+        mean = three.mean()
+        rows[name] = {
+            "datasets": len(three),
+            "one epoch": mean[name + PAPER],
+            "trained": mean[name],
+            FOREST: mean[FOREST],
+            "P(trained better than one epoch)": probability(three, name, name + PAPER),
+            "P(forest better than trained)": probability(three, FOREST, name),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("network")
+
+
+def probability(scores: pd.DataFrame, first: str, second: str) -> float:
+    """Give the Bayesian signed-rank probability that the first is better on most new datasets."""
+    if len(scores) < 2:
+        return np.nan
+    results = ma.Results.from_table(scores[[first, second]], metric="accuracy")
+    return float(ma.bayesian_signed_rank_test(results).to_frame()[BETTER].iloc[0])
+
+
+# --------------------------------------------------------------------- how it went
+
+
+def statuses(cells: pd.DataFrame) -> pd.DataFrame:
+    """Count cells of each strategy by status, and those whose tuning was cut short."""
+    counts = cells.pivot_table(
+        index="strategy",
+        columns="status",
+        values="dataset",
+        aggfunc="size",
+        fill_value=0,
+        sort=False,
+    )
+    by_strategy = cells.groupby("strategy", sort=False)
+    short = by_strategy["candidates_scored"].count().rename("tuning cut short")
+    seconds = by_strategy["elapsed"].sum().rename("seconds")
+    return counts.join([short, seconds])
+
+
+# ----------------------------------------------------------------------- together
+
+
+def read(path: Path, published: Path | None) -> tuple[dict[str, pd.DataFrame], list[ma.Results]]:
+    """Make every table; with them the results of either way to train networks."""
+    study = Study(path)
+    cells = cells_of(study)
+    paper, trained = (score(study, cells, paper) for paper in (True, False))
+    seconds = ma.AnalyseResults(study).average_training_time()["training"]
+    filled = [ma.treat_missing(results, BASELINE) for results in (paper, trained)]
+    tables = {
+        "table8_here": beside_table8(paper, seconds),
+        "ranks_trained": ma.average_ranks(filled[1]).frame,
+        "networks": networks(paper, trained),
+        "pairing_here": pairing(filled[0]),
+        "cells": statuses(cells),
+        "accuracy": paper.scores.T.combine_first(trained.scores.T),
+    }
+    if published is not None:
+        matrix = pd.read_csv(published, index_col="dataset")
+        tables["same_datasets"] = on_the_same_datasets(paper, matrix)
+        tables["pairing_published"] = pairing(ma.Results.from_table(matrix, metric="error"))
+    return tables, filled
+
+
+def main() -> None:
+    """Read the command line, write the tables, print the counts."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("study", type=Path)
+    parser.add_argument("--matrix", type=Path, help="mlaut2018_121x9_error.csv")
+    parser.add_argument("--out", type=Path, default=Path("results"))
+    given = parser.parse_args()
+    given.out.mkdir(exist_ok=True)
+    tables, results = read(given.study, given.matrix)
+    for name, table in tables.items():
+        table.to_csv(given.out / f"{name}.csv", float_format="%.6g")
+        if name.startswith("pairing"):
+            sys.stdout.write(f"{decided(table).to_frame(name)}\n\n")
+    for name, one in zip(("paper", "trained"), results, strict=True):
+        ma.critical_difference_diagram(one).savefig(given.out / f"ranks_{name}.png", dpi=110)
+        sys.stdout.write(f"networks {name}: {len(one.datasets)} finished datasets\n")
+
+
+if __name__ == "__main__":
+    main()

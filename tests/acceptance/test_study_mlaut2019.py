@@ -1,0 +1,138 @@
+"""The tables of examples/studies/mlaut2019 on a small study with the same names."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import ttest_ind, ttest_rel
+from sklearn.dummy import DummyClassifier
+from sklearn.naive_bayes import GaussianNB
+
+import mlaut.analysis as ma
+from mlaut import Data, Orchestrator
+from mlaut.data import collection
+from mlaut.estimators import Generic_Estimator
+from mlaut.experiments.study_file import choose_strategies, read_study_file
+
+FOLDER = Path(__file__).parents[2] / "examples" / "studies" / "mlaut2019"
+TABLE8 = pd.read_csv(FOLDER / "table8.csv", index_col="strategy")
+SMALL = ["iris", "wine", "zoo", "hepatitis", "glass"]
+TRAINED = [name.removesuffix("_paper") for name in TABLE8.index if name.endswith("_paper")]
+
+
+@pytest.fixture(scope="module")
+def script():
+    spec = importlib.util.spec_from_file_location("tables_of_mlaut2019", FOLDER / "tables.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+class Never(GaussianNB):
+    """Cannot be fitted."""
+
+    def fit(self, X, y):
+        raise ValueError("never")
+
+
+def learner(name):
+    """Give a strategy of that name: the forest learns, one network fails, others guess."""
+    if name in ("RandomForestClassifier", *TRAINED[:2]):
+        kind = GaussianNB()
+    elif name == "NN-4-layer_thin_dropout_lr1_paper":
+        kind = Never()
+    else:
+        kind = DummyClassifier(strategy="prior")
+    return Generic_Estimator(kind, name=name)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mlaut2019")
+    data = Data()
+    tables, outcomes = (data.open_hdf5(folder / name, mode="a") for name in ("in.h5", "study.h5"))
+    tables.save_datasets(collection("starter", names=SMALL), "tables")
+    data.split_datasets(tables, outcomes, scheme="holdout")
+    strategies = [learner(name) for name in (*TABLE8.index, *TRAINED)]
+    Orchestrator(tables, outcomes).run(strategies, engine="inline", verbose=0)
+    return folder / "study.h5"
+
+
+@pytest.fixture(scope="module")
+def tables(script, study, tmp_path_factory):
+    matrix = pd.DataFrame(
+        {"RandomForestClassifier": [0.1, 0.2, 0.3], "SVC": [0.5, 0.6, 0.7]},
+        index=pd.Index(["iris", "wine", "elsewhere"], name="dataset"),
+    )
+    path = tmp_path_factory.mktemp("published") / "matrix.csv"
+    matrix.to_csv(path)
+    return script.read(study, path)[0]
+
+
+def test_the_study_file_names_the_strategies_of_the_paper():
+    file = read_study_file(FOLDER / "study.toml")
+    assert len(file.data.datasets) == len(set(file.data.datasets)) == 35
+    names = [strategy.name for strategy in choose_strategies(file)]
+    assert set(TABLE8.index) <= set(names)
+    assert set(TRAINED) <= set(names)
+    assert len(names) == 12 + 18 + 18
+
+
+def test_table_8_lies_beside_what_was_found(tables):
+    table, scores = tables["table8_here"], tables["accuracy"].T
+    assert set(table.index) == set(TABLE8.index)
+    forest = table.loc["RandomForestClassifier"]
+    found = scores["RandomForestClassifier"]
+    assert forest["accuracy"] == pytest.approx(found.mean())
+    assert forest["standard_error"] == pytest.approx(found.std(ddof=1) / np.sqrt(5))
+    spread = np.hypot(0.013, forest["standard_error"])
+    assert forest["z"] == pytest.approx((forest["accuracy"] - 0.831) / spread)
+    assert table.index[0] == "RandomForestClassifier"  # the only one of the paper that learns
+
+
+def test_a_cell_without_a_result_counts_as_the_baseline(tables):
+    table = tables["table8_here"]
+    failed = table.loc["NN-4-layer_thin_dropout_lr1_paper"]
+    assert failed["accuracy"] == table.loc["BaselineClassifier", "accuracy"]
+    assert np.isnan(failed["seconds"])
+    assert tables["cells"].loc["NN-4-layer_thin_dropout_lr1_paper", "error"] == 5
+
+
+def test_errors_are_compared_on_the_datasets_of_both(tables):
+    row = tables["same_datasets"].loc["SVC"]
+    here = 1 - tables["accuracy"].loc["SVC", ["iris", "wine"]].astype(float).to_numpy()
+    difference = here - [0.5, 0.6]
+    assert row["datasets"] == 2
+    assert row["difference"] == pytest.approx(difference.mean())
+    assert row["furthest"] == ["iris", "wine"][np.abs(difference).argmax()]
+
+
+def test_what_pairing_changes(script):
+    rng = np.random.default_rng(0)
+    level = rng.uniform(0, 0.8, 30)
+    errors = pd.DataFrame({"a": level, "b": level + rng.normal(0.05, 0.02, 30)})
+    errors["c"] = rng.permutation(level)
+    table = script.pairing(ma.Results.from_table(errors, metric="error"))
+    pair = table.loc[("a", "b")]
+    assert pair["t"] == pytest.approx(ttest_rel(errors["a"], errors["b"]).pvalue)
+    assert pair["t, unpaired"] == pytest.approx(ttest_ind(errors["a"], errors["b"]).pvalue)
+    assert pair["t, Bonferroni"] == pytest.approx(3 * pair["t"])
+    counts = script.decided(table)
+    assert counts["t, Bonferroni"] == counts["signed rank, Bonferroni"] == 1
+    assert counts["t, unpaired"] == counts["rank sum, unpaired"] == 0
+
+
+def test_networks_are_compared_on_the_datasets_of_both_protocols(tables):
+    networks = tables["networks"]
+    learnt = networks.loc[TRAINED[0]]
+    assert learnt["datasets"] == 5
+    assert learnt["trained"] == learnt["RandomForestClassifier"] > learnt["one epoch"]
+    assert learnt["P(trained better than one epoch)"] > 0.85
+    none = networks.loc["NN-4-layer_thin_dropout_lr1"]
+    assert none["datasets"] == 0
+    assert np.isnan(none["P(trained better than one epoch)"])
