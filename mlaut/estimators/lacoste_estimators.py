@@ -25,7 +25,6 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -49,6 +48,7 @@ __all__ = [
 NEURONS = [3, 4, 5, 6, 7, 9, 11, 13, 16, 19, 23, 28, 33, 40, 48, 57, 69, 83, 100]
 STUMPS = [1, 2, 3, 4, 6, 10, 14, 21, 31]
 PAIRS_AT_ONCE = 2**21
+SMALLEST_WEIGHT = np.finfo(float).tiny
 
 
 class UnitDistance(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -160,18 +160,24 @@ class ParzenWindow(ClassifierMixin, BaseEstimator):
 
 
 class UniformStump(ClassifierMixin, BaseEstimator):
-    """Cut one feature once, at one of equally spaced thresholds.
+    """Cut one feature once, at one of equally spaced thresholds, by the weighted Gini impurity.
+
+    Boosting fits thousands of them on the same few rows, so what is a clean table is not checked
+    again, and all cuts are compared at once.
 
     Parameters
     ----------
     n_stumps : int, default 10
         Thresholds a feature, between its least and its greatest value in training.
-    random_state : int, RandomState or None, default None
-        Decides between equally good cuts.
 
     Attributes
     ----------
     classes_ : ndarray, shape (n_classes,)
+    feature_ : int
+        The one that is cut; of equally good cuts the first.
+    threshold_ : int
+        How many thresholds of that feature have to be passed to be on the upper side; 0 where
+        nothing can be cut.
 
     Examples
     --------
@@ -180,35 +186,97 @@ class UniformStump(ClassifierMixin, BaseEstimator):
     [0, 1]
     """
 
-    def __init__(self, n_stumps: int = 10, *, random_state: Any = None) -> None:
+    def __init__(self, n_stumps: int = 10) -> None:
         self.n_stumps = n_stumps
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose the cut, by the weighted Gini impurity."""
-        rows, y = validate_data(self, X, y, dtype=np.float64)
+        """Choose the cut: rows (n_rows, n_features), labels and weights (n_rows,)."""
+        rows, y = self._clean_rows_and_labels(X, y)
+        weight = np.ones(len(rows)) if sample_weight is None else np.asarray(sample_weight, float)
+        if weight.shape != y.shape:
+            raise ValueError(f"sample_weight has shape {weight.shape}, the labels have {y.shape}")
+        if not weight.sum() > 0:
+            raise ValueError("the weights of the rows add up to zero")
+        self.classes_, positions = np.unique(y, return_inverse=True)
         self.least_ = rows.min(axis=0)
         span = rows.max(axis=0) - self.least_
         self.step_ = np.where(span > 0, span, 1.0) / (self.n_stumps + 1)
-        tree = DecisionTreeClassifier(max_depth=1, random_state=self.random_state)
-        self.tree_ = tree.fit(self._steps(rows), y, sample_weight=sample_weight)
-        self.classes_ = self.tree_.classes_
+        passed = self._passed(rows, slice(None))
+        of_class = np.arange(len(self.classes_))[:, None] == positions
+        below = _sums_below(passed, [*(of_class * weight), np.ones(len(rows))], self.n_stumps)
+        self._choose(below[:-1], below[-1], (of_class * weight).sum(axis=1), len(rows))
         return self
 
-    def _steps(self, rows: np.ndarray) -> np.ndarray:
-        """Count the thresholds below each value."""
-        return np.clip(np.floor((rows - self.least_) / self.step_), 0, self.n_stumps)
+    def _choose(self, below: np.ndarray, counts: np.ndarray, whole: np.ndarray, n: int) -> None:
+        """Keep the best cut that has rows on both sides, and the class shares on each."""
+        above = whole[:, None, None] - below
+        with np.errstate(divide="ignore", invalid="ignore"):
+            purity = sum((part**2).sum(axis=0) / part.sum(axis=0) for part in (below, above))
+        purity = np.where((counts > 0) & (counts < n), np.nan_to_num(purity), -1.0)
+        self.feature_, cut = divmod(int(purity.argmax()), purity.shape[1])
+        sides = np.array([whole, whole])
+        self.threshold_ = 0
+        if purity[self.feature_, cut] >= 0:
+            sides = np.array([part[:, self.feature_, cut] for part in (below, above)])
+            self.threshold_ = cut + 1
+        self.shares_ = sides / np.maximum(sides.sum(axis=1, keepdims=True), SMALLEST_WEIGHT)
+
+    def _passed(self, rows: np.ndarray, feature: Any) -> np.ndarray:
+        """Count the thresholds that each value has reached."""
+        steps = (rows[:, feature] - self.least_[feature]) / self.step_[feature]
+        return np.clip(steps, 0, self.n_stumps).astype(np.intp)
+
+    def _clean_rows_and_labels(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        if _is_clean(X) and _are_labels(y, len(X)):
+            self.n_features_in_ = X.shape[1]
+            return X, y
+        rows, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        return rows, y
+
+    def _sides(self, X: Any) -> np.ndarray:
+        """Give 1 for rows on the upper side and 0 for others."""
+        check_is_fitted(self)
+        if not (_is_clean(X) and X.shape[1] == self.n_features_in_):
+            X = validate_data(self, X, dtype=np.float64, reset=False)
+        return (self._passed(X, self.feature_) >= max(self.threshold_, 1)).astype(np.intp)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of each side's majority."""
-        check_is_fitted(self)
-        return self.tree_.predict(self._steps(validate_data(self, X, dtype=float, reset=False)))
+        sides = self._sides(X)
+        return self.classes_[self.shares_.argmax(axis=1)][sides]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Give the weighted shares of the classes on the row's side of the cut."""
-        check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
-        return self.tree_.predict_proba(self._steps(rows))
+        sides = self._sides(X)
+        return self.shares_[sides]
+
+
+def _sums_below(passed: np.ndarray, weights: list[np.ndarray], n_stumps: int) -> np.ndarray:
+    """Sum weights of the rows below each threshold: shape (n_weights, n_features, n_stumps)."""
+    n_features = passed.shape[1]
+    place = (passed + np.arange(n_features) * (n_stumps + 1)).ravel()
+    size = n_features * (n_stumps + 1)
+    sums = [np.bincount(place, np.repeat(weight, n_features), size) for weight in weights]
+    return np.reshape(sums, (-1, n_features, n_stumps + 1)).cumsum(axis=2)[:, :, :-1]
+
+
+def _is_clean(X: Any) -> bool:
+    """Whether rows are what `validate_data` would make of them."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype == np.float64
+        and X.ndim == 2
+        and X.size > 0
+        and bool(np.isfinite(X.sum()))
+    )
+
+
+def _are_labels(y: Any, n_rows: int) -> bool:
+    """Whether labels are an array of whole numbers or texts."""
+    if type(y) is not np.ndarray or y.shape != (n_rows,):
+        return False
+    return y.dtype.kind in "iuU" or (y.dtype.kind == "O" and isinstance(y[0], str))
 
 
 @properties(

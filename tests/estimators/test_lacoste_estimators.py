@@ -104,9 +104,42 @@ def test_a_stump_cuts_at_one_of_the_equally_spaced_thresholds(n_stumps):
 
 
 def test_a_stump_with_many_thresholds_is_a_tree_of_depth_1():
-    many = UniformStump(n_stumps=100_000, random_state=0).fit(X, Y)
+    many = UniformStump(n_stumps=100_000).fit(X, Y)
     tree = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(many.predict_proba(X), tree.predict_proba(X))
+
+
+@pytest.mark.parametrize("labels", ["numbers", "texts"])
+def test_a_stump_chooses_as_a_tree_on_the_passed_thresholds(labels):
+    rng = np.random.default_rng(1)
+    for n_stumps in (1, 2, 7, 31):
+        rows, weight = rng.normal(size=(120, 6)), rng.random(120)
+        rows[:, 5] = 3.0
+        y = (rows[:, 0] + rng.normal(size=120) > 0).astype(int) + (rows[:, 1] > 1)
+        y = y if labels == "numbers" else np.array(["a", "b", "c"], dtype=object)[y]
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        steps = np.clip((rows - low) / (np.maximum(high - low, 1e-9) / (n_stumps + 1)), 0, n_stumps)
+        tree = DecisionTreeClassifier(max_depth=1).fit(np.floor(steps), y, sample_weight=weight)
+        stump = UniformStump(n_stumps=n_stumps).fit(rows, y, sample_weight=weight)
+        np.testing.assert_allclose(
+            stump.predict_proba(rows), tree.predict_proba(np.floor(steps)), atol=1e-12
+        )
+        np.testing.assert_array_equal(stump.predict(rows), tree.predict(np.floor(steps)))
+
+
+def test_a_stump_without_anything_to_cut_predicts_the_majority():
+    stump = UniformStump().fit(np.ones((5, 2)), [0, 1, 1, 0, 1])
+    assert stump.threshold_ == 0
+    np.testing.assert_array_equal(stump.predict([[0.0, 0.0], [9.0, 9.0]]), [1, 1])
+    np.testing.assert_allclose(stump.predict_proba([[9.0, 9.0]]), [[0.4, 0.6]])
+
+
+def test_rows_without_weight_do_not_choose_but_count_as_rows():
+    rows, y = np.array([[0.0, 0.0], [1.0, 4.0], [9.0, 9.0]]), np.array([0, 1, 1])
+    stump = UniformStump(n_stumps=8).fit(rows, y, sample_weight=[1.0, 1.0, 0.0])
+    assert stump.predict([[1.0, 4.0]]).tolist() == [1]
+    with pytest.raises(ValueError, match=r"sample_weight has shape \(2,\), the labels have \(3,\)"):
+        stump.fit(rows, y, sample_weight=[1.0, 1.0])
 
 
 def test_stumps_are_boosted_with_their_weights():
