@@ -321,7 +321,7 @@ class Lacoste_Parzen(MlautEstimator):
     estimator_family=["Ensemble_methods"],
     tasks=[CLASSIFICATION],
     preprocessing=Preprocessor(),
-    size_limit=SizeLimit(values=10_000_000),
+    size_limit=SizeLimit(values=30_000_000),
     param_grid={
         "n_estimators": [2**n for n in range(1, 11)],
         "estimator__n_stumps": STUMPS,

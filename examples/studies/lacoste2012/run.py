@@ -1,12 +1,22 @@
-"""Run the whole study, or go on with it: tasks, cells, tables.
+"""Run the whole study, or go on with it: tasks, cells, tables, simulations.
 
 python run.py
 """
 
-from prepare import HERE, prepare
+import sys
 
+from compare import write
+from prepare import HERE, prepare
+from simulations import simulate
+
+from mlaut.errors import MlautError
 from mlaut.experiments import run_study
 
 if __name__ == "__main__":
-    prepare()
-    run_study(HERE / "study.toml")
+    try:
+        prepare(HERE / "input.h5")
+        run_study(HERE / "study.toml")
+    except MlautError as error:  # an interruption too; the same command goes on
+        sys.exit(str(error))
+    write(HERE / "study.h5", HERE / "results")
+    simulate(HERE / "results")

@@ -1,0 +1,255 @@
+"""Lay the study beside the paper: Tables 1 to 4 and 6 of Lacoste, Laviolette & Marchand (2012).
+
+Reads the study as it stands, also before it is finished: tasks on which all four strategies are
+done. ``paper_table6.csv`` and ``paper_pairs.csv`` hold what is printed; a confidence of the sign
+test or the signed rank test has a minus where the second strategy is the better one.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import mlaut.analysis as ma
+from mlaut.files_io import Study
+
+HERE = Path(__file__).parent
+NAMES = {
+    "svm": "Lacoste_SVM",
+    "ann": "Lacoste_ANN",
+    "parzen": "Lacoste_Parzen",
+    "adaBoost": "Lacoste_AdaBoost",
+}
+PAIRS = list(combinations(NAMES, 2))
+ADJACENT = list(zip(list(NAMES)[:-1], list(NAMES)[1:], strict=True))
+"""The pairs whose probabilities Table 6 prints."""
+IN_TABLE_1 = ("Adult", "Glass", "Mushrooms", "Sonar")
+TESTS = ("poisson_binomial", "sign", "signed_rank")
+
+
+def results_of(study: Study) -> ma.Results:
+    """Score the tasks on which all strategies are done, in the paper's order."""
+    every = ma.Results.from_study(study, "accuracy").select(strategies=list(NAMES.values()))
+    done = ma.treat_missing(every, "drop datasets")
+    return done.select(datasets=[name for name in paper_table6().index if name in done.datasets])
+
+
+def paper_table6() -> pd.DataFrame:
+    """Give the paper's Table 6, with the sizes of the test sets."""
+    return pd.read_csv(HERE / "paper_table6.csv", index_col="dataset")
+
+
+# --------------------------------------------------------------- single tasks
+
+
+def counts(results: ma.Results) -> pd.DataFrame:
+    """Count the test points that only one of two strategies gets wrong (k_h and k_g)."""
+    parts = []
+    for first, second in PAIRS:
+        h, g, n = ma.error_counts(results, NAMES[first], NAMES[second])
+        only = {"only_first_wrong": h, "only_second_wrong": g, "n": n}
+        parts.append(
+            pd.DataFrame({"dataset": results.datasets, "first": first, "second": second, **only})
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def table6(results: ma.Results, counted: pd.DataFrame) -> pd.DataFrame:
+    """Give the risks here and in the paper, and their difference in standard errors.
+
+    Both risks are known up to a finite test set; the two are on different rows of a dataset.
+    """
+    paper, risks = paper_table6(), results.losses.to_numpy()
+    n_test, n_train = results.n_test.sum(axis=(1, 2)), results.n_train.max(axis=(1, 2))
+    frame = pd.DataFrame({"train": n_train, "test": n_test}, index=results.datasets)
+    printed = paper.loc[list(results.datasets)]
+    for place, name in enumerate(NAMES):
+        frame[name], frame[f"{name} (paper)"] = risks[:, place], printed[name]
+        frame[f"{name} z"] = z_of_risks(risks[:, place], n_test, printed[name], printed["n"])
+    for first, second in ADJACENT:
+        here = of_pair(counted, first, second)
+        better, _ = ma.prob_better_classifier(here["only_first_wrong"], here["only_second_wrong"])
+        frame[f"{first} > {second}"] = better
+        frame[f"{first} > {second} (paper)"] = printed[f"{first}_{second}"]
+    return frame.rename_axis("dataset")
+
+
+def of_pair(counted: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
+    """Choose the counts of one pair of strategies."""
+    return counted[(counted["first"] == first) & (counted["second"] == second)]
+
+
+def z_of_risks(here, n_here, there, n_there) -> np.ndarray:
+    """Divide the difference of two risks by its standard error, from the posteriors of both."""
+    posteriors = [
+        ma.risk_posterior(np.rint(np.asarray(risk) * n), n)
+        for risk, n in ((here, n_here), (there, n_there))
+    ]
+    spread = np.hypot(*(posterior.standard_deviation for posterior in posteriors))
+    return (np.asarray(here) - np.asarray(there)) / spread
+
+
+# --------------------------------------------------------------- over tasks
+
+
+def pairs_of(counted: pd.DataFrame) -> pd.DataFrame:
+    """Compare all pairs by the three tests: the paper's Tables 2, 3 and 4 in one."""
+    rows = {}
+    for first, second in PAIRS:
+        one = of_pair(counted, first, second)
+        h, g = one["only_first_wrong"].to_numpy(), one["only_second_wrong"].to_numpy()
+        tests = ma.lacoste_comparison(h, g, one["n"], (first, second))
+        rows[first, second] = {
+            **confidences(tests, first),
+            "wins": (h < g).sum(),
+            "losses": (h > g).sum(),
+        }
+    return with_shares(pd.DataFrame.from_dict(rows, orient="index"))
+
+
+def confidences(tests: tuple[ma.TestResult, ...], first: str) -> dict[str, float]:
+    """Give the probability, and the signed confidences 1 - p of the two other tests."""
+    bayes, sign, ranks = tests
+    half = (sign.n - sign.ties) / 2
+    return {
+        "poisson_binomial": bayes.probabilities[f"P({first} better)"],
+        "sign": np.copysign(1 - sign.p_value, sign.statistic - half),
+        "signed_rank": np.copysign(1 - ranks.p_value, ranks.effects[0].value),
+    }
+
+
+def pairs_of_risks(table: pd.DataFrame) -> pd.DataFrame:
+    """Do the same from printed risks: what the paper's Table 6 gives for its Tables 2, 3 and 4.
+
+    The Poisson binomial test for the three pairs whose probabilities are printed. Differences below
+    a rounding of the risks are ties here, and were not all ties for the authors.
+    """
+    rows = {}
+    for first, second in PAIRS:
+        gain = (table[second] - table[first]).round(6).to_numpy()
+        wins, losses = (gain > 0).sum(), (gain < 0).sum()
+        sign = ma.lacoste_sign_test(wins, losses, (first, second), ties=(gain == 0).sum())
+        p = table.get(f"{first}_{second}", pd.Series([0.5] * len(table)))
+        bayes = ma.poisson_binomial_from_probabilities(p, (first, second))
+        tests = (bayes, sign, ma.lacoste_signed_rank_test(gain, (first, second)))
+        rows[first, second] = {**confidences(tests, first), "wins": wins, "losses": losses}
+        if (first, second) not in ADJACENT:
+            rows[first, second]["poisson_binomial"] = np.nan
+    return with_shares(pd.DataFrame.from_dict(rows, orient="index"))
+
+
+def with_shares(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add the posterior mean and standard deviation of the share of wins."""
+    share = ma.risk_posterior(frame["wins"], frame["wins"] + frame["losses"])
+    frame["share"], frame["share_error"] = share.mean, share.standard_deviation
+    return frame.rename_axis(["first", "second"])
+
+
+def tables2to4(counted: pd.DataFrame) -> pd.DataFrame:
+    """Lay four versions of the paper's Tables 2 to 4 side by side.
+
+    As printed; from the printed Table 6, all 22 tasks and those that are here; and from this study.
+    """
+    printed = pd.read_csv(HERE / "paper_pairs.csv", index_col=["first", "second"])
+    paper = paper_table6()
+    sources = {
+        "printed": printed,
+        "from Table 6": pairs_of_risks(paper),
+        "from Table 6, tasks here": pairs_of_risks(paper.loc[counted["dataset"].unique()]),
+        "here": pairs_of(counted),
+    }
+    return pd.concat(sources, axis=1).swaplevel(axis=1)[
+        [
+            (test, source)
+            for test in (*TESTS, "wins", "losses", "share", "share_error")
+            for source in sources
+            if test in sources[source]
+        ]
+    ]
+
+
+# --------------------------------------------------------------- what tuning did
+
+
+def tuning(study: Study) -> pd.DataFrame:
+    """Say for every cell what tuning chose, of how many candidates, and in how many seconds."""
+    short = {long: name for name, long in NAMES.items()}
+    rows = []
+    for dataset, cells in study.all_details():
+        for cell in cells:
+            seconds = dict(zip(("tuning_s", "fit_s", "predict_s"), cell["seconds"], strict=True))
+            about = {
+                key: cell.get(key) for key in ("candidates", "candidates_scored", "tuning_score")
+            }
+            chosen = cell.get("best_params") or {}
+            told = " ".join(f"{key}={of_number(value)}" for key, value in chosen.items())
+            rows.append(
+                {"dataset": dataset, "strategy": short[cell["strategy"]], "status": cell["status"]}
+                | about
+                | {"chosen": told}
+                | seconds
+            )
+    return pd.DataFrame(rows).set_index(["dataset", "strategy"])
+
+
+def of_number(value: object) -> str:
+    """Write a parameter shortly."""
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def searched(cells: pd.DataFrame) -> pd.DataFrame:
+    """Say of how many cells the whole grid was scored, and which share of it of the others."""
+    share = cells["candidates_scored"] / cells["candidates"]
+    by = share.groupby("strategy", sort=False)
+    whole = (share == 1).groupby("strategy", sort=False).sum()
+    seconds = (
+        cells[["tuning_s", "fit_s", "predict_s"]].sum(axis=1).groupby("strategy", sort=False).sum()
+    )
+    columns = {
+        "cells": by.size(),
+        "whole grid": whole,
+        "least share": by.min(),
+        "median share": by.median(),
+    }
+    return pd.DataFrame({**columns, "seconds": seconds})
+
+
+# --------------------------------------------------------------- all
+
+
+def read(study: Study) -> dict[str, pd.DataFrame]:
+    """Make all tables of what is done."""
+    results = results_of(study)
+    counted, cells = counts(results), tuning(study)
+    risks = table6(results, counted)
+    return {
+        "counts": counted.set_index(["dataset", "first", "second"]),
+        "table6": risks,
+        "table1": risks.loc[[name for name in IN_TABLE_1 if name in risks.index]].drop(
+            columns=[name for name in risks if "adaBoost" in name]
+        ),
+        "tables2to4": tables2to4(counted),
+        "tuning": cells,
+        "searched": searched(cells),
+    }
+
+
+def write(study: Path, folder: Path) -> dict[str, pd.DataFrame]:
+    """Write each table as CSV and most of them in one Markdown page; draw the pairs."""
+    tables = read(Study(study))
+    folder.mkdir(parents=True, exist_ok=True)
+    page = []
+    for name, table in tables.items():
+        table.to_csv(folder / f"{name}.csv", float_format="%.6g")
+        if name not in ("counts", "tuning"):
+            shown = ma.ResultTable(name=name, frame=table, source="")
+            page.append(f"## {name}\n\n{shown.to_markdown()}\n")
+    (folder / "tables.md").write_text("\n".join(page), encoding="utf-8")
+    return tables
+
+
+if __name__ == "__main__":
+    write(HERE / "study.h5", HERE / "results")
