@@ -16,7 +16,7 @@ import mlaut.analysis as ma
 from mlaut import Data, Orchestrator
 from mlaut.data import from_frame
 from mlaut.estimators import Generic_Estimator
-from mlaut.experiments.study_file import read_study_file
+from mlaut.experiments.study_file import choose_strategies, read_study_file
 from mlaut.files_io import Study
 
 ROOT = Path(__file__).parents[2]
@@ -58,6 +58,7 @@ def study(tmp_path_factory):
         "Lacoste_Parzen": KNeighborsClassifier(3),
         "Lacoste_ANN": KNeighborsClassifier(),
         "Lacoste_AdaBoost": DummyClassifier(),
+        "Lacoste_SVM_scaled": KNeighborsClassifier(1),
     }
     given = [Generic_Estimator(kind, name=name) for name, kind in kinds.items()]
     without = [name for name in splits if name != "Liver"]
@@ -82,7 +83,10 @@ def test_the_study_file_and_the_tasks_name_the_same_datasets(scripts):
     file = read_study_file(FOLDER / "study.toml")
     assert list(file.data.datasets) == [task.name for task in scripts.prepare.TASKS]
     assert set(file.data.datasets) <= set(scripts.compare.paper_table6().index)
-    assert set(file.strategies.names) == set(scripts.compare.NAMES.values())
+    names = [strategy.name for strategy in choose_strategies(file)]
+    assert sorted(names) == sorted(
+        [*scripts.compare.NAMES.values(), *scripts.compare.SCALED.values()]
+    )
 
 
 @pytest.fixture
@@ -122,7 +126,7 @@ def test_a_gap_may_be_a_category_and_few_rows_train(scripts, monkeypatch):
 def test_tasks_that_are_not_finished_are_left_out(made):
     assert made["table6"].index.tolist() == ["Adult", "Glass", "Sonar", "Waveform"]  # not Liver
     assert made["table1"].index.tolist() == ["Adult", "Glass", "Sonar"]
-    assert len(made["tuning"]) == 19
+    assert len(made["tuning"]) == 4 * 5 + 3
 
 
 def test_risks_lie_beside_those_of_the_paper(scripts, made, study):
@@ -137,6 +141,17 @@ def test_risks_lie_beside_those_of_the_paper(scripts, made, study):
     assert row["svm z"] == pytest.approx((risk - 0.14) / spread)
     h, g, _ = ma.error_counts(results.select(datasets=["Glass"]), "Lacoste_SVM", "Lacoste_ANN")
     assert row["svm > ann"] == ma.prob_better_classifier(h, g)[0][0]
+
+
+def test_scaled_features_lie_beside_those_as_they_are(made):
+    table = made["scaled"]
+    assert table.index.tolist() == ["Adult", "Glass", "Sonar", "Waveform"]
+    assert (table["svm"] == made["table6"].loc[table.index, "svm"]).all()
+    assert (table["svm scaled"] != table["svm"]).any()
+    assert (
+        np.sign(table["svm scaled z"]).eq(np.sign(table["svm scaled"] - table["svm (paper)"])).all()
+    )
+    assert not any("parzen" in name for name in table)
 
 
 def test_pairs_are_compared_in_four_versions(made, study):

@@ -24,6 +24,7 @@ NAMES = {
     "adaBoost": "Lacoste_AdaBoost",
 }
 PAIRS = list(combinations(NAMES, 2))
+SCALED = {"svm": "Lacoste_SVM_scaled", "parzen": "Lacoste_Parzen_scaled"}
 ADJACENT = list(zip(list(NAMES)[:-1], list(NAMES)[1:], strict=True))
 """The pairs whose probabilities Table 6 prints."""
 IN_TABLE_1 = ("Adult", "Glass", "Mushrooms", "Sonar")
@@ -75,6 +76,23 @@ def table6(results: ma.Results, counted: pd.DataFrame) -> pd.DataFrame:
         frame[f"{first} > {second}"] = better
         frame[f"{first} > {second} (paper)"] = printed[f"{first}_{second}"]
     return frame.rename_axis("dataset")
+
+
+def scaled(study: Study) -> pd.DataFrame:
+    """Give the risks of the two kernel strategies without and with scaled features, and printed."""
+    every, paper = ma.Results.from_study(study, "accuracy"), paper_table6()
+    columns = {}
+    for name, other in SCALED.items():
+        if other not in every.strategies:
+            continue
+        both = ma.treat_missing(every.select(strategies=[NAMES[name], other]), "drop datasets")
+        printed, sizes = paper.loc[list(both.datasets)], both.n_test.sum(axis=(1, 2))
+        known = (printed[name], printed["n"])
+        for column, risks in zip((name, f"{name} scaled"), both.losses.T.to_numpy(), strict=True):
+            columns[column] = pd.Series(risks, both.datasets)
+            columns[f"{column} z"] = pd.Series(z_of_risks(risks, sizes, *known), both.datasets)
+        columns[f"{name} (paper)"] = printed[name]
+    return pd.DataFrame(columns).rename_axis("dataset")
 
 
 def of_pair(counted: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
@@ -177,6 +195,7 @@ def tables2to4(counted: pd.DataFrame) -> pd.DataFrame:
 def tuning(study: Study) -> pd.DataFrame:
     """Say for every cell what tuning chose, of how many candidates, and in how many seconds."""
     short = {long: name for name, long in NAMES.items()}
+    short |= {long: f"{name} scaled" for name, long in SCALED.items()}
     rows = []
     for dataset, cells in study.all_details():
         for cell in cells:
@@ -232,6 +251,7 @@ def read(study: Study) -> dict[str, pd.DataFrame]:
             columns=[name for name in risks if "adaBoost" in name]
         ),
         "tables2to4": tables2to4(counted),
+        "scaled": scaled(study),
         "tuning": cells,
         "searched": searched(cells),
     }
