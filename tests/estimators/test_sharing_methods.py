@@ -10,7 +10,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.linear_model import Lasso, LassoLars, Ridge
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -23,7 +23,15 @@ from mlaut.estimators.sharing.linear import LarsPaths, Lassos, Ridges
 from mlaut.estimators.sharing.neighbours import Neighbours
 from mlaut.estimators.sharing.trees import Trees, n_drawn_features
 
-from .sharing_cases import CLASSES, NUMBERS, STRATIFIED, both, check_all_shared, check_equal
+from .sharing_cases import (
+    CLASSES,
+    NUMBERS,
+    SHUFFLED,
+    STRATIFIED,
+    both,
+    check_all_shared,
+    check_equal,
+)
 
 SEED = {"random_state": 0}
 
@@ -58,6 +66,89 @@ def test_equally_far_neighbours_are_those_that_a_search_for_that_number_takes(al
         np.testing.assert_allclose(
             model.predict_proba(fold.X_test), alone.predict_proba(fold.X_test), rtol=0, atol=1e-15
         )
+
+
+def _binary(n_columns, seed=0):
+    return np.random.default_rng(seed).integers(0, 2, (110, n_columns)).astype(float)
+
+
+TIED = {
+    "zeros and ones": _binary(18),
+    "few zeros and ones": _binary(5),
+    "halves": _binary(18) / 2,
+    "every row three times": np.repeat(_binary(20, seed=1)[:40], 3, axis=0)[:110],
+    "mostly zeros": _binary(40) * _binary(40, seed=1) * _binary(40, seed=2),
+    "all rows alike": np.ones((110, 2)),
+}
+
+
+def check_votes(table, algorithm, n_classes, sizes):
+    X = TIED[table]
+    y = np.random.default_rng(n_classes).integers(0, n_classes, len(X))
+    base, grid = KNeighborsClassifier(algorithm=algorithm), {"n_neighbors": sizes, "p": [1, 2]}
+    plain, sharing = both(base, grid, X, y, STRATIFIED)
+    check_equal(plain, sharing)
+    check_all_shared(sharing)
+
+
+@pytest.mark.parametrize("table", TIED)
+@pytest.mark.parametrize(("algorithm", "n_classes"), [("auto", 2), ("brute", 5), ("ball_tree", 3)])
+def test_votes_of_equally_far_neighbours_are_those_of_scikit_learn(table, algorithm, n_classes):
+    check_votes(table, algorithm, n_classes, [1, 2, 3, 8, 36, 73])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table", TIED)
+@pytest.mark.parametrize("algorithm", ["auto", "brute"])
+def test_votes_for_every_number_of_neighbours(table, algorithm):
+    check_votes(table, algorithm, 4, list(range(1, 74)))
+
+
+@pytest.mark.parametrize("table", TIED)
+def test_means_of_equally_far_neighbours_are_those_of_scikit_learn(table):
+    X = TIED[table]
+    y = X[:, 0] + np.random.default_rng(0).normal(size=len(X))
+    grid = {"n_neighbors": [1, 2, 7, 36, 73], "p": [1, 2]}
+    plain, sharing = both(KNeighborsRegressor(), grid, X, y, SHUFFLED)
+    check_equal(plain, sharing, within=1e-14)
+    check_all_shared(sharing)
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "searches"),
+    [
+        ("zeros and ones", {}, 1),
+        ("zeros and ones", {"weights": "distance"}, 2),
+        ("halves", {}, 2),
+        ("few zeros and ones", {}, 2),  # a tree goes through its rows in an order of its own
+        ("few zeros and ones", {"algorithm": "brute"}, 1),
+    ],
+)
+def test_both_distances_are_one_search_of_zeros_and_ones(table, options, searches):
+    X = TIED[table]
+    fold = fold_of(X, np.arange(len(X)) % 2)
+    base = KNeighborsClassifier(**options)
+    candidates = [Candidate(i, base, {"n_neighbors": 3, "p": i + 1}) for i in range(2)]
+    models = [indices for indices, _, _ in Neighbours().models(candidates, fold)]
+    assert models == ([(0, 1)] if searches == 1 else [(0,), (1,)])
+
+
+def test_another_way_of_searching_is_left_to_scikit_learn(monkeypatch):
+    monkeypatch.setattr(neighbours, "FEW_COLUMNS", 2)  # as if scikit-learn had changed its rule
+    X, y = CLASSES["ties"]
+    grid = {"n_neighbors": [1, 5, 30]}
+    plain, sharing = both(KNeighborsClassifier(), grid, X, y, STRATIFIED)
+    check_equal(plain, sharing)
+    assert sharing.sharing_["plain"] == 9
+
+
+def test_votes_are_counted_in_parts(monkeypatch):
+    monkeypatch.setattr(neighbours, "MOST_COUNTS", 200)
+    X, y = CLASSES["ties"]
+    grid = {"n_neighbors": list(range(1, 20))}
+    plain, sharing = both(KNeighborsClassifier(), grid, X, y, STRATIFIED)
+    check_equal(plain, sharing)
+    check_all_shared(sharing)
 
 
 def test_neighbours_are_looked_up_again_only_where_it_matters(monkeypatch):

@@ -52,7 +52,7 @@ def groups_of(base: Any, points: Sequence[Mapping[str, Any]]) -> list[Group]:
     Examples
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> grid = [{"n_neighbors": n, "p": p} for n in (1, 3, 5) for p in (1, 2)]
+    >>> grid = [{"n_neighbors": n, "leaf_size": size} for n in (1, 3, 5) for size in (9, 30)]
     >>> [[c.index for c in group.candidates] for group in groups_of(KNeighborsClassifier(), grid)]
     [[0, 2, 4], [1, 3, 5]]
     """

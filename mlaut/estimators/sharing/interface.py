@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.metaestimators import available_if
 
 __all__ = [
@@ -206,5 +206,5 @@ def stand_in(estimator: Any, classes: Any = None, **answers: Callable[[Any], Any
     >>> model.predict([[1], [2]]), hasattr(model, "predict_proba")
     ([7.0, 7.0], False)
     """
-    kind = _StandInClassifier if is_classifier(estimator) else _StandInRegressor
+    kind = _StandInClassifier if isinstance(estimator, ClassifierMixin) else _StandInRegressor
     return kind(answers, classes)

@@ -2,7 +2,8 @@
 
 The first ``k`` of the ``K`` nearest rows are the ``k`` nearest, except where distances are equal:
 which of equally distant rows the search for ``k`` takes depends on ``k``. Such rows are looked up
-again for that ``k``, unless all in question have the same label, so that it does not matter.
+again for that ``k``, unless all in question have the same label, or one class wins whichever are
+taken. On tables of zeros and ones alone, ``p = 1`` and ``p = 2`` are one search.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics._pairwise_distances_reduction import ArgKmin
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, gen_batches
 
 from mlaut.estimators.sharing.interface import (
     Candidate,
@@ -29,28 +30,34 @@ from mlaut.estimators.sharing.interface import (
 
 __all__ = ["Neighbours"]
 
+FEW_COLUMNS = 15
+"""Beyond, ``algorithm="auto"`` compares all rows."""
+
+MOST_COUNTS = 2**22
+"""Votes that are counted at one go."""
+
 
 class Neighbours(Sharer):
-    """Shares among values of ``n_neighbors``."""
+    """Shares among values of ``n_neighbors``, and of ``p`` where it makes no difference."""
 
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Give all but ``n_neighbors``."""
+        """Give all but ``n_neighbors`` and ``p``."""
         if type(candidate.base) not in (KNeighborsClassifier, KNeighborsRegressor):
             return None
         metric = candidate.setting("metric")
         if not isinstance(metric, str) or metric == "precomputed":
             return None
-        return type(candidate.base).__name__, candidate.rest("n_neighbors")
+        return type(candidate.base).__name__, candidate.rest("n_neighbors", "p")
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
         """Find the neighbours of each way of searching once."""
         n_rows = len(fold.y_train)
-        sizes = {c.index: c.setting("n_neighbors") for c in candidates}
-        valid = [c for c in candidates if _is_size(sizes[c.index], n_rows)]
-        for many in (False, True):  # how it searches depends on the number, see `_fit_method`
-            group = [c for c in valid if (sizes[c.index] >= n_rows // 2) == many]
-            if group:
-                yield from _share(group, sizes, fold)
+        ways: dict[tuple[bool, Hashable], list[Candidate]] = {}
+        for candidate in candidates:
+            if _is_size(candidate.setting("n_neighbors"), n_rows):
+                ways.setdefault(_way(candidate, fold), []).append(candidate)
+        for (compares_all, _), group in ways.items():
+            yield from _share(group, compares_all, fold)
 
 
 def _is_size(value: Any, n_rows: int) -> bool:
@@ -58,22 +65,51 @@ def _is_size(value: Any, n_rows: int) -> bool:
     return whole and bool(1 <= value <= n_rows)
 
 
-def _share(group: list[Candidate], sizes: dict[int, int], fold: Fold) -> Iterator[Shared]:
-    largest = max(group, key=lambda c: sizes[c.index])
-    fitted = largest.estimator().fit(fold.X_train, fold.y_train)
-    if fitted._y.ndim != 1:
-        raise CannotShareError("several targets")
-    wanted = sorted({int(sizes[c.index]) for c in group})
-    tables = per_table(lambda X: _Table(fitted, X, wanted))
-    votes = isinstance(fitted, KNeighborsClassifier) and fitted.weights in ("uniform", None)
+def _way(candidate: Candidate, fold: Fold) -> tuple[bool, Hashable]:
+    """Say whether it compares all rows, see scikit-learn's `_fit_method`, and by which distance."""
+    n_rows, n_columns = len(fold.y_train), np.shape(fold.X_train)[1]
+    compares_all = candidate.setting("algorithm") == "brute" or (
+        candidate.setting("algorithm") == "auto"
+        and (n_columns > FEW_COLUMNS or candidate.setting("n_neighbors") >= n_rows // 2)
+    )
+    either = (
+        compares_all
+        and candidate.setting("p") in (1, 2)
+        and candidate.setting("metric") == "minkowski"
+        and candidate.setting("metric_params") is None
+        and candidate.setting("weights") in ("uniform", None)
+        and fold.once("zeros and ones", lambda: _zeros_and_ones(fold))
+    )
+    return compares_all, None if either else candidate.rest("n_neighbors")
+
+
+def _zeros_and_ones(fold: Fold) -> bool:
+    """Whether the sum of differences and that of their squares are the same, without rounding."""
+    tables = (fold.X_train, fold.X_test)
+    numbers = all(isinstance(X, np.ndarray) and X.dtype == np.float64 for X in tables)
+    return numbers and all(bool(((X == 0) | (X == 1)).all()) for X in tables)
+
+
+def _share(group: list[Candidate], compares_all: bool, fold: Fold) -> Iterator[Shared]:
+    sizes: dict[int, list[int]] = {}
     for candidate in group:
+        sizes.setdefault(int(candidate.setting("n_neighbors")), []).append(candidate.index)
+    # Of two equal distances, squares are quicker.
+    widest = max(group, key=lambda c: (c.setting("n_neighbors"), c.setting("p") == 2))
+    fitted = widest.estimator().fit(fold.X_train, fold.y_train)
+    if fitted._y.ndim != 1 or (fitted._fit_method == "brute") != compares_all:
+        raise CannotShareError("several targets, or another way of searching")
+    tables = per_table(lambda X: _Table(fitted, X, sorted(sizes)))
+    for size, indices in sizes.items():
         fold.check_time()
-        size = int(sizes[candidate.index])
-        model = _voter(fitted, tables, size) if votes else _averager(fitted, tables, size)
-        yield Shared((candidate.index,), model, fold)
+        yield Shared(tuple(indices), _model(fitted, tables, size), fold)
 
 
-def _voter(fitted: Any, tables: Callable[[Any], _Table], size: int) -> Any:
+def _model(fitted: Any, tables: Callable[[Any], _Table], size: int) -> Any:
+    if fitted.weights not in ("uniform", None):
+        return _weigher(fitted, tables, size)
+    if isinstance(fitted, KNeighborsRegressor):
+        return stand_in(fitted, predict=lambda X: tables(X).means(size))
     return stand_in(
         fitted,
         fitted.classes_,
@@ -82,7 +118,7 @@ def _voter(fitted: Any, tables: Callable[[Any], _Table], size: int) -> Any:
     )
 
 
-def _averager(fitted: Any, tables: Callable[[Any], _Table], size: int) -> Any:
+def _weigher(fitted: Any, tables: Callable[[Any], _Table], size: int) -> Any:
     """Copy the fitted estimator, with the neighbours that it asks for looked up."""
     model = copy.copy(fitted)
     model.n_neighbors = size
@@ -100,78 +136,38 @@ class _Table:
     def __init__(self, fitted: Any, X: Any, sizes: list[int]) -> None:
         self._fitted, self._X = fitted, X
         self._sizes = sizes
-        width = min(sizes[-1] + 1, fitted.n_samples_fit_)
-        self._distances, self._rows = fitted.kneighbors(X, width)
+        self._width = min(sizes[-1] + 1, fitted.n_samples_fit_)
+        self._distances, self._rows = fitted.kneighbors(X, self._width)
         self._labels = fitted._y[self._rows]
         # A vote is decided by the set of neighbours; a sum of weights also by their order.
         self._by_set = fitted.weights in ("uniform", None)
-        self._winners: dict[int, np.ndarray] | None = None
 
-    @property
+    # ---- answers
+
+    @cached_property
     def winners(self) -> dict[int, np.ndarray]:
         """For each size the class, as a position, that most neighbours have; ties: the first."""
-        if self._winners is None:
-            self._winners = self._vote()
-        return self._winners
-
-    def _vote(self) -> dict[int, np.ndarray]:
-        every = np.arange(len(self._labels))
-        counts = np.zeros((len(every), len(self._fitted.classes_)), dtype=np.int32)
-        winners = {}
-        for column in range(self._sizes[-1]):
-            counts[every, self._labels[:, column]] += 1
-            if column + 1 in self._sizes:
-                winners[column + 1] = counts.argmax(axis=1)
-        for size in self._sizes:
-            unsure = self._unsure(size)
-            if unsure.size:
-                winners[size][unsure] = self._decide(unsure, size)
-        return winners
-
-    def _decide(self, unsure: np.ndarray, size: int) -> np.ndarray:
-        """Give the winner where it is the same whichever of equal rows are taken; look up others.
-
-        Positions and counts are put in one number, so that a draw goes to the first class.
-        """
-        lowest, highest = self._bounds(unsure, size)
-        n_classes = lowest.shape[1]
-        precedence = np.arange(n_classes)[::-1]
-        lowest, highest = lowest * n_classes + precedence, highest * n_classes + precedence
-        winners = lowest.argmax(axis=1)
-        every = np.arange(len(unsure))
-        secured = lowest[every, winners]
-        highest[every, winners] = -1
-        open_ = np.flatnonzero(highest.max(axis=1) > secured)
-        if open_.size:
-            rows = self._look_up(unsure[open_], size)
-            winners[open_] = self._count(rows).argmax(axis=1)
-        return winners
-
-    def _bounds(self, unsure: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """Give the fewest and the most votes that each class can have."""
-        distances, labels = self._distances[unsure], self._labels[unsure]
-        last = distances[:, size - 1][:, None]
-        closer, equal = distances < last, distances == last
-        sure, tied = self._tally(labels, closer), self._tally(labels, equal)
-        free = size - closer.sum(axis=1)[:, None]
-        others = equal.sum(axis=1)[:, None] - tied
-        unseen = equal[:, [-1]] & (distances.shape[1] < self._fitted.n_samples_fit_)
-        fewest = np.where(unseen, 0, np.maximum(0, free - others))
-        most = np.where(unseen, free, np.minimum(free, tied))
-        return sure + fewest, sure + most
-
-    def _tally(self, labels: np.ndarray, counted: np.ndarray) -> np.ndarray:
-        n_classes = len(self._fitted.classes_)
-        codes = labels + np.arange(len(labels))[:, None] * n_classes
-        tally = np.bincount(codes[counted], minlength=len(labels) * n_classes)
-        return tally.reshape(len(labels), n_classes)
+        part = max(1, MOST_COUNTS // ((self._width + 1) * len(self._fitted.classes_)))
+        found = [self._vote(rows) for rows in gen_batches(len(self._labels), part)]
+        winners, open_ = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        for column, size in enumerate(self._sizes):
+            rows = np.flatnonzero(open_[:, column])
+            if rows.size:
+                votes = self._count(self._look_up(rows, size))
+                winners[rows, column] = votes.argmax(axis=1)
+        return dict(zip(self._sizes, winners.T, strict=True))
 
     def counts(self, size: int) -> np.ndarray:
         """Count the neighbours of each class: shape (n_rows, n_classes)."""
         return self._count(self.nearest(size, False))
 
-    def _count(self, rows: np.ndarray) -> np.ndarray:
-        return self._tally(self._fitted._y[rows], np.ones(rows.shape, dtype=bool))
+    def means(self, size: int) -> np.ndarray:
+        """Average the targets of the neighbours."""
+        means = self._labels[:, :size].sum(axis=1) / size
+        unsure = self._unsure(size)
+        if unsure.size:
+            means[unsure] = self._fitted._y[self._look_up(unsure, size)].sum(axis=1) / size
+        return means
 
     def nearest(self, size: int, return_distance: bool) -> Any:
         """Give what ``kneighbors`` gives for this size."""
@@ -182,22 +178,79 @@ class _Table:
             rows[unsure] = self._look_up(unsure, size)
         return (distances, rows) if return_distance else rows
 
+    def _count(self, rows: np.ndarray) -> np.ndarray:
+        n_classes = len(self._fitted.classes_)
+        codes = self._fitted._y[rows] + np.arange(len(rows))[:, None] * n_classes
+        tally = np.bincount(codes.ravel(), minlength=len(rows) * n_classes)
+        return tally.reshape(len(rows), n_classes)
+
+    # ---- equal distances
+
+    @cached_property
+    def _equal(self) -> np.ndarray:
+        """Whether each neighbour is as far as the one before it."""
+        equal = np.zeros(self._distances.shape, dtype=bool)
+        np.equal(self._distances[:, 1:], self._distances[:, :-1], out=equal[:, 1:])
+        return equal
+
+    @cached_property
+    def _runs(self) -> tuple[np.ndarray, np.ndarray]:
+        """For each neighbour, where the run of equal distances that it is in starts and ends."""
+        columns = np.arange(self._width)
+        starts = np.maximum.accumulate(np.where(self._equal, 0, columns), axis=1)
+        last = np.ones(self._equal.shape, dtype=bool)
+        last[:, :-1] = ~self._equal[:, 1:]
+        ends = np.where(last, columns + 1, self._width)[:, ::-1]
+        return starts, np.minimum.accumulate(ends, axis=1)[:, ::-1]
+
+    @cached_property
+    def _doubtful(self) -> np.ndarray:
+        """For each number of neighbours, from 1, whether they need not be the first ones."""
+        doubtful = np.zeros(self._equal.shape, dtype=bool)
+        if self._by_set:
+            doubtful[:, :-1] = self._equal[:, 1:] & self._differ[:, :-1]
+        else:
+            doubtful[:, :-1] = np.logical_or.accumulate(self._equal, axis=1)[:, 1:]
+        return doubtful
+
+    @cached_property
+    def _differ(self) -> np.ndarray:
+        """Whether rows that are as far as a neighbour may have different labels."""
+        starts, ends = self._runs
+        other = np.zeros(self._equal.shape, dtype=np.intp)
+        other[:, 1:] = self._labels[:, 1:] != self._labels[:, :-1]
+        changes = np.cumsum(other, axis=1)
+        inside = np.take_along_axis(changes, ends - 1, axis=1)
+        return (inside > np.take_along_axis(changes, starts, axis=1)) | self._unseen(ends)
+
+    def _unseen(self, ends: np.ndarray) -> np.ndarray:
+        """Whether a run may go on beyond the neighbours that were asked for."""
+        return (ends == self._width) & (self._width < self._fitted.n_samples_fit_)
+
     def _unsure(self, size: int) -> np.ndarray:
         """Give the rows whose neighbours of this number need not be the first ones."""
-        if size == self._distances.shape[1]:  # all training rows: none is left to tie with
-            return np.empty(0, dtype=np.intp)
-        first = size - 1 if self._by_set else 0
-        gaps = np.diff(self._distances[:, first : size + 1], axis=1)
-        tied = np.flatnonzero((gaps == 0).any(axis=1))
-        return tied[self._matters(tied, size)] if self._by_set and tied.size else tied
+        return np.flatnonzero(self._doubtful[:, size - 1])
 
-    def _matters(self, tied: np.ndarray, size: int) -> np.ndarray:
-        """Whether the rows that are as far as the last of the list have different labels."""
-        equal = self._distances[tied] == self._distances[tied, size - 1][:, None]
-        labels = self._labels[tied]
-        differ = (equal & (labels != labels[:, [size - 1]])).any(axis=1)
-        more_to_come = self._distances.shape[1] < self._fitted.n_samples_fit_
-        return differ | (equal[:, -1] & more_to_come)
+    def _vote(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
+        """Give the winner of each row and size, and where it is open."""
+        columns = np.array(self._sizes) - 1
+        n_classes = len(self._fitted.classes_)
+        votes = self._labels[part][:, :, None] == np.arange(n_classes)
+        counts = np.zeros((len(votes), self._width + 1, n_classes), dtype=np.int32)
+        np.cumsum(votes, axis=1, dtype=np.int32, out=counts[:, 1:])
+        winners = counts[:, columns + 1].argmax(axis=2)
+        open_ = np.zeros(winners.shape, dtype=bool)
+        rows, sizes = np.nonzero(self._doubtful[part][:, columns])
+        if rows.size:
+            starts, ends = (edges[part][rows, columns[sizes]] for edges in self._runs)
+            free = columns[sizes] + 1 - starts
+            sure = counts[rows, starts]
+            most = counts[rows, ends] - sure
+            result = _decide(sure, most, free, self._unseen(ends))
+            winners[rows, sizes], open_[rows, sizes] = result
+        return winners, open_
+
+    # ---- looking up
 
     def _look_up(self, unsure: np.ndarray, size: int) -> np.ndarray:
         """Search again for this number; all rows where a part is not measured the same."""
@@ -235,3 +288,35 @@ class _Table:
     @cached_property
     def _points(self) -> np.ndarray:
         return np.ascontiguousarray(self._X, dtype=np.float64)
+
+
+def _decide(
+    sure: np.ndarray, equal: np.ndarray, free: np.ndarray, unseen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give the class that wins whichever of equal rows are taken, and whether there is none.
+
+    Positions and counts are put in one number, so that a draw goes to the first class.
+
+    Parameters
+    ----------
+    sure : ndarray, shape (n, n_classes)
+        Votes of closer rows.
+    equal : ndarray, shape (n, n_classes)
+        Equally far rows of each class that are known.
+    free : ndarray, shape (n,)
+        How many of these have a vote.
+    unseen : ndarray, shape (n,)
+        Whether there may be more of them.
+    """
+    free, unseen = free[:, None], unseen[:, None]
+    others = equal.sum(axis=1, keepdims=True) - equal
+    fewest = np.where(unseen, 0, np.maximum(0, free - others))
+    most = np.where(unseen, free, np.minimum(free, equal))
+    every, n_classes = np.arange(len(sure)), sure.shape[1]
+    precedence = np.arange(n_classes)[::-1]
+    lowest = (sure + fewest) * n_classes + precedence
+    highest = (sure + most) * n_classes + precedence
+    winners = lowest.argmax(axis=1)
+    secured = lowest[every, winners]
+    highest[every, winners] = -1
+    return winners, highest.max(axis=1) > secured

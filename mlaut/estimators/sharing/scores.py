@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,14 +53,33 @@ class Scoring:
     def _score(self, model: Any, fold: Fold, X: Any, y: Any) -> Any:
         metric = _plain_metric(self.scorer, model)
         if metric is not None:
-            truth = fold.once(("truth", id(y)), lambda: np.asarray(y))
+            truth = fold.once(("truth", id(y)), lambda: _Truth(y))
             score = metric(truth, np.asarray(model.predict(X)))
             if score is not None:
                 return score
         return _as_numbers(self.scorer(model, X, y))
 
 
-def _plain_metric(scorer: Any, model: Any) -> Callable[..., float | None] | None:
+class _Truth:
+    """The targets of a fold, and what of scores depends on them alone."""
+
+    def __init__(self, y: Any) -> None:
+        self.values = np.asarray(y)
+
+    @cached_property
+    def column(self) -> np.ndarray:
+        return self.values.reshape(-1, 1).astype(float)
+
+    @cached_property
+    def spread(self) -> Any:
+        """Sum of squares around the mean; None where R2 is not plain."""
+        y = self.values
+        if y.dtype.kind not in "iuf" or y.itemsize != 8 or y.ndim != 1 or len(y) < 2:
+            return None
+        return ((self.column - np.average(self.column, axis=0)) ** 2).sum(axis=0)[0] or None
+
+
+def _plain_metric(scorer: Any, model: Any) -> Callable[[_Truth, np.ndarray], float | None] | None:
     if isinstance(scorer, _PassthroughScorer):
         return _OWN_SCORES.get(type(model).score)
     if not isinstance(scorer, _Scorer) or scorer._kwargs or scorer._sign != 1:
@@ -67,24 +87,20 @@ def _plain_metric(scorer: Any, model: Any) -> Callable[..., float | None] | None
     return {accuracy_score: _accuracy, r2_score: _r2}.get(scorer._score_func)
 
 
-def _accuracy(truth: np.ndarray, predicted: np.ndarray) -> float | None:
-    hits = truth == predicted
+def _accuracy(truth: _Truth, predicted: np.ndarray) -> float | None:
+    hits = truth.values == predicted
     if not isinstance(hits, np.ndarray) or hits.ndim != 1 or hits.shape != predicted.shape:
         return None
-    return float(np.average(hits))
+    return float(np.count_nonzero(hits) / len(hits))
 
 
-def _r2(truth: np.ndarray, predicted: np.ndarray) -> float | None:
-    if truth.dtype.kind not in "iuf" or truth.itemsize != 8 or predicted.dtype != np.float64:
+def _r2(truth: _Truth, predicted: np.ndarray) -> float | None:
+    if truth.spread is None or predicted.dtype != np.float64:
         return None
-    if len(truth) < 2 or truth.shape != predicted.shape or not np.isfinite(predicted).all():
+    if truth.values.shape != predicted.shape or not np.isfinite(predicted).all():
         return None
-    truth, predicted = truth.reshape(-1, 1).astype(float), predicted.reshape(-1, 1)
-    missed = ((truth - predicted) ** 2).sum(axis=0)
-    spread = ((truth - np.average(truth, axis=0)) ** 2).sum(axis=0)
-    if missed[0] == 0 or spread[0] == 0:
-        return None
-    return float(np.average(1 - missed / spread))
+    missed = ((truth.column - predicted.reshape(-1, 1)) ** 2).sum(axis=0)[0]
+    return None if missed == 0 else float(1 - missed / truth.spread)
 
 
 _OWN_SCORES = {ClassifierMixin.score: _accuracy, RegressorMixin.score: _r2}
