@@ -97,6 +97,25 @@ def on_the_same_datasets(results: ma.Results, matrix: pd.DataFrame) -> pd.DataFr
     )
 
 
+def baselines(study: Study, results: ma.Results, matrix: pd.DataFrame) -> pd.DataFrame:
+    """Lay the published errors of the baseline beside two ways to guess.
+
+    ``majority`` always says the most frequent class, as the paper describes it; ``in proportion``
+    draws labels in the proportions of the classes, and is the expected error over all rows.
+    """
+    rows = {}
+    for name in results.datasets:
+        published = matrix[BASELINE].get(name.replace("-", "_"))
+        shares = np.bincount(study.load_split(name).truth) / len(study.load_split(name).truth)
+        majority = results.losses.loc[name, BASELINE]
+        rows[name] = {
+            "published": published,
+            "majority": majority,
+            "in proportion": 1 - (shares**2).sum(),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("dataset").dropna()
+
+
 # --------------------------------------------------------------- what pairing changes
 
 
@@ -189,6 +208,7 @@ def read(path: Path, published: Path | None) -> tuple[dict[str, pd.DataFrame], l
     if published is not None:
         matrix = pd.read_csv(published, index_col="dataset")
         tables["same_datasets"] = on_the_same_datasets(paper, matrix)
+        tables["baselines"] = baselines(study, paper, matrix)
         tables["pairing_published"] = pairing(ma.Results.from_table(matrix, metric="error"))
     return tables, filled
 
