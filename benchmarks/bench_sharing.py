@@ -10,12 +10,19 @@ out along what is *not* shared, and on large tables more is left out (`THIN`, `T
 Cells: with ``--cells``, whole cells of a study (preprocessing, search, final fit, predictions on a
 third of the rows) of all default classifiers with whole grids, with ``share_work`` and without.
 
+Samples of cells: with ``--sampled``, what these cells take on datasets where plain searches of
+whole grids are out of reach. Of the five folds of a search the first is run: all candidates with
+shared work, and without it a random sample of them where they are dear (`SAMPLES`), whose scores
+must be equal. Seconds are multiplied to all candidates and folds; the final fit is added to both.
+The standard error of the plain seconds is that of the sample.
+
     OMP_NUM_THREADS=1 python benchmarks/bench_sharing.py --results sharing.jsonl
     OMP_NUM_THREADS=1 python benchmarks/bench_sharing.py --results cells.jsonl --cells iris wine
+    OMP_NUM_THREADS=1 python benchmarks/bench_sharing.py --results sampled.jsonl --sampled zoo car
 
 Each measurement is a line of the results file as soon as it is there; what is there already is not
-measured again, and the file is printed as a Markdown table in the end. ``--only-print`` measures
-nothing.
+measured again, and the file is printed as a Markdown table in the end. ``--within 300`` begins none
+after 300 seconds, ``--within 0`` only prints.
 """
 
 import argparse
@@ -26,11 +33,12 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.neighbors import KNeighborsClassifier
 
 from mlaut.data import collection, load_sklearn
@@ -74,6 +82,7 @@ TABLES = [
     "auto-mpg",
     "servo",
     "concrete-strength",
+    "zoo",
     "synthetic, 40 rows",
     "synthetic, 5000 numbers",
 ]
@@ -97,6 +106,14 @@ THINNER = {
 THREE_FOLDS = ("DecisionTree", *THIN)
 UP_TO_10000 = {"C": [0.01, 0.1, 1, 10, 100, 1000, 10_000]}
 HARD = {"haberman-survival": {"SVC": UP_TO_10000}}  # beyond, fits last up to a minute for both
+SAMPLES = {
+    "GradientBoosting": 6,
+    "HistGradientBoosting": 4,
+    "RandomForest": 6,
+    "Bagging": 4,
+    "DecisionTree": 130,
+    "SVC": 26,
+}
 NOISY = {name: {"C": [0.01, 0.1, 1, 10, 100], "gamma": [0.01, 0.1]} for name in ("SVC", "SVR")}
 
 
@@ -139,6 +156,8 @@ class Measured:
     difference: float
     alone: int
     whole: bool
+    sample: int = 0
+    error: float = 0.0
 
     def line(self) -> str:
         """Give a row of a Markdown table."""
@@ -168,8 +187,8 @@ def grid_of(strategy: Any, dataset: Dataset, whole: bool) -> dict[str, list[Any]
     return {k: [v for v in vs if k != "n_neighbors" or v <= n_rows // 2] for k, vs in grid.items()}
 
 
-def search(strategy: Any, dataset: Dataset, whole: bool) -> Measured:
-    """Run both searches on a prepared table."""
+def prepared(strategy: Any, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Give the rows and targets that a strategy's search gets, and the search."""
     y = dataset.labels.to_numpy()
     n_classes = len(set(y.tolist())) if dataset.task == CLASSIFICATION else 0
     shape = DataShape(len(y), dataset.features.shape[1], n_classes)
@@ -177,7 +196,20 @@ def search(strategy: Any, dataset: Dataset, whole: bool) -> Measured:
     X = model[0].fit_transform(dataset.features, y)
     base = model[-1]
     if hasattr(base, "regressor"):
-        base, y = base.regressor, (y - y.mean()) / y.std()
+        return X, (y - y.mean()) / y.std(), base.regressor
+    return X, y, base
+
+
+def timed(kind: type, base: Any, grid: Any, folds: Any, X: Any, y: Any) -> tuple[Any, float]:
+    """Search without the final fit, and give the CPU seconds."""
+    new = kind(clone(base.estimator), grid, cv=folds, scoring=base.scoring, refit=False)
+    begun = time.process_time()
+    return new.fit(X, y), time.process_time() - begun
+
+
+def search(strategy: Any, dataset: Dataset, whole: bool) -> Measured:
+    """Run both searches on a prepared table."""
+    X, y, base = prepared(strategy, dataset)
     grid, folds = grid_of(strategy, dataset, whole), clone(base.cv)
     if strategy.name.startswith(THREE_FOLDS):
         folds.set_params(n_splits=3)
@@ -185,10 +217,9 @@ def search(strategy: Any, dataset: Dataset, whole: bool) -> Measured:
     for _ in range(ROUNDS):
         found = []
         for kind, times in seconds.items():
-            new = kind(clone(base.estimator), grid, cv=folds, scoring=base.scoring, refit=False)
-            begun = time.process_time()
-            found.append(new.fit(X, y))
-            times.append(time.process_time() - begun)
+            one, taken = timed(kind, base, grid, folds, X, y)
+            found.append(one)
+            times.append(taken)
         if seconds[GridSearchCV][0] > SHORT:
             break
     plain, sharing = (one.cv_results_ for one in found)
@@ -240,6 +271,59 @@ def cell(strategy: Any, dataset: Dataset) -> Measured:
     )
 
 
+# ---- samples of cells
+
+
+def sampled(strategy: Any, dataset: Dataset) -> Measured:
+    """Search one fold, plain for a sample of the candidates, and multiply the seconds."""
+    X, y, base = prepared(strategy, training_part(dataset))
+    folds = list(base.cv.split(X, y))
+    points = list(ParameterGrid(strategy.param_grid))
+    picked = sample_of(strategy, dataset.name, len(points))
+    few = [{name: [value] for name, value in points[i].items()} for i in picked]
+    plain, plain_seconds = timed(GridSearchCV, base, few, folds[:1], X, y)
+    shared, shared_seconds = timed(SharingGridSearchCV, base, strategy.param_grid, folds[:1], X, y)
+    best = clone(base.estimator).set_params(**shared.best_params_)
+    begun = time.process_time()
+    best.fit(X, y)
+    final = time.process_time() - begun
+    got = shared.cv_results_["mean_test_score"][picked]
+    difference = np.abs(got - plain.cv_results_["mean_test_score"]).max()
+    times = plain.cv_results_["mean_fit_time"] + plain.cv_results_["mean_score_time"]
+    factor = len(folds) * len(points) / len(picked)
+    left_out = 1 - len(picked) / len(points)
+    spread = times.std(ddof=1) / times.mean() * np.sqrt(left_out / len(picked))
+    return Measured(
+        strategy.name,
+        dataset.name,
+        len(X),
+        dataset.features.shape[1],
+        len(points),
+        plain_seconds * factor + final,
+        shared_seconds * len(folds) + final,
+        same=bool(difference == 0),
+        difference=float(difference),
+        alone=shared.sharing_["plain"],
+        whole=True,
+        sample=len(picked),
+        error=float(spread * plain_seconds * factor),
+    )
+
+
+def training_part(dataset: Dataset) -> Dataset:
+    """Give the rows that a cell of a study trains on."""
+    truth, _ = encode_target(dataset.labels, dataset.task)
+    rows, _ = make_split(truth, dataset.task, key=dataset.name).rows(0, 0)
+    return Dataset(dataset.name, dataset.frame.iloc[rows], dataset.target, dataset.task)
+
+
+def sample_of(strategy: Any, table: str, n: int) -> np.ndarray:
+    """Draw the candidates that are searched without sharing, for each table others."""
+    sizes = [size for stem, size in SAMPLES.items() if strategy.name.startswith(stem)]
+    random = np.random.default_rng(crc32(table.encode()))
+    return np.sort(random.permutation(n)[: min([n, *sizes])])
+
+
 # ---- all
 
 
@@ -256,14 +340,25 @@ def measure(asked: argparse.Namespace) -> None:
     strategies = instantiate_default_estimators(asked.strategies)
     for kind in (GridSearchCV, SharingGridSearchCV):  # imports what is imported at first use
         kind(KNeighborsClassifier(), {"n_neighbors": [1, 2]}).fit([[0.0], [1.0]] * 9, [0, 1] * 9)
-    for name in asked.cells or asked.tables:
+    begun = time.monotonic()
+    for name in asked.sampled or asked.cells or asked.tables:
         dataset = load(name)
         for strategy in strategies:
             if dataset.task not in strategy.tasks or (strategy.name, name) in done:
                 continue
-            one = cell(strategy, dataset) if asked.cells else search(strategy, dataset, asked.whole)
+            if asked.sampled and not strategy.param_grid:
+                continue
+            if time.monotonic() - begun > asked.within:
+                return
             with asked.results.open("a") as file:
-                file.write(json.dumps(vars(one)) + "\n")
+                file.write(json.dumps(vars(one_of(asked, strategy, dataset))) + "\n")
+
+
+def one_of(asked: argparse.Namespace, strategy: Any, dataset: Dataset) -> Measured:
+    """Measure one strategy on one table in the way that is asked for."""
+    if asked.sampled:
+        return sampled(strategy, dataset)
+    return cell(strategy, dataset) if asked.cells else search(strategy, dataset, asked.whole)
 
 
 def show(measured: list[Measured], by_table: bool) -> None:
@@ -287,6 +382,27 @@ def show_sum(name: str, measured: list[Measured]) -> None:
     )
 
 
+def show_samples(measured: list[Measured]) -> None:
+    """Print what samples lead to, by strategy and by dataset."""
+    for name in ("strategy", "table"):
+        print(f"| {name} | cells | plain s | standard error | shared s | ratio | equal scores |")
+        print("|---|---:|---:|---:|---:|---:|---:|")
+        for one in dict.fromkeys(getattr(m, name) for m in measured):
+            print(sample_line(one, [m for m in measured if getattr(m, name) == one]))
+        print(sample_line("all", measured), "\n")
+
+
+def sample_line(name: str, measured: list[Measured]) -> str:
+    """Give a row of sums."""
+    plain, shared = (sum(getattr(m, kind) for m in measured) for kind in ("plain", "shared"))
+    error = sum(m.error**2 for m in measured) ** 0.5
+    n_scores, n_equal = sum(m.sample for m in measured), sum(m.sample for m in measured if m.same)
+    return (
+        f"| {name} | {len(measured)} | {plain:,.1f} | {error:,.1f} | {shared:,.1f} | "
+        f"{plain / shared:.1f} | {n_equal:,} of {n_scores:,} |"
+    )
+
+
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -294,14 +410,18 @@ def main() -> None:
     parser.add_argument("--strategies", nargs="+")
     parser.add_argument("--tables", nargs="+", default=TABLES)
     parser.add_argument("--cells", nargs="+", metavar="DATASET", help="whole cells, of the starter")
+    parser.add_argument("--sampled", nargs="+", metavar="DATASET", help="samples of such cells")
     parser.add_argument("--whole", action="store_true", help="grids as the strategies have them")
-    parser.add_argument("--only-print", action="store_true")
+    parser.add_argument("--within", type=float, default=np.inf, metavar="SECONDS")
     asked = parser.parse_args()
-    asked.strategies = asked.strategies or (["Classification"] if asked.cells else STRATEGIES)
+    cells = bool(asked.cells or asked.sampled)
+    asked.strategies = asked.strategies or (["Classification"] if cells else STRATEGIES)
     warnings.simplefilter("ignore")
-    if not asked.only_print:
-        measure(asked)
-    show(stored(asked.results), bool(asked.cells))
+    measure(asked)
+    if asked.sampled:
+        show_samples(stored(asked.results))
+    else:
+        show(stored(asked.results), bool(asked.cells))
 
 
 if __name__ == "__main__":
