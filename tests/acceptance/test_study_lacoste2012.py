@@ -129,6 +129,13 @@ def test_tasks_that_are_not_finished_are_left_out(made):
     assert len(made["tuning"]) == 4 * 5 + 3
 
 
+def test_a_search_that_ran_out_of_time_is_told(scripts, made):
+    cells = made["tuning"].assign(candidates=10.0, candidates_scored=np.nan)
+    cells.loc[("Glass", "ann"), "candidates_scored"] = 4
+    row = scripts.compare.searched(cells).loc["ann"]
+    assert (row["cells"], row["whole_grid"], row["least_share"]) == (5, 4, 0.4)
+
+
 def test_risks_lie_beside_those_of_the_paper(scripts, made, study):
     row = made["table6"].loc["Glass"]
     results = ma.Results.from_study(study, "accuracy")

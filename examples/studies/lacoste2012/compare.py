@@ -221,19 +221,17 @@ def of_number(value: object) -> str:
 
 def searched(cells: pd.DataFrame) -> pd.DataFrame:
     """Say of how many cells the whole grid was scored, and which share of it of the others."""
-    share = cells["candidates_scored"] / cells["candidates"]
-    by = share.groupby("strategy", sort=False)
-    whole = (share == 1).groupby("strategy", sort=False).sum()
-    seconds = (
-        cells[["tuning_s", "fit_s", "predict_s"]].sum(axis=1).groupby("strategy", sort=False).sum()
+    done = cells[cells["status"] == "done"]
+    share = done["candidates_scored"].fillna(done["candidates"]) / done["candidates"]
+    seconds = done[["tuning_s", "fit_s", "predict_s"]].sum(axis=1)
+    frame = pd.DataFrame({"share": share, "whole": share == 1, "seconds": seconds})
+    return frame.groupby("strategy", sort=False).agg(
+        cells=("share", "size"),
+        whole_grid=("whole", "sum"),
+        least_share=("share", "min"),
+        median_share=("share", "median"),
+        seconds=("seconds", "sum"),
     )
-    columns = {
-        "cells": by.size(),
-        "whole grid": whole,
-        "least share": by.min(),
-        "median share": by.median(),
-    }
-    return pd.DataFrame({**columns, "seconds": seconds})
 
 
 # --------------------------------------------------------------- all

@@ -67,7 +67,7 @@ def simulate(folder: Path, studies: int = STUDIES) -> None:
             drawn = ma.auc_plot(ma.ResultTable(name=name, frame=frame, source=""))
             drawn.savefig(folder / f"{name}.png", dpi=80, pil_kwargs={"optimize": True})
         frame.to_csv(path, float_format="%.6g")
-        sys.stdout.write(f"{name}: {time.perf_counter() - begun:.0f} s\n{frame}\n\n")
+        sys.stdout.write(f"{name}: {time.perf_counter() - begun:.0f} s\n")
 
 
 if __name__ == "__main__":
