@@ -9,6 +9,7 @@ whatever order the table is.
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 import warnings
@@ -44,6 +45,10 @@ ROWS_AT_ONCE = 128
 ABOUT = "mlaut.json"
 """What a ``.keras`` file of ours has besides the network: its kind and its labels."""
 
+EPOCHS = 50
+STEPS = 300
+"""Epochs by default, and the steps that a small table gets; `docs/networks.md` says why."""
+
 choose_backend()  # a pickle that brings a user's function imports keras right after this module
 
 
@@ -58,9 +63,10 @@ class _KerasEstimator(BaseEstimator):
         *,
         loss: Any = "auto",
         learning_rate: float = 0.001,
-        epochs: int = 200,
+        decay: bool = True,
+        epochs: int | str = "auto",
         batch_size: int = 32,
-        validation_fraction: float = 0.1,
+        validation_fraction: float = 0.0,
         patience: int = 20,
         random_state: Any = None,
         n_jobs: int = 1,
@@ -69,6 +75,7 @@ class _KerasEstimator(BaseEstimator):
         self.network = network
         self.loss = loss
         self.learning_rate = learning_rate
+        self.decay = decay
         self.epochs = epochs
         self.batch_size = batch_size
         self.validation_fraction = validation_fraction
@@ -128,7 +135,8 @@ class _KerasEstimator(BaseEstimator):
                 f"the network gives {given} numbers a row where {shape.n_classes or 1} are needed; "
                 "end it with Dense(shape.n_classes, activation='softmax'), for regression Dense(1)"
             )
-        if not model.compiled:
+        self._own_optimizer = not model.compiled
+        if self._own_optimizer:
             optimizer = keras.optimizers.Adam(learning_rate=self.learning_rate)
             loss = (
                 self._auto_loss if isinstance(self.loss, str) and self.loss == "auto" else self.loss
@@ -157,7 +165,14 @@ class _KerasEstimator(BaseEstimator):
         """Train, and stop when the part that is held out says so; give the losses by epoch."""
         parts = [X, target] if weight is None else [X, target, weight.astype(np.float32)]
         training = [part[~held_out] for part in parts]
+        epochs = self._n_epochs(len(training[0]))
         callbacks = [keras.callbacks.LambdaCallback(on_epoch_end=self._stop_if_lost)]
+        if self.decay and self._own_optimizer:
+            callbacks.append(
+                keras.callbacks.LearningRateScheduler(
+                    lambda epoch: self.learning_rate * (1 - epoch / epochs)
+                )
+            )
         validation: dict[str, Any] = {}
         if held_out.any():
             validation["validation_data"] = tuple(part[held_out] for part in parts)
@@ -171,13 +186,22 @@ class _KerasEstimator(BaseEstimator):
             training[0],
             training[1],
             sample_weight=training[2] if weight is not None else None,
-            epochs=self.epochs,
+            epochs=epochs,
             batch_size=self.batch_size,
             callbacks=callbacks,
             verbose=self.verbose,
             **validation,
         )
-        return {key: [float(value) for value in values] for key, values in history.history.items()}
+        return {
+            key: [float(value) for value in values]
+            for key, values in history.history.items()
+            if key != "learning_rate"
+        }
+
+    def _n_epochs(self, n_rows: int) -> int:
+        if self.epochs != "auto":
+            return int(self.epochs)
+        return max(EPOCHS, math.ceil(STEPS / math.ceil(n_rows / self.batch_size)))
 
     def _stop_if_lost(self, epoch: int, logs: Any = None) -> None:  # noqa: ARG002
         if not np.isfinite((logs or {}).get("loss", 0.0)):
@@ -324,10 +348,14 @@ class KerasClassifier(ClassifierMixin, _KerasEstimator):
         "sparse".
     learning_rate : float, default 0.001
         Of Adam.
-    epochs : int, default 200
-        Passes through the training rows, at most.
+    decay : bool, default True
+        Whether the learning rate falls in a straight line over the epochs, from ``learning_rate``
+        to nothing. That of a model that ``network`` has compiled is left alone.
+    epochs : int or "auto", default "auto"
+        Passes through the training rows, at most. ``"auto"`` is 50, and of a small table as many
+        as make 300 steps (batches).
     batch_size : int, default 32
-    validation_fraction : float, default 0.1
+    validation_fraction : float, default 0.0
         Share of the rows of each class that is held out to stop early: after ``patience`` epochs
         without a smaller loss on it, the weights of the best epoch are taken. 0: all ``epochs``
         are run on all rows.
@@ -374,9 +402,10 @@ class KerasClassifier(ClassifierMixin, _KerasEstimator):
         *,
         loss: Any = "auto",
         learning_rate: float = 0.001,
-        epochs: int = 200,
+        decay: bool = True,
+        epochs: int | str = "auto",
         batch_size: int = 32,
-        validation_fraction: float = 0.1,
+        validation_fraction: float = 0.0,
         patience: int = 20,
         class_weight: Any = None,
         random_state: Any = None,
@@ -387,6 +416,7 @@ class KerasClassifier(ClassifierMixin, _KerasEstimator):
             network,
             loss=loss,
             learning_rate=learning_rate,
+            decay=decay,
             epochs=epochs,
             batch_size=batch_size,
             validation_fraction=validation_fraction,
@@ -431,8 +461,10 @@ class KerasRegressor(RegressorMixin, _KerasEstimator):
         new keras model that ends in one linear unit.
     loss : str or keras loss, default "auto"
         ``"auto"`` is the mean squared error.
-    learning_rate, epochs, batch_size, validation_fraction, patience, random_state, n_jobs, verbose
+    learning_rate, decay, epochs, batch_size, validation_fraction, patience
         As for `KerasClassifier`; what is held out is any share of the rows.
+    random_state, n_jobs, verbose
+        As for `KerasClassifier`.
 
     Attributes
     ----------

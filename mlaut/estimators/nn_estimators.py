@@ -12,7 +12,7 @@ from typing import Any
 from mlaut.errors import StrategyError
 from mlaut.estimators.architectures import LISTED, Architecture, ListedNetwork
 from mlaut.estimators.generic_estimator import Generic_Estimator
-from mlaut.estimators.keras_estimator import KerasClassifier, KerasRegressor
+from mlaut.estimators.keras_estimator import EPOCHS, KerasClassifier, KerasRegressor
 from mlaut.estimators.metadata import DataShape, Properties, properties
 from mlaut.estimators.mlaut_estimator import DEFAULT, MlautEstimator
 from mlaut.estimators.preprocessing import Preprocessor
@@ -32,9 +32,8 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
     DEFAULT: {},
     "paper": {
         "loss": "mean_squared_error",
+        "decay": False,
         "epochs": 1,
-        "batch_size": 32,
-        "validation_fraction": 0.0,
     },
 }
 """How networks are trained, as parameters of `KerasClassifier` that differ from its own."""
@@ -119,8 +118,8 @@ class Listed_Network(MlautEstimator):
     protocol : {"default", "paper"}, default "default"
         ``"paper"`` trains as the study did: mean squared error on one-hot labels, one epoch,
         batches of 32. ``"default"`` trains as one would: cross-entropy (regression: mean squared
-        error), up to 200 epochs, stopped early by rows that are held out, the best weights kept;
-        dropout on the input leaves at least 3 columns on average.
+        error), 50 epochs or more, the learning rate falling to nothing; dropout on the input leaves
+        at least 3 columns on average.
     **parameters
         As for `MlautEstimator`; ``params`` are those of `KerasClassifier` or `KerasRegressor`, for
         example ``{"epochs": 50, "class_weight": "balanced"}``.
@@ -132,7 +131,7 @@ class Listed_Network(MlautEstimator):
     ...     ["NN-4-layer_thin_dropout_lr001"], protocol="paper"
     ... )
     >>> network.describe()["wraps"]
-    "KerasClassifier(epochs=1, loss='mean_squared_error', ...)"
+    "KerasClassifier(decay=False, epochs=1, loss='mean_squared_error', ...)"
     """
 
     listed: ListedNetwork
@@ -155,6 +154,8 @@ class Listed_Network(MlautEstimator):
         verbose: int = 0,
     ) -> None:
         self.protocol = protocol
+        if isinstance(size_limit, str) and size_limit == DEFAULT:
+            size_limit = _size_limit(self.listed.architecture, protocol, params)
         super().__init__(
             name=name,
             params=params,
@@ -190,18 +191,22 @@ def _strategy(listed: ListedNetwork) -> type[Listed_Network]:
         "listed": listed,
     }
     cls = type(listed.class_name, (Listed_Network,), about)
-    limit = SizeLimit(rows=_rows_in_a_day(listed.architecture))
+    limit = _size_limit(listed.architecture, DEFAULT)
     return properties(**_metadata(listed.name, listed.task), size_limit=limit)(cls)
 
 
-def _rows_in_a_day(architecture: Architecture) -> int:
-    """Give the rows that 200 epochs of training take a day for, on a core of 30 GFLOP/s.
+def _size_limit(
+    architecture: Architecture, protocol: str, params: Mapping[str, Any] | None = None
+) -> SizeLimit:
+    """Give the rows that the epochs take a day for, on a core of 30 GFLOP/s.
 
     That is 6 operations a weight and row, and never more than 5,000 rows a second.
     """
+    epochs = {**PROTOCOLS.get(protocol, {}), **(params or {})}.get("epochs", "auto")
+    epochs = max(1, epochs) if isinstance(epochs, int) else EPOCHS
     operations = 6 * architecture.n_weights(n_features=20, n_outputs=2)
     rows_a_second = min(5_000, 30e9 / operations)
-    return 1000 * round(rows_a_second * 24 * 3600 / 200 / 1000)
+    return SizeLimit(rows=1000 * round(rows_a_second * 24 * 3600 / epochs / 1000))
 
 
 globals().update({listed.class_name: _strategy(listed) for listed in LISTED})

@@ -116,15 +116,34 @@ def test_the_papers_protocol_is_another_strategy_with_its_settings():
     assert ours.fingerprint() != paper.fingerprint()
     wrapped = paper.build().get_params()
     assert {
-        key: wrapped[key] for key in ("loss", "epochs", "batch_size", "validation_fraction")
+        key: wrapped[key]
+        for key in ("loss", "epochs", "decay", "batch_size", "validation_fraction")
     } == {
         "loss": "mean_squared_error",
         "epochs": 1,
+        "decay": False,
         "batch_size": 32,
         "validation_fraction": 0,
     }
     with pytest.raises(StrategyError, match="no protocol is called 'papers'; did you mean 'paper'"):
         nn.NN_4_layer_thin_dropout_lr001(protocol="papers").build()
+
+
+def test_the_size_limit_follows_from_the_epochs():
+    largest = nn.NN_12_layer_wide_with_dropout_lr001
+    by_default, paper, short = (
+        strategy.size_limit.rows
+        for strategy in (
+            largest(),
+            largest(protocol="paper"),
+            largest(protocol="paper", params={"epochs": 10}),
+        )
+    )
+    assert paper == pytest.approx(50 * by_default, rel=0.01) == pytest.approx(10 * short, rel=0.01)
+    assert clone(largest(protocol="paper")).size_limit.rows == paper
+    assert largest(protocol="paper").too_large(32_561, 14, 2) is None
+    assert largest().too_large(200_000, 14, 2).startswith("200,000 training rows, more than its")
+    assert largest(size_limit=None).too_large(10**9, 14, 2) is None
 
 
 @needs_keras
@@ -270,6 +289,34 @@ def test_a_row_is_predicted_alike_in_any_company(iris):
 
 
 @needs_keras
+def test_the_rate_falls_to_nothing_unless_it_is_ones_own(iris):
+    X, y = iris
+    rates = []
+
+    class Spying(KerasClassifier):
+        def _stop_if_lost(self, epoch, logs=None):
+            rates.append(float(self._model.optimizer.learning_rate))
+            return super()._stop_if_lost(epoch, logs)
+
+    def compiled(shape):
+        model = SMALL(shape)
+        model.compile(optimizer="adam", loss="categorical_crossentropy")
+        return model
+
+    fitted = Spying(SMALL, epochs=4).fit(X, y)
+    assert set(fitted.history_) == {"loss"}
+    Spying(SMALL, epochs=2, decay=False).fit(X, y)
+    Spying(compiled, epochs=2).fit(X, y)
+    assert rates == pytest.approx([1e-3, 7.5e-4, 5e-4, 2.5e-4, *[1e-3] * 4])
+
+
+def test_small_tables_get_as_many_epochs_as_make_300_steps():
+    epochs = {n: KerasClassifier(SMALL)._n_epochs(n) for n in (1, 33, 64, 100, 192, 193, 10**6)}
+    assert epochs == {1: 300, 33: 150, 64: 150, 100: 75, 192: 50, 193: 50, 10**6: 50}
+    assert KerasClassifier(SMALL, epochs=7)._n_epochs(10) == 7
+
+
+@needs_keras
 def test_stopping_early_restores_the_best_epoch(iris):
     X, y = iris
     model = small(learning_rate=0.3, patience=5, epochs=200, validation_fraction=0.2).fit(X, y)
@@ -297,7 +344,7 @@ def test_class_weights_move_the_border(iris):
     X, y = iris
     X, y = X[50:, :1], y[50:]
     shares = [
-        np.mean(small(class_weight=weight, epochs=30).fit(X, y).predict(X) == "virgin")
+        np.mean(small(class_weight=weight, epochs=60).fit(X, y).predict(X) == "virgin")
         for weight in ({"versi": 20, "virgin": 1}, None, {"versi": 1, "virgin": 20})
     ]
     assert shares[0] < 0.1 < shares[1] < 0.9 < shares[2]
