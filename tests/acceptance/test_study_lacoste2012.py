@@ -59,6 +59,7 @@ def study(tmp_path_factory):
         "Lacoste_ANN": KNeighborsClassifier(),
         "Lacoste_AdaBoost": DummyClassifier(),
         "Lacoste_SVM_scaled": KNeighborsClassifier(1),
+        "Lacoste_Parzen_scaled": KNeighborsClassifier(3),
     }
     given = [Generic_Estimator(kind, name=name) for name, kind in kinds.items()]
     without = [name for name in splits if name != "Liver"]
@@ -126,7 +127,7 @@ def test_a_gap_may_be_a_category_and_few_rows_train(scripts, monkeypatch):
 def test_tasks_that_are_not_finished_are_left_out(made):
     assert made["table6"].index.tolist() == ["Adult", "Glass", "Sonar", "Waveform"]  # not Liver
     assert made["table1"].index.tolist() == ["Adult", "Glass", "Sonar"]
-    assert len(made["tuning"]) == 4 * 5 + 3
+    assert len(made["tuning"]) == 4 * 6 + 3
 
 
 def test_a_search_that_ran_out_of_time_is_told(scripts, made):
@@ -158,10 +159,10 @@ def test_scaled_features_lie_beside_those_as_they_are(made):
     assert (
         np.sign(table["svm scaled z"]).eq(np.sign(table["svm scaled"] - table["svm (paper)"])).all()
     )
-    assert not any("parzen" in name for name in table)
+    assert table["parzen"].equals(table["parzen scaled"].rename("parzen"))
 
 
-def test_pairs_are_compared_in_four_versions(made, study):
+def test_pairs_are_compared_in_all_versions(made, study):
     table = made["tables2to4"]
     assert table.loc[("svm", "ann"), ("poisson_binomial", "printed")] == 0.72
     done = ma.Results.from_study(study, "accuracy").select(datasets=made["table6"].index)
@@ -170,6 +171,9 @@ def test_pairs_are_compared_in_four_versions(made, study):
     expected = theirs.value("P(row better)", "Lacoste_SVM", "Lacoste_AdaBoost")
     assert here == pytest.approx(expected)
     assert table["sign", "here"].loc[("svm", "adaBoost")] > 0
+    scaled = table["poisson_binomial", "here, scaled"]
+    assert scaled[("ann", "parzen")] == table["poisson_binomial", "here"][("ann", "parzen")]
+    assert scaled[("svm", "ann")] != table["poisson_binomial", "here"][("svm", "ann")]
 
 
 def test_the_printed_probabilities_give_the_printed_table_2(scripts):
