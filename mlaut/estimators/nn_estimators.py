@@ -38,7 +38,7 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
 }
 """How networks are trained, as parameters of `KerasClassifier` that differ from its own."""
 
-COLUMNS_LEFT = 3
+COLUMNS_LEFT = 4
 """Dropout on the input leaves as many by the default protocol; `docs/networks.md` says why."""
 
 
@@ -119,7 +119,7 @@ class Listed_Network(MlautEstimator):
         ``"paper"`` trains as the study did: mean squared error on one-hot labels, one epoch,
         batches of 32. ``"default"`` trains as one would: cross-entropy (regression: mean squared
         error), 50 epochs or more, the learning rate falling to nothing; dropout on the input leaves
-        at least 3 columns on average.
+        at least 4 columns on average.
     **parameters
         As for `MlautEstimator`; ``params`` are those of `KerasClassifier` or `KerasRegressor`, for
         example ``{"epochs": 50, "class_weight": "balanced"}``.

@@ -166,9 +166,9 @@ def test_the_built_network_has_these_layers(stem):
 @needs_keras
 @pytest.mark.parametrize(
     ("protocol", "n_features", "share"),
-    [("paper", 4, 0.7), ("default", 4, 0.25), ("default", 2, 0), ("default", 10, 0.7)],
+    [("paper", 4, 0.7), ("default", 5, 0.2), ("default", 2, 0), ("default", 20, 0.7)],
 )
-def test_dropout_on_the_input_leaves_three_columns_but_for_the_paper(protocol, n_features, share):
+def test_dropout_on_the_input_leaves_four_columns_but_for_the_paper(protocol, n_features, share):
     wrapped = nn.NN_2_layer_dropout_input_layer_lr001(protocol=protocol).build()
     first = wrapped.network(DataShape(100, n_features, 3)).layers[0]
     assert first.rate == pytest.approx(share)
