@@ -6,9 +6,11 @@ for regression, and CPU seconds.
     python benchmarks/bench_networks.py
     python benchmarks/bench_networks.py --networks NN-12-layer_wide_with_dropout --datasets iris
     python benchmarks/bench_networks.py --task Regression --repeats 3
+    python benchmarks/bench_networks.py --params '{"epochs": 200, "validation_fraction": 0.1}'
 """
 
 import argparse
+import json
 import time
 import warnings
 
@@ -62,10 +64,12 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--datasets", nargs="+")
     parser.add_argument("--networks", nargs="+", default=NETWORKS)
+    parser.add_argument("--params", type=json.loads, help="of the networks, as JSON")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     ending = "_lr001" + ("_Regressor" if options.task == REGRESSION else "")
     networks = as_strategies([stem.removesuffix(ending) + ending for stem in options.networks])
+    networks = [network.set_params(params=options.params) for network in networks]
     strategies = [multilayer_perceptron(options.task), *networks]
     print("| dataset | " + " | ".join(strategy.name for strategy in strategies) + " |")
     print("|---" * (len(strategies) + 1) + "|")
