@@ -52,35 +52,43 @@ def learner(name):
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory):
+def studies(tmp_path_factory):
     folder = tmp_path_factory.mktemp("mlaut2019")
     data = Data()
-    tables, outcomes = (data.open_hdf5(folder / name, mode="a") for name in ("in.h5", "study.h5"))
+    tables = data.open_hdf5(folder / "input.h5", mode="a")
     tables.save_datasets(collection("starter", names=SMALL), "tables")
-    data.split_datasets(tables, outcomes, scheme="holdout")
-    strategies = [learner(name) for name in (*TABLE8.index, *TRAINED)]
-    Orchestrator(tables, outcomes).run(strategies, engine="inline", verbose=0)
-    return folder / "study.h5"
+    for file, names in (("study.h5", TABLE8.index), ("trained.h5", TRAINED)):
+        outcomes = data.open_hdf5(folder / file, mode="a")
+        data.split_datasets(tables, outcomes, scheme="holdout")
+        Orchestrator(tables, outcomes).run([*map(learner, names)], engine="inline", verbose=0)
+    return folder / "study.h5", folder / "trained.h5"
 
 
 @pytest.fixture(scope="module")
-def tables(script, study, tmp_path_factory):
+def tables(script, studies, tmp_path_factory):
     matrix = pd.DataFrame(
-        {"RandomForestClassifier": [0.1, 0.2, 0.3], "SVC": [0.5, 0.6, 0.7]},
+        {
+            "RandomForestClassifier": [0.1, 0.2, 0.3],
+            "SVC": [0.5, 0.6, 0.7],
+            "BaselineClassifier": [0.7, 0.8, 0.9],
+        },
         index=pd.Index(["iris", "wine", "elsewhere"], name="dataset"),
     )
     path = tmp_path_factory.mktemp("published") / "matrix.csv"
     matrix.to_csv(path)
-    return script.read(study, path)[0]
+    return script.read(*studies, path)[0]
 
 
-def test_the_study_file_names_the_strategies_of_the_paper():
-    file = read_study_file(FOLDER / "study.toml")
-    assert len(file.data.datasets) == len(set(file.data.datasets)) == 35
-    names = [strategy.name for strategy in choose_strategies(file)]
-    assert set(TABLE8.index) <= set(names)
-    assert set(TRAINED) <= set(names)
-    assert len(names) == 12 + 18 + 18
+def test_the_study_files_name_the_strategies_of_the_paper():
+    files = [read_study_file(FOLDER / name) for name in ("study.toml", "trained.toml")]
+    assert len(set(files[0].data.datasets)) == 35
+    assert {(f.data, f.split, f.study.seed) for f in files} == {
+        (files[0].data, files[0].split, files[0].study.seed)
+    }
+    paper, trained = ({s.name for s in choose_strategies(f)} for f in files)
+    assert set(TABLE8.index) <= paper
+    assert len(paper) == 12 + 18
+    assert set(TRAINED) <= trained
 
 
 def test_table_8_lies_beside_what_was_found(tables):
@@ -95,11 +103,12 @@ def test_table_8_lies_beside_what_was_found(tables):
     assert table.index[0] == "RandomForestClassifier"  # the only one of the paper that learns
 
 
-def test_a_cell_without_a_result_counts_as_the_baseline(tables):
+def test_where_there_is_no_result_the_baseline_stands_in_for_ranks_alone(tables):
     table = tables["table8_here"]
     failed = table.loc["NN-4-layer_thin_dropout_lr1_paper"]
-    assert failed["accuracy"] == table.loc["BaselineClassifier", "accuracy"]
-    assert np.isnan(failed["seconds"])
+    assert failed["rank"] == table.loc["BaselineClassifier", "rank"]
+    assert failed["datasets"] == 0
+    assert failed[["accuracy", "seconds", "z"]].isna().all()
     assert tables["cells"].loc["NN-4-layer_thin_dropout_lr1_paper", "error"] == 5
 
 
@@ -110,6 +119,14 @@ def test_errors_are_compared_on_the_datasets_of_both(tables):
     assert row["datasets"] == 2
     assert row["difference"] == pytest.approx(difference.mean())
     assert row["furthest"] == ["iris", "wine"][np.abs(difference).argmax()]
+
+
+def test_the_published_baseline_lies_beside_two_ways_to_guess(tables):
+    table = tables["baselines"]
+    assert list(table.index) == ["iris", "wine"]
+    assert list(table["published"]) == [0.7, 0.8]
+    assert table.loc["iris", "in proportion"] == pytest.approx(2 / 3)
+    assert table.loc["wine", "majority"] == pytest.approx(1 - 71 / 178, abs=0.01)
 
 
 def test_what_pairing_changes(script):

@@ -1,8 +1,9 @@
 """Lay the study beside the paper: its Table 8, and the two questions that the paper leaves open.
 
-Reads the study as it stands, also before it is finished, and writes CSV tables and pictures::
+Reads the two studies as they stand, also before they are finished, and writes CSV tables and
+pictures::
 
-    python tables.py study.h5 --matrix mlaut2018_121x9_error.csv --out results
+    python tables.py study.h5 trained.h5 --matrix mlaut2018_121x9_error.csv --out results
 
 ``table8.csv`` holds Table 8 of Kazakov and Király (2019). ``--matrix`` is the table of errors on
 121 datasets that the authors published with an earlier version of their study.
@@ -36,17 +37,19 @@ def cells_of(study: Study) -> pd.DataFrame:
     return frame
 
 
-def of_protocol(names: list[str], paper: bool) -> list[str]:
-    """Name the strategies of the paper, or those with its networks trained sensibly."""
-    return [n for n in names if not n.startswith("NN-") or n.endswith(PAPER) == paper]
-
-
-def score(study: Study, cells: pd.DataFrame, paper: bool) -> ma.Results:
-    """Score strategies by accuracy on the datasets on which each was tried or skipped."""
-    names = of_protocol(list(study.block(study.datasets[0]).strategies), paper)
-    counts = cells[cells["strategy"].isin(names)].groupby("dataset").size()
+def score(study: Study, cells: pd.DataFrame) -> ma.Results:
+    """Score by accuracy, on the datasets on which every strategy was tried or skipped."""
+    names = list(study.block(study.datasets[0]).strategies)
+    counts = cells.groupby("dataset").size()
     datasets = [name for name in study.datasets if counts.get(name, 0) == len(names)]
     return ma.Results.from_study(study, "accuracy", strategies=names, datasets=datasets)
+
+
+def with_networks(paper: ma.Results, trained: ma.Results) -> ma.Results:
+    """Put sensibly trained networks in the place of those of the paper, on common datasets."""
+    others = [name for name in paper.strategies if not name.endswith(PAPER)]
+    table = paper.scores[others].join(trained.scores, how="inner")
+    return ma.Results.from_table(table, metric="accuracy")
 
 
 # --------------------------------------------------------------- the paper, and here
@@ -55,17 +58,19 @@ def score(study: Study, cells: pd.DataFrame, paper: bool) -> ma.Results:
 def beside_table8(results: ma.Results, seconds: pd.Series) -> pd.DataFrame:
     """Give ranks, accuracies, standard errors of scenario (c) and times, beside the paper's.
 
-    Cells without a result count as the baseline. ``z`` is the difference of the two accuracies in
-    standard errors, as if the two collections were samples of one population of datasets.
+    In ranks the baseline stands in for cells without a result; accuracies are those of the
+    ``datasets`` with one. ``z`` is the difference of the accuracies in standard errors, as if the
+    two collections were samples of one population of datasets.
     """
     paper = pd.read_csv(HERE / "table8.csv", index_col="strategy")
-    known = ma.treat_missing(results.select(strategies=list(paper.index)), BASELINE)
-    mean = ma.mean_estimates(known, as_scores=True).frame
+    known = results.select(strategies=list(paper.index))
+    ranks = ma.average_ranks(ma.treat_missing(known, BASELINE)).frame["average_rank"]
     here = pd.DataFrame(
         {
-            "rank": ma.average_ranks(known).frame["average_rank"],
-            "accuracy": mean["value"],
-            "standard_error": mean["standard_error"],
+            "datasets": known.scores.count(),
+            "rank": ranks,
+            "accuracy": known.scores.mean(),
+            "standard_error": known.scores.sem(),
             "seconds": seconds,
         }
     ).loc[paper.index]
@@ -145,8 +150,8 @@ def networks(paper: ma.Results, trained: ma.Results) -> pd.DataFrame:
     Only datasets on which all three have a result.
     """
     rows = {}
-    for name in (one for one in trained.strategies if one.startswith("NN-")):
-        columns = [trained.scores[[FOREST, name]], paper.scores[name + PAPER]]
+    for name in trained.strategies:
+        columns = [paper.scores[[FOREST, name + PAPER]], trained.scores[name]]
         three = pd.concat(columns, axis=1, join="inner").dropna()
         mean = three.mean()
         rows[name] = {
@@ -190,20 +195,24 @@ def statuses(cells: pd.DataFrame) -> pd.DataFrame:
 # ----------------------------------------------------------------------- together
 
 
-def read(path: Path, published: Path | None) -> tuple[dict[str, pd.DataFrame], list[ma.Results]]:
-    """Make every table; with them the results of either way to train networks."""
-    study = Study(path)
-    cells = cells_of(study)
-    paper, trained = (score(study, cells, paper) for paper in (True, False))
+def read(
+    path: Path, trained_path: Path, published: Path | None
+) -> tuple[dict[str, pd.DataFrame], dict[str, ma.Results]]:
+    """Make every table; with them the results of either way to train networks, without holes."""
+    study, second = Study(path), Study(trained_path)
+    cells, cells_trained = cells_of(study), cells_of(second)
+    paper, trained = score(study, cells), score(second, cells_trained)
     seconds = ma.AnalyseResults(study).average_training_time()["training"]
-    filled = [ma.treat_missing(results, BASELINE) for results in (paper, trained)]
+    both = with_networks(paper, trained)
+    filled = {"paper": paper, "trained": both}
+    filled = {name: ma.treat_missing(one, BASELINE) for name, one in filled.items()}
     tables = {
         "table8_here": beside_table8(paper, seconds),
-        "ranks_trained": ma.average_ranks(filled[1]).frame,
+        "ranks_trained": ma.average_ranks(filled["trained"]).frame,
         "networks": networks(paper, trained),
-        "pairing_here": pairing(filled[0]),
-        "cells": statuses(cells),
-        "accuracy": paper.scores.T.combine_first(trained.scores.T),
+        "pairing_here": pairing(filled["paper"]),
+        "cells": statuses(pd.concat([cells, cells_trained])),
+        "accuracy": paper.scores.join(trained.scores).T,
     }
     if published is not None:
         matrix = pd.read_csv(published, index_col="dataset")
@@ -214,19 +223,20 @@ def read(path: Path, published: Path | None) -> tuple[dict[str, pd.DataFrame], l
 
 
 def main() -> None:
-    """Read the command line, write the tables, print the counts."""
+    """Read the command line, write tables and pictures, print the counts."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("study", type=Path)
+    parser.add_argument("trained", type=Path)
     parser.add_argument("--matrix", type=Path, help="mlaut2018_121x9_error.csv")
     parser.add_argument("--out", type=Path, default=Path("results"))
     given = parser.parse_args()
     given.out.mkdir(exist_ok=True)
-    tables, results = read(given.study, given.matrix)
+    tables, results = read(given.study, given.trained, given.matrix)
     for name, table in tables.items():
         table.to_csv(given.out / f"{name}.csv", float_format="%.6g")
         if name.startswith("pairing"):
             sys.stdout.write(f"{decided(table).to_frame(name)}\n\n")
-    for name, one in zip(("paper", "trained"), results, strict=True):
+    for name, one in results.items():
         ma.critical_difference_diagram(one).savefig(given.out / f"ranks_{name}.png", dpi=110)
         sys.stdout.write(f"networks {name}: {len(one.datasets)} finished datasets\n")
 
