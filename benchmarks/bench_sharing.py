@@ -365,7 +365,7 @@ def show(measured: list[Measured], by_table: bool) -> None:
     """Print the table, and for cells the sums."""
     print("| strategy | table | candidates | plain s | shared s | ratio | largest difference |")
     print("|---|---|---:|---:|---:|---:|---|")
-    for one in sorted(measured, key=lambda m: m.strategy):
+    for one in sorted(measured, key=lambda m: (m.strategy, m.rows)):
         print(one.line())
     for name in dict.fromkeys(m.table for m in measured) if by_table else ():
         show_sum(name, [m for m in measured if m.table == name])
@@ -383,7 +383,8 @@ def show_sum(name: str, measured: list[Measured]) -> None:
 
 
 def show_samples(measured: list[Measured]) -> None:
-    """Print what samples lead to, by strategy and by dataset."""
+    """Print what samples lead to, by strategy and by dataset, small ones first."""
+    measured = sorted(measured, key=lambda m: m.rows)
     for name in ("strategy", "table"):
         print(f"| {name} | cells | plain s | standard error | shared s | ratio | equal scores |")
         print("|---|---:|---:|---:|---:|---:|---:|")
