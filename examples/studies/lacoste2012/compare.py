@@ -201,6 +201,31 @@ def tables2to4(counted: pd.DataFrame, on_scaled: pd.DataFrame | None) -> pd.Data
     ]
 
 
+def reachable(draws: int = 100) -> pd.DataFrame:
+    """Give what Table 4 can hold: tests of whole counts that round to the printed risks.
+
+    ``as_printed`` are those with the paper's recursion, whose probabilities add up to 2.
+    """
+    paper, rng = paper_table6(), np.random.default_rng(0)
+    n, rows = paper["n"].to_numpy(), {}
+    for first, second in PAIRS:
+        p = []
+        for _ in range(draws):
+            one, other = (draw_counts(paper[name].to_numpy(), n, rng) for name in (first, second))
+            p.append(ma.lacoste_signed_rank_test((other - one) / n).p_value)
+        low, high = 1 - max(p), 1 - min(p)
+        doubled = {"as_printed_low": 2 * low - 1, "as_printed_high": 2 * high - 1}
+        rows[first, second] = {"low": low, "high": high, **doubled}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["first", "second"])
+
+
+def draw_counts(risk: np.ndarray, n: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw numbers of errors that round to the risks in three digits."""
+    low = np.ceil((risk - 0.0005) * n - 1e-9).clip(min=0).astype(int)
+    high = np.floor((risk + 0.0005) * n + 1e-9).astype(int)
+    return rng.integers(low, np.maximum(low, high) + 1)
+
+
 # --------------------------------------------------------------- what tuning did
 
 
@@ -269,7 +294,7 @@ def read(study: Study) -> dict[str, pd.DataFrame]:
 
 def write(study: Path, folder: Path) -> dict[str, pd.DataFrame]:
     """Write each table as CSV and most of them in one Markdown page; draw the pairs."""
-    tables = read(Study(study))
+    tables = {**read(Study(study)), "table4_reachable": reachable()}
     folder.mkdir(parents=True, exist_ok=True)
     page = []
     for name, table in tables.items():
