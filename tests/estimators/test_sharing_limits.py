@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
@@ -22,7 +22,9 @@ from mlaut.errors import StoreError, StrategyError
 from mlaut.estimators import GridSearch, tuning_record
 from mlaut.estimators.sharing import IncompleteSearchWarning, SharingGridSearchCV, search_limits
 from mlaut.estimators.sharing.checkpoint import Checkpoint
+from mlaut.estimators.sharing.families import groups_of
 from mlaut.estimators.sharing.hopeless import best_possible, hopeless, leader
+from mlaut.estimators.sharing.running import _mixed
 
 from .sharing_cases import CLASSES, STRATIFIED, check_equal
 
@@ -227,6 +229,17 @@ def test_what_is_scored_in_time_is_spread_over_the_grid(monkeypatch):
     assert 2 <= len(scored) < 50
     assert scored.min() < 40
     assert scored.max() > 60
+
+
+def test_a_large_c_that_takes_long_does_not_hold_up_the_others():
+    points = list(ParameterGrid({"C": np.logspace(-2, 5, 12), "gamma": [0.1, 1.0]}))
+    parts = _mixed(groups_of(SVC(), points))
+    assert sorted(len(part.candidates) for part in parts) == [2, 2, 5, 5, 5, 5]
+    assert sorted(c.index for part in parts for c in part.candidates) == list(range(24))
+    forest = groups_of(
+        RandomForestClassifier(random_state=0), [{"n_estimators": n} for n in range(1, 9)]
+    )
+    assert [len(part.candidates) for part in _mixed(forest)] == [8]
 
 
 def test_a_deadline_far_away_changes_nothing():

@@ -123,7 +123,16 @@ class Shared(NamedTuple):
 
 
 class Sharer(ABC):
-    """One way in which candidates share work. It has no state, so it can be sent anywhere."""
+    """One way in which candidates share work. It has no state, so it can be sent anywhere.
+
+    Attributes
+    ----------
+    most_in_time : int or None
+        So many candidates share at most where time is limited, because one of them may take longer
+        than all others; None for any number.
+    """
+
+    most_in_time: int | None = None
 
     @abstractmethod
     def key(self, candidate: Candidate) -> Hashable | None:

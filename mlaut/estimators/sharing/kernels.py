@@ -44,6 +44,8 @@ MOST_ROWS = 5_000
 class GaussianMachines(Sharer):
     """Shares among values of ``C``, and distances among values of ``gamma``."""
 
+    most_in_time = 5
+
     def key(self, candidate: Candidate) -> Hashable | None:
         """Give all but ``C``."""
         if type(candidate.base) not in (SVC, SVR) or candidate.setting("kernel") != "rbf":

@@ -89,7 +89,15 @@ def _mixed(groups: Sequence[Group]) -> list[Group]:
 
     When time is over, what was scored is a sample of the whole grid and not a corner of it.
     """
-    return [groups[i] for i in np.random.default_rng(0).permutation(len(groups))]
+    parts = [part for group in groups for part in _parts(group)]
+    return [parts[i] for i in np.random.default_rng(0).permutation(len(parts))]
+
+
+def _parts(group: Group) -> list[Group]:
+    """Cut a group where a candidate may hold up all others of it."""
+    most = getattr(group.sharer, "most_in_time", None) or len(group.candidates)
+    starts = range(0, len(group.candidates), most)
+    return [Group(group.sharer, group.candidates[i : i + most]) for i in starts]
 
 
 def _race(run: _Runner, groups: Sequence[Group]) -> None:
