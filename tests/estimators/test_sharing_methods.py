@@ -76,6 +76,7 @@ TIED = {
     "zeros and ones": _binary(18),
     "few zeros and ones": _binary(5),
     "halves": _binary(18) / 2,
+    "binary and scaled": np.hstack([_binary(38, seed=3)[:, ::2], _binary(6, seed=4) * 1.3 - 0.7]),
     "every row three times": np.repeat(_binary(20, seed=1)[:40], 3, axis=0)[:110],
     "mostly zeros": _binary(40) * _binary(40, seed=1) * _binary(40, seed=2),
     "all rows alike": np.ones((110, 2)),
@@ -124,13 +125,24 @@ def test_means_of_equally_far_neighbours_are_those_of_scikit_learn(table):
         ("few zeros and ones", {"algorithm": "brute"}, 1),
     ],
 )
-def test_both_distances_are_one_search_of_zeros_and_ones(table, options, searches):
+def test_both_distances_are_one_search_of_zeros_and_ones(table, options, searches, monkeypatch):
+    monkeypatch.setattr(neighbours, "_openmp_effective_n_threads", lambda: 1)
     X = TIED[table]
     fold = fold_of(X, np.arange(len(X)) % 2)
     base = KNeighborsClassifier(**options)
     candidates = [Candidate(i, base, {"n_neighbors": 3, "p": i + 1}) for i in range(2)]
     models = [indices for indices, _, _ in Neighbours().models(candidates, fold)]
     assert models == ([(0, 1)] if searches == 1 else [(0,), (1,)])
+
+
+def test_with_threads_nothing_depends_on_the_number_of_rows_or_the_distance(monkeypatch):
+    monkeypatch.setattr(neighbours, "_openmp_effective_n_threads", lambda: 2)
+    X = TIED["zeros and ones"]
+    fold = fold_of(X, np.arange(len(X)) % 2)
+    candidates = [Candidate(i, KNeighborsClassifier(), {"p": i + 1}) for i in range(2)]
+    models = list(Neighbours().models(candidates, fold))
+    assert [indices for indices, _, _ in models] == [(0,), (1,)]
+    check_votes("mostly zeros", "brute", 4, [2, 5, 9])
 
 
 def test_another_way_of_searching_is_left_to_scikit_learn(monkeypatch):

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics._pairwise_distances_reduction import ArgKmin
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.utils import _safe_indexing, gen_batches
+from sklearn.utils import gen_batches
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
 from mlaut.estimators.sharing.interface import (
     Candidate,
@@ -84,7 +85,12 @@ def _way(candidate: Candidate, fold: Fold) -> tuple[bool, Hashable]:
 
 
 def _zeros_and_ones(fold: Fold) -> bool:
-    """Whether the sum of differences and that of their squares are the same, without rounding."""
+    """Whether the sum of differences and that of their squares are the same, without rounding.
+
+    With threads, the two were seen to choose differently among equal distances.
+    """
+    if _openmp_effective_n_threads() > 1:
+        return False
     tables = (fold.X_train, fold.X_test)
     numbers = all(isinstance(X, np.ndarray) and X.dtype == np.float64 for X in tables)
     return numbers and all(bool(((X == 0) | (X == 1)).all()) for X in tables)
@@ -137,10 +143,21 @@ class _Table:
         self._fitted, self._X = fitted, X
         self._sizes = sizes
         self._width = min(sizes[-1] + 1, fitted.n_samples_fit_)
-        self._distances, self._rows = fitted.kneighbors(X, self._width)
+        self._distances, self._rows = self._nearest()
         self._labels = fitted._y[self._rows]
-        # A vote is decided by the set of neighbours; a sum of weights also by their order.
-        self._by_set = fitted.weights in ("uniform", None)
+
+    @property
+    def _by_set(self) -> bool:
+        """Whether answers follow from the set of neighbours; weights also need their order."""
+        return self._fitted.weights in ("uniform", None)
+
+    def _nearest(self) -> Any:
+        """Give distances, or what orders as they do, and rows."""
+        if self._by_set and self._at_once and self._fitted.effective_metric_ == "euclidean":
+            # Roots of different squares may be equal, and such rows would have to be looked up.
+            squares = {"metric": "sqeuclidean", "return_distance": True}
+            return self._compare(self._X, self._width, **squares)
+        return self._fitted.kneighbors(self._X, self._width)
 
     # ---- answers
 
@@ -170,7 +187,7 @@ class _Table:
         return means
 
     def nearest(self, size: int, return_distance: bool) -> Any:
-        """Give what ``kneighbors`` gives for this size."""
+        """Give what ``kneighbors`` gives for this size (squares for what needs no distances)."""
         distances, rows = self._distances[:, :size], self._rows[:, :size]
         unsure = self._unsure(size)
         if unsure.size:
@@ -253,37 +270,51 @@ class _Table:
     # ---- looking up
 
     def _look_up(self, unsure: np.ndarray, size: int) -> np.ndarray:
-        """Search again for this number; all rows where a part is not measured the same."""
+        """Search again for this number, so that distances are the same to the last bit."""
         if self._fitted._fit_method in ("kd_tree", "ball_tree"):  # each row by itself
             return self._fitted._tree.query(self._points[unsure], size, return_distance=False)
-        plain = isinstance(self._X, np.ndarray)
-        part = self._X[unsure] if plain else _safe_indexing(self._X, unsure)
-        distances, rows = self._search(part, size)
-        if np.array_equal(distances, self._distances[unsure, :size]):
-            return rows
-        return self._fitted.kneighbors(self._X, size, return_distance=False)[unsure]
+        if not self._at_once:
+            return self._fitted.kneighbors(self._X, size, return_distance=False)[unsure]
+        if self._row_by_row:
+            return self._compare(self._X[unsure], size)
+        return self._compare(self._X, size)[unsure]
 
-    def _search(self, X: Any, size: int) -> Any:
-        """Search as ``kneighbors`` does, without its checks where it compares all rows."""
+    def _compare(self, X: np.ndarray, size: int, **options: Any) -> Any:
+        """Search as ``kneighbors`` does where it compares all rows, without its checks."""
         fitted = self._fitted
-        if self._at_once and isinstance(X, np.ndarray):
-            return ArgKmin.compute(
-                X=X,
-                Y=fitted._fit_X,
-                k=size,
-                metric=fitted.effective_metric_,
-                metric_kwargs=fitted.effective_metric_params_,
-                strategy="auto",
-                return_distance=True,
-            )
-        return fitted.kneighbors(X, size)
+        return ArgKmin.compute(
+            X=X,
+            Y=fitted._fit_X,
+            k=size,
+            metric_kwargs=fitted.effective_metric_params_,
+            strategy="auto",
+            **{"metric": fitted.effective_metric_, "return_distance": False, **options},
+        )
 
     @cached_property
     def _at_once(self) -> bool:
         fitted, X = self._fitted, self._X
-        return fitted._fit_method == "brute" and bool(
-            ArgKmin.is_usable_for(X, fitted._fit_X, fitted.effective_metric_)
+        return (
+            isinstance(X, np.ndarray)
+            and fitted._fit_method == "brute"
+            and bool(ArgKmin.is_usable_for(X, fitted._fit_X, fitted.effective_metric_))
         )
+
+    @cached_property
+    def _row_by_row(self) -> bool:
+        """Whether the search for a row does not depend on the other rows of the table.
+
+        Several threads share the work by the number of rows. Euclidean distances come from a
+        product of matrices, which rounds by their shape; only whole numbers are not rounded.
+        """
+        if _openmp_effective_n_threads() > 1:
+            return False
+        if self._fitted.effective_metric_ not in ("euclidean", "sqeuclidean"):
+            return True
+        tables = (self._X, self._fitted._fit_X)
+        largest = max(np.abs(X).max() for X in tables)
+        exact = 4 * self._X.shape[1] * largest**2 < 2 / np.finfo(self._X.dtype).eps
+        return bool(exact and all((np.rint(X) == X).all() for X in tables))
 
     @cached_property
     def _points(self) -> np.ndarray:
