@@ -125,9 +125,9 @@ def test_calibrated_degrees_of_freedom_reach_the_level(tables, differences):
 
 def test_rates_rise_from_set_to_set(tables, differences):
     rates = tables["rates"].sort_index().xs(("use all data", "calibrated"))
-    assert rates[0.05].is_monotonic_increasing
+    assert rates["0.05"].is_monotonic_increasing
     p = cv_p_values(differences["set3"], "use all data")
-    assert rates.loc["set3", 0.05] == (p <= 0.05).mean()
+    assert rates.loc["set3", "0.05"] == (p <= 0.05).mean()
     assert set(tables["rates"].xs("folds").index.unique("df")) == {"default"}
 
 
@@ -148,3 +148,46 @@ def test_figures_are_drawn_of_every_test(read, tables):
     assert titles == set(table.index.unique("test"))
     drawn = read.tests_figure(tables["rates"], tables["replicability"])
     assert len(drawn.axes) == 3
+
+
+@pytest.fixture(scope="module")
+def published():
+    """Give the committed tables."""
+    index = {
+        "calibration": ["pair", "test", "runs", "level"],
+        "rates": ["test", "df", "set"],
+        "replicability": ["test", "level"],
+        "runs": ["test", "runs"],
+    }
+    paths = sorted(FOLDER.glob("*.csv"))
+    return {p.stem: pd.read_csv(p, index_col=index.get(p.stem, 0)) for p in paths}
+
+
+def test_the_page_shows_the_committed_tables(read, published):
+    page = (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert (FOLDER / "tables.md").read_text(encoding="utf-8") == read.page(published)
+    for frame in (
+        published["effective_n"],
+        read.df_page(published["calibration"]),
+        read.tests_page(published),
+    ):
+        assert read.markdown(frame) in page
+
+
+def test_the_committed_tables_are_of_the_studies_that_the_script_plans(run, published):
+    studies = published["studies"]
+    assert sorted(studies.index) == sorted(plan.name for plan in run.PLANS)
+    for plan in run.PLANS:
+        row = studies.loc[plan.name]
+        folds, repeats = map(int, row["scheme"].split(" x "))
+        assert row["datasets"] == plan.n_datasets
+        assert row["cells"] == plan.n_datasets * folds * repeats * len(plan.strategies)
+        assert list(row.dropna().index[3:]) == list(plan.strategies)
+
+
+def test_what_the_page_says_of_the_tables_is_so(published):
+    again = published["replicability"].xs(0.05, level="level")["pairs alike"]
+    assert again["use all data"] > again["k-fold"] + 0.1
+    best = published["calibration"].xs(("naive Bayes, tree", 0.05), level=("pair", "level"))["df"]
+    assert best.xs("use all data", level="test").between(6, 9).all()
+    assert best.xs("folds", level="test").max() <= 3

@@ -26,6 +26,7 @@ import mlaut.analysis as ma
 LEVELS = (0.01, 0.05, 0.1)
 RUNS = (2, 3, 5, 7, 10)
 SPLITS = (10, 20, 50, 100)
+SHOWN = ("tree,", "nearest neighbour,")
 PAIR = ("naive Bayes", "tree")
 SETS = ("set1", "set2", "set3", "set4")
 RATIO = 1 / 9  # of test to training rows, also of the random splits
@@ -44,9 +45,12 @@ Differences = Mapping[str, np.ndarray]
 
 
 def load(folder: Path) -> dict[str, ma.Results]:
-    """Score the studies of a folder."""
+    """Score the studies of a folder, each as far as it went: datasets that are done."""
     paths = [path for path in sorted(folder.glob("*.h5")) if ".datasets" not in path.name]
-    return {path.stem: ma.Results.from_study(path, "accuracy") for path in paths}
+    return {
+        path.stem: ma.treat_missing(ma.Results.from_study(path, "accuracy"), "drop datasets")
+        for path in paths
+    }
 
 
 def pair_differences(studies: Mapping[str, ma.Results]) -> dict[str, np.ndarray]:
@@ -91,22 +95,38 @@ def accuracy_table(studies: Mapping[str, ma.Results]) -> pd.DataFrame:
 
 
 def pair_table(differences: Differences) -> pd.DataFrame:
-    """Give one row a study and pair: how far the two are apart, with a standard error.
-
-    ``effective n`` is the mean variance of the differences within a dataset by the mean square of
-    their average: so many independent differences would vary as much.
-    """
+    """Give one row a study and pair: how far the two are apart, with a standard error."""
     rows = {}
     for name, x in differences.items():
-        flat = x.reshape(len(x), -1)
-        mean = flat.mean(axis=1)
+        mean = x.reshape(len(x), -1).mean(axis=1)
         rows[name] = {
             "mean difference": mean.mean(),
             "standard error": mean.std(ddof=1) / np.sqrt(len(x)),
             "sd over datasets": mean.std(ddof=1),
-            "effective n": flat.var(axis=1, ddof=1).mean() / np.mean(mean**2),
+            "effective n": effective_n(x),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("study")
+
+
+def effective_n(x: np.ndarray) -> float:
+    """Say how many independent differences would have an average that varies as much.
+
+    The mean variance of the differences within a dataset, by the mean square of their average.
+    """
+    flat = x.reshape(len(x), -1)
+    return float(flat.var(axis=1, ddof=1).mean() / np.mean(flat.mean(axis=1) ** 2))
+
+
+def effective_table(differences: Differences) -> pd.DataFrame:
+    """Give the effective number of differences on set 1 by pair and number of runs."""
+    rows = {
+        name.partition(": ")[2] or ", ".join(PAIR): {
+            runs: effective_n(x[..., :runs]) for runs in (1, *RUNS)
+        }
+        for name, x in differences.items()
+        if name.partition(": ")[0] == "set1"
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("pair")
 
 
 def calibration_table(differences: Differences) -> pd.DataFrame:
@@ -122,9 +142,8 @@ def calibration_table(differences: Differences) -> pd.DataFrame:
             continue
         for size in SPLITS if x.ndim == 2 else RUNS:
             found = ma.calibrate(x[..., :size], levels=LEVELS, test_to_train=RATIO)
-            parts.append(
-                found.best().join(_near(found)).assign(pair=pair or ", ".join(PAIR), runs=size)
-            )
+            frame = found.best().join(_near(found)).assign(datasets=len(x))
+            parts.append(frame.assign(pair=pair or ", ".join(PAIR), runs=size))
     table = pd.concat(parts).set_index(["pair", "runs"], append=True)
     return table.reorder_levels(["pair", "test", "runs", "level"])
 
@@ -159,7 +178,8 @@ def rates_table(differences: Differences) -> pd.DataFrame:
         for test, x in schemes(differences, name):
             for df in dict.fromkeys((choice(test), "default")):
                 found = ma.rejection_rates(x, [test], df, LEVELS, RATIO).frame.loc[test]
-                rows[test, df, name] = dict(zip(LEVELS, found, strict=True)) | {"datasets": len(x)}
+                named = {f"{level:g}": rate for level, rate in found.items()}
+                rows[test, df, name] = named | {"datasets": len(x)}
     frame = pd.DataFrame.from_dict(rows, orient="index")
     frame.index = pd.MultiIndex.from_tuples(frame.index, names=["test", "df", "set"])
     return frame
@@ -244,9 +264,11 @@ def calibration_figure(table: pd.DataFrame, pair: str) -> Figure:
         for level, color in zip(LEVELS, ("#9e6ebd", "#1f77b4", "#2b8a6e"), strict=True):
             one = best.loc[test].xs(level, level="level")
             x = np.arange(len(one))
+            axes.set_xticks(x, one.index)
+            if level * one["datasets"].iloc[0] < 1:
+                continue
             axes.plot(x, one["df"], "o-", color=color, label=f"level {level:g}", markersize=4)
             axes.fill_between(x, one["low"], one["high"], color=color, alpha=0.15)
-        axes.set_xticks(x, one.index)
         axes.set_yscale("log")
         axes.set_yticks([1, 2, 5, 10, 20, 50, 100], ["1", "2", "5", "10", "20", "50", "100"])
         axes.minorticks_off()
@@ -264,7 +286,7 @@ def tests_figure(rates: pd.DataFrame, again: pd.DataFrame) -> Figure:
     """Draw type I error, power and replicability of each test at 5 %; hollow: not calibrated."""
     at = again.xs(0.05, level="level").iloc[::-1]
     used = rates[[df == choice(test) for test, df, _ in rates.index]].reset_index()
-    shown = used.pivot_table(index="test", columns="set", values=0.05).reindex(at.index)
+    shown = used.pivot_table(index="test", columns="set", values="0.05").reindex(at.index)
     series = (
         (0, shown["set1"], "o", "#c0392b", "set 1"),
         (1, shown["set2"], "o", "#9ecae1", "set 2"),
@@ -290,6 +312,57 @@ def tests_figure(rates: pd.DataFrame, again: pd.DataFrame) -> Figure:
     return figure
 
 
+# -------------------------------------------------------------- tables of the page
+
+
+def df_page(calibration: pd.DataFrame) -> pd.DataFrame:
+    """Give calibrated degrees of freedom over runs or splits, by learner and level in per cent.
+
+    A dash stands where less than one dataset is expected to be rejected.
+    """
+    table = calibration.reset_index()
+    few = table["datasets"] * table["level"] < 1
+    table["df"] = table["df"].astype(int).astype(str).mask(few, "-")
+    learner = table["pair"].str.replace("naive Bayes, ", "")
+    table["head"] = learner + table["level"].map(", {:.0%}".format)
+    wide = table.pivot_table(
+        index="test", columns="head", values="df", aggfunc=" ".join, sort=False
+    )
+    return wide[[name for name in wide if name.startswith(SHOWN)]].fillna("-")
+
+
+def tests_page(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Give type I error, power and replicability at 5 %, one row a test, in per cent."""
+    rates = tables["rates"]
+    used = rates[[df == choice(test) for test, df, _ in rates.index]].reset_index()
+    wide = used.pivot_table(index="test", columns="set", values="0.05", sort=False)
+    again = tables["replicability"].xs(0.05, level="level")[["all ten alike", "pairs alike"]]
+    least = tables["pairs"]["least"].rename("least of all sets")
+    shown = pd.concat([wide, again, least], axis=1).loc[again.index]
+    return (100 * shown).map("{:.1f}".format).replace("nan", "-")
+
+
+def markdown(frame: pd.DataFrame) -> str:
+    """Write a frame as a table in Markdown."""
+    texts = frame.reset_index().map(
+        lambda value: f"{value:.4g}" if isinstance(value, float) else value
+    )
+    lines = [texts.columns, ["---"] * texts.shape[1], *texts.to_numpy()]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def page(tables: Mapping[str, pd.DataFrame]) -> str:
+    """Write the tables that are shown in the page."""
+    shown = {
+        "Studies": tables["studies"],
+        "Pairs": tables["differences"],
+        "Degrees of freedom": df_page(tables["calibration"]),
+        "Effective n": tables["effective_n"],
+        "Tests": tests_page(tables),
+    }
+    return "\n".join(f"## {name}\n\n{markdown(frame)}\n" for name, frame in shown.items())
+
+
 # ------------------------------------------------------------------------ all of it
 
 
@@ -298,6 +371,7 @@ def read(differences: Differences) -> dict[str, pd.DataFrame]:
     calibration = calibration_table(differences)
     return {
         "differences": pair_table(differences),
+        "effective_n": effective_table(differences),
         "calibration": calibration,
         "rates": rates_table(differences),
         "runs": runs_table(differences, calibration),
@@ -328,6 +402,7 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], object] = 
     given.out.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
         table.to_csv(given.out / f"{name}.csv", float_format="%.6g")
+    (given.out / "tables.md").write_text(page(tables), encoding="utf-8")
     for name, figure in figures(tables).items():
         figure.savefig(given.out / f"{name}.png", dpi=80, pil_kwargs={"optimize": True})
     say(f"{', '.join(tables)}: {given.out}")

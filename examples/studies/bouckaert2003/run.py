@@ -33,8 +33,10 @@ ESTIMATORS = {
     "nearest neighbour": KNeighborsClassifier(1),
     "pruned tree": DecisionTreeClassifier(min_samples_leaf=2, ccp_alpha=0.012),
 }
+ALL = tuple(ESTIMATORS)
 TWO = ("naive Bayes", "tree")
 KFOLD = "repeated_kfold(10, 10)"
+UNSTRATIFIED = "kfold(10, stratify=False)"
 HALVES = "repeated_kfold(2, 10)"
 FEW, MANY = "repeated_holdout(0.1, 20)", "repeated_holdout(0.1, 100)"
 
@@ -79,7 +81,7 @@ class Plan:
 
 
 PLANS = (
-    Plan(name="set1", scheme=KFOLD, n_datasets=200, strategies=(*TWO, "nearest neighbour")),
+    Plan(name="set1", scheme=KFOLD, n_datasets=200, strategies=ALL),
     Plan(name="set2", scheme=KFOLD, n_datasets=60, flipped=0.2),
     Plan(name="set3", scheme=KFOLD, n_datasets=60, flipped=0.15),
     Plan(name="set4", scheme=KFOLD, n_datasets=60, flipped=0.1),
@@ -90,9 +92,10 @@ PLANS = (
     Plan(name="set2_splits", scheme=FEW, n_datasets=60, flipped=0.2),
     Plan(name="set3_splits", scheme=MANY, n_datasets=60, flipped=0.15),
     Plan(name="set4_splits", scheme=FEW, n_datasets=60, flipped=0.1),
-    Plan(name="again", scheme="repeated_kfold(10, 100)", n_datasets=25, flipped=0.15),
-    Plan(name="again_halves", scheme="repeated_kfold(2, 50)", n_datasets=25, flipped=0.15),
-    Plan(name="set1_splits", scheme=MANY, n_datasets=100),
+    Plan(name="set1_splits", scheme=MANY, n_datasets=40),
+    Plan(name="set1_unstratified", scheme=UNSTRATIFIED, n_datasets=50, strategies=ALL),
+    Plan(name="again_halves", scheme="repeated_kfold(2, 50)", n_datasets=8, flipped=0.15),
+    Plan(name="again", scheme="repeated_kfold(10, 100)", n_datasets=8, flipped=0.15),
 )
 
 
