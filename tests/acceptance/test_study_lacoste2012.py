@@ -80,6 +80,11 @@ def test_the_paper_is_copied_right(scripts):
     np.testing.assert_array_equal(here.iloc[:, 1:], known.iloc[:, 2:])
 
 
+def test_the_sizes_of_the_test_sets_are_those_of_the_papers_table_5(scripts):
+    rounded_up = -(-(scripts.compare.paper_table6()["n"] + 40) // 8) * 8
+    assert sorted(rounded_up) == sorted(ma.MULTIPLE.alphas.sum(axis=1))
+
+
 def test_the_study_file_and_the_tasks_name_the_same_datasets(scripts):
     file = read_study_file(FOLDER / "study.toml")
     assert list(file.data.datasets) == [task.name for task in scripts.prepare.TASKS]
@@ -182,6 +187,17 @@ def test_the_printed_probabilities_give_the_printed_table_2(scripts):
         assert abs(table.loc[pair, "poisson_binomial"] - PRINTED_TABLE_2[pair]) < 0.015
 
 
+def test_drawn_counts_round_to_the_printed_risks(scripts):
+    paper = scripts.compare.paper_table6()
+    n, rng = paper["n"].to_numpy(), np.random.default_rng(0)
+    counts = scripts.compare.draw_counts(paper["svm"].to_numpy(), n, rng)
+    assert (np.abs(counts / n - paper["svm"]) <= 0.0005 + 1e-9).all()
+    table = scripts.compare.reachable(draws=2)
+    exact = table.loc[("ann", "parzen")]
+    assert 0.94 < exact["low"] <= exact["high"] < 0.96
+    assert exact["as_printed_high"] == pytest.approx(2 * exact["high"] - 1)
+
+
 def test_figures_are_computed_once(scripts, made, tmp_path):
     made["counts"].to_csv(tmp_path / "counts.csv")
     scripts.simulations.simulate(tmp_path, studies=200)
@@ -191,3 +207,53 @@ def test_figures_are_computed_once(scripts, made, tmp_path):
     stamp = (tmp_path / "figure3.csv").stat().st_mtime_ns
     scripts.simulations.simulate(tmp_path, studies=200)
     assert (tmp_path / "figure3.csv").stat().st_mtime_ns == stamp
+
+
+# ---- the page holds what the committed tables hold
+
+PAGE = (FOLDER / "README.md").read_text(encoding="utf-8")
+
+
+def short(value, digits):
+    """Write a share as the page does: .157, 1.00, a minus for the second strategy, - for none."""
+    if np.isnan(value):
+        return "-"
+    text = f"{abs(value):.{digits}f}".removeprefix("0")
+    return f"-{text}" if value < 0 < float(text) else text
+
+
+def table_of(name, **arguments):
+    return pd.read_csv(FOLDER / "results" / f"{name}.csv", **arguments)
+
+
+def test_the_page_has_table_6(scripts):
+    for name, row in table_of("table6", index_col=0).iterrows():
+        cells = []
+        for one in scripts.compare.NAMES:
+            text = f"{short(row[one], 3)} ({short(row[f'{one} (paper)'], 3)})"
+            cells.append(f"**{text}**" if abs(row[f"{one} z"]) > 2 else text)
+        for first, second in scripts.compare.ADJACENT:
+            pair = f"{first} > {second}"
+            cells.append(f"{short(row[pair], 2)} ({short(row[f'{pair} (paper)'], 2)})")
+        expected = " | ".join([name, f"{row['train']:.0f}", f"{row['test']:.0f}", *cells])
+        assert f"| {expected} |" in PAGE
+
+
+def test_the_page_has_tables_2_to_4(scripts):
+    table = table_of("tables2to4", header=[0, 1], index_col=[0, 1])
+    for test in scripts.compare.TESTS:
+        for pair, row in table[test].iterrows():
+            cells = [short(value, 2) for value in row]
+            assert f"| {', '.join(pair)} | {' | '.join(cells)} |" in PAGE
+
+
+@pytest.mark.parametrize("name", ["figure3", "figure4", "figure4_here", "figure5", "bimodal"])
+def test_the_page_has_the_areas_of_the_figures(name):
+    table, on_page = table_of(name), 0
+    assert table.filter(like="error").max(axis=None) < 0.0025
+    for _, row in table.iterrows():
+        areas = [short(row[test], 3) for test in ("poisson binomial", "sign", "signed rank")]
+        on_page += (
+            f"| {row['test points']:,.0f} | {row['datasets']:.0f} | {' | '.join(areas)} |" in PAGE
+        )
+    assert on_page >= min(3, len(table))
