@@ -282,12 +282,14 @@ class _Table:
     def _compare(self, X: np.ndarray, size: int, **options: Any) -> Any:
         """Search as ``kneighbors`` does where it compares all rows, without its checks."""
         fitted = self._fitted
+        euclidean = fitted.effective_metric_ in ("euclidean", "sqeuclidean")
+        votes = isinstance(fitted, KNeighborsClassifier) and not euclidean
         return ArgKmin.compute(
             X=X,
             Y=fitted._fit_X,
             k=size,
             metric_kwargs=fitted.effective_metric_params_,
-            strategy="auto",
+            strategy="parallel_on_X" if votes else "auto",  # as predict has it
             **{"metric": fitted.effective_metric_, "return_distance": False, **options},
         )
 
