@@ -72,13 +72,13 @@ def write_api(folder: Path) -> None:
 
 
 def copy_examples(folder: Path) -> None:
-    """Put the notebooks where Sphinx finds them."""
-    for source in sorted((HERE.parent / "examples").rglob("*")):
-        if source.suffix in {".ipynb", ".csv"}:
-            target = folder / source.relative_to(HERE.parent / "examples")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if not target.exists() or target.read_bytes() != source.read_bytes():
-                shutil.copyfile(source, target)
+    """Put the notebooks and their data where Sphinx finds them."""
+    examples = HERE.parent / "examples"
+    for source in [*examples.glob("*.ipynb"), *examples.glob("data/*.csv")]:
+        target = folder / source.relative_to(examples)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists() or target.read_bytes() != source.read_bytes():
+            shutil.copyfile(source, target)
 
 
 def _write(path: Path, text: str) -> None:
