@@ -144,6 +144,17 @@ def test_what_pairing_changes(script):
     assert counts["t, unpaired"] == counts["rank sum, unpaired"] == 0
 
 
+def test_pairing_changes_what_the_published_errors_say(script):
+    table = script.pairing(
+        ma.Results.from_table(pd.read_csv(script.PUBLISHED, index_col="dataset"), metric="error")
+    )
+    pair = table.loc[("RandomForestClassifier", "SVC")]
+    assert pair["t, unpaired"] == pytest.approx(0.348, abs=5e-4)
+    assert pair["t"] == pytest.approx(0.00062, abs=5e-6)
+    counts = script.decided(table)
+    assert (counts["t, unpaired, Bonferroni"], counts["t, Bonferroni"]) == (23, 30)
+
+
 def test_networks_are_compared_on_the_datasets_of_both_protocols(tables):
     networks = tables["networks"]
     learnt = networks.loc[TRAINED[0]]

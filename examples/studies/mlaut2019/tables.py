@@ -3,10 +3,10 @@
 Reads the two studies as they stand, also before they are finished, and writes CSV tables and
 pictures::
 
-    python tables.py study.h5 trained.h5 --matrix mlaut2018_121x9_error.csv --out results
+    python tables.py study.h5 trained.h5 --out results
 
-``table8.csv`` holds Table 8 of Kazakov and Király (2019). ``--matrix`` is the table of errors on
-121 datasets that the authors published with an earlier version of their study.
+``table8.csv`` holds Table 8 of Kazakov and Király (2019). ``--published`` is the table of errors on
+121 datasets that the authors gave with an earlier version of their study.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import mlaut.analysis as ma
 from mlaut.files_io import Study
 
 HERE = Path(__file__).parent
+PUBLISHED = HERE.parents[1] / "data" / "mlaut2018_error.csv"
 BASELINE = "BaselineClassifier"
 PAPER = "_paper"
 FOREST = "RandomForestClassifier"
@@ -38,17 +39,20 @@ def cells_of(study: Study) -> pd.DataFrame:
 
 
 def score(study: Study, cells: pd.DataFrame) -> ma.Results:
-    """Score by accuracy, on the datasets on which every strategy was tried or skipped."""
-    names = list(study.block(study.datasets[0]).strategies)
-    counts = cells.groupby("dataset").size()
+    """Score the paper's strategies on the datasets on which each was tried or skipped."""
+    names = [n for n in study.block(study.datasets[0]).strategies if n[:3] != "NN-" or PAPER in n]
+    counts = cells[cells["strategy"].isin(names)].groupby("dataset").size()
     datasets = [name for name in study.datasets if counts.get(name, 0) == len(names)]
     return ma.Results.from_study(study, "accuracy", strategies=names, datasets=datasets)
 
 
-def with_networks(paper: ma.Results, trained: ma.Results) -> ma.Results:
-    """Put sensibly trained networks in the place of those of the paper, on common datasets."""
+def with_networks(paper: ma.Results, trained: ma.Results, cells: pd.DataFrame) -> ma.Results:
+    """Put sensibly trained networks in the place of those of the paper: those tried everywhere."""
+    tried = cells[cells["dataset"].isin(paper.datasets) & (cells["status"] != "skipped")]
+    counts = tried.groupby("strategy").size()
+    everywhere = [n for n in trained.strategies if counts.get(n, 0) == len(paper.datasets)]
     others = [name for name in paper.strategies if not name.endswith(PAPER)]
-    table = paper.scores[others].join(trained.scores, how="inner")
+    table = paper.scores[others].join(trained.scores[everywhere])
     return ma.Results.from_table(table, metric="accuracy")
 
 
@@ -196,29 +200,28 @@ def statuses(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def read(
-    path: Path, trained_path: Path, published: Path | None
+    path: Path, trained_path: Path, published: Path
 ) -> tuple[dict[str, pd.DataFrame], dict[str, ma.Results]]:
     """Make every table; with them the results of either way to train networks, without holes."""
     study, second = Study(path), Study(trained_path)
     cells, cells_trained = cells_of(study), cells_of(second)
-    paper, trained = score(study, cells), score(second, cells_trained)
+    paper, trained = score(study, cells), ma.Results.from_study(second, "accuracy")
     seconds = ma.AnalyseResults(study).average_training_time()["training"]
-    both = with_networks(paper, trained)
+    both = with_networks(paper, trained, cells_trained)
     filled = {"paper": paper, "trained": both}
     filled = {name: ma.treat_missing(one, BASELINE) for name, one in filled.items()}
+    matrix = pd.read_csv(published, index_col="dataset")
     tables = {
         "table8_here": beside_table8(paper, seconds),
         "ranks_trained": ma.average_ranks(filled["trained"]).frame,
         "networks": networks(paper, trained),
         "pairing_here": pairing(filled["paper"]),
         "cells": statuses(pd.concat([cells, cells_trained])),
-        "accuracy": paper.scores.join(trained.scores).T,
+        "accuracy": paper.scores.join(trained.scores, how="outer").T,
+        "same_datasets": on_the_same_datasets(paper, matrix),
+        "baselines": baselines(study, paper, matrix),
+        "pairing_published": pairing(ma.Results.from_table(matrix, metric="error")),
     }
-    if published is not None:
-        matrix = pd.read_csv(published, index_col="dataset")
-        tables["same_datasets"] = on_the_same_datasets(paper, matrix)
-        tables["baselines"] = baselines(study, paper, matrix)
-        tables["pairing_published"] = pairing(ma.Results.from_table(matrix, metric="error"))
     return tables, filled
 
 
@@ -227,11 +230,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("study", type=Path)
     parser.add_argument("trained", type=Path)
-    parser.add_argument("--matrix", type=Path, help="mlaut2018_121x9_error.csv")
+    parser.add_argument("--published", type=Path, default=PUBLISHED)
     parser.add_argument("--out", type=Path, default=Path("results"))
     given = parser.parse_args()
     given.out.mkdir(exist_ok=True)
-    tables, results = read(given.study, given.trained, given.matrix)
+    tables, results = read(given.study, given.trained, given.published)
     for name, table in tables.items():
         table.to_csv(given.out / f"{name}.csv", float_format="%.6g")
         if name.startswith("pairing"):
