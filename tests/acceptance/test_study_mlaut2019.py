@@ -164,3 +164,48 @@ def test_networks_are_compared_on_the_datasets_of_both_protocols(tables):
     none = networks.loc["NN-4-layer_thin_dropout_lr1"]
     assert none["datasets"] == 0
     assert np.isnan(none["P(trained better than one epoch)"])
+
+
+def rows_of_page(after):
+    """Give the cells of each row of the first table after a text of the page."""
+    page = (FOLDER / "README.md").read_text(encoding="utf-8").split(after, 1)[1]
+    lines = page[page.index("\n|") + 1 :].split("\n\n", 1)[0].splitlines()[2:]
+    return {
+        cells[0]: cells[1:]
+        for cells in ([c.strip(" *") for c in r.split("|")[1:-1]] for r in lines)
+    }
+
+
+def committed(name):
+    return pd.read_csv(FOLDER / "results" / f"{name}.csv", index_col=0)
+
+
+def test_the_page_shows_the_committed_table_8():
+    table = committed("table8_here").rename(index=lambda name: name.removesuffix("_paper"))
+    page = rows_of_page("## The paper's Table 8")
+    assert list(page) == list(table.index)
+    for name, row in table.iterrows():
+        shown = page[name]
+        assert shown[1] == f"{row['rank']:.1f}"
+        assert shown[3] == f"{row['accuracy']:.3f}"
+        assert (shown[6], shown[7]) == (f"{row['datasets']:.0f}", f"{row['z']:.1f}")
+
+
+def test_the_page_shows_the_committed_networks_and_ranks():
+    networks = committed("networks").query("datasets >= 3")
+    page = rows_of_page("Bayesian signed-rank test")
+    assert list(page) == list(networks.index)
+    for name, row in networks.iterrows():
+        assert page[name][1:3] == [f"{row['one epoch']:.3f}", f"{row['trained']:.3f}"]
+    ranks = rows_of_page("every dataset:")
+    assert {n: r[0] for n, r in ranks.items()} == {
+        n: f"{r:.2f}" for n, r in committed("ranks_trained")["average_rank"].items()
+    }
+
+
+def test_the_page_counts_the_committed_cells():
+    page = rows_of_page("what it could not hold")
+    counts = committed("cells")
+    assert [int(n.replace(",", "")) for n in page["all"]] == list(
+        counts[["done", "skipped", "timeout", "error", "tuning cut short"]].sum()
+    )

@@ -216,7 +216,9 @@ def read(
         "ranks_trained": ma.average_ranks(filled["trained"]).frame,
         "networks": networks(paper, trained),
         "pairing_here": pairing(filled["paper"]),
-        "cells": statuses(pd.concat([cells, cells_trained])),
+        "cells": statuses(
+            pd.concat([cells[cells["strategy"].isin(paper.strategies)], cells_trained])
+        ),
         "accuracy": paper.scores.join(trained.scores, how="outer").T,
         "same_datasets": on_the_same_datasets(paper, matrix),
         "baselines": baselines(study, paper, matrix),
