@@ -45,11 +45,10 @@ def cells_of(study: Study) -> pd.DataFrame:
 
 
 def score(study: Study, cells: pd.DataFrame) -> ma.Results:
-    """Score the paper's strategies on the datasets on which each was tried or skipped."""
-    names = [n for n in study.block(study.datasets[0]).strategies if n[:3] != "NN-" or PAPER in n]
-    counts = cells[cells["strategy"].isin(names)].groupby("dataset").size()
-    datasets = [name for name in study.datasets if counts.get(name, 0) == len(names)]
-    return ma.Results.from_study(study, "accuracy", strategies=names, datasets=datasets)
+    """Score the datasets on which every strategy was tried or skipped."""
+    counts = cells.groupby("dataset").size()
+    finished = [n for n in study.datasets if counts.get(n, 0) == len(study.strategies)]
+    return ma.Results.from_study(study, "accuracy", datasets=finished)
 
 
 def with_networks(paper: ma.Results, trained: ma.Results, cells: pd.DataFrame) -> ma.Results:
@@ -228,9 +227,7 @@ def read(
         "ranks_trained_elsewhere": ma.average_ranks(elsewhere(filled["trained"])).frame,
         "networks": networks(paper, trained),
         "pairing_here": pairing(filled["paper"]),
-        "cells": statuses(
-            pd.concat([cells[cells["strategy"].isin(paper.strategies)], cells_trained])
-        ),
+        "cells": statuses(pd.concat([cells, cells_trained])),
         "accuracy": paper.scores.join(trained.scores, how="outer").T,
         "same_datasets": on_the_same_datasets(paper, matrix),
         "baselines": baselines(study, paper, matrix),
