@@ -110,7 +110,8 @@ class _OneClassScore(_ConfusionScore):
         if len(block.classes) != 2:
             raise AnalysisError(
                 f"{self.name} is for two classes, and dataset {block.dataset!r} has "
-                f"{len(block.classes)}: choose the datasets, or average='macro'"
+                f"{len(block.classes)}: choose the datasets, or metric '{self.name}_macro' (in "
+                f"Python also {type(self).__name__}(average='macro')), a mean over all classes"
             )
         if self.positive is not None and self.positive not in block.classes:
             raise AnalysisError(

@@ -92,6 +92,16 @@ class AnalyseResults:
         self.group = input_h5_original_datasets_group
         self.missing = missing
 
+    def __repr__(self) -> str:
+        if self.study is None:
+            return "AnalyseResults of errors from elsewhere (there is no study)"
+        place = getattr(self.study, "path", "a study in memory")
+        group = f" from {self.group!r}" if self.group else ""
+        return (
+            f"AnalyseResults of {place}: {len(self.study.strategies)} strategies on "
+            f"{len(self._datasets())} datasets{group}; missing={self.missing!r}"
+        )
+
     # ------------------------------------------------------------- of the study
 
     def results(self, metric: Any, estimators: Any = None) -> Results:

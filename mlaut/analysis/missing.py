@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -63,14 +63,7 @@ datasets wine; say how to treat them: missing='drop datasets', 'drop strategies'
 'worst rank', or the name of a fallback strategy
     """
     holes = _holes(results)
-    if how not in TREATMENTS:
-        try:
-            position("strategy", how, results.strategies)
-        except AnalysisError as error:
-            choices = ", ".join(map(repr, TREATMENTS))
-            raise AnalysisError(
-                f"treatment {how!r} is neither one of {choices} nor a strategy"
-            ) from error
+    _check_known(results, how)
     if not holes.any():
         return results
     if how == "raise":
@@ -87,6 +80,19 @@ datasets wine; say how to treat them: missing='drop datasets', 'drop strategies'
         return _filled(results, _above_worst(results), "a loss just above the largest seen there")
     stand_in = results.cell_losses[:, [results.strategies.index(how)]]
     return _filled(results, stand_in, f"the loss of {how}")
+
+
+def _check_known(results: Results, how: str) -> None:
+    """Raise `AnalysisError` for a treatment that is neither known nor a strategy."""
+    if how in TREATMENTS:
+        return
+    try:
+        position("strategy", how, results.strategies)
+    except AnalysisError as error:
+        choices = ", ".join(map(repr, TREATMENTS))
+        raise AnalysisError(
+            f"treatment {how!r} is neither one of {choices} nor a strategy"
+        ) from error
 
 
 def _holes(results: Results) -> np.ndarray:
@@ -192,6 +198,9 @@ class Robustness(Shown):
         Missing cells.
     alpha : float
     notes : tuple of str
+        Those of the results, and the treatments that cannot be applied.
+    not_applied : mapping of str to str
+        Treatments that cannot be applied to these results, and why.
     """
 
     name: str
@@ -199,17 +208,20 @@ class Robustness(Shown):
     n_missing: int
     alpha: float
     notes: tuple[str, ...] = ()
+    not_applied: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def flips(self) -> pd.DataFrame:
         """The conclusions that are not the same under all treatments."""
+        if self.frame.empty:
+            return self.frame
         differs = self.frame.apply(lambda row: len({text for text in row if text}) > 1, axis=1)
         return self.frame[differs.astype(bool)]
 
     def title(self) -> str:  # noqa: D102 - inherited
-        return (
-            f"{self.name} under {self.frame.shape[1]} treatments of {self.n_missing} missing cells"
-        )
+        n = self.frame.shape[1]
+        treatments = f"{n} treatment{'s' * (n != 1)} of {self.n_missing} missing cells"
+        return f"{self.name} under {treatments}"
 
     def to_frame(self) -> pd.DataFrame:
         """Give the conclusions, with a column that says whether they flip."""
@@ -217,6 +229,9 @@ class Robustness(Shown):
 
     def sentence(self) -> str:  # noqa: D102 - inherited
         n, flips = len(self.frame), self.flips
+        if not n:
+            why = "; ".join(f"{how}: {reason}" for how, reason in self.not_applied.items())
+            return f"{self.title()}: nothing can be concluded ({why})."
         if flips.empty:
             return f"{self.title()}: all {n} conclusions hold at level {self.alpha:g}."
         which = "; ".join(
@@ -252,6 +267,17 @@ def under_treatments(
     alpha : float, default 0.05
         Level at which a p-value (or one minus a probability) makes a conclusion.
 
+    Returns
+    -------
+    Robustness
+        A treatment that cannot be applied (no dataset or strategy would be left, a fallback has no
+        result itself) has no column: it stands in ``not_applied`` and in the notes with its reason.
+
+    Raises
+    ------
+    AnalysisError
+        A treatment is not known.
+
     Examples
     --------
     >>> from mlaut.analysis import sign_test
@@ -263,12 +289,22 @@ def under_treatments(
 'best for the first': 'A better', 'best for the second': 'no difference shown'}
     """
     columns: dict[str, Conclusions] = {}
-    name = ""
+    not_applied: dict[str, str] = {}
+    name = getattr(comparison, "__name__", "The comparison")
     for how in treatments:
-        result = comparison(treat_missing(results, how))
-        columns[how], name = conclusions(result, alpha), getattr(result, "name", "The comparison")
+        _check_known(results, how)
+        try:
+            result = comparison(treat_missing(results, how))
+        except AnalysisError as error:
+            not_applied[how] = str(error)
+        else:
+            columns[how] = conclusions(result, alpha)
+            name = getattr(result, "name", "The comparison")
     if bounds:
-        columns |= _bounds(results, comparison, alpha)
+        try:
+            columns |= _bounds(results, comparison, alpha)
+        except AnalysisError as error:
+            not_applied["bounds"] = str(error)
     keys = list(dict.fromkeys(key for column in columns.values() for key in column))
     index = (
         pd.MultiIndex.from_tuples(keys) if keys and isinstance(keys[0], tuple) else pd.Index(keys)
@@ -276,12 +312,14 @@ def under_treatments(
     frame = pd.DataFrame(
         {how: [column.get(key, "") for key in keys] for how, column in columns.items()}, index=index
     )
+    told = (f"treatment {how!r} cannot be applied: {why}" for how, why in not_applied.items())
     return Robustness(
         name=name,
         frame=frame,
         n_missing=int(_holes(results).sum()),
         alpha=alpha,
-        notes=results.notes_text(),
+        notes=(*results.notes_text(), *told),
+        not_applied=not_applied,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
 from mlaut.analysis.aggregate_scores import (
@@ -51,7 +53,7 @@ __all__ = [
     "metric_names",
 ]
 
-_OWN: dict[str, type[MLautScore]] = {
+_OWN: dict[str, Callable[[], MLautScore]] = {
     "accuracy": ScoreAccuracy,
     "misclassification": LossMisclassification,
     "mmce": LossMisclassification,
@@ -68,6 +70,11 @@ _OWN: dict[str, type[MLautScore]] = {
     "specificity": ScoreSpecificity,
     "precision": ScorePrecision,
     "f1": ScoreF1,
+    "sensitivity_macro": partial(ScoreSensitivity, average="macro"),
+    "recall_macro": partial(ScoreSensitivity, average="macro"),
+    "specificity_macro": partial(ScoreSpecificity, average="macro"),
+    "precision_macro": partial(ScorePrecision, average="macro"),
+    "f1_macro": partial(ScoreF1, average="macro"),
     "balanced_accuracy": ScoreBalancedAccuracy,
     "mcc": ScoreMCC,
     "matthews_corrcoef": ScoreMCC,

@@ -26,8 +26,9 @@ from mlaut.analysis import (
     wilcoxon_test,
 )
 from mlaut.analysis.retrained import retrained_mean_estimates
+from mlaut.analysis.sources import open_study
 from mlaut.errors import AnalysisError
-from mlaut.files_io import Study
+from mlaut.files_io import FilesIO, Study
 from mlaut.records import TASKS, Status
 from mlaut.report.state import State, study_state
 
@@ -113,7 +114,7 @@ class Report:
 
 
 def make_report(
-    study: str | os.PathLike[str] | Study,
+    study: str | os.PathLike[str] | Study | FilesIO,
     metric: str | None = None,
     *,
     missing: str = "drop datasets",
@@ -122,7 +123,8 @@ def make_report(
 
     Parameters
     ----------
-    study : path-like or Study
+    study : path-like, Study, or FilesIO
+        A `FilesIO` is the output database as `mlaut.Data.open_hdf5` opens it.
     metric : str, optional
         As `mlaut.analysis.metric` knows it. Default accuracy for classification and R2 for
         regression, in a section each.
@@ -142,7 +144,7 @@ def make_report(
     AnalysisError
         The metric is not known or suits no dataset, or no cell is done.
     """
-    opened = study if isinstance(study, Study) else Study(study)
+    opened = open_study(study)
     state = study_state(opened)
     if not state.cells.get(Status.DONE):
         total = sum(state.cells.values())
@@ -298,24 +300,15 @@ def _robustness(scored: Results) -> Robustness | None:
     )
     if not len(begun.missing) or len(begun.strategies) < 2 or len(begun.datasets) < 2:
         return None
-    usable = [how for how in _TREATMENTS if _leaves_two(begun, how)]
 
     def signed_ranks(results: Results) -> object:
         return adjust_pairs(wilcoxon_test(results), "holm")
 
-    if not usable:
-        return None
-    return under_treatments(begun, signed_ranks, treatments=usable, bounds=_affordable(begun))
+    found = under_treatments(begun, signed_ranks, treatments=_TREATMENTS, bounds=_affordable(begun))
+    return None if found.frame.empty else found
 
 
 def _affordable(results: Results) -> bool:
     """Whether there is time to favour each strategy with missing cells in turn."""
     runs, n = results.missing["strategy"].nunique() + 1, len(results.strategies)
     return runs * n * (n - 1) // 2 <= _MOST_TESTS
-
-
-def _leaves_two(results: Results, how: str) -> bool:
-    try:
-        return len(treat_missing(results, how).datasets) > 1
-    except AnalysisError:
-        return False

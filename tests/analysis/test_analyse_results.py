@@ -191,3 +191,13 @@ def test_bad_errors():
         AnalyseResults().t_test({"A": [1.0, 2.0], "B": [1.0]})
     with pytest.raises(AnalysisError, match="not ndarray"):
         AnalyseResults().t_test(np.ones((3, 2)))
+
+
+def test_it_says_what_it_analyses(study):
+    assert repr(AnalyseResults()) == "AnalyseResults of errors from elsewhere (there is no study)"
+    assert repr(AnalyseResults(study)) == (
+        f"AnalyseResults of {study.path}: 2 strategies on 3 datasets; missing='raise'"
+    )
+    assert repr(AnalyseResults(study, None, "uci/", missing="worst")) == (
+        f"AnalyseResults of {study.path}: 2 strategies on 2 datasets from 'uci/'; missing='worst'"
+    )

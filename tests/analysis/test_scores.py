@@ -283,7 +283,9 @@ def test_a_user_metric_sees_labels(make_block):
 
 def test_metrics_refuse_what_does_not_suit_them(make_block):
     block = make_block([0, 1, 2], [[0, 1, 2]], [0, 0, 0], classes=("a", "b", "c"), dataset="iris")
-    with pytest.raises(AnalysisError, match="'iris' has 3: choose the datasets, or average"):
+    with pytest.raises(
+        AnalysisError, match="'iris' has 3: choose the datasets, or metric 'f1_macro'"
+    ):
         ScoreF1().evaluate(block)
     with pytest.raises(AnalysisError, match="rmse is for Regression, and dataset 'iris'"):
         LossRMSE().evaluate(block)
@@ -295,3 +297,22 @@ def test_metrics_refuse_what_does_not_suit_them(make_block):
     assert ScoreSensitivity(positive="no").evaluate(two).cells[0, 0, 0] == 1.0
     with pytest.raises(AnalysisError, match="'binary', 'macro'"):
         ScoreF1(average="weighted")
+
+
+@pytest.mark.parametrize("name", ["f1", "precision", "recall", "sensitivity", "specificity"])
+def test_several_classes_name_the_metric_that_serves_them(make_block, name):
+    truth, said = np.array([0, 1, 2, 1]), np.array([[0, 2, 2, 1]])
+    block = make_block(truth, said, np.zeros(4), classes=("a", "b", "c"))
+    own = metric(name).name
+    with pytest.raises(
+        AnalysisError,
+        match=rf"'d' has 3: choose the datasets, or metric '{own}_macro' \(in Python also "
+        rf"Score\w+\(average='macro'\)\), a mean over all classes",
+    ):
+        metric(name).evaluate(block)
+    score = metric(f"{own}_macro").evaluate(block).cells[0, 0, 0]
+    expected = {"f1": sk.f1_score, "precision": sk.precision_score}.get(name, sk.recall_score)
+    if name != "specificity":
+        assert score == pytest.approx(expected(truth, said[0], average="macro"))
+    else:  # of each class against the rest: 3 of 3, 2 of 2, 2 of 3
+        assert score == pytest.approx((1 + 1 + 2 / 3) / 3)

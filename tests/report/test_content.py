@@ -164,3 +164,11 @@ def test_a_study_without_results(tmp_path):
     )
     with pytest.raises(AnalysisError, match="none of 24 cells is done; run the study first"):
         make_report(Study(study.path))
+
+
+def test_what_opens_a_study_opens_its_report(complete):
+    from mlaut import AnalyseResults, Data
+
+    opened = Data().open_hdf5(complete.path, mode="r")
+    assert AnalyseResults(opened).study.path == complete.path
+    assert str(make_report(opened)) == str(make_report(complete.path))
