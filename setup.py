@@ -31,6 +31,7 @@ EXTRAS = {
         "ucimlrepo>=0.0.7",
     ],
     "docs": [
+        "distributed>=2024.12",  # a notebook starts a cluster
         "furo>=2024.8",
         "ipykernel>=6.29",
         "myst-nb>=1.2",
