@@ -33,7 +33,7 @@ from sklearn.pipeline import Pipeline
 
 from mlaut.errors import MlautError, StoreError, StudyError
 from mlaut.files_io import Study
-from mlaut.files_io.models import models_folder, read_model, write_model
+from mlaut.files_io.models import model_path, models_folder, read_model, write_model
 from mlaut.optional import need
 from mlaut.records import Cell
 
@@ -137,7 +137,7 @@ def read_saved(folder: Path, record: Mapping[str, str], *, trusted: bool) -> Any
     StoreError
         Not there, not the file that the study recorded, of a newer version, or not trusted.
     """
-    path, style = folder / record["file"], record["format"]
+    path, style = model_path(folder, record), record.get("format")
     if style not in _SUFFIX:
         raise StoreError(f"{path}: a model of format {style!r}, unknown here; update MLaut")
     if style == "pickle" and not trusted:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
 
 from mlaut.errors import MlautError
-from mlaut.files_io.models import models_folder
+from mlaut.files_io.models import is_recorded, models_folder
 from mlaut.files_io.names import from_h5
 from mlaut.files_io.study import Study
 from mlaut.files_io.study_arrays import StudyArrays, array_layout, tested_rows
@@ -112,10 +109,5 @@ def _of_models(study: Study, name: str) -> Iterator[str]:
     if not folder.exists():
         return
     for record in study.details(name):
-        if "model" in record and not _is_that(folder, record["model"]):
-            yield f"model {record['model']['file']} is not there, or not the one recorded"
-
-
-def _is_that(folder: Path, record: dict[str, Any]) -> bool:
-    path = folder / record["file"]
-    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == record["sha256"]
+        if "model" in record and not is_recorded(folder, record["model"]):
+            yield f"model {record['model'].get('file')} is not there, or not the one recorded"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,9 @@ import h5py
 import numpy as np
 
 from mlaut.errors import StudyError
-from mlaut.files_io.hdf5 import read_h5, rewrite_h5
+from mlaut.files_io.hdf5 import fsync_folder, read_h5, rewrite_h5
 from mlaut.files_io.lock import holder_of
-from mlaut.files_io.models import models_folder
+from mlaut.files_io.models import copy_model, is_recorded, model_path, models_folder
 from mlaut.files_io.names import to_h5
 from mlaut.files_io.study import Study
 from mlaut.files_io.study_arrays import StudyArrays, array_layout, put_json, tested_rows
@@ -32,6 +32,8 @@ from mlaut.files_io.system_errors import explained
 from mlaut.records import Block, Cell, Status
 
 __all__ = ["merge_studies"]
+
+Model = tuple[Path, Mapping[str, Any]]  # the folder that it lies in, and its record
 
 
 def merge_studies(
@@ -56,6 +58,13 @@ def merge_studies(
     ------
     StudyError
         The studies contradict each other, one is being written to, or the output exists.
+    StoreError
+        A saved model is not the one that its study recorded, or lies outside of its folder.
+
+    Notes
+    -----
+    The saved models come along: they are there, whole and synced, before the study is. A merge that
+    was killed leaves no study, and the same call again cleans up what it left.
     """
     target, studies = Path(output), [Study(path) for path in sources]
     if len(studies) < 2:
@@ -69,8 +78,9 @@ def merge_studies(
                 "merge when it has ended"
             )
     entries, strategies = _entries(studies), _strategies(studies)
-    models: list[tuple[Path, str]] = []
+    models: list[Model] = []
     with ExitStack() as stack:
+        placed = stack.enter_context(_models_beside(target))
         new = stack.enter_context(rewrite_h5(target, fresh=True))
         old = [stack.enter_context(read_h5(study.path)) for study in studies]
         mark(new)
@@ -80,8 +90,7 @@ def merge_studies(
         for entry in entries.values():
             put_entry(new, entry)
             models += _merge_dataset(new, entry, strategies, list(zip(studies, old, strict=True)))
-    for folder, file in models:
-        _copy_model(folder / file, models_folder(target) / file)
+        placed += _copy_models(models, target)
     return Study(target)
 
 
@@ -120,7 +129,7 @@ def _merge_dataset(
     entry: SplitEntry,
     strategies: Sequence[StrategyEntry],
     sources: Sequence[tuple[Study, h5py.File]],
-) -> list[tuple[Path, str]]:
+) -> list[Model]:
     """Put the cells of one dataset into a new study, and give the models that belong to them."""
     present = [pair for pair in sources if to_h5(entry.name) in pair[1][PREDICTIONS]]
     blocks = [study.block(entry.name) for study, _ in present]
@@ -130,7 +139,7 @@ def _merge_dataset(
     StudyArrays.create(group, entry, names)
     arrays = {name: group[name][...] for name in array_layout(entry, len(names))}
     told: list[dict[str, Any]] = []
-    models = []
+    models: list[Model] = []
     for (study, file), block in zip(present, blocks, strict=True):
         at = [names.index(name) for name in block.strategies]
         taken = _taken(study, entry, arrays, at, block)
@@ -140,7 +149,7 @@ def _merge_dataset(
             if taken[position[record["strategy"]], record["repeat"], record["fold"]]:
                 told += [rest] if (rest := ragged(record)) else []
                 if "model" in record:
-                    models.append((models_folder(study.path), str(record["model"]["file"])))
+                    models.append((models_folder(study.path), record["model"]))
     for name, values in arrays.items():
         group[name][...] = values
     put_json(group, "details", told)
@@ -194,7 +203,88 @@ def _copy(
         values[at, : len(folds)] = merged
 
 
-def _copy_model(source: Path, target: Path) -> None:
-    with explained(target, "copying a model"):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
+# ------------------------------------------------------------------- saved models
+
+
+@contextmanager
+def _models_beside(target: Path) -> Iterator[list[Path]]:
+    """Take away the models that were placed beside a study that then could not be made."""
+    placed: list[Path] = []
+    try:
+        yield placed
+    except BaseException:
+        if not target.exists():
+            for folder in placed:
+                shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _copy_models(models: Sequence[Model], target: Path) -> list[Path]:
+    """Place the models of a study that is about to appear, all of them or none.
+
+    They are copied into a folder that no one reads, synced, and renamed. The caller holds the lock
+    of the target: what lies in that folder before was left by a merge that is dead.
+
+    Returns
+    -------
+    list of Path
+        The folder that was made; empty where there is no model, or a dead merge had placed them.
+    """
+    unfinished, final = target.with_name(f".{target.name}.merging"), models_folder(target)
+    with explained(unfinished, "copying the models"):
+        if unfinished.exists():
+            shutil.rmtree(unfinished)
+        if not _named(models) or _there(models, final):
+            return []
+        unfinished.mkdir()
+        try:
+            for folder, record in _named(models).values():
+                copy_model(folder, record, unfinished)
+            for folder in [unfinished, *filter(Path.is_dir, unfinished.rglob("*"))]:
+                fsync_folder(folder)
+            unfinished.rename(final)
+            fsync_folder(final.parent)
+        except BaseException:
+            shutil.rmtree(unfinished, ignore_errors=True)
+            raise
+    return [final]
+
+
+def _named(models: Sequence[Model]) -> dict[Path, Model]:
+    """Return the models by the name that they get.
+
+    Raises
+    ------
+    StudyError
+        Two cells have different models of one name.
+    """
+    named: dict[Path, Model] = {}
+    for folder, record in models:
+        name = model_path(folder, record).relative_to(folder)
+        known = named.setdefault(name, (folder, record))
+        if known[1]["sha256"] != record["sha256"]:
+            raise StudyError(
+                f"{known[0] / name} and {folder / name}: two cells have different models of one "
+                "name; leave one study out"
+            )
+    return named
+
+
+def _there(models: Sequence[Model], final: Path) -> bool:
+    """Say whether the models are there already: a merge died when it had placed them.
+
+    Raises
+    ------
+    StudyError
+        Something else is there.
+    """
+    if not final.exists():
+        return False
+    files = {path.relative_to(final) for path in final.rglob("*") if not path.is_dir()}
+    named = _named(models)
+    if files == set(named) and all(is_recorded(final, record) for _, record in named.values()):
+        return True
+    raise StudyError(
+        f"{final}: exists, without a study, and holds other files than the models of this merge; "
+        "move it away, or name another output"
+    )

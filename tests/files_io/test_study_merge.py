@@ -1,6 +1,11 @@
 """Merging studies: every outcome of any, and contradictions are errors."""
 
+import hashlib
 import multiprocessing
+import os
+import shutil
+import signal
+import sys
 
 import numpy as np
 import pytest
@@ -10,7 +15,8 @@ from studies import assert_same_block, entry, outcome, strategy
 
 from mlaut.errors import StoreError, StudyError
 from mlaut.files_io import Study, merge_studies
-from mlaut.files_io.models import models_folder, write_model
+from mlaut.files_io.models import is_recorded, models_folder, write_model
+from mlaut.files_io.study_checks import problems_of
 from mlaut.records import REGRESSION, Cell, Status
 
 ENTRIES = [entry("iris", n_repeats=2), entry("cpu", n_rows=5, task=REGRESSION)]
@@ -155,6 +161,139 @@ def test_models_come_along(tmp_path):
     merged = merge_studies([study.path for study in studies], tmp_path / "m.h5")
     files = sorted(p.parent.name for p in models_folder(merged.path).rglob("r0-f0.*"))
     assert files == ["svc", "tree"]
+
+
+def two_with_models(folder):
+    """Make two studies of one strategy each, with a model of every cell."""
+    iris, studies = entry("iris", n_rows=30), []
+    for name in ("tree", "svc"):
+        path, told = folder / f"{name}.h5", []
+        for fold in range(2):
+            content = f"{name} {fold}".encode() * 1000
+            record = write_model(models_folder(path), Cell("iris", name, 0, fold), content, ".m")
+            told.append(_with(outcome(iris, name, 0, fold), model=record))
+        studies.append(make(path, told, [iris]))
+    return [study.path for study in studies]
+
+
+def contents(folder):
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def _merge_and_die(sources, output, after, report):
+    """Merge, and be killed at the given line of the code that changes files; tell the last."""
+    watched, seen = ("study_merge.py", "models.py", "hdf5.py", "seal.py", "system_errors.py"), 0
+
+    def trace(frame, event, _):
+        nonlocal seen
+        if not frame.f_code.co_filename.endswith(watched):
+            return None
+        if event == "line":
+            seen += 1
+            if seen == after:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+
+    sys.settrace(trace)
+    merge_studies(sources, output)
+    sys.settrace(None)
+    report.send(seen)
+
+
+def merged_until(sources, output, after):
+    """Merge in a process of its own, killed after so many lines; None where it was killed."""
+    context = multiprocessing.get_context("fork")
+    listens, tells = context.Pipe(duplex=False)
+    process = context.Process(target=_merge_and_die, args=(sources, output, after, tells))
+    process.start()
+    tells.close()
+    process.join()
+    return None if process.exitcode == -signal.SIGKILL else listens.recv()
+
+
+def assert_whole(output):
+    merged = Study(output)
+    assert list(problems_of(merged)) == []
+    assert merged.block("iris").done.all()
+    records = [record["model"] for record in merged.details("iris")]
+    assert len(records) == 4
+    assert all(is_recorded(models_folder(output), record) for record in records)
+
+
+@pytest.mark.parametrize("n_kills", [5, pytest.param(120, marks=pytest.mark.slow)])
+def test_a_merge_that_is_killed_leaves_all_or_nothing_and_can_be_made_again(tmp_path, n_kills):
+    sources = two_with_models(tmp_path)
+    before = contents(tmp_path)
+    merge_studies(sources, tmp_path / "first.h5")  # what was checked once is not checked again
+    n_lines = merged_until(sources, tmp_path / "whole.h5", -1)
+    models = {name for name in contents(tmp_path) if name.startswith("whole.h5.models")}
+    assert len(models) == 4
+    found = []
+    for after in np.linspace(1, n_lines, n_kills, dtype=int).tolist():
+        output = tmp_path / "killed" / "m.h5"
+        output.parent.mkdir()
+        assert merged_until(sources, output, after) is None
+        found.append((output.exists(), models_folder(output).exists()))
+        if not output.exists():
+            merge_studies(sources, output)
+        assert_whole(output)
+        if not found[-1][0]:  # the merge that was made again has cleaned up
+            left = {path.name for path in output.parent.iterdir()}
+            assert {name for name in left if name[-4:] != ".tmp"} == {"m.h5", "m.h5.models"}
+        shutil.rmtree(output.parent)
+    assert (True, False) not in found
+    if n_kills > 100:
+        assert {(False, False), (False, True), (True, True)} == set(found)
+    assert before.items() <= contents(tmp_path).items()
+
+
+def test_other_models_in_the_way_are_left_alone(tmp_path):
+    sources = two_with_models(tmp_path)
+    folder = models_folder(tmp_path / "m.h5")
+    folder.mkdir()
+    (folder / "mine").write_text("mine")
+    with pytest.raises(
+        StudyError, match=r"m\.h5\.models: exists, without a study, and holds other"
+    ):
+        merge_studies(sources, tmp_path / "m.h5")
+    assert (folder / "mine").read_text() == "mine"
+    assert not (tmp_path / "m.h5").exists()
+
+
+def test_a_merge_that_fails_after_its_models_are_placed_takes_them_away(tmp_path):
+    sources = two_with_models(tmp_path)
+    (tmp_path / "m.h5.lock").unlink(missing_ok=True)
+    record = write_model(models_folder(sources[1]), Cell("iris", "svc"), b"another", ".m")
+    assert record["file"] == "iris/svc/r0-f0.m"
+    with pytest.raises(StoreError, match="not the model that the study recorded"):
+        merge_studies(sources, tmp_path / "m.h5")
+    assert not [path for path in tmp_path.iterdir() if "m.h5" in path.name]
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_a_study_cannot_make_merge_write_elsewhere(tmp_path, link):
+    """The study of the issue: its record names a file outside of its folder."""
+    payload = tmp_path / "payload"
+    payload.write_bytes(b"payload")
+    record = {
+        "file": "link" if link else "../payload",
+        "sha256": hashlib.sha256(b"payload").hexdigest(),
+    }
+    iris = entry("iris")
+    hostile = make(tmp_path / "1.h5", [_with(outcome(iris, "tree"), model=record)], [iris])
+    models_folder(hostile.path).mkdir()
+    if link:
+        (models_folder(hostile.path) / "link").symlink_to(payload)
+    other = make(tmp_path / "2.h5", [], [iris])
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "payload").write_bytes(b"of the user")
+    with pytest.raises(StoreError, match="lies outside of this folder"):
+        merge_studies([hostile.path, other.path], tmp_path / "out" / "m.h5")
+    assert contents(tmp_path / "out") == {"payload": hashlib.sha256(b"of the user").hexdigest()}
 
 
 def _with(one, **details):
