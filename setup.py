@@ -1,8 +1,15 @@
 """All package metadata, dependencies and extras of MLaut."""
 
+import re
 from pathlib import Path
 
 from setuptools import find_packages, setup
+
+HERE = Path(__file__).parent
+# The version stands in the package alone; reading it as text needs no dependency of the package.
+VERSION = re.search(
+    r'^__version__ = "(.+)"$', (HERE / "mlaut/__init__.py").read_text(encoding="utf-8"), re.M
+)[1]
 
 EXTRAS = {
     "cluster": ["distributed>=2024.12"],
@@ -52,9 +59,9 @@ EXTRAS = {
 
 setup(
     name="mlaut",
-    version="0.1.0",
+    version=VERSION,
     description="Compare machine learning strategies over many datasets, and say how sure one is",
-    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="BSD-3-Clause",
     license_files=["LICENSE"],
