@@ -22,6 +22,7 @@ from mlaut.analysis.dirichlet import (
     signed_rank_means,
     weight_blocks,
 )
+from mlaut.analysis.numerics import RELATIVE_NOISE
 from mlaut.analysis.pair_probabilities import BETTER
 from mlaut.analysis.pairs import Pairs, even, paired_differences
 from mlaut.analysis.result_types import Pairwise
@@ -124,8 +125,8 @@ def _checked_weight(prior: float) -> float:
 
 
 def _sign_alphas(d: np.ndarray, rope: float, prior: float) -> np.ndarray:
-    noise = 1e-10 * max(rope, float(np.abs(d).max()))
-    first, second = (d < -rope - noise).sum(axis=0), (d > rope + noise).sum(axis=0)
+    outside = rope * (1 + RELATIVE_NOISE)  # 0.31 - 0.3 is in a region of 0.01
+    first, second = (d < -outside).sum(axis=0), (d > outside).sum(axis=0)
     alphas = np.stack([first, len(d) - first - second + prior, second], axis=1).astype(float)
     if rope == 0:
         alphas[:, [0, 2]] += alphas[:, [1]] / 2
@@ -320,7 +321,7 @@ def bayesian_sign_test(results: Results, *, rope: float = 0.0, prior: float = 1.
     >>> round(float(pairs.table("P(row better)").loc["A", "B"]), 4)
     0.6875
     """
-    d, pairs = paired_differences(results)
+    d, pairs = paired_differences(results, checked_rope(rope))
     p, shares = sign_probabilities(d, rope, prior)
     effects = {"share of datasets": shares}
     return _pairwise(results, d, pairs, "Bayesian sign test", rope, p, effects)
@@ -376,7 +377,7 @@ def bayesian_signed_rank_test(
     >>> round(float(pairs.table("P(row better)").loc["A", "B"]), 2)
     0.95
     """
-    d, pairs = paired_differences(results)
+    d, pairs = paired_differences(results, checked_rope(rope))
     p, shares, errors = signed_rank_probabilities(d, rope, prior, n_samples, seed)
     return _pairwise(
         results,

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from mlaut.analysis.bayesian import EQUIVALENT, checked_rope
 from mlaut.analysis.cv_statistics import CV_TESTS
 from mlaut.analysis.cv_tests import dataset_differences, pair_index
+from mlaut.analysis.numerics import RELATIVE_NOISE
 from mlaut.analysis.pairs import Pairs
 from mlaut.analysis.repeated_cv import cv_interval, difference_table
 from mlaut.analysis.result_types import Estimate, ResultTable, TestResult
@@ -81,7 +82,8 @@ def correlated_t_probabilities(
 
 
 def _of_a_point(mean: np.ndarray, rope: float) -> np.ndarray:
-    first, second = (mean < -rope).astype(float), (mean > rope).astype(float)
+    outside = rope * (1 + RELATIVE_NOISE)
+    first, second = (mean < -outside).astype(float), (mean > outside).astype(float)
     rest = 1 - first - second
     if rope > 0:
         return np.stack([first, rest, second], axis=-1)

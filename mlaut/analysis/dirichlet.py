@@ -10,10 +10,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mlaut.analysis.numerics import RELATIVE_NOISE
+
 __all__ = ["SignedRankKernel", "largest_component", "signed_rank_means", "weight_blocks"]
 
 _BLOCK = 256  # draws at a time: the weights of a block stay in the cache
-_NOISE = 1e-10
 
 
 def largest_component(alphas: np.ndarray) -> np.ndarray:
@@ -107,9 +108,8 @@ class SignedRankKernel:
     def __init__(self, differences: np.ndarray, rope: float) -> None:
         z = np.r_[0.0, differences]
         self.order = np.argsort(z, kind="stable")
-        noise = _NOISE * max(np.abs(z).max(), rope)
-        self.left = _Side(z[self.order], rope, noise)
-        self.right = _Side(-z[self.order][::-1], rope, noise)
+        self.left = _Side(z[self.order], rope)
+        self.right = _Side(-z[self.order][::-1], rope)
         self.one_sided = rope == 0
 
     def sums(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -126,12 +126,19 @@ class SignedRankKernel:
 
 
 class _Side:
-    """Which pairs of sorted numbers have a sum below ``-2 rope``."""
+    """Which pairs of sorted numbers have a sum below ``-2 rope``.
 
-    def __init__(self, z: np.ndarray, rope: float, noise: float) -> None:
-        self.own = int(np.searchsorted(z, -rope - noise, side="left"))
-        self.margin = int(np.searchsorted(z, -rope + noise, side="right"))
+    A sum is at the margin where it misses it by rounding noise: relative to the two numbers that
+    are added and to the margin, never to other numbers.
+    """
+
+    def __init__(self, z: np.ndarray, rope: float) -> None:
+        self.own = int(np.searchsorted(z, -rope * (1 + RELATIVE_NOISE), side="left"))
+        self.margin = int(np.searchsorted(z, -rope * (1 - RELATIVE_NOISE), side="right"))
         partner = -2 * rope - z[: self.own]
+        noise = RELATIVE_NOISE * np.maximum(np.abs(z[: self.own]), np.abs(partner))
+        if rope:
+            noise = np.minimum(noise, rope)  # or a sum of 0 would be at both ends of the region
         below = np.searchsorted(z, partner - noise, side="left")
         at_most = np.searchsorted(z, partner + noise, side="right")
         self.below = np.maximum(below, self.own)
@@ -162,10 +169,10 @@ def signed_rank_means(
     [0.7619, 0.0476, 0.1905]
     """
     alpha, z = np.r_[prior, np.ones(len(differences))], np.r_[0.0, differences]
-    noise = _NOISE * max(np.abs(z).max(), rope)
 
     def beyond(x: np.ndarray) -> np.ndarray:
-        return np.where(np.abs(x - rope) <= noise, 0.5, (x > rope).astype(float))
+        at_margin = np.abs(x - rope) <= RELATIVE_NOISE * rope
+        return np.where(at_margin, 0.5, (x > rope).astype(float))
 
     left, _, right = SignedRankKernel(differences, rope).sums(alpha[:, None])
     total = alpha.sum() * (alpha.sum() + 1)

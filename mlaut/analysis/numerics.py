@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 __all__ = [
+    "equalised",
     "range_ppf",
     "range_sf",
     "signed_rank_cdf",
@@ -19,15 +20,21 @@ __all__ = [
 ]
 
 RELATIVE_NOISE = 1e-10
+"""Means that differ by less, relative to the numbers they came from, are equal but for rounding.
+
+The sum of a million numbers can be wrong by 1e-10 of itself, and is in practice by far less; scores
+that differ in the tenth digit still count as different.
+"""
 EXACT_UP_TO = 300
 
 
 def snap(values: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Make equal, down each column, what differs by rounding noise alone.
+    """Make differences equal, down each column, whose sizes differ by rounding noise alone.
 
     Losses are means of many numbers, so two that are equal in truth can differ in the last bits;
-    that would break ties and zeros. Magnitudes that differ by less than 1e-10 of the numbers they
-    came from are made the same, and such ones near 0 are made 0.
+    that would break ties and zeros. Differences near 0 become 0, and sizes that agree become the
+    same, where "near" is `RELATIVE_NOISE` of the numbers that each difference was taken of. No
+    value moves by more than its own noise, however large the others are.
 
     Parameters
     ----------
@@ -42,19 +49,39 @@ def snap(values: np.ndarray, scale: np.ndarray) -> np.ndarray:
     [0.09999999999999998, 0.09999999999999998, 0.0]
     """
     size, noise = np.abs(values), RELATIVE_NOISE * np.abs(scale)
-    size = np.where(size <= noise, 0.0, size)
-    order = np.argsort(size, axis=0, kind="stable")
-    ordered = np.take_along_axis(size, order, axis=0)
-    noise = np.take_along_axis(noise, order, axis=0)
-    apart = np.diff(ordered, axis=0) > np.maximum(noise[1:], noise[:-1])
-    apart |= (ordered[:-1] == 0) & (ordered[1:] > 0)
-    first = np.zeros(ordered.shape, dtype=int)
-    np.maximum.accumulate(
-        np.where(apart, np.arange(1, len(size))[:, None], 0), axis=0, out=first[1:]
-    )
-    snapped = np.empty_like(size)
-    np.put_along_axis(snapped, order, np.take_along_axis(ordered, first, axis=0), axis=0)
-    return np.copysign(snapped, values) + 0.0
+    return np.copysign(equalised(np.where(size <= noise, 0.0, size), noise), values) + 0.0
+
+
+def equalised(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Make values equal, down each column, that agree within the noise of both.
+
+    From the smallest on, each value becomes the first of a group where both allow it, and starts a
+    group of its own where one does not.
+
+    Parameters
+    ----------
+    values, noise : ndarray, shape (n, P)
+
+    Examples
+    --------
+    >>> noise = np.array([[0.1], [0.1], [3.0], [0.1]])
+    >>> equalised(np.array([[2.0], [2.05], [5.0], [5.2]]), noise).ravel().tolist()
+    [2.0, 2.0, 5.0, 5.2]
+    """
+    order = np.argsort(values, axis=0, kind="stable")
+    ordered, noise = (np.take_along_axis(x, order, axis=0) for x in (values, noise))
+    gap = np.diff(ordered, axis=0)
+    if not ((gap > 0) & (gap <= np.minimum(noise[1:], noise[:-1]))).any():
+        return values
+    first, allowed = ordered[0], noise[0]
+    for row in range(1, len(ordered)):
+        apart = ordered[row] - first > np.minimum(noise[row], allowed)
+        first = np.where(apart, ordered[row], first)
+        allowed = np.where(apart, noise[row], allowed)
+        ordered[row] = first
+    grouped = np.empty_like(ordered)
+    np.put_along_axis(grouped, order, ordered, axis=0)
+    return grouped
 
 
 def signed_rank_cdf(ranks: np.ndarray, statistic: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.effects import Effect
-from mlaut.analysis.numerics import snap
+from mlaut.analysis.numerics import RELATIVE_NOISE, snap
 from mlaut.analysis.result_types import Pairwise
 from mlaut.analysis.results import Results
 from mlaut.errors import AnalysisError
@@ -62,8 +62,17 @@ def _labels(strategies: tuple[str, ...]) -> pd.Index:
     return pd.Index(strategies)
 
 
-def paired_differences(results: Results) -> tuple[np.ndarray, Pairs]:
-    """Give the loss of the first minus that of the second, for all pairs, without rounding noise.
+def paired_differences(results: Results, rope: float = 0.0) -> tuple[np.ndarray, Pairs]:
+    """Return the loss of the first minus that of the second, for all pairs, without rounding noise.
+
+    Noise is taken relative to the two losses of each difference, so that no other dataset and no
+    other strategy decides what counts as a tie; the tests compare exactly.
+
+    Parameters
+    ----------
+    results : Results
+    rope : float, default 0
+        Differences that have this size but for noise are given it exactly.
 
     Returns
     -------
@@ -79,17 +88,24 @@ def paired_differences(results: Results) -> tuple[np.ndarray, Pairs]:
         There are fewer than two datasets or strategies.
     """
     complete_losses(results)
-    return _differences(results), Pairs.of(results.strategies)
+    pairs, d = Pairs.of(results.strategies), _differences(results)
+    if rope:
+        on_margin = np.abs(np.abs(d) - rope) <= RELATIVE_NOISE * _sizes(results, pairs)
+        d = np.where(on_margin & (d != 0), np.copysign(rope, d), d)
+    return d, pairs
+
+
+def _sizes(results: Results, pairs: Pairs) -> np.ndarray:
+    """Return the size of the larger of the two losses of each difference."""
+    size = results.noise_scale
+    return np.maximum(size[:, pairs.first], size[:, pairs.second])
 
 
 @lru_cache(maxsize=1)
 def _differences(results: Results) -> np.ndarray:
     """Take the differences once for all tests of the same results."""
-    losses, size = results.losses.to_numpy(), results.noise_scale
-    pairs = Pairs.of(results.strategies)
-    first, second = pairs.first, pairs.second
-    noise = np.maximum(size[:, first], size[:, second])
-    differences = snap(losses[:, first] - losses[:, second], noise)
+    losses, pairs = results.losses.to_numpy(), Pairs.of(results.strategies)
+    differences = snap(losses[:, pairs.first] - losses[:, pairs.second], _sizes(results, pairs))
     differences.flags.writeable = False
     return differences
 

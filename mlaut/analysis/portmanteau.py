@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.effects import Effect
-from mlaut.analysis.numerics import snap
+from mlaut.analysis.numerics import RELATIVE_NOISE, equalised, snap
 from mlaut.analysis.pairs import Pairs, complete_losses, lay_out, odd
 from mlaut.analysis.ranks import rank_array, rank_table, snap_within_datasets
 from mlaut.analysis.result_types import SMALLEST_P, Estimate, Pairwise, TestResult
@@ -265,9 +265,9 @@ def _aligned(results: Results) -> np.ndarray:
 
     losses = snap_within_datasets(complete_losses(results).to_numpy(), results)
     aligned = losses - losses.mean(axis=1, keepdims=True)
-    size = np.broadcast_to(results.noise_scale.max(axis=1, keepdims=True), aligned.shape)
-    snapped = snap(aligned.reshape(-1, 1), size.reshape(-1, 1))
-    return rankdata(snapped).reshape(aligned.shape)
+    size = results.noise_scale
+    noise = RELATIVE_NOISE * np.maximum(size, size.mean(axis=1, keepdims=True))
+    return rankdata(equalised(aligned.reshape(-1, 1), noise.reshape(-1, 1))).reshape(aligned.shape)
 
 
 _LEVELS = {

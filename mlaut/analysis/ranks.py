@@ -13,7 +13,7 @@ import pandas as pd
 
 from mlaut.analysis.effects import Effect
 from mlaut.analysis.intervals import FEW_DATASETS, too_few_for_normal, upper_point
-from mlaut.analysis.numerics import range_ppf, range_sf, snap
+from mlaut.analysis.numerics import RELATIVE_NOISE, equalised, range_ppf, range_sf
 from mlaut.analysis.pairs import Pairs, complete_losses, lay_out, odd
 from mlaut.analysis.result_types import SMALLEST_P, Pairwise, ResultTable
 from mlaut.analysis.results import Results, position
@@ -56,8 +56,7 @@ def rank_array(results: Results) -> np.ndarray:
 
 def snap_within_datasets(values: np.ndarray, results: Results) -> np.ndarray:
     """Make equal, on each dataset, what differs by rounding noise alone: shape (N, K)."""
-    lowest = values.min(axis=1, keepdims=True)
-    return snap((values - lowest).T, results.noise_scale.T).T
+    return equalised(values.T, RELATIVE_NOISE * results.noise_scale.T).T
 
 
 def average_ranks(
