@@ -34,7 +34,6 @@ EXTRAS = {
         "pytest>=8.2",
         "pytest-xdist>=3.6",
         "skops>=0.12",
-        "statsmodels>=0.14.4",
         "ucimlrepo>=0.0.7",
     ],
     "docs": [
@@ -83,6 +82,7 @@ setup(
         "scikit-learn>=1.6",
         "scikit-posthocs>=0.11",
         "scipy>=1.15",
+        "statsmodels>=0.14.4",
         "tabulate>=0.9",
         "threadpoolctl>=3.5",
         "tqdm>=4.66",
