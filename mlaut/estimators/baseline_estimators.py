@@ -20,11 +20,15 @@ __all__ = ["Baseline_Classifier", "Baseline_Regressor"]
     sparse=True,
 )
 class Baseline_Classifier(MlautEstimator):
-    """The most frequent class of the training part, always."""
+    """The most frequent class of the training part, always; its probabilities are their shares.
+
+    A class that takes a third of the training rows has the probability 1/3 in every row, so that
+    the log loss is at most that of a guess among all classes alike.
+    """
 
     def build(self, **_: Any) -> Any:
-        """Give a `DummyClassifier`."""
-        return self.tuned(DummyClassifier(strategy="most_frequent"))
+        """Return a `DummyClassifier`."""
+        return self.tuned(DummyClassifier(strategy="prior"))
 
 
 @properties(

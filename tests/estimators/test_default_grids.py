@@ -130,7 +130,7 @@ def test_what_was_corrected():
     assert by_name["LogisticRegression"].tasks == ("Classification",)
     assert type(core(by_name["BaggingRegressor"]).estimator).__name__ == "DecisionTreeRegressor"
     assert all(isinstance(v, float) for v in by_name["BaggingClassifier"].param_grid["max_samples"])
-    assert core(by_name["BaselineClassifier"]).strategy == "most_frequent"
+    assert core(by_name["BaselineClassifier"]).strategy == "prior"
     assert core(by_name["BaselineRegressor"]).strategy == "median"
     assert core(by_name["BernoulliNaiveBayes"]).binarize == 0
     assert core(by_name["SVC"]).kernel == "rbf"
