@@ -80,7 +80,7 @@ def demo(output: Path, n_jobs: int) -> None:
 @click.option("--timeout", help="Wall time that a cell may take, for example 10m.")
 @click.option(
     "--tuning-timeout",
-    help="Wall time after which tuning in a cell chooses among what it has scored.",
+    help="CPU time after which tuning in a cell chooses among what it has scored.",
 )
 @click.option("--memory", help="Memory that a cell may allocate, for example 4GiB.")
 @click.option("--retry", multiple=True, help="Try failed cells of this status again (repeatable).")

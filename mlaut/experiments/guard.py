@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import resource
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mlaut.errors import StudyError
 
 __all__ = [
+    "TuningBudget",
     "check_memory_can_be_limited",
+    "cpu_seconds",
     "lacked_memory",
     "limited_memory",
     "offer_to_be_killed",
@@ -25,6 +28,8 @@ __all__ = [
 
 _PROC = Path("/proc/self")
 _VMSTAT = Path("/proc/vmstat")
+_WAITING = 10
+"""Times its seconds a budget lasts by the clock: enough for ten processes on one core."""
 _NO_MEMORY = ("MemoryError", "bad_alloc", "annot allocate memory", "ut of memory")
 
 
@@ -64,6 +69,44 @@ def check_memory_can_be_limited() -> None:
             "memory: this system cannot limit what a process allocates (Linux can); "
             "leave it out, or run in a container that has a limit"
         )
+
+
+def cpu_seconds() -> float:
+    """Return the CPU seconds that this process and the children it has waited for have taken."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(of.ru_utime + of.ru_stime for of in used)
+
+
+class TuningBudget:
+    """The time that a search may take: CPU seconds, so that a busy machine takes none of it.
+
+    A search that waits (for an accelerator, for a service) uses few CPU seconds. So it also ends
+    after ten times the seconds by the clock, which no change of the date moves.
+
+    Parameters
+    ----------
+    seconds : float
+        CPU seconds of all threads together.
+    cpu, clock : callable, optional
+        What tells CPU seconds, and seconds by the clock.
+
+    Examples
+    --------
+    >>> TuningBudget(3600).over()
+    False
+    """
+
+    def __init__(
+        self,
+        seconds: float,
+        cpu: Callable[[], float] = cpu_seconds,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._limits = [(cpu, cpu() + seconds), (clock, clock() + _WAITING * seconds)]
+
+    def over(self) -> bool:
+        """Return whether the time is over."""
+        return any(now() >= end for now, end in self._limits)
 
 
 def offer_to_be_killed() -> None:

@@ -129,8 +129,10 @@ class Orchestrator:
         timeout : float or str, optional
             Wall time that a cell may take: seconds, or for example ``"10m"``.
         tuning_timeout : float or str, optional
-            Wall time after which tuning in a cell begins no further fit, and chooses among the
-            candidates that it has scored on all folds. The details of the cell say how many.
+            CPU time, of all threads of a cell together, after which tuning begins no further fit
+            and chooses among the candidates that it has scored on all folds. The details of the
+            cell say how many. Other programs on the machine take none of it. A search that waits
+            more than it computes ends after ten times as long by the clock.
         memory : float or str, optional
             Memory that a cell may allocate: bytes, or for example ``"4GiB"``.
         threads : int, default 1

@@ -249,6 +249,16 @@ def test_a_deadline_far_away_changes_nothing():
     assert "complete" not in search.cv_results_
 
 
+def test_a_deadline_may_be_told_by_any_clock():
+    """The clock of this one ticks once a look, so that the machine's speed has no part in it."""
+    looks = iter([False] * 9 + [True] * 100)
+    search = SharingGridSearchCV(Slow(), {"label": [0] * 5}, cv=STRATIFIED)
+    with pytest.warns(IncompleteSearchWarning), search_limits(deadline=lambda: next(looks)):
+        search.fit(X, Y)
+    assert search.cv_results_["complete"].sum() == 3
+    assert search.sharing_["missing"] == 6
+
+
 def test_no_candidate_in_time_is_an_error():
     with (
         search_limits(deadline=time.time() - 1),

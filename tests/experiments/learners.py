@@ -31,6 +31,18 @@ class Traced(GaussianNB):
         return super().fit(X, y, sample_weight)
 
 
+class Busy(Traced):
+    """Computes for so many CPU seconds at each fit, however long that takes by the clock."""
+
+    def fit(self, X, y, sample_weight=None):
+        begun = time.process_time()
+        while time.process_time() - begun < self.seconds:
+            pass
+        with Path(self.trace).open("a") as file:
+            file.write(f"{len(y)}\n")
+        return GaussianNB.fit(self, X, y, sample_weight)
+
+
 class Mortal(Traced):
     """Is killed after its 20th fit."""
 

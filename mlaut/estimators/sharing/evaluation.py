@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -73,7 +73,8 @@ class Evaluation:
     error_score : float or "raise"
     verbose : int
     n_candidates : int
-    deadline : float or None
+    deadline : callable or None
+        Returns whether the time is over.
     checkpoint : Checkpoint or None
     """
 
@@ -85,7 +86,7 @@ class Evaluation:
     error_score: Any
     verbose: int
     n_candidates: int
-    deadline: float | None
+    deadline: Callable[[], bool] | None
     checkpoint: Checkpoint | None
 
     def run(self, unit: Unit) -> list[Result]:

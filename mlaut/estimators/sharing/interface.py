@@ -9,7 +9,6 @@ sharer needs to be right, but not complete.
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -89,8 +88,8 @@ class Fold:
     ----------
     X_train, y_train, X_test, y_test
         As scikit-learn's search cuts them out.
-    deadline : float or None
-        When to stop, as `time.time` tells it.
+    deadline : callable or None
+        Returns whether the time is over.
     memo : dict
         What sharers keep for the groups of candidates that follow on this fold.
     """
@@ -99,12 +98,12 @@ class Fold:
     y_train: Any
     X_test: Any
     y_test: Any
-    deadline: float | None = None
+    deadline: Callable[[], bool] | None = None
     memo: dict[Hashable, Any] = field(default_factory=dict)
 
     def check_time(self) -> None:
         """Raise `DeadlineError` if the time is over."""
-        if self.deadline is not None and time.time() >= self.deadline:
+        if self.deadline is not None and self.deadline():
             raise DeadlineError
 
     def once(self, key: Hashable, compute: Callable[[], Value]) -> Value:

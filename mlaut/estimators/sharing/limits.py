@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 
@@ -21,7 +24,7 @@ class Limits:
     """See `search_limits`."""
 
     checkpoint: Path | None = None
-    deadline: float | None = None
+    deadline: Callable[[], bool] | None = None
     skip_hopeless: bool = False
 
 
@@ -38,7 +41,7 @@ def current_limits() -> Limits:
 def search_limits(
     *,
     checkpoint: str | PathLike[str] | None = None,
-    deadline: float | None = None,
+    deadline: float | Callable[[], bool] | None = None,
     skip_hopeless: bool = False,
 ) -> Iterator[None]:
     """Make searches in this block resume, stop in time, or give up on what cannot win.
@@ -51,8 +54,9 @@ def search_limits(
         A file that scores are appended to within half a second. A search that finds scores of its
         own there does not compute them again. A search is known by the content of its rows,
         folds, estimator, grid and scoring, so one file may serve many searches.
-    deadline : float, optional
-        Seconds since the epoch, as `time.time` gives them. No fit begins after it; the search
+    deadline : float or callable, optional
+        Seconds since the epoch, as `time.time` gives them; or a function that returns whether the
+        time is over, by a clock of its own. No fit begins after it; the search
         chooses among the candidates that were scored on all folds by then, marks the others in
         ``cv_results_["complete"]``, and warns with `IncompleteSearchWarning`. Candidates are taken
         in a random order, always the same one, to sample the whole grid. A fit that is under way
@@ -74,8 +78,13 @@ def search_limits(
     {'n_neighbors': 5}
     """
     path = None if checkpoint is None else Path(checkpoint)
-    token = _CURRENT.set(Limits(path, deadline, skip_hopeless))
+    over = partial(_is_past, deadline) if isinstance(deadline, Real) else deadline
+    token = _CURRENT.set(Limits(path, over, skip_hopeless))
     try:
         yield
     finally:
         _CURRENT.reset(token)
+
+
+def _is_past(deadline: float) -> bool:
+    return time.time() >= deadline
