@@ -29,6 +29,7 @@ __all__ = [
     "Outcome",
     "Split",
     "Status",
+    "not_distributions",
 ]
 
 CLASSIFICATION = "Classification"
@@ -37,6 +38,11 @@ TASKS = (CLASSIFICATION, REGRESSION)
 
 TRAIN_ONLY = -1
 UNUSED = -2
+
+OUTSIDE = 1e-6
+"""What a probability may lie below 0 or above 1: some roundings of single precision (6e-8)."""
+SUM_MISSES_ONE = 1e-3
+"""What a row of probabilities may miss 1 by: the rounding of a network in half precision."""
 
 
 class Status(enum.IntEnum):
@@ -250,3 +256,26 @@ class Block:
     def done(self) -> np.ndarray:
         """Where a cell has predictions: bool, shape (S, R, F)."""
         return self.status == Status.DONE
+
+
+def not_distributions(probabilities: np.ndarray) -> np.ndarray:
+    """Find rows that are no distribution over the classes.
+
+    Parameters
+    ----------
+    probabilities : ndarray of float, shape (n_rows, n_classes)
+
+    Returns
+    -------
+    ndarray of bool, shape (n_rows,)
+        Whether a value is NaN or outside of 0 to 1, or the row does not sum to 1, by more than
+        rounding explains.
+
+    Examples
+    --------
+    >>> not_distributions(np.array([[0.2, 0.8], [7.5, 7.5], [-1.0, 2.0]])).tolist()
+    [False, True, True]
+    """
+    inside = (probabilities >= -OUTSIDE) & (probabilities <= 1 + OUTSIDE)
+    sums = probabilities.sum(axis=1, dtype=np.float64)
+    return ~(inside.all(axis=1) & (np.abs(sums - 1) <= SUM_MISSES_ONE))

@@ -21,8 +21,10 @@ from mlaut.data.targets import positions
 from mlaut.errors import MlautError
 from mlaut.estimators import DataShape, MlautEstimator, search_limits
 from mlaut.estimators.tuning import TuningRecord, tuning_record
+from mlaut.experiments.answers import checked_predictions, checked_probabilities
 from mlaut.experiments.checkpoints import checkpoint_of
 from mlaut.experiments.guard import (
+    TuningBudget,
     lacked_memory,
     limited_memory,
     peak_memory,
@@ -56,7 +58,7 @@ class CellOptions:
     models : Path or None
         Folder that fitted models are saved to; None saves none.
     tuning_timeout : float or None
-        Seconds after which a search chooses among the candidates that it has scored.
+        CPU seconds after which a search chooses among the candidates that it has scored.
     checkpoints : Path or None
         Folder in which the scores of a search are kept while it runs; None keeps none.
     """
@@ -197,8 +199,8 @@ def _fit_and_predict(
     return Outcome(
         cell=cell,
         status=Status.DONE,
-        predictions=_checked(predicted, table.classes, len(test)),
-        probabilities=_probabilities(model, tested, table.classes),
+        predictions=checked_predictions(predicted, table.classes, len(test)),
+        probabilities=checked_probabilities(model, tested, table.classes),
         seconds=(tuned, fitted - begun - tuned, ended - fitted),
         details=details,
     )
@@ -208,7 +210,7 @@ def _limited_search(cell: Cell, options: CellOptions) -> contextlib.AbstractCont
     """Let a search inside of the strategy stop in time, and go on from where it was killed."""
     timeout = options.tuning_timeout
     return search_limits(
-        deadline=None if timeout is None else time.time() + timeout,
+        deadline=None if timeout is None else TuningBudget(timeout).over,
         checkpoint=checkpoint_of(options.checkpoints, cell),
     )
 
@@ -225,46 +227,6 @@ def _details_of(tuning: TuningRecord) -> dict[str, Any]:
     if tuning.n_resumed:
         details["scores_resumed"] = tuning.n_resumed
     return details
-
-
-def _checked(predicted: Any, classes: tuple[Any, ...], n_test: int) -> np.ndarray:
-    """Give predictions as they are stored, or say what is wrong with them."""
-    values = np.asarray(predicted)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.shape != (n_test,):
-        raise ValueError(f"predict returned shape {values.shape} for {n_test} test rows")
-    if classes:
-        return positions(values, classes)
-    numbers = values.astype(np.float64)
-    if not np.isfinite(numbers).all():
-        bad = int((~np.isfinite(numbers)).sum())
-        raise ValueError(f"predict returned {bad} values of {n_test} that are NaN or infinite")
-    return numbers
-
-
-def _probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> np.ndarray | None:
-    """Probabilities over all classes of the dataset; one that was not seen in training has 0."""
-    if not classes or not hasattr(model, "predict_proba"):
-        return None
-    seen = positions(model.classes_, classes)
-    probabilities = np.zeros((len(table), len(classes)), dtype=np.float32)
-    if len(seen) == 1:  # for which some of scikit-learn's models give two columns
-        probabilities[:, seen] = 1
-        return probabilities
-    given = np.asarray(model.predict_proba(table), dtype=np.float32)
-    if given.shape != (len(table), len(seen)):
-        raise ValueError(
-            f"predict_proba returned shape {given.shape} for {len(table)} test rows and "
-            f"{len(seen)} classes"
-        )
-    if not np.isfinite(given).all():
-        bad = int((~np.isfinite(given)).any(axis=1).sum())
-        raise ValueError(
-            f"predict_proba returned values that are NaN or infinite for {bad} of {len(table)} rows"
-        )
-    probabilities[:, seen] = given
-    return probabilities
 
 
 def _failed(cell: Cell, error: BaseException) -> Outcome:

@@ -15,11 +15,9 @@ from mlaut.files_io.study import Study
 from mlaut.files_io.study_arrays import StudyArrays, array_layout, tested_rows
 from mlaut.files_io.study_layout import PREDICTIONS, SPLITS, arrays_of, strategies_of
 from mlaut.files_io.study_records import SplitEntry
-from mlaut.records import CLASSIFICATION, TRAIN_ONLY, UNUSED, Block, Cell
+from mlaut.records import CLASSIFICATION, TRAIN_ONLY, UNUSED, Block, Cell, not_distributions
 
 __all__ = ["problems_of"]
-
-_SUM = 1e-3  # what the probabilities of a row may miss 1 by
 
 
 def problems_of(study: Study) -> Iterator[tuple[str, str]]:
@@ -93,15 +91,24 @@ def _of_values(block: Block) -> Iterator[str]:
         wrong = ~np.isfinite(predictions)
     if wrong.any():
         yield f"{int(wrong.sum())} predictions are no class, or no finite number"
-    if block.probabilities is not None:
-        given = block.probabilities[tested]
-        given = given[~np.isnan(given).all(axis=1)]
-        odd = ~(np.abs(given.sum(axis=1) - 1) <= _SUM) | (given < -_SUM).any(axis=1)
-        if odd.any():
-            yield f"the probabilities of {int(odd.sum())} rows are negative or do not sum to 1"
+    yield from _of_probabilities(block, tested)
     untimed = block.done & ~(block.seconds >= 0).all(axis=3)
     if untimed.any():
         yield f"{int(untimed.sum())} cells are done without times"
+
+
+def _of_probabilities(block: Block, tested: np.ndarray) -> Iterator[str]:
+    """Name the strategies whose probabilities are none, as studies made before may hold them."""
+    if block.probabilities is None:
+        return
+    for name, of_strategy, rows in zip(block.strategies, block.probabilities, tested, strict=True):
+        given = of_strategy[rows]
+        odd = not_distributions(given[~np.isnan(given).all(axis=1)])
+        if odd.any():
+            yield (
+                f"{name!r} gave {int(odd.sum())} rows of probabilities that are not in [0, 1] "
+                "with the sum 1; mend the strategy, and run it with --overwrite-predictions"
+            )
 
 
 def _of_models(study: Study, name: str) -> Iterator[str]:

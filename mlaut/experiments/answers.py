@@ -1,0 +1,142 @@
+"""What a fitted model answers, checked for meaning before it counts as the outcome of a cell."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from mlaut.data.targets import positions
+from mlaut.errors import StrategyError
+from mlaut.records import not_distributions
+
+__all__ = ["checked_predictions", "checked_probabilities"]
+
+
+def checked_predictions(predicted: Any, classes: tuple[Any, ...], n_test: int) -> np.ndarray:
+    """Return predictions as they are stored, or say what is wrong with them.
+
+    Parameters
+    ----------
+    predicted : array-like, shape (n_test,) or (n_test, 1)
+        What ``predict`` returned.
+    classes : tuple
+        Sorted labels of the dataset; empty for regression.
+    n_test : int
+
+    Returns
+    -------
+    ndarray, shape (n_test,)
+        int32 positions in ``classes``, or float64 numbers.
+
+    Raises
+    ------
+    StrategyError, DataError
+        The shape is another, values are masked, a label is no class of the dataset, or numbers are
+        not finite.
+
+    Examples
+    --------
+    >>> checked_predictions(["b", "a"], ("a", "b"), 2).tolist()
+    [1, 0]
+    >>> checked_predictions([0.5, float("inf")], (), 2)
+    Traceback (most recent call last):
+    mlaut.errors.StrategyError: predict returned 1 values of 2 that are NaN or infinite
+    """
+    _refuse_masked(predicted, "predict")
+    values = np.asarray(predicted)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (n_test,):
+        raise StrategyError(f"predict returned shape {values.shape} for {n_test} test rows")
+    if classes:
+        return positions(values, classes)
+    numbers = _numbers(values, "predict")
+    if not np.isfinite(numbers).all():
+        bad = int((~np.isfinite(numbers)).sum())
+        raise StrategyError(f"predict returned {bad} values of {n_test} that are NaN or infinite")
+    return numbers
+
+
+def checked_probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> np.ndarray | None:
+    """Return probabilities over all classes of the dataset, or say what is wrong with them.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    table : DataFrame, shape (n_test, n_features)
+    classes : tuple
+        Sorted labels of the dataset; empty for regression.
+
+    Returns
+    -------
+    ndarray of float32, shape (n_test, n_classes), or None
+        A class that the model did not see in training has 0. None where the model has no
+        ``predict_proba``, and for regression.
+
+    Raises
+    ------
+    StrategyError, DataError
+        The shape does not suit the classes of the model, or rows are no distributions.
+    """
+    if not classes or not hasattr(model, "predict_proba"):
+        return None
+    seen = _classes_seen(model, classes)
+    probabilities = np.zeros((len(table), len(classes)), dtype=np.float32)
+    if len(seen) == 1:  # for which some of scikit-learn's models give two columns
+        probabilities[:, seen] = 1
+        return probabilities
+    answer = model.predict_proba(table)
+    _refuse_masked(answer, "predict_proba")
+    given = np.asarray(answer)
+    if given.shape != (len(table), len(seen)):
+        raise StrategyError(
+            f"predict_proba returned shape {given.shape} for {len(table)} test rows and "
+            f"{len(seen)} classes"
+        )
+    given = _numbers(given, "predict_proba")
+    _refuse_rows(given, ~np.isfinite(given).all(axis=1), "that are NaN or infinite")
+    _refuse_rows(given, not_distributions(given), "that are not in [0, 1] with the sum 1")
+    probabilities[:, seen] = given.clip(0, 1)
+    return probabilities
+
+
+def _classes_seen(model: Any, classes: tuple[Any, ...]) -> np.ndarray:
+    """Return the positions of the classes that the columns of ``predict_proba`` mean."""
+    if not hasattr(model, "classes_"):
+        raise StrategyError(
+            "there is predict_proba without classes_; set classes_ in fit to the labels that its "
+            "columns mean, as scikit-learn does"
+        )
+    seen = positions(model.classes_, classes)
+    if len(np.unique(seen)) < len(seen):
+        raise StrategyError(f"classes_ holds a class twice: {list(model.classes_)}")
+    return seen
+
+
+def _refuse_masked(answer: Any, method: str) -> None:
+    """Refuse masked values: below the mask, any number may stand."""
+    if np.ma.is_masked(answer):
+        bad = int(np.ma.getmaskarray(answer).sum())
+        raise StrategyError(f"{method} returned {bad} values that are masked")
+
+
+def _refuse_rows(given: np.ndarray, bad: np.ndarray, what: str) -> None:
+    if bad.any():
+        example = ", ".join(f"{value:.4g}" for value in given[bad][0][:5])
+        raise StrategyError(
+            f"predict_proba returned values {what} for {int(bad.sum())} of {len(bad)} rows, "
+            f"as in [{example}{', ...' if given.shape[1] > 5 else ''}]"
+        )
+
+
+def _numbers(values: np.ndarray, method: str) -> np.ndarray:
+    """Return an array as float64; texts, dates and complex numbers are not turned into numbers."""
+    real = values.dtype.kind in "biuf" or (
+        values.dtype.hasobject and all(isinstance(value, Real) for value in values.flat)
+    )
+    if not real:
+        raise StrategyError(f"{method} returned {values.dtype} values that are no real numbers")
+    return values.astype(np.float64)
