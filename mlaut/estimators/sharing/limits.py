@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from os import PathLike
 from pathlib import Path
 
@@ -78,7 +77,7 @@ def search_limits(
     {'n_neighbors': 5}
     """
     path = None if checkpoint is None else Path(checkpoint)
-    over = partial(_is_past, deadline) if isinstance(deadline, Real) else deadline
+    over = deadline if deadline is None or callable(deadline) else partial(_is_past, deadline)
     token = _CURRENT.set(Limits(path, over, skip_hopeless))
     try:
         yield
