@@ -44,6 +44,7 @@ napoleon_use_ivar = True
 napoleon_use_rtype = False
 
 PACKAGES = {
+    "mlaut.study": "A study in one object",
     "mlaut.data": "Datasets, splits and targets",
     "mlaut.estimators": "Strategies",
     "mlaut.experiments": "Running studies",

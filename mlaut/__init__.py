@@ -17,6 +17,7 @@ _HOME = {
     "MlautEstimator": "mlaut.estimators",
     "Orchestrator": "mlaut.experiments",
     "Results": "mlaut.analysis",
+    "Study": "mlaut.study",
     "compare": "mlaut.analysis",
     "instantiate_default_estimators": "mlaut.estimators",
     "properties": "mlaut.estimators",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import sys
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,14 @@ class Shown:
     def display_frame(self) -> pd.DataFrame:
         """Give the table that is shown: every cell is text, rounded."""
         return self.to_frame().map(number)
+
+    def show(self) -> None:
+        """Print what was found and its table; in a notebook, show the tables."""
+        shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+        if shell is None:
+            sys.stdout.write(f"{self.sentence()}\n\n{self!r}\n")
+        else:
+            sys.modules["IPython.display"].display(self)
 
     def to_latex(self) -> str:
         """Give the table in LaTeX (booktabs), rounded as it is shown."""

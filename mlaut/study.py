@@ -1,0 +1,313 @@
+"""A study in one object: its datasets, its runs, and what may be concluded from them.
+
+`Study` holds two paths and no state of its own. Each method is one step of the workflow, done by
+the modules below it: `mlaut.data`, `mlaut.experiments`, `mlaut.analysis` and `mlaut.report`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mlaut.errors import DataError, StudyError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mlaut.analysis import Comparison, Results
+    from mlaut.experiments import RunSummary, StudyStatus
+    from mlaut.files_io import FilesIO
+    from mlaut.report import Report
+
+__all__ = ["Study"]
+
+
+class Study:
+    """A study: datasets, strategies on all of their folds, and the comparison of the strategies.
+
+    A study that exists is opened, and a run goes on where the last one stopped; nothing is written
+    before a dataset is added.
+
+    Parameters
+    ----------
+    path : path-like
+        The HDF5 file of the study: splits, strategies and outcomes.
+    datasets : path-like, optional
+        The HDF5 file of the datasets. Default the one that the study was last run with, and for a
+        new study ``<name>.datasets.h5`` beside it.
+    seed : int, default 0
+        Seed of the splits and of the cells.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> study = Study(folder.name + "/study.h5")
+    >>> study.add_datasets(["starter/iris", "starter/wine", "starter/zoo"])
+    ['iris', 'wine', 'zoo']
+    >>> strategies = ["BaselineClassifier", "GaussianNaiveBayes"]
+    >>> summary = study.run(strategies, split="kfold(3)", engine="inline", verbose=0)
+    >>> summary.n_done
+    18
+    >>> study.results("accuracy").scores.round(2)
+    strategy  BaselineClassifier  GaussianNaiveBayes
+    dataset
+    iris                    0.32                0.96
+    wine                    0.40                0.98
+    zoo                     0.41                0.92
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        datasets: str | os.PathLike[str] | None = None,
+        *,
+        seed: int = 0,
+    ) -> None:
+        self.path = Path(path)
+        self.datasets_path = self._found_datasets() if datasets is None else Path(datasets)
+        self.seed = seed
+
+    def __repr__(self) -> str:
+        return f"Study({str(self.path)!r}, datasets={str(self.datasets_path)!r})"
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names of the datasets that the study has, in the order in which they are stored."""
+        return self._datasets_io("r").list_datasets()[0] if self.datasets_path.exists() else []
+
+    def add_datasets(
+        self,
+        datasets: str | os.PathLike[str] | pd.DataFrame | Iterable[Any],
+        *,
+        name: str = "",
+        target: str = "target",
+        task: str | None = None,
+        overwrite: bool = False,
+    ) -> list[str]:
+        """Store datasets in the study's file of datasets; what is there already stays as it is.
+
+        Parameters
+        ----------
+        datasets : str, path-like, DataFrame, or iterable of these
+            A collection such as ``"starter"``, a reference such as ``"openml/s/99"``
+            (`mlaut.data.parse_reference`), a folder of tables (`mlaut.data.load_folder`), or a
+            table with its target column.
+        name : str
+            The name of a dataset that is given as a DataFrame.
+        target : str, default "target"
+            The target column of a DataFrame.
+        task : {"Classification", "Regression"}, optional
+            Keep the datasets of this task only. The task of a DataFrame is inferred from its
+            target where it is not given.
+        overwrite : bool, default False
+            Replace datasets of the same names that have other content.
+
+        Returns
+        -------
+        list of str
+            Names of the datasets that were asked for.
+
+        Raises
+        ------
+        DataError
+            A text is no collection, no reference and no folder, or a table cannot be used.
+        StoreError
+            The file has another dataset of that name.
+        """
+        import pandas as pd
+
+        if isinstance(datasets, pd.DataFrame):
+            if not name:
+                raise DataError("a DataFrame has no name; pass name='...' beside it")
+            metadata = {"dataset_name": name, "class_name": target, "task": task}
+            given = {key: value for key, value in metadata.items() if value is not None}
+            io = self._datasets_io("a")
+            return self._names([io.save_pandas_dataset(datasets, "/", given, overwrite=overwrite)])
+        if isinstance(datasets, str | os.PathLike):
+            return self._names(self._load(datasets, task, overwrite))
+        several: Iterable[Any] = datasets
+        added = [
+            self.add_datasets(one, name=name, target=target, task=task, overwrite=overwrite)
+            for one in several
+        ]
+        return list(dict.fromkeys(chain.from_iterable(added)))
+
+    def run(
+        self, strategies: Any, *, split: Any = "", stratify: bool = True, **options: Any
+    ) -> RunSummary:
+        """Run strategies on every fold of every dataset; what is done already is not run again.
+
+        Parameters
+        ----------
+        strategies : strategies
+            Names, scikit-learn estimators or pipelines, ``(name, estimator)`` pairs, or lists of
+            these (`mlaut.estimators.as_strategies`).
+        split : str or splitter, optional
+            How rows are assigned to folds, for example ``"kfold(10)"``
+            (`mlaut.Data.split_datasets`). Default the split that a dataset has in the study; for
+            a new dataset the scheme of the others; for a new study the split that a dataset came
+            with, else a hold-out of a third.
+        stratify : bool, default True
+            Whether each fold has the same share of each class.
+        **options
+            ``n_jobs``, ``timeout``, ``memory``, ``retry``, ``verbose`` and the other options of
+            `mlaut.Orchestrator.run`.
+
+        Returns
+        -------
+        RunSummary
+
+        Raises
+        ------
+        MlautError
+            The run does not begin: what is asked contradicts what is stored.
+        RunInterrupted
+            The run was stopped; the same call goes on.
+        """
+        return self._orchestrator(split, stratify).run(strategies, **options)
+
+    def status(self) -> StudyStatus:
+        """Return where the study stands, also while it runs (`mlaut.study_status`)."""
+        from mlaut.experiments import study_status
+
+        return study_status(self.path)
+
+    def results(self, metric: str | Any = "", **options: Any) -> Results:
+        """Return the losses of all strategies on all datasets.
+
+        Parameters
+        ----------
+        metric : str or metric, optional
+            As `mlaut.analysis.metric` knows it. Default accuracy for classification and R2 for
+            regression; a study of both tasks needs a name.
+        **options
+            As `mlaut.Results.from_study` takes them.
+        """
+        from mlaut.analysis import Results
+
+        return Results.from_study(self.path, metric or self._default_metric(), **options)
+
+    def compare(self, metric: str | Any = "", **options: Any) -> Comparison:
+        """Compare all strategies by estimates, tests and probabilities.
+
+        Parameters
+        ----------
+        metric : str or metric, optional
+            As `results` takes it.
+        **options
+            ``alpha``, ``control``, ``missing``, ``rope`` and the other options of
+            `mlaut.compare`.
+        """
+        from mlaut.analysis import compare
+
+        return compare(self.results(metric), **options)
+
+    def report(self, output: str | os.PathLike[str] | None = None, **options: Any) -> Report:
+        """Make the report of the study, and write it where an output is named.
+
+        Parameters
+        ----------
+        output : path-like, optional
+            A file that ends in ``.html``, ``.md``, ``.tex``, ``.csv`` or ``.txt``, or a folder
+            for all of them and every table.
+        **options
+            ``metric`` and ``missing``, as `mlaut.report.make_report` takes them.
+        """
+        from mlaut.report import make_report, write_report
+
+        made = make_report(self.path, **options)
+        if output is not None:
+            write_report(made, output)
+        return made
+
+    # ------------------------------------------------------------------ inside
+
+    def _found_datasets(self) -> Path:
+        from mlaut.files_io import Study as Store
+
+        beside = self.path.with_name(f"{self.path.stem}.datasets.h5")
+        if beside.exists() or not self.path.exists():
+            return beside
+        stored = Store(self.path)
+        inputs = [run["input"] for run in stored.runs if run.get("input")] if stored.exists else []
+        return self.path.parent / inputs[-1] if inputs else beside
+
+    def _datasets_io(self, mode: Any) -> FilesIO:
+        from mlaut.files_io import FilesIO
+
+        return FilesIO(self.datasets_path, mode)
+
+    def _names(self, paths: Iterable[str]) -> list[str]:
+        io = self._datasets_io("r")
+        return [io.dataset_info(path).name for path in paths]
+
+    def _load(self, place: str | os.PathLike[str], task: str | None, overwrite: bool) -> list[str]:
+        from mlaut.data import Data, is_reference, list_collections
+
+        text, data = os.fspath(place), Data()
+        if Path(text).is_dir():
+            io = self._datasets_io("a")
+            return data.load_folder(text, hdf5_io=io, task=task, overwrite=overwrite)
+        if text in list_collections():
+            return data.load_collection(text, hdf5_io=self._datasets_io("a"), task=task)
+        if is_reference(text):
+            return data.load(text, hdf5_io=self._datasets_io("a"), task=task, overwrite=overwrite)
+        raise DataError(
+            f"{text!r} is no collection ({', '.join(list_collections())}), no reference such as "
+            "'openml/d/61', and no folder; check its spelling, or pass a DataFrame with a name"
+        )
+
+    def _orchestrator(self, split: Any, stratify: bool) -> Any:
+        from mlaut.data import Data
+        from mlaut.experiments import Orchestrator
+        from mlaut.files_io import FilesIO
+        from mlaut.files_io import Study as Store
+
+        if not self.datasets:
+            raise StudyError(
+                f"{self.path}: the study has no dataset; call add_datasets('starter') or with "
+                "tables of your own"
+            )
+        stored = Store(self.path)
+        known = stored.load_splits() if stored.exists else {}
+        datasets, study = self._datasets_io("r"), FilesIO(self.path, "a")
+        names, paths = datasets.list_datasets()
+        if not split:
+            paths = [path for name, path in zip(names, paths, strict=True) if name not in known]
+        if paths:
+            split = split or self._scheme_of({entry.split.scheme for entry in known.values()})
+            Data().split_datasets(datasets, study, paths, split, stratify=stratify, seed=self.seed)
+        return Orchestrator(datasets, study, seed=self.seed)
+
+    def _scheme_of(self, stored: set[str]) -> str:
+        """Return the scheme that new datasets share with those that are split already."""
+        from mlaut.data import parse_scheme
+
+        if not stored:
+            return ""
+        try:
+            (scheme,) = stored
+            parse_scheme(scheme)
+        except (ValueError, DataError):
+            raise StudyError(
+                f"{self.path}: its datasets are split as {', '.join(sorted(stored))}; name the "
+                "split of the new ones, for example split='kfold(10)', in a study of their own"
+            ) from None
+        return scheme
+
+    def _default_metric(self) -> str:
+        from mlaut.files_io import Study as Store
+        from mlaut.records import CLASSIFICATION
+
+        tasks = {entry.task for entry in Store(self.path).load_splits().values()}
+        if len(tasks) > 1:
+            raise StudyError(
+                f"{self.path}: has classification and regression; name a metric, for example "
+                "metric='accuracy' or metric='r2'"
+            )
+        return "accuracy" if tasks == {CLASSIFICATION} else "r2"
