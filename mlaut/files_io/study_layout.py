@@ -51,7 +51,8 @@ def check_format(file: h5py.File, path: Path) -> None:
     """Refuse a file that holds no study, or one of a later format."""
     if "study_id" not in file.attrs:
         raise StudyError(f"{path}: no study in this file; make splits first, or check the path")
-    version = int(file.attrs["study_format"])
+    with damage_explained(path):
+        version = int(file.attrs["study_format"])
     if version > FORMAT_VERSION:
         raise StudyError(
             f"{path}: study format {version}, and this MLaut reads up to {FORMAT_VERSION}; "
