@@ -15,6 +15,7 @@ __all__ = [
     "OptionalPackageError",
     "RunInterrupted",
     "StoreError",
+    "StoreWarning",
     "StrategyError",
     "StudyError",
     "StudyLockedError",
@@ -41,7 +42,11 @@ class StoreError(MlautError):
 
 
 class StudyLockedError(StoreError):
-    """Another process is writing to this study."""
+    """Another process, or a run in another thread, is writing to this study."""
+
+
+class StoreWarning(UserWarning):
+    """Something beside a database was damaged; what was whole in it was used."""
 
 
 class StudyError(MlautError):

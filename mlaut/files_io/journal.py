@@ -4,20 +4,23 @@ An outcome is appended here before it goes into the arrays of the study. After a
 is the first witness: whatever it holds whole is put into the arrays again, a torn end is dropped.
 When a run ends, its records move into the study file and the journal is deleted.
 
-Appending reaches the operating system before it returns, so it survives the death of the process;
-`Journal.sync`, called at most once a second, makes it survive a power cut.
+Appending reaches the operating system before it returns, so it survives the death of the process; a
+thread syncs what was appended by the clock, so that all but the last second survives a power cut.
 
 A record is ``length, crc32, payload``; a payload is a JSON object, preceded by its length, and the
-bytes of its arrays in the order that the object names them.
+bytes of its arrays in the order that the object names them. Where a record is damaged, the next
+whole one behind it is found by the first words of its object.
 """
 
 from __future__ import annotations
 
+import glob
+import itertools
 import json
 import math
 import os
 import struct
-import time
+import threading
 import zlib
 from array import array
 from collections.abc import Iterator, Mapping
@@ -27,17 +30,21 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from mlaut.errors import StoreError
+from mlaut.errors import StoreError, StudyError
 from mlaut.files_io.hdf5 import fsync_folder
 from mlaut.files_io.system_errors import explain, explained
 
-__all__ = ["Journal", "JournalIndex", "index_journal"]
+__all__ = ["Journal", "JournalIndex", "index_journal", "kept_journals", "put_aside"]
 
 MAGIC = b"MLAUT-JOURNAL-1\n"
 _FRAME = struct.Struct("<II")
 _LENGTH = struct.Struct("<I")
-_LARGEST = 2**31
-_SYNC_SECONDS = 1.0
+_BEGIN = b'{"record": '  # of the JSON object of each record, behind its length
+_LARGEST = 2**31  # bytes of a payload: what a reader takes into memory at once
+_DAMAGED = ".damaged"
+_SYNC_SECONDS = 0.5  # half of the promised second: the sync itself takes time too
+_PIECE = 2**20
+_PATIENCE = 16  # sizes of a journal to read for whole records behind damage: one made to hang it
 
 Record = tuple[dict[str, Any], dict[str, np.ndarray]]
 
@@ -55,6 +62,10 @@ class Journal:
 
     def __init__(self, path: Path, study_id: str) -> None:
         self.path = path
+        self._failed: OSError | None = None
+        self._appended = self._synced = 0  # how many records
+        self._told = 0  # how many records were synced when `append` last said so
+        self._closing = threading.Event()
         with explained(path, "opening the journal"):
             whole = index_journal(path, study_id).whole
             self._file = path.open("r+b" if path.exists() else "x+b", buffering=0)
@@ -62,8 +73,11 @@ class Journal:
             self._file.seek(whole)
             if not whole:
                 self._file.write(_header(study_id))
-            self.sync()
+            os.fsync(self._file.fileno())
             fsync_folder(path.parent)
+        # A daemon, for a run whose thread ends without closing must not keep its process alive.
+        self._clock = threading.Thread(target=self._sync_by_the_clock, daemon=True)
+        self._clock.start()
 
     def append(self, record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bool:
         """Append one record; when this returns, it survives the death of the process.
@@ -71,10 +85,18 @@ class Journal:
         Returns
         -------
         bool
-            Whether the journal was synced too, as it is once a second.
+            Whether the journal was synced since this was last said.
+
+        Raises
+        ------
+        StoreError
+            The disk is full, or what was appended before could not be synced.
+        StudyError
+            The record is larger than a reader takes.
         """
+        self._check()
+        rest = memoryview(_encode(record, arrays, self.path))
         start = self._file.tell()
-        rest = memoryview(_encode(record, arrays))
         try:
             while rest:
                 rest = rest[self._file.write(rest) :]
@@ -82,20 +104,47 @@ class Journal:
             self._file.truncate(start)
             self._file.seek(start)
             raise explain(error, self.path, "appending to the journal") from error
-        if time.monotonic() - self._synced > _SYNC_SECONDS:
-            self.sync()
-            return True
-        return False
+        self._appended += 1
+        synced, self._told = self._told != self._synced, self._synced
+        return synced
 
     def sync(self) -> None:
-        """Make what was appended survive a power cut."""
-        os.fsync(self._file.fileno())
-        self._synced = time.monotonic()
+        """Make what was appended survive a power cut.
+
+        Raises
+        ------
+        StoreError
+            The system cannot write it; from then on nothing is appended any more.
+        """
+        self._sync()
+        self._check()
 
     def close(self) -> None:
         """Sync and close."""
-        self.sync()
-        self._file.close()
+        self._closing.set()
+        self._clock.join()
+        try:
+            self.sync()
+        finally:
+            self._file.close()
+
+    def _sync_by_the_clock(self) -> None:
+        while not self._closing.wait(_SYNC_SECONDS):
+            self._sync()
+
+    def _sync(self) -> None:
+        appended = self._appended
+        if appended == self._synced or self._failed is not None:
+            return
+        try:
+            os.fsync(self._file.fileno())
+            self._synced = appended
+        except OSError as error:
+            self._failed = error  # for good: the system may drop what it could not write
+
+    def _check(self) -> None:
+        if self._failed is not None:
+            raise explain(self._failed, self.path, "syncing the journal") from self._failed
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +156,8 @@ class JournalIndex:
     path : Path
     whole : int
         Bytes up to the end of the last whole record.
+    damaged : int
+        Bytes before that end that belong to no whole record.
     runs : tuple of dict
         What is told of each run.
     places : mapping of str to array of int
@@ -115,6 +166,7 @@ class JournalIndex:
 
     path: Path
     whole: int = 0
+    damaged: int = 0
     runs: tuple[dict[str, Any], ...] = ()
     places: Mapping[str, array[int]] = field(default_factory=dict)
 
@@ -127,9 +179,17 @@ class JournalIndex:
                 file.seek(place)
                 yield _decode(file.read(_FRAME.unpack(file.read(_FRAME.size))[0]))
 
+    def last_records(self, dataset: str) -> Iterator[Record]:
+        """Give the last record of each cell of a dataset, with its arrays."""
+        cells = [(r["strategy"], r["repeat"], r["fold"]) for r, _ in self.records(dataset)]
+        last = {cell: number for number, cell in enumerate(cells)}
+        for number, record in enumerate(self.records(dataset)):
+            if last[cells[number]] == number:
+                yield record
+
 
 def index_journal(path: Path, study_id: str) -> JournalIndex:
-    """Find the whole records of a journal; a torn end is passed over.
+    """Find the whole records of a journal; what is damaged, and a torn end, is passed over.
 
     Raises
     ------
@@ -141,15 +201,29 @@ def index_journal(path: Path, study_id: str) -> JournalIndex:
     runs: list[dict[str, Any]] = []
     places: dict[str, array[int]] = {}
     with explained(path, "reading the journal"), path.open("rb") as file:
-        whole = 0
+        whole = damaged = 0
         for place, payload in _payloads(file, path, study_id):
             record = _text(payload)["record"] if payload else {}
             if "dataset" in record:
                 places.setdefault(record["dataset"], array("q")).append(place)
             elif "run" in record:
                 runs.append(record["run"])
+            damaged += place - whole
             whole = file.tell()
-    return JournalIndex(path, whole, tuple(runs), places)
+    return JournalIndex(path, whole, damaged, tuple(runs), places)
+
+
+def put_aside(path: Path) -> Path:
+    """Rename a damaged journal, so that it is kept, and return its new name."""
+    suffixes = (f"-{number}" if number else "" for number in itertools.count())
+    names = (path.with_name(f"{path.name}{_DAMAGED}{suffix}") for suffix in suffixes)
+    kept = next(name for name in names if not name.exists())
+    return path.rename(kept)
+
+
+def kept_journals(path: Path) -> list[Path]:
+    """Return the damaged journals that were put aside."""
+    return sorted(path.parent.glob(f"{glob.escape(path.name + _DAMAGED)}*"))
 
 
 def _header(study_id: str) -> bytes:
@@ -168,24 +242,76 @@ def _payloads(file: BinaryIO, path: Path, study_id: str) -> Iterator[tuple[int, 
             "move it away if the study was replaced on purpose"
         )
     yield 0, b""
-    place = len(expected)
-    while len(frame := file.read(_FRAME.size)) == _FRAME.size:
-        length, checksum = _FRAME.unpack(frame)
-        if not _LENGTH.size < length <= _LARGEST:
-            return  # also where a power cut left zeros
-        payload = file.read(length)
-        if len(payload) < length or zlib.crc32(payload) != checksum:
+    place: int | None = len(expected)
+    patience = _PATIENCE * os.fstat(file.fileno()).st_size
+    while place is not None:
+        payload = _payload_at(file, place)
+        if payload is not None:
+            yield place, payload
+            place += _FRAME.size + len(payload)
+        else:
+            place, patience = _next_whole(file, place + 1, patience)
+
+
+def _next_whole(file: BinaryIO, start: int, patience: int) -> tuple[int | None, int]:
+    """Find where the next whole record begins, reading so many bytes at most.
+
+    Returns
+    -------
+    place : int or None
+        None where there is none: behind a torn end, or the zeros that a power cut left.
+    patience : int
+        What is left of it.
+    """
+    for place in _likely_places(file, start):
+        if _payload_at(file, place) is not None:
+            return place, patience
+        patience -= file.tell() - place
+        if patience < 0:
+            break
+    return None, patience
+
+
+def _payload_at(file: BinaryIO, place: int) -> bytes | None:
+    """Read the payload of the record at a place; None where there is no whole one."""
+    file.seek(place)
+    frame = file.read(_FRAME.size)
+    if len(frame) < _FRAME.size:
+        return None
+    length, checksum = _FRAME.unpack(frame)
+    if not _LENGTH.size < length <= min(_LARGEST, os.fstat(file.fileno()).st_size - file.tell()):
+        return None
+    payload = file.read(length)
+    return payload if zlib.crc32(payload) == checksum else None
+
+
+def _likely_places(file: BinaryIO, start: int) -> Iterator[int]:
+    """Give the places from ``start`` on where a record may begin: its object does."""
+    before = _FRAME.size + _LENGTH.size
+    position = start + before
+    while True:
+        file.seek(position)
+        piece = file.read(_PIECE)
+        found = -1
+        while (found := piece.find(_BEGIN, found + 1)) >= 0:
+            yield position + found - before
+        if len(piece) < _PIECE:
             return
-        yield place, payload
-        place += _FRAME.size + length
+        position += _PIECE - len(_BEGIN) + 1  # one may lie across the end of a piece
 
 
-def _encode(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
+def _encode(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: Path) -> bytes:
     layout = {name: [array.dtype.str, *array.shape] for name, array in arrays.items()}
     text = json.dumps({"record": record, "arrays": layout}).encode()
-    parts = [_LENGTH.pack(len(text)), text, *(a.tobytes() for a in arrays.values())]
-    payload = b"".join(parts)
-    return _FRAME.pack(len(payload), zlib.crc32(payload)) + payload
+    length = _LENGTH.size + len(text) + sum(array.nbytes for array in arrays.values())
+    if length > _LARGEST:
+        cell = ", ".join(f"{k} {record[k]!r}" for k in ("dataset", "strategy") if k in record)
+        raise StudyError(
+            f"{path}: a record of {length} bytes ({cell or 'of the run'}), and none may have more "
+            f"than {_LARGEST}; use fewer test rows a fold, or tell less of a cell"
+        )
+    payload = b"".join([_LENGTH.pack(len(text)), text, *(a.tobytes() for a in arrays.values())])
+    return _FRAME.pack(length, zlib.crc32(payload)) + payload
 
 
 def _text(payload: bytes) -> dict[str, Any]:

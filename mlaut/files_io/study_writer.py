@@ -65,11 +65,19 @@ class StudyWriter:
 
 
 def put_again(file: InPlace, index: JournalIndex) -> None:
-    """Write again what a journal holds."""
+    """Write again what a journal holds and the arrays do not.
+
+    What is there already is left alone: while it is written a cell reads as missing, and a process
+    that is killed just then would leave it so.
+    """
     for dataset in index.places:
-        arrays = ArrayWriter(file, arrays_of(file.file, dataset))
-        for record in index.records(dataset):
-            arrays.put(record_outcome(*record))
+        arrays = arrays_of(file.file, dataset)
+        torn = arrays.block()[1]
+        writer = ArrayWriter(file, arrays)
+        for record in index.last_records(dataset):
+            outcome = record_outcome(*record)
+            if torn[writer.index(outcome.cell)] or not writer.has(outcome):
+                writer.put(outcome)
 
 
 def forget_torn(file: InPlace) -> dict[str, int]:
