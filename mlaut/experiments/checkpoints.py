@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from mlaut.files_io.names import beside
 from mlaut.records import Cell, Outcome, Status
 
 __all__ = ["checkpoint_of", "checkpoints_folder", "forget_checkpoints", "kept_checkpoints"]
@@ -21,7 +22,7 @@ _ENDED_BY_ITSELF = (Status.DONE, Status.ERROR)
 
 def checkpoints_folder(study_path: Path) -> Path:
     """Where the scores of unfinished searches of a study lie."""
-    return study_path.with_name(study_path.name + ".searches")
+    return beside(study_path, ".searches")
 
 
 def checkpoint_of(folder: Path | None, cell: Cell) -> Path | None:

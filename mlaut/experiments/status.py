@@ -14,6 +14,7 @@ import numpy as np
 
 from mlaut.files_io import Study
 from mlaut.files_io.lock import holder_of
+from mlaut.files_io.remains import remains_of
 from mlaut.markup import table_html
 from mlaut.records import Status
 
@@ -34,6 +35,8 @@ class StudyStatus:
         The process that writes to the study now: ``pid``, ``host``, ``since``, ``command``.
     unsettled : bool
         Whether an interrupted run left a journal; the next run puts it in order.
+    remains : tuple of str
+        What killed writers and damage have left beside the study, a line each.
     """
 
     path: Path
@@ -42,6 +45,7 @@ class StudyStatus:
     cells: np.ndarray
     running: Mapping[str, Any] | None
     unsettled: bool
+    remains: tuple[str, ...] = ()
 
     @property
     def total(self) -> Counter[Status]:
@@ -71,6 +75,7 @@ class StudyStatus:
             "datasets": list(self.datasets),
             "running": dict(self.running) if self.running else None,
             "unsettled": self.unsettled,
+            "remains": list(self.remains),
         }
 
     def __str__(self) -> str:
@@ -87,6 +92,7 @@ class StudyStatus:
             )
         elif self.unsettled:
             lines.append("an interrupted run left a journal; the next run goes on from it")
+        lines += self.remains
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -133,6 +139,7 @@ def study_status(path: str | os.PathLike[str]) -> StudyStatus:
         cells=cells,
         running=holder_of(study.path),
         unsettled=study.journal_path.exists(),
+        remains=remains_of(study),
     )
 
 

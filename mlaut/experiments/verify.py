@@ -21,6 +21,7 @@ from mlaut.experiments.environment import describe_environment
 from mlaut.experiments.orchestrator import make_batches
 from mlaut.experiments.study_file import choose_strategies, read_study_file
 from mlaut.files_io import FilesIO, SplitEntry, Study
+from mlaut.files_io.remains import remains_of
 from mlaut.files_io.study_checks import problems_of
 from mlaut.markup import table_html
 from mlaut.records import Block, Cell, Outcome, Status
@@ -71,6 +72,8 @@ class Verification:
     drifts : tuple of Drift
     left_out : tuple of str
         Strategies of which no cell could be fitted again, with the reason.
+    remains : tuple of str
+        What killed writers and damage have left beside the study, a line each.
     """
 
     path: Path
@@ -81,6 +84,7 @@ class Verification:
     refitted: int = 0
     drifts: tuple[Drift, ...] = ()
     left_out: tuple[str, ...] = ()
+    remains: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -94,6 +98,7 @@ class Verification:
             "ok": self.ok,
             "datasets": self.datasets,
             "unsettled": self.unsettled,
+            "remains": list(self.remains),
             "cells": {status.word: n for status, n in sorted(self.counts.items())},
             "problems": [list(problem) for problem in self.problems],
             "refitted": self.refitted,
@@ -113,6 +118,7 @@ class Verification:
             lines.append("  no problem found in structure and content")
         if self.unsettled:
             lines.append("  an interrupted run left a journal; the next run puts it in order")
+        lines += [f"  {line}" for line in self.remains]
         if self.refitted:
             others = f"{len(self.drifts)} gave other results" if self.drifts else "all as stored"
             lines.append(f"  {self.refitted} cells fitted again, {others}")
@@ -185,6 +191,7 @@ def verify_study(
         _counts(study, names),
         tuple(problems),
         study.journal_path.exists(),
+        remains=remains_of(study),
     )
     if not share or problems or not found.counts.get(Status.DONE):
         return found

@@ -22,6 +22,7 @@ from mlaut.files_io.datasets import (
     what_changed,
 )
 from mlaut.files_io.hdf5 import read_h5, rewrite_h5
+from mlaut.files_io.lock import locked
 from mlaut.files_io.names import from_h5, to_h5
 from mlaut.files_io.study_layout import damage_explained
 from mlaut.files_io.system_errors import explain
@@ -120,8 +121,10 @@ class FilesIO:
             )
         else:
             _make_folder(self.path)
-            with rewrite_h5(self.path, fresh=True):
-                pass
+            with locked(self.path):
+                if empty or not self.path.exists():  # another may have made it meanwhile
+                    with rewrite_h5(self.path, fresh=True):
+                        pass
 
     def __repr__(self) -> str:
         return f"FilesIO({str(self.path)!r}, mode={self.mode!r})"
@@ -350,13 +353,16 @@ class FilesIO:
             if path in new:
                 raise DataError(f"dataset {dataset.name!r}: given twice for {path}; rename one")
             new[path] = dataset
-        replaced, known = self._compare(new, overwrite)
-        if set(known) != set(new):
-            with self._changing(without=replaced) as file:
-                for path, dataset in new.items():
-                    if path not in known:
-                        above, _, key = path.rpartition("/")
-                        put_dataset(file.require_group(above or "/"), key, dataset)
+        if set(self._compare(new, overwrite)[1]) == set(new):
+            return tuple(new)
+        with locked(self.path):
+            replaced, known = self._compare(new, overwrite)  # of what nobody else changes now
+            if set(known) != set(new):
+                with self._changing(without=replaced) as file:
+                    for path, dataset in new.items():
+                        if path not in known:
+                            above, _, key = path.rpartition("/")
+                            put_dataset(file.require_group(above or "/"), key, dataset)
         return tuple(new)
 
     def delete_dataset(self, dataset_path: str) -> None:
@@ -370,10 +376,11 @@ class FilesIO:
             The database is open for reading only.
         """
         self.check_writable()
-        with self._reading() as file:
-            path = self._group(file, dataset_path).name
-        with self._changing(without=[path]):
-            pass
+        with locked(self.path):
+            with self._reading() as file:
+                path = self._group(file, dataset_path).name
+            with self._changing(without=[path]):
+                pass
 
     def _compare(self, new: Mapping[str, Dataset], overwrite: bool) -> tuple[list[str], list[str]]:
         """Find the paths whose datasets are to be replaced, and those that are stored already."""

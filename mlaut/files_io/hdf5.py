@@ -16,10 +16,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import itertools
 import os
+import re
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from operator import mul
 from pathlib import Path
@@ -29,6 +31,7 @@ import h5py
 import numpy as np
 
 from mlaut.errors import StoreError
+from mlaut.files_io.hdf5_output import output_h5
 from mlaut.files_io.lock import locked
 from mlaut.files_io.seal import BLOCK, check_seal, list_open, write_seal
 from mlaut.files_io.system_errors import explain, explained
@@ -38,6 +41,7 @@ __all__ = [
     "RawArray",
     "accept_changes",
     "fsync_folder",
+    "leftovers",
     "read_h5",
     "rewrite_h5",
     "write_in_place",
@@ -101,37 +105,30 @@ def rewrite_h5(
         The file is damaged, read-only, held by another process, or the disk is full.
     """
     path = Path(path)
+    real = Path(os.path.realpath(path))
     doing = "changing its structure"
     with explained(path, doing), locked(path):
-        known = path.exists()
+        known = real.exists()
         if known and not unsealed:
             _open(path, "r", doing).close()
-        if known and not os.access(path, os.W_OK):
+        if known and not os.access(real, os.W_OK):
             raise OSError(errno.EACCES, os.strerror(errno.EACCES))
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-        os.close(handle)
-        temporary = Path(name)
-        try:
+        remove_leftovers(real)
+        with _temporary(real) as (temporary, handle):
             if known:
-                shutil.copymode(path, temporary)
-            else:
-                temporary.chmod(0o666 & ~_umask())
+                shutil.copymode(real, temporary)
             if known and not fresh:
-                shutil.copyfile(path, temporary)
-                opened = h5py.File(temporary, "r+")
-            else:
-                opened = h5py.File(temporary, "w", userblock_size=BLOCK)
-            with opened as file:
+                shutil.copyfile(real, temporary)
+            place = None
+            with output_h5(handle, empty=fresh or not known) as file:
                 yield file
-                place = list_open(file) if file.userblock_size == BLOCK else None
+                if file.userblock_size == BLOCK:
+                    place = list_open(file)
             if place:
                 write_seal(temporary, *place)
-            with temporary.open("rb") as written:
-                os.fsync(written.fileno())
-            temporary.replace(path)
-            fsync_folder(path.parent)
-        finally:
-            temporary.unlink(missing_ok=True)
+            os.fsync(handle)
+            temporary.replace(real)
+            fsync_folder(real.parent)
 
 
 def accept_changes(path: str | os.PathLike[str]) -> None:
@@ -149,10 +146,51 @@ def accept_changes(path: str | os.PathLike[str]) -> None:
         pass
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+@contextlib.contextmanager
+def _temporary(path: Path) -> Iterator[tuple[Path, int]]:
+    """Make a file beside a database that is locked while its writer lives; remove it at the end."""
+    name = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield name, handle
+    finally:
+        name.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def leftovers(path: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Return the unfinished copies of a database that killed writers have left beside it.
+
+    Each may have the size of the database. The next writer removes them.
+    """
+    path = Path(os.path.realpath(path))
+    of_path = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-z_]{{8}}\.tmp")
+    files = sorted(path.parent.iterdir()) if path.parent.is_dir() else ()
+    return tuple(f for f in files if of_path.fullmatch(f.name) and not _is_held(f))
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove the copies that killed writers have left; only for who holds the lock."""
+    for file in leftovers(path):
+        with contextlib.suppress(OSError):
+            file.unlink()
+
+
+def _is_held(file: Path) -> bool:
+    """Whether a living process has a lock on a file; also where one cannot know."""
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(handle)
 
 
 def fsync_folder(folder: Path) -> None:
@@ -177,13 +215,15 @@ def write_in_place(path: str | os.PathLike[str]) -> Iterator[InPlace]:
         The file does not exist, is damaged or read-only, or another process writes to it.
     """
     path = Path(path)
+    real = Path(os.path.realpath(path))
     with (
         explained(path, "writing"),
         locked(path),
         _open(path, "r", "opening it to write") as file,
-        path.open("r+b", buffering=0) as raw,
+        real.open("r+b", buffering=0) as raw,
     ):
-        yield InPlace(path, file, raw.fileno())
+        remove_leftovers(real)
+        yield InPlace(real, file, raw.fileno())
 
 
 class InPlace:
@@ -217,7 +257,7 @@ class InPlace:
         StoreError
         """
         with contextlib.suppress(OSError):
-            if self.path.stat().st_ino == os.fstat(self._handle).st_ino:
+            if os.path.samestat(self.path.stat(), os.fstat(self._handle)):
                 return
         raise StoreError(
             f"{self.path}: the file was removed or replaced while it was written to; restore it, "

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mlaut.errors import StoreError
-from mlaut.files_io.names import to_h5
+from mlaut.files_io.names import beside, to_h5
 from mlaut.files_io.system_errors import explain, explained
 from mlaut.records import Cell
 
@@ -36,7 +36,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 def models_folder(study_path: Path) -> Path:
     """Where the fitted models of a study lie."""
-    return study_path.with_name(study_path.name + ".models")
+    return beside(study_path, ".models")
 
 
 def write_model(folder: Path, cell: Cell, content: bytes, suffix: str) -> dict[str, str]:

@@ -1,8 +1,28 @@
-"""Names of datasets as names of HDF5 groups, in which ``/`` and ``.`` mean something else."""
+"""Names of datasets as names of HDF5 groups, in which ``/`` and ``.`` mean something else.
 
+And names of the files that belong to a database.
+"""
+
+import os
+from pathlib import Path
 from urllib.parse import quote, unquote
 
-__all__ = ["from_h5", "to_h5"]
+__all__ = ["beside", "from_h5", "to_h5"]
+
+
+def beside(database: Path, suffix: str) -> Path:
+    """Return the path of a file that belongs to a database: beside it, with its name and a suffix.
+
+    Where the database is a symbolic link, that is beside the real file, so that all ways to it have
+    one lock, one journal and one folder of models.
+
+    Examples
+    --------
+    >>> beside(Path("/studies/study.h5"), ".journal").as_posix()
+    '/studies/study.h5.journal'
+    """
+    real = Path(os.path.realpath(database))
+    return real.with_name(real.name + suffix)
 
 
 def to_h5(name: str) -> str:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,11 +30,11 @@ from typing import Any, TypeVar
 import h5py
 import numpy as np
 
-from mlaut.errors import StoreError
+from mlaut.errors import StoreError, StoreWarning
 from mlaut.files_io.hdf5 import read_h5, rewrite_h5, write_in_place
-from mlaut.files_io.journal import Journal, index_journal
+from mlaut.files_io.journal import Journal, index_journal, put_aside
 from mlaut.files_io.lock import locked
-from mlaut.files_io.names import from_h5, to_h5
+from mlaut.files_io.names import beside, from_h5, to_h5
 from mlaut.files_io.study_arrays import StudyArrays, get_json, put_json
 from mlaut.files_io.study_layout import (
     PREDICTIONS,
@@ -118,7 +119,7 @@ class Study:
     @property
     def journal_path(self) -> Path:
         """Where outcomes go first while a run writes."""
-        return self.path.with_name(self.path.name + ".journal")
+        return beside(self.path, ".journal")
 
     # ---------------------------------------------------------------- reading
 
@@ -401,9 +402,9 @@ class Study:
         Raises
         ------
         StudyLockedError
-            Another process is writing; the message names it.
+            Another process is writing, and the message names it; or another thread of this one.
         """
-        with locked(self.path):
+        with locked(self.path, for_run=True):
             self._settle()
             study_id = self.id
             try:
@@ -459,7 +460,16 @@ class Study:
             if index.places:
                 with rewrite_h5(self.path) as file:
                     fold_in(file, index)
-        self.journal_path.unlink()
+        if index.damaged:
+            warnings.warn(
+                f"{index.path}: {index.damaged} bytes in the middle of this journal were damaged; "
+                "all whole records, also those behind them, are in the study; the journal is kept "
+                f"as {put_aside(index.path).name}",
+                StoreWarning,
+                stacklevel=3,
+            )
+        else:
+            self.journal_path.unlink()
 
 
 def _names(file: h5py.File, datasets: Iterable[str] | None) -> list[str]:

@@ -1,0 +1,41 @@
+"""What killed writers and damage have left beside a study."""
+
+from __future__ import annotations
+
+from mlaut.errors import StoreError
+from mlaut.files_io.hdf5 import leftovers
+from mlaut.files_io.journal import index_journal, kept_journals
+from mlaut.files_io.lock import holder_of
+from mlaut.files_io.study import Study
+
+__all__ = ["remains_of"]
+
+
+def remains_of(study: Study) -> tuple[str, ...]:
+    """Say what killed writers and damage have left beside a study, in a line each."""
+    lines = [
+        f"{file.name}: an unfinished copy of {file.stat().st_size} bytes that a killed writer "
+        "left; the next writer removes it"
+        for file in leftovers(study.path)
+    ]
+    lines += [
+        f"{file.name}: a journal with damage in its middle; what was whole in it is in the "
+        "study; delete the file when you do not need it"
+        for file in kept_journals(study.journal_path)
+    ]
+    if holder_of(study.path) is None:
+        lines += _of_journal(study)
+    return tuple(lines)
+
+
+def _of_journal(study: Study) -> list[str]:
+    try:
+        damaged = index_journal(study.journal_path, study.id).damaged
+    except StoreError as error:
+        return [str(error)]
+    if not damaged:
+        return []
+    return [
+        f"{study.journal_path.name}: {damaged} bytes in the middle of this journal are damaged; "
+        "the next run goes on from what is whole, and keeps the journal under another name"
+    ]

@@ -1,0 +1,203 @@
+"""One writer a database, whoever asks: processes, threads, links."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pandas as pd
+import pytest
+from studies import entry, outcome, strategy
+
+from mlaut.errors import StoreError, StudyLockedError
+from mlaut.files_io import FilesIO, Study
+from mlaut.files_io.lock import holder_of, lock_path, locked
+
+
+def table(number):
+    return pd.DataFrame({"a": [1.0, 2.0, number], "y": ["n", "y", "n"]})
+
+
+def save(path, number):
+    io = FilesIO(path, mode="a")
+    return io.save_pandas_dataset(
+        table(number), "/", {"class_name": "y", "dataset_name": str(number)}
+    )
+
+
+@pytest.fixture
+def study(tmp_path):
+    study = Study(tmp_path / "study.h5")
+    study.save_splits([entry("iris")])
+    study.allocate([strategy("tree"), strategy("svc")])
+    return study
+
+
+def in_thread(call, *args):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call, *args).result()
+
+
+def test_sixteen_threads_store_sixteen_datasets_in_a_new_file(tmp_path):
+    path = tmp_path / "input.h5"
+    with ThreadPoolExecutor(16) as pool:
+        paths = list(pool.map(lambda number: save(path, number), range(16)))
+    assert sorted(paths) == sorted(FilesIO(path).list_datasets()[1])
+    assert len(set(paths)) == 16
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_threads_that_store_one_name_do_not_overwrite_each_other(tmp_path):
+    io = FilesIO(tmp_path / "input.h5", mode="a")
+
+    def store(number):
+        try:
+            io.save_pandas_dataset(table(number), "/", {"class_name": "y", "dataset_name": "one"})
+        except StoreError as error:
+            return str(error)
+        return number
+
+    with ThreadPoolExecutor(4) as pool:
+        told = list(pool.map(store, range(4)))
+    (stored,) = (answer for answer in told if isinstance(answer, int))
+    assert io.load_dataset_pd("one")[0]["a"].tolist() == [1.0, 2.0, stored]
+    assert sum("/one exists and differs" in str(answer) for answer in told) == 3
+
+
+def test_another_thread_waits_for_a_short_change(tmp_path):
+    path = tmp_path / "input.h5"
+    order = []
+
+    def other():
+        with locked(path):
+            order.append("other")
+
+    with locked(path):
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join(0.05)
+        order.append("first")
+        with locked(path):  # the thread that has it may take it again
+            pass
+        assert thread.is_alive()
+    thread.join()
+    assert order == ["first", "other"]
+    assert not lock_path(path).exists()
+
+
+def test_the_lock_stays_until_its_thread_gives_it_back(tmp_path):
+    path = tmp_path / "input.h5"
+    with locked(path):
+        with locked(path):
+            pass
+        assert holder_of(path)["pid"] == os.getpid()
+    assert holder_of(path) is None
+
+
+def test_a_run_in_another_thread_is_refused_and_keeps_the_journal(study):
+    iris = study.load_split("iris")
+    with study.writing() as writer:
+        for call in (study.settle, study.writing().__enter__, lambda: study.allocate([])):
+            with pytest.raises(StudyLockedError, match="a run in another thread of this process"):
+                in_thread(call)
+        with pytest.raises(StudyLockedError, match=r"study\.h5: a run in another thread"):
+            in_thread(save, study.path, 1)
+        assert study.journal_path.exists()
+        writer.write(outcome(iris, "svc"))
+    assert study.status("iris").sum() == 1
+    in_thread(study.allocate, [strategy("new")])
+    assert [one.name for one in study.strategies] == ["tree", "svc", "new"]
+
+
+def test_a_writer_may_write_from_another_thread(study):
+    with study.writing() as writer:
+        in_thread(writer.write, outcome(study.load_split("iris"), "svc"))
+    assert study.status("iris").sum() == 1
+
+
+def test_a_fork_does_not_keep_the_lock_of_its_parent(tmp_path):
+    path = tmp_path / "study.h5"
+    reader, writer = os.pipe()
+    with locked(path):
+        child = os.fork()
+        if not child:
+            os.read(reader, 1)
+            os._exit(0)
+    try:
+        assert holder_of(path) is None
+        with locked(path):
+            assert holder_of(path)["pid"] == os.getpid()
+    finally:
+        os.write(writer, b".")
+        os.waitpid(child, 0)
+        os.close(reader)
+        os.close(writer)
+
+
+def refused_elsewhere(path):
+    """Try to write in another process, and return the last line of what it says."""
+    program = "import sys; from mlaut.files_io import Study; Study(sys.argv[1]).settle()"
+    told = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True)
+    return told.stderr.strip().rpartition("\n")[2]
+
+
+def test_a_symbolic_link_is_the_study_that_it_leads_to(study, tmp_path):
+    folder = tmp_path / "links"
+    folder.mkdir()
+    link = folder / "link.h5"
+    link.symlink_to(study.path)
+    linked = Study(link)
+    iris = linked.load_split("iris")
+    with linked.writing() as writer:
+        assert linked.journal_path == study.journal_path
+        assert study.journal_path.exists()
+        writer.write(outcome(iris, "svc"))
+        with pytest.raises(StudyLockedError):
+            in_thread(study.settle)
+        assert f"process {os.getpid()} on" in refused_elsewhere(study.path)
+    linked.allocate([strategy("new")])
+    save(link, 7)
+    assert link.is_symlink()
+    assert list(folder.iterdir()) == [link]
+    assert [one.name for one in study.strategies] == ["tree", "svc", "new"]
+    assert study.status("iris").sum() == 1
+    assert FilesIO(study.path).list_datasets()[0] == ["7"]
+
+
+def test_a_link_to_nothing_yet_is_followed_when_the_file_is_made(tmp_path):
+    (tmp_path / "far").mkdir()
+    link = tmp_path / "link.h5"
+    link.symlink_to(tmp_path / "far" / "input.h5")
+    save(link, 1)
+    assert link.is_symlink()
+    assert FilesIO(tmp_path / "far" / "input.h5").list_datasets()[0] == ["1"]
+
+
+def test_a_relative_path_has_the_same_lock(study, monkeypatch):
+    monkeypatch.chdir(study.path.parent)
+    with Study("study.h5").writing():
+        assert json.loads(lock_path(study.path).read_text())["pid"] == os.getpid()
+        with pytest.raises(StudyLockedError):
+            in_thread(study.settle)
+
+
+def test_a_file_with_hard_links_is_read_and_not_written(study, tmp_path):
+    other = tmp_path / "other.h5"
+    other.hardlink_to(study.path)
+    before = other.read_bytes()
+    assert Study(other).datasets == ("iris",)
+    message = r"other\.h5: the file has 2 names \(hard links\)"
+    for call in (
+        lambda: Study(other).allocate([strategy("new")]),
+        lambda: Study(other).writing().__enter__(),
+        lambda: save(other, 1),
+    ):
+        with pytest.raises(StoreError, match=message) as raised:
+            call()
+        assert "\n" not in str(raised.value)
+    study.path.unlink()
+    assert other.read_bytes() == before
+    Study(other).allocate([strategy("new")])
+    assert list(tmp_path.iterdir()) == [other]
