@@ -181,7 +181,7 @@ def _of_seen_means(times: int, seed: int) -> Iterator[tuple[tuple[str, str, int]
         rng = np.random.default_rng([seed, n])
         table = pd.DataFrame(rng.binomial(n, rates[:, None], (10, times)) / n)
         results = Results.from_table(table, metric="error", n_test=n)
-        for method in ("normal", "t"):
+        for method in ("normal", "t", "bounded"):
             found = []
             for confidence in CONFIDENCES:
                 frame = mean_estimates(
@@ -228,7 +228,7 @@ def _of_ranks(times: int, seed: int) -> Iterator[tuple[tuple[str, str, int], lis
     for n in (10, 30, 121):
         rng = np.random.default_rng([seed, n])
         samples = [draw(rng, n) for _ in range(min(times, 2000))]
-        for method in ("normal", "t"):
+        for method in ("normal", "t", "bounded"):
             found = []
             for confidence in CONFIDENCES:
                 rows = [

@@ -206,7 +206,7 @@ class AnalyseResults:
         errors: Any,
         *,
         scenario: str = "(c)",
-        method: str = "normal",
+        method: str = "bounded",
         confidence: float = 0.95,
     ) -> pd.DataFrame:
         """Give the average error of each strategy, with standard error and interval.
@@ -216,7 +216,7 @@ class AnalyseResults:
         errors : errors
         scenario : {"(c)", "(a)"}, default "(c)"
             A new dataset, or the fitted models used again; see `mlaut.analysis.mean_estimates`.
-        method : {"normal", "t", "bootstrap"}, default "normal"
+        method : {"bounded", "t", "normal", "bootstrap"}, default "bounded"
         confidence : float, default 0.95
 
         Returns

@@ -230,7 +230,7 @@ def compare(
     Over 4 datasets A has the lowest mean loss, 0.2 [0.07008, 0.3299], scenario (c).
     """
     results = treat_missing(results, missing)
-    table = average_ranks(results, method="t", confidence=confidence)
+    table = average_ranks(results, confidence=confidence)
     cd = critical_difference(len(results.strategies), len(results.datasets), alpha=alpha)
     raw = {
         "t": t_test(results, confidence=confidence),
@@ -279,7 +279,7 @@ def _have_errors(results: Results) -> bool:
 
 
 def _estimates(results: Results, confidence: float) -> dict[str, ResultTable]:
-    estimates = {"(c)": mean_estimates(results, method="t", confidence=confidence)}
+    estimates = {"(c)": mean_estimates(results, confidence=confidence)}
     if _have_errors(results):
         estimates["(a)"] = mean_estimates(results, scenario="(a)", confidence=confidence)
     return estimates

@@ -208,7 +208,7 @@ def correlated_t_datasets(results: Results, *, rope: float = 0.0) -> ResultTable
     pairs, parts = Pairs.of(results.strategies), {}
     for place, dataset in enumerate(results.datasets):
         x, ratio = dataset_differences(results, place, pairs), train_ratio_of(results, place)
-        mean, _, low, high = cv_interval(x, test_to_train=ratio)
+        mean, _, low, high = cv_interval(x, test_to_train=ratio, span=results.metric.span)
         first, equal, second = correlated_t_probabilities(x, rope, ratio).T
         columns = {"expected difference": mean, "low": low, "high": high}
         columns |= {"P(first better)": first, EQUIVALENT: equal, "P(second better)": second}

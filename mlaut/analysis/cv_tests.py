@@ -263,7 +263,7 @@ def cv_test_datasets(
         schemes.add(x.shape[1:])
         ratio = train_ratio_of(results, place)
         try:
-            parts[dataset] = _dataset_rows(x, row, df, ratio, pairs)
+            parts[dataset] = _dataset_rows(x, row, df, ratio, pairs, results.metric.span)
         except AnalysisError as error:
             raise AnalysisError(f"dataset {dataset!r}: {error}") from None
     return ResultTable(
@@ -350,11 +350,12 @@ def _dataset_rows(
     df: float | str,
     ratio: float | None,
     pairs: Pairs,
+    span: float,
 ) -> pd.DataFrame:
     if test.resampling:
         x = x.reshape(len(x), -1, 1)
     statistic, used = cv_statistic(x[..., 0] if test.resampling else x, test.name, df, ratio)
-    mean, _, low, high = cv_interval(x, test_to_train=ratio)
+    mean, _, low, high = cv_interval(x, test_to_train=ratio, span=span)
     columns = {"mean difference": mean, "low": low, "high": high, "statistic": statistic}
     columns |= {"df": np.full(len(x), used), "p_value": two_sided_p(test, statistic, used)}
     return pd.DataFrame(columns, index=pair_index(pairs))

@@ -37,6 +37,16 @@ class Effect(NamedTuple):
         value, low, high = (2 * self.neutral - x for x in (self.value, self.high, self.low))
         return self._replace(value=value, low=low, high=high)
 
+    def within(self, span: float) -> Effect:
+        """End the intervals where differences end; the truth is not beyond, so they cover as much.
+
+        Parameters
+        ----------
+        span : float
+            Largest size that a difference can have.
+        """
+        return self._replace(low=np.maximum(self.low, -span), high=np.minimum(self.high, span))
+
 
 def mean_difference(d: np.ndarray, confidence: float = 0.95) -> Effect:
     """Give the mean difference with Student's t interval (MLaut 2019, Table 6: raw effect).

@@ -82,7 +82,7 @@ mean difference -0.1125, 95 % interval [-0.2126, -0.01239], scenario (c).'
     n = len(d)
     t, constant = _t_statistic(d)
     effects = {
-        "mean difference": mean_difference(d, confidence),
+        "mean difference": mean_difference(d, confidence).within(results.metric.span),
         "Cohen's d (paired)": cohens_d(d, confidence),
     }
     same = (

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.numerics import wilson
+from mlaut.analysis.arguments import check
+from mlaut.analysis.numerics import bounded_ends, wilson
 from mlaut.analysis.result_types import ResultTable
 from mlaut.analysis.results import Results
 from mlaut.errors import AnalysisError, MissingCellsError
@@ -18,9 +19,10 @@ __all__ = ["dataset_estimates", "mean_estimates"]
 _OF_SHARES = ("wilson", "jeffreys", "uniform")
 _PRIOR = {"jeffreys": 0.5, "uniform": 1.0}
 FEW_DATASETS, FEW_FOR_T, FEW_ERRORS = 30, 10, 5
-_T_OF_FEW = (
-    "a t interval on {n} datasets is right for normal losses, and too narrow for very skewed ones"
+_OF_FEW = (
+    "an interval on {n} datasets is right for normal losses, and too narrow for very skewed ones"
 )
+METHODS = ("bounded", "normal", "t")
 
 
 class _Interval(NamedTuple):
@@ -33,7 +35,7 @@ class _Interval(NamedTuple):
 def dataset_estimates(
     results: Results,
     *,
-    method: str = "normal",
+    method: str = "bounded",
     confidence: float = 0.95,
     as_scores: bool = False,
     seed: int = 0,
@@ -44,11 +46,13 @@ def dataset_estimates(
     ----------
     results : Results
         A strategy with a missing cell on a dataset has no estimate there; not so for the bootstrap.
-    method : {"normal", "t", "wilson", "jeffreys", "uniform", "bootstrap"}, default "normal"
-        ``"normal"`` is the paper's, and poor for few test points or few errors. For metrics of
-        zeros and ones (accuracy) Wilson's interval, or the Beta posterior with Jeffreys' or the
-        uniform prior, are better. The bootstrap draws test points with replacement; it serves
-        aggregates too, which have no other interval in this scenario.
+    method : str, default "bounded"
+        ``"bounded"`` stays within the range of the metric: of zeros and ones (accuracy) it is
+        Wilson's interval (``"wilson"``), of other losses Student's t as in `mean_estimates`.
+        ``"normal"`` is the paper's, and ``"t"`` Student's, poor for few test points or few errors;
+        both end where the range does. ``"jeffreys"`` and ``"uniform"`` take the Beta posterior with
+        that prior, for zeros and ones. ``"bootstrap"`` draws test points with replacement; it
+        serves aggregates too, which have no other interval in this scenario.
     confidence : float, default 0.95
     as_scores : bool, default False
         Give scores as the metric defines them, in place of losses.
@@ -71,11 +75,14 @@ def dataset_estimates(
     --------
     >>> table = pd.DataFrame({"tree": [0.96]}, index=["iris"])
     >>> results = Results.from_table(table, metric="accuracy", n_test=50)
-    >>> dataset_estimates(results, method="wilson").frame.round(4)
+    >>> dataset_estimates(results).frame.round(4)
                       value  standard_error    low    high  n_test
     dataset strategy
     iris    tree       0.04           0.028  0.011  0.1346      50
     """
+    check(results=results, confidence=confidence, as_scores=as_scores, seed=seed)
+    if method == "bounded" and results.metric.zero_one:
+        method = "wilson"
     notes = list(results.notes_text())
     if method == "bootstrap":
         from mlaut.analysis.bootstrap import bootstrap_datasets
@@ -103,18 +110,19 @@ def dataset_estimates(
 def _too_narrow(interval: _Interval, n_test: np.ndarray, zero_one: bool) -> list[str]:
     """Say how many intervals of means of test points are too narrow, and why."""
     notes = []
-    exact = int((interval.standard_error == 0).sum())
-    if exact:
+    instead = ": choose 'wilson' or 'jeffreys'" if zero_one else ""
+    points = int(((interval.standard_error == 0) & _alike(interval)).sum())
+    if points:
         notes.append(
-            f"{exact} estimates have no variation among their test points, so their interval is a "
-            "single point, which is too narrow: choose 'wilson' or 'jeffreys'"
+            f"{points} estimates have no variation among their test points, so their interval is a "
+            f"single point, which is too narrow{instead}"
         )
     errors = np.minimum(interval.value, 1 - interval.value) * n_test[:, None]
     few = int(((errors < FEW_ERRORS) & (interval.standard_error > 0)).sum()) if zero_one else 0
     if few:
         notes.append(
             f"{few} estimates rest on fewer than {FEW_ERRORS} errors, or on fewer right answers, "
-            "where this interval is too narrow: choose 'wilson' or 'jeffreys'"
+            f"where this interval is too narrow{instead}"
         )
     return notes
 
@@ -132,12 +140,11 @@ def _of_datasets(results: Results, method: str, confidence: float) -> tuple[_Int
     value = results.losses.to_numpy()
     n_test = _test_points(results)
     n = n_test[:, None]
-    if method in ("normal", "t"):
+    if method in METHODS:
         folds = results.expected.any(axis=1).sum(axis=1)[:, None]
-        half = upper_point(method, n - folds, confidence) * error
-        return _Interval(value, error, value - half, value + half), n_test
+        return _about(results, value, error, method, n - folds, confidence, n), n_test
     if method not in _OF_SHARES:
-        raise _unknown(method, ("normal", "t", *_OF_SHARES, "bootstrap"))
+        raise _unknown(method, (*METHODS, *_OF_SHARES, "bootstrap"))
     if not results.metric.zero_one:
         raise AnalysisError(
             f"{method!r} is for metrics whose point losses are 0 or 1, and {results.metric.name} "
@@ -164,7 +171,7 @@ def mean_estimates(
     results: Results,
     *,
     scenario: str = "(c)",
-    method: str = "normal",
+    method: str = "bounded",
     confidence: float = 0.95,
     as_scores: bool = False,
     seed: int = 0,
@@ -177,10 +184,12 @@ def mean_estimates(
     scenario : {"(c)", "(a)"}, default "(c)"
         ``"(c)"``: trained anew on a new dataset of the same kind. ``"(a)"``: the fitted models used
         again on these datasets; not for aggregates, except by the bootstrap.
-    method : {"normal", "t", "bootstrap"}, default "normal"
-        ``"normal"`` is the paper's; with few datasets it is too narrow for scenario (c), and
-        ``"t"`` is right for normal losses. ``"bootstrap"`` (bias-corrected and accelerated) draws
-        datasets with replacement for (c), and test points within each dataset for (a).
+    method : {"bounded", "t", "normal", "bootstrap"}, default "bounded"
+        ``"bounded"`` is Student's t, and within the range of the metric: see the notes. ``"t"`` is
+        right for normal losses, ``"normal"`` is the paper's, and with few datasets too narrow for
+        scenario (c); both end where the range does. ``"bootstrap"`` (bias-corrected and
+        accelerated) draws datasets with replacement for (c), and test points within each dataset
+        for (a).
     confidence : float, default 0.95
     as_scores : bool, default False
         Give scores as the metric defines them, in place of losses.
@@ -198,22 +207,34 @@ def mean_estimates(
     N``; for (c): ``sqrt(sum (e_k - e)^2 / (N (N - 1)))``. The estimate is the same for both. For
     scenario (b) see `mlaut.analysis.retrained_estimates`.
 
+    An interval that ends where the range of the metric ends loses no coverage, since the truth is
+    within that range too. The bounded interval does more. It takes the standard error of a mean m
+    to be proportional to the root of ``(m - lower) (upper - m)``, as that of a share is, or of the
+    distance from the only end; then it holds each m that the estimate does not refute (a score
+    interval). Where losses are skewed, as near an end they are, it covers more than Student's
+    interval: docs/measured-levels.md has both. Without bounds it is Student's interval.
+
     Examples
     --------
     >>> table = pd.DataFrame({"tree": [0.25, 0.4, 1 / 6]})
     >>> results = Results.from_table(table, metric="error", n_test=[4, 5, 6])
-    >>> mean_estimates(results).frame.round(6)
+    >>> mean_estimates(results, method="normal").frame.round(6)
                  value  standard_error      low      high
     strategy
     tree      0.272222        0.068268  0.13842  0.406025
+    >>> mean_estimates(results).frame.round(6)
+                 value  standard_error       low      high
+    strategy
+    tree      0.272222        0.068268  0.086611  0.596038
     """
+    check(results=results, confidence=confidence, as_scores=as_scores, seed=seed)
     if scenario not in ("(a)", "(c)"):
         raise AnalysisError(
             f"scenario {scenario!r} is not one of '(a)', '(c)'; for '(b)' see "
             "mlaut.analysis.retrained_estimates"
         )
-    if method not in ("normal", "t", "bootstrap"):
-        raise _unknown(method, ("normal", "t", "bootstrap"))
+    if method not in (*METHODS, "bootstrap"):
+        raise _unknown(method, (*METHODS, "bootstrap"))
     results.complete(datasets=2 if scenario == "(c)" else 1)
     if method == "bootstrap":
         from mlaut.analysis.bootstrap import bootstrap_means
@@ -222,14 +243,7 @@ def mean_estimates(
     else:
         estimate = _mean_of_unseen if scenario == "(c)" else _mean_of_seen
         interval = estimate(results, method, confidence)
-    notes = list(results.notes_text())
-    n = len(results.datasets)
-    if scenario == "(c)" and n < FEW_DATASETS:
-        notes += {
-            "normal": [too_few_for_normal(n)],
-            "bootstrap": [f"a bootstrap of {n} datasets is too narrow: choose method='t'"],
-            "t": [_T_OF_FEW.format(n=n)] if n < FEW_FOR_T else [],
-        }[method]
+    notes = [*results.notes_text(), *_of_few(interval, scenario, method, len(results.datasets))]
     frame = pd.DataFrame(
         _turned(interval, results, as_scores)._asdict(),
         index=pd.Index(results.strategies, name="strategy"),
@@ -237,12 +251,82 @@ def mean_estimates(
     return _table("Mean over datasets", frame, results, scenario, method, as_scores, notes)
 
 
+def _of_few(interval: _Interval, scenario: str, method: str, n: int) -> list[str]:
+    """Say which intervals of means over datasets are too narrow, and why."""
+    notes = []
+    points = int(((interval.standard_error == 0) & _alike(interval)).sum())
+    if points:
+        notes.append(
+            f"{points} estimates have no variation at all, so their interval is a single point, "
+            "which is too narrow"
+        )
+    if scenario == "(c)" and method == "normal" and n < FEW_DATASETS:
+        notes.append(too_few_for_normal(n))
+    elif scenario == "(c)" and method == "bootstrap" and n < FEW_DATASETS:
+        notes.append(f"a bootstrap of {n} datasets is too narrow: choose method='bounded'")
+    elif scenario == "(c)" and n < FEW_FOR_T:
+        notes.append(_OF_FEW.format(n=n))
+    return notes
+
+
+def _alike(interval: _Interval) -> np.ndarray:
+    """Whether both ends of each interval are the same but for rounding."""
+    return np.isclose(interval.low, interval.high, rtol=1e-12, atol=0)
+
+
+def _about(
+    results: Results,
+    value: np.ndarray,
+    error: np.ndarray,
+    method: str,
+    df: ArrayLike,
+    confidence: float,
+    n: ArrayLike,
+) -> _Interval:
+    """Give the interval of mean losses; ``n`` counts what each is a mean of."""
+    bounds = results.metric.loss_bounds
+    return _Interval(value, error, *mean_ends(value, error, method, df, confidence, bounds, n))
+
+
+def mean_ends(
+    value: np.ndarray,
+    error: np.ndarray,
+    method: str,
+    df: ArrayLike,
+    confidence: float,
+    bounds: tuple[float, float],
+    n: ArrayLike,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give the ends of the interval of a mean, within the range of what it is a mean of.
+
+    Parameters
+    ----------
+    value, error : ndarray of the same shape
+        Means and their standard errors.
+    method : {"bounded", "normal", "t"}
+    df : array_like
+        Degrees of freedom of the errors, for all but ``"normal"``.
+    confidence : float
+    bounds : (float, float)
+    n : array_like
+        How many independent values the variance of zeros and ones would be divided by; it counts
+        where all values are at the same end of the range.
+    """
+    quantile = upper_point(method, df, confidence)
+    half = quantile * error
+    if method == "bounded":
+        return bounded_ends(value, half, bounds, quantile**2 / np.asarray(n, dtype=float))
+    return np.clip(value - half, *bounds), np.clip(value + half, *bounds)
+
+
 def _mean_of_unseen(results: Results, method: str, confidence: float) -> _Interval:
     losses = results.losses.to_numpy()
     n = len(losses)
     value, error = losses.mean(axis=0), losses.std(axis=0, ddof=1) / np.sqrt(n)
-    half = upper_point(method, np.array(n - 1), confidence) * error
-    return _Interval(value, error, value - half, value + half)
+    # the same loss everywhere: its mean differs from it by rounding, which is no variation
+    error = np.where(losses.max(axis=0) == losses.min(axis=0), 0.0, error)
+    value = np.where(error == 0, losses[0], value)
+    return _about(results, value, error, method, n - 1, confidence, n)
 
 
 def _mean_of_seen(results: Results, method: str, confidence: float) -> _Interval:
@@ -258,24 +342,24 @@ def _mean_of_seen(results: Results, method: str, confidence: float) -> _Interval
     within = np.maximum(_test_points(results)[:, None] - 1, 1)
     fourth = (errors**4 / within).sum(axis=0)
     df = np.square(np.square(errors).sum(axis=0)) / np.where(fourth > 0, fourth, 1.0)
-    half = upper_point(method, np.maximum(df, 1.0), confidence) * error
-    return _Interval(value, error, value - half, value + half)
+    test_sets = n**2 / (1 / _test_points(results)).sum()
+    return _about(results, value, error, method, np.maximum(df, 1.0), confidence, test_sets)
 
 
 def upper_point(method: str, df: ArrayLike, confidence: float) -> np.ndarray:
     """Give the upper point of the normal or of Student's t."""
     from scipy.special import ndtri, stdtrit
 
-    if method not in ("normal", "t"):
-        raise _unknown(method, ("normal", "t"))
+    if method not in METHODS:
+        raise _unknown(method, METHODS)
     level = 0.5 + confidence / 2
     df = np.maximum(np.asarray(df, dtype=float), 1)
-    return stdtrit(df, level) if method == "t" else ndtri(np.full_like(df, level))
+    return ndtri(np.full_like(df, level)) if method == "normal" else stdtrit(df, level)
 
 
 def too_few_for_normal(n: int) -> str:
     """Say where a normal interval over datasets misses its confidence."""
-    return f"a normal interval on {n} datasets is too narrow: choose method='t'"
+    return f"a normal interval on {n} datasets is too narrow: choose method='bounded'"
 
 
 def _turned(interval: _Interval, results: Results, as_scores: bool) -> _Interval:
@@ -297,6 +381,8 @@ def _table(
     notes: list[str],
 ) -> ResultTable:
     kind = "3" if results.metric.average else "4"
+    if method == "bounded" and not np.isfinite(results.metric.bounds).any():
+        method = "t"
     return ResultTable(
         name=f"{name} ({method} intervals)",
         frame=frame,

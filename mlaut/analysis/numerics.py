@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 __all__ = [
+    "bounded_ends",
     "equalised",
     "range_ppf",
     "range_sf",
@@ -231,8 +232,66 @@ def wilson(share: np.ndarray, n: np.ndarray, confidence: float) -> tuple[np.ndar
     """
     from scipy.special import ndtri
 
-    z2 = ndtri(0.5 + confidence / 2) ** 2
-    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
-    low = np.where(share <= 0, 0.0, np.maximum(middle - half, 0.0))
-    return low, np.where(share >= 1, 1.0, np.minimum(middle + half, 1.0))
+    squared = ndtri(0.5 + confidence / 2) ** 2 / np.asarray(n, dtype=float)
+    share = np.clip(share, 0.0, 1.0)
+    return _lower_end(share, squared), 1 - _lower_end(1 - share, squared)
+
+
+def _lower_end(share: np.ndarray, squared: np.ndarray) -> np.ndarray:
+    """Solve ``(share - x)^2 = squared x (1 - x)`` for the smaller x, without cancellation."""
+    root = np.sqrt(squared * (share * (1 - share) + squared / 4))
+    return share**2 / np.where(share > 0, share + squared / 2 + root, 1.0)
+
+
+def bounded_ends(
+    value: np.ndarray,
+    half: np.ndarray,
+    bounds: tuple[float, float],
+    at_an_end: np.ndarray | float = 0.0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Turn the interval ``value`` plus and minus ``half`` into one that stays in a range.
+
+    The variance of a mean near an end of its range is small because it is near. So the interval
+    holds each truth x whose distance from the value is at most ``half`` times the root of V(x) /
+    V(value), where V(x) is the distance of x from the lower end times that from the upper end, or
+    from the one end that there is. For a share this is Wilson's interval.
+
+    Parameters
+    ----------
+    value, half : ndarray of the same shape
+        A half that is infinite or NaN stays so.
+    bounds : (float, float)
+        Without a finite end the interval is ``value`` plus and minus ``half``.
+    at_an_end : ndarray or float, default 0
+        What ``half**2 / V(value)`` is for a value at an end of a range with two ends, where all
+        that it is a mean of is at that end too and shows no variance. With the variance of zeros
+        and ones, the largest there is, it is the squared quantile over their number.
+
+    Examples
+    --------
+    >>> low, high = bounded_ends(np.array([0.05, 0.5]), np.array([0.1, 0.1]), (0, 1))
+    >>> low.round(4).tolist(), high.round(4).tolist()
+    ([0.0083, 0.4019], [0.2482, 0.5981])
+    >>> bounded_ends(np.array([2.0]), np.array([3.0]), (0, np.inf))[0].round(4)
+    array([0.5])
+    """
+    lower, upper = bounds
+    if np.isneginf(lower) and np.isposinf(upper):
+        return value - half, value + half
+    value = np.clip(value, lower, upper)
+    if np.isfinite(lower) and np.isfinite(upper):
+        width = upper - lower
+        share = (value - lower) / width
+        spread = share * (1 - share)
+        inside = spread > 0
+        squared = np.where(inside, (half / width) ** 2 / np.where(inside, spread, 1.0), at_an_end)
+        below, above = _lower_end(share, squared), _lower_end(1 - share, squared)
+        low, high = lower + width * below, upper - width * above
+        return np.minimum(low, value), np.maximum(high, value)  # but for rounding they are so
+    distance = value - lower if np.isfinite(lower) else upper - value
+    squared = np.where(distance > 0, half**2 / np.where(distance > 0, distance, 1.0), 0.0)
+    root = np.sqrt(squared * (distance + squared / 4))
+    far = distance + squared / 2 + root
+    near = distance**2 / np.where(far > 0, far, 1.0)
+    low, high = (lower + near, lower + far) if np.isfinite(lower) else (upper - far, upper - near)
+    return np.minimum(low, value), np.maximum(high, value)

@@ -323,7 +323,8 @@ def post_hoc_test(
     difference = mean[pairs.first] - mean[pairs.second]
     z = difference / error
     half = ndtri(0.5 + confidence / 2) * error
-    effect = Effect(difference, difference - half, difference + half, "normal")
+    span = n * k - 1 if after == "aligned" else k - 1
+    effect = Effect(difference, difference - half, difference + half, "normal").within(span)
     return lay_out(
         results,
         pairs,

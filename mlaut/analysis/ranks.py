@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.effects import Effect
-from mlaut.analysis.intervals import FEW_DATASETS, too_few_for_normal, upper_point
+from mlaut.analysis.intervals import FEW_DATASETS, mean_ends, too_few_for_normal
 from mlaut.analysis.numerics import RELATIVE_NOISE, equalised, range_ppf, range_sf
 from mlaut.analysis.pairs import Pairs, complete_losses, lay_out, odd
 from mlaut.analysis.result_types import SMALLEST_P, Pairwise, ResultTable
@@ -60,14 +60,15 @@ def snap_within_datasets(values: np.ndarray, results: Results) -> np.ndarray:
 
 
 def average_ranks(
-    results: Results, *, method: str = "normal", confidence: float = 0.95
+    results: Results, *, method: str = "bounded", confidence: float = 0.95
 ) -> ResultTable:
     """Average ranks with standard errors and intervals (MLaut 2019, Table 5).
 
     Parameters
     ----------
     results : Results
-    method : {"normal", "t"}, default "normal"
+    method : {"bounded", "t", "normal"}, default "bounded"
+        As in `mlaut.analysis.mean_estimates`; ranks are between 1 and the number of strategies.
         ``"normal"`` is the paper's, and too narrow with few datasets.
     confidence : float, default 0.95
 
@@ -79,9 +80,10 @@ def average_ranks(
     """
     table = rank_table(results)
     mean, error = table.mean(), table.sem(ddof=1)
-    half = float(upper_point(method, len(table) - 1, confidence)) * error
+    n, bounds = len(table), (1.0, float(len(mean)))
+    ends = mean_ends(mean.to_numpy(), error.to_numpy(), method, n - 1, confidence, bounds, n)
     columns = {"average_rank": mean, "standard_error": error}
-    columns |= {"low": mean - half, "high": mean + half}
+    columns |= {end: pd.Series(x, mean.index) for end, x in zip(("low", "high"), ends, strict=True)}
     notes = results.notes_text()
     if method == "normal" and len(table) < FEW_DATASETS:
         notes = (*notes, too_few_for_normal(len(table)))
@@ -176,7 +178,9 @@ def nemenyi_test(results: Results, *, confidence: float = 0.95) -> Pairwise:
         tables={"statistic": odd(z)},
         statistic_name="z",
         effects={
-            "rank difference": Effect(difference, difference - cd, difference + cd, "simultaneous")
+            "rank difference": Effect(
+                difference, difference - cd, difference + cd, "simultaneous"
+            ).within(k - 1)
         },
         confidence=confidence,
         notes=(f"critical difference {cd:.6g} at level {1 - confidence:.4g}",),
@@ -219,7 +223,8 @@ def bonferroni_dunn_test(
     frame = pd.DataFrame({"average_rank": mean, "rank_difference": mean - mean.iloc[at]})
     frame = frame.drop(index=[control])
     cd = critical_difference(k, n, alpha=1 - confidence, test="bonferroni-dunn")
-    frame["low"], frame["high"] = frame["rank_difference"] - cd, frame["rank_difference"] + cd
+    frame["low"] = (frame["rank_difference"] - cd).clip(lower=1 - k)
+    frame["high"] = (frame["rank_difference"] + cd).clip(upper=k - 1)
     frame["z"] = frame["rank_difference"] / _standard_error(k, n)
     p = np.clip(2 * ndtr(-frame["z"].abs().to_numpy()), SMALLEST_P, 1.0)
     frame["p (unadjusted)"], frame["p_value"] = p, adjust(p, correction)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mlaut.analysis.arguments import check, floats
 from mlaut.analysis.cv_statistics import CV_TESTS, CvTest, find_cv_test, variance
 from mlaut.analysis.shown import SMALLEST_P
 from mlaut.errors import AnalysisError
@@ -45,7 +46,7 @@ def degrees_of_freedom(test: CvTest, df: float | str, folds: int, runs: int) -> 
 
 def difference_table(differences: ArrayLike, test: CvTest) -> np.ndarray:
     """Give the differences as floats of shape (..., folds, runs), or say what is wrong."""
-    x = np.asarray(differences, dtype=float)
+    x = floats("differences", differences)
     x = x[..., None] if test.resampling or x.ndim == 1 else x
     if x.ndim < 2 or 0 in x.shape:
         raise AnalysisError(f"differences of shape {x.shape}: expected (..., folds, runs)")
@@ -167,7 +168,10 @@ def two_sided_p(test: CvTest, statistic: np.ndarray, df: float) -> np.ndarray:
 
 
 def cv_interval(
-    values: ArrayLike, confidence: float = 0.95, test_to_train: float | None = None
+    values: ArrayLike,
+    confidence: float = 0.95,
+    test_to_train: float | None = None,
+    span: float = np.inf,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Mean over a repeated cross-validation with its standard error and interval, scenario (b).
 
@@ -180,6 +184,9 @@ def cv_interval(
     confidence : float, default 0.95
     test_to_train : float, optional
         Ratio of test to training rows; by default 1 / (folds - 1).
+    span : float, default infinity
+        The largest size that a value can have, where the interval ends: 1 for differences of error
+        rates.
 
     Returns
     -------
@@ -199,12 +206,11 @@ def cv_interval(
     """
     from scipy.special import stdtrit
 
-    if not 0 < confidence < 1:
-        raise AnalysisError(f"confidence = {confidence} is not between 0 and 1, for example 0.95")
+    check(confidence=confidence)
     row = CV_TESTS["corrected repeated k-fold"]
     x = difference_table(values, row)
     n, ratio = x.shape[-1] * x.shape[-2], train_ratio(row, x.shape[-2], test_to_train)
     flat = x.reshape(*x.shape[:-2], n)
     mean, error = flat.mean(axis=-1), np.sqrt(variance(flat) * (1 / n + ratio))
     half = stdtrit(n - 1, 0.5 + confidence / 2) * error
-    return mean, error, mean - half, mean + half
+    return mean, error, np.maximum(mean - half, -span), np.minimum(mean + half, span)

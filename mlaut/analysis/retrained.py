@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.arguments import check
+from mlaut.analysis.intervals import mean_ends
 from mlaut.analysis.repeated_cv import cv_interval
 from mlaut.analysis.result_types import ResultTable
 from mlaut.analysis.results import Results
@@ -54,10 +56,14 @@ def train_ratio_of(results: Results, place: int) -> float | None:
     return float((results.n_test[place][here] / trained).mean())
 
 
-def _on_each(results: Results, confidence: float) -> np.ndarray:
-    """Mean, standard error, low and high, shape (4, N, K)."""
+def _on_each(results: Results, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean, standard error, low and high, shape (4, N, K), and what each dataset is worth.
+
+    A dataset is worth that many independent test sets, shape (N,).
+    """
+    check(results=results, confidence=confidence)
     results.complete()
-    rows = []
+    rows, worth = [], []
     for place, dataset in enumerate(results.datasets):
         losses = fold_table(results.cell_losses[place], results, place)
         ratio = train_ratio_of(results, place)
@@ -68,10 +74,15 @@ def _on_each(results: Results, confidence: float) -> np.ndarray:
         if losses.shape[-2] < 2:  # random splits: each repeat is a split
             losses = np.swapaxes(losses, -1, -2)
         try:
-            rows.append(cv_interval(losses, confidence, ratio))
-        except AnalysisError as error:
-            raise AnalysisError(f"dataset {dataset!r}: {error}") from None
-    return np.moveaxis(np.array(rows), 1, 0)
+            mean, error, _, _ = cv_interval(losses, confidence, ratio)
+        except AnalysisError as wrong:
+            raise AnalysisError(f"dataset {dataset!r}: {wrong}") from None
+        n = losses.shape[-1] * losses.shape[-2]
+        worth.append(1 / (1 / n + (1 / (losses.shape[-2] - 1) if ratio is None else ratio)))
+        bounds = results.metric.loss_bounds
+        ends = mean_ends(mean, error, "bounded", n - 1, confidence, bounds, worth[-1])
+        rows.append((mean, error, *ends))
+    return np.moveaxis(np.array(rows), 1, 0), np.array(worth)
 
 
 def retrained_estimates(results: Results, *, confidence: float = 0.95) -> ResultTable:
@@ -97,7 +108,8 @@ def retrained_estimates(results: Results, *, confidence: float = 0.95) -> Result
 
     Notes
     -----
-    See `mlaut.analysis.repeated_cv.cv_interval`.
+    See `mlaut.analysis.repeated_cv.cv_interval`; within the range of the metric the interval is the
+    bounded one of `mlaut.analysis.mean_estimates`.
 
     Examples
     --------
@@ -111,7 +123,7 @@ def retrained_estimates(results: Results, *, confidence: float = 0.95) -> Result
     index = pd.MultiIndex.from_product(
         [results.datasets, results.strategies], names=["dataset", "strategy"]
     )
-    parts = _on_each(results, confidence).reshape(4, -1)
+    parts = _on_each(results, confidence)[0].reshape(4, -1)
     return _table("Estimates by dataset, re-trained", parts, index, results)
 
 
@@ -137,7 +149,8 @@ def retrained_mean_estimates(results: Results, *, confidence: float = 0.95) -> R
     Notes
     -----
     The datasets are independent of each other given that they are these: their variances add up, as
-    in Table 3 of MLaut 2019 for scenario (a). Normal interval.
+    in Table 3 of MLaut 2019 for scenario (a). Normal interval, within the range of the metric the
+    bounded one of `mlaut.analysis.mean_estimates`.
 
     Examples
     --------
@@ -148,13 +161,12 @@ def retrained_mean_estimates(results: Results, *, confidence: float = 0.95) -> R
     strategy
     tree       0.22            0.03  0.1612  0.2788
     """
-    from scipy.special import ndtri
-
-    mean, error, _, _ = _on_each(results, confidence)
+    (mean, error, _, _), worth = _on_each(results, confidence)
     value = mean.mean(axis=0)
     total = np.sqrt((error**2).sum(axis=0)) / len(mean)
-    half = ndtri(0.5 + confidence / 2) * total
-    parts = np.stack([value, total, value - half, value + half])
+    n, bounds = len(mean) ** 2 / (1 / worth).sum(), results.metric.loss_bounds
+    low, high = mean_ends(value, total, "bounded", np.inf, confidence, bounds, n)
+    parts = np.stack([value, total, low, high])
     index = pd.Index(results.strategies, name="strategy")
     return _table("Mean over these datasets, re-trained", parts, index, results)
 

@@ -120,6 +120,12 @@ class MLautScore:
         low, high = (float(self.loss(bound)) for bound in self.bounds)
         return min(low, high), max(low, high)
 
+    @property
+    def span(self) -> float:
+        """Largest size that a difference of two losses can have; infinite where there is none."""
+        low, high = self.loss_bounds
+        return high - low
+
     def loss(self, scores: Any) -> Any:
         """Turn scores into losses: lower is better, and 0 is perfect where the range says so.
 

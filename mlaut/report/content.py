@@ -172,8 +172,7 @@ def _section(study: Study, metric: str, missing: str) -> Section:
         frames = {scenario: table.frame for scenario, table in estimates.items()}
         tables["intervals"] = pd.concat(frames, names=["scenario", "strategy"])
     if results.variances is not None and not problem:
-        method = "wilson" if results.metric.zero_one else "t"
-        tables["estimates by dataset"] = dataset_estimates(results, method=method).to_frame()
+        tables["estimates by dataset"] = dataset_estimates(results).to_frame()
     if comparison is not None:
         tables["ranks"] = rank_table(results)
         tables["pairs"] = comparison.to_frame()
@@ -255,7 +254,7 @@ def _summary(scored: Results, results: Results) -> pd.DataFrame:
         table = pd.DataFrame({"datasets": scores.notna().sum(), name: scores.mean()})
         order, ascending = name, not results.metric.greater_is_better
     else:
-        mean = mean_estimates(results, method="t", as_scores=True).frame
+        mean = mean_estimates(results, as_scores=True).frame
         table = pd.DataFrame({"average rank": rank_table(results).mean(), name: mean["value"]})
         ends = {"standard_error": "std error (c)", "low": "low (c)", "high": "high (c)"}
         table[list(ends.values())] = mean[list(ends)]

@@ -23,7 +23,7 @@ def found(mlaut2018):
 def test_what_was_found_in_sentences(found):
     assert found.sentences() == (
         "Over 121 datasets RandomForestClassifier has the lowest mean misclassification, 0.1627 "
-        "[0.137, 0.1884], scenario (c).",
+        "[0.1387, 0.19], scenario (c).",
         "Average ranks differ (Friedman, p = 1.4e-148): RandomForestClassifier is best with 2.492, "
         "not told apart from SVC, BaggingClassifier by Nemenyi's test.",
         "At level 0.05 after the holm correction these differ: 33 of 36 pairs by the paired "

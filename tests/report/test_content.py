@@ -29,7 +29,7 @@ def test_numbers_are_those_of_the_analysis(complete):
     assert section.sentences == comparison.sentences()
     summary = section.tables["summary"]
     assert summary.index[0] == comparison.ranks.frame.index[0]
-    expected = mean_estimates(results, method="t", as_scores=True).frame
+    expected = mean_estimates(results, as_scores=True).frame
     np.testing.assert_array_equal(summary["mean accuracy"], expected["value"][summary.index])
     np.testing.assert_array_equal(summary["low (c)"], expected["low"][summary.index])
     pd.testing.assert_frame_equal(section.tables["pairs"], comparison.to_frame())
