@@ -229,8 +229,9 @@ def test_a_merge_that_is_killed_leaves_all_or_nothing_and_can_be_made_again(tmp_
     sources = two_with_models(tmp_path)
     before = contents(tmp_path)
     merge_studies(sources, tmp_path / "first.h5")  # what was checked once is not checked again
-    n_lines = merged_until(sources, tmp_path / "whole.h5", -1)
-    models = {name for name in contents(tmp_path) if name.startswith("whole.h5.models")}
+    (tmp_path / "whole").mkdir()  # as empty as the folder of those that are killed
+    n_lines = merged_until(sources, tmp_path / "whole" / "m.h5", -1)
+    models = {name for name in contents(tmp_path) if name.startswith("whole/m.h5.models")}
     assert len(models) == 4
     found = []
     for after in np.linspace(1, n_lines, n_kills, dtype=int).tolist():
@@ -242,8 +243,7 @@ def test_a_merge_that_is_killed_leaves_all_or_nothing_and_can_be_made_again(tmp_
             merge_studies(sources, output)
         assert_whole(output)
         if not found[-1][0]:  # the merge that was made again has cleaned up
-            left = {path.name for path in output.parent.iterdir()}
-            assert {name for name in left if name[-4:] != ".tmp"} == {"m.h5", "m.h5.models"}
+            assert {path.name for path in output.parent.iterdir()} == {"m.h5", "m.h5.models"}
         shutil.rmtree(output.parent)
     assert (True, False) not in found
     if n_kills > 100:
