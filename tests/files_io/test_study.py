@@ -18,9 +18,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from studies import assert_same_block, entry, outcome, strategy
 
-from mlaut.errors import StoreError, StudyError, StudyLockedError
+from mlaut.errors import StoreError, StoreWarning, StudyError, StudyLockedError
+from mlaut.experiments import study_status, verify_study
 from mlaut.files_io import FilesIO, MemoryStudy, Study
-from mlaut.files_io.hdf5 import rewrite_h5
+from mlaut.files_io.hdf5 import InPlace, accept_changes, read_h5, rewrite_h5
+from mlaut.files_io.journal import index_journal
+from mlaut.files_io.study_writer import put_again
 from mlaut.records import REGRESSION, Status
 
 HERE = Path(__file__).parent
@@ -32,6 +35,14 @@ def study(tmp_path):
     study.save_splits([entry("iris"), entry("cpu", n_rows=5, task=REGRESSION)])
     study.allocate([strategy("tree"), strategy("svc")])
     return study
+
+
+def broken_off(study, *outcomes):
+    """Write outcomes, and leave the journal behind as a killed run does."""
+    with contextlib.suppress(StoreError), study.writing() as writer:
+        writer.write(*outcomes)
+        raise StoreError("as when the disk is full: the journal stays")
+    assert study.journal_path.exists()
 
 
 def test_what_is_written_is_read(study):
@@ -232,6 +243,94 @@ def test_torn_cell_is_cleared_after_a_crash(study):
     study.journal_path.write_bytes(journal)
     study.settle()
     assert study.status("iris").tolist() == [[[1, 0]], [[0, 1]]]
+
+
+def test_settling_writes_nothing_over_cells_that_are_whole(study):
+    """A kill while it does must not take from readers what was there; here no write is possible."""
+    iris = study.load_split("iris")
+    broken_off(study, outcome(iris, "svc", fold=0, seed=3), outcome(iris, "svc", fold=1))
+    before = study.block("iris")
+    index = index_journal(study.journal_path, study.id)
+    with study.path.open("rb") as readonly, read_h5(study.path) as file:
+        put_again(InPlace(study.path, file, readonly.fileno()), index)
+    assert_same_block(study.block("iris"), before)
+    study.settle()
+    assert_same_block(study.block("iris"), before)
+
+
+def test_settling_leaves_the_last_of_several_outcomes_of_a_cell_alone(study):
+    iris = study.load_split("iris")
+    last = outcome(iris, "svc", seed=4)
+    broken_off(study, outcome(iris, "svc", status=Status.ERROR), outcome(iris, "svc", seed=5), last)
+    index = index_journal(study.journal_path, study.id)
+    with study.path.open("rb") as readonly, read_h5(study.path) as file:
+        put_again(InPlace(study.path, file, readonly.fileno()), index)
+    study.settle()
+    found = study.block("iris").predictions[1, 0, iris.split.rows(0, 0)[1]]
+    np.testing.assert_array_equal(found, last.predictions)
+
+
+@pytest.mark.parametrize("array", ["predictions", "probabilities", "checksum", "status", "seed"])
+def test_settling_writes_a_cell_again_that_is_not_what_the_journal_holds(study, array):
+    iris = study.load_split("iris")
+    broken_off(study, outcome(iris, "svc", seed=3), outcome(iris, "tree", seed=4))
+    before = study.block("iris")
+    with h5py.File(study.path, "r+") as file:
+        file[f"experiments/predictions/iris/{array}"][1, 0, 0] += 1
+    study.settle()
+    assert_same_block(study.block("iris"), before)
+
+
+def test_a_journal_with_damage_is_kept_and_all_that_is_whole_is_used(study):
+    iris = study.load_split("iris")
+    untouched = study.path.read_bytes()
+    cells = [(name, fold) for name in ("tree", "svc") for fold in range(2)]
+    broken_off(study, *(outcome(iris, name, fold=fold) for name, fold in cells))
+    complete = study.block("iris")
+    study.path.write_bytes(untouched)  # as after a power cut
+    content = bytearray(study.journal_path.read_bytes())
+    content[content.index(b'"tree"', content.index(b'"tree"') + 1)] ^= 1  # in the second record
+    for name in ("study.h5.journal.damaged", "study.h5.journal.damaged-1"):
+        study.path.write_bytes(untouched)
+        study.journal_path.write_bytes(content)
+        line = "bytes in the middle of this journal are damaged; the next run goes on from what"
+        assert line in str(study_status(study.path))
+        assert line in str(verify_study(study.path))
+        with pytest.warns(StoreWarning, match=rf"bytes in the middle .* kept as {name}$"):
+            study.settle()
+        assert study.status("iris").ravel().tolist() == [1, 0, 1, 1]
+        assert study.path.with_name(name).read_bytes() == content
+    assert not study.journal_path.exists()
+    assert "damaged-1: a journal with damage in its middle" in str(study_status(study.path))
+    with study.writing() as writer:
+        writer.write(outcome(iris, "tree", fold=1))
+    assert_same_block(study.block("iris"), complete)
+
+
+@pytest.mark.parametrize("version", [None, "one", [1, 2]])
+def test_a_study_without_a_format_is_damaged(study, version):
+    with h5py.File(study.path, "r+") as file:
+        del file.attrs["study_format"]
+        if version is not None:
+            file.attrs["study_format"] = version
+    accept_changes(study.path)
+    with pytest.raises(
+        StoreError, match=r"study\.h5: damaged where a study was expected"
+    ) as raised:
+        study.block("iris")
+    assert "\n" not in str(raised.value)
+
+
+def test_adding_a_strategy_writes_each_array_once(tmp_path, monkeypatch):
+    """HDF5 takes 0.1 ms a call: with one for each strategy, the next one took seconds."""
+    study = Study(tmp_path / "study.h5")
+    study.save_splits([entry("iris")])
+    study.allocate([strategy(f"s{number}") for number in range(50)])
+    calls, write = [], h5py.Dataset.__setitem__
+    monkeypatch.setattr(h5py.Dataset, "__setitem__", lambda *a: (calls.append(a), write(*a))[1])
+    study.allocate([strategy("new")])
+    assert len(calls) <= 7  # status, checksum, seed, seconds, usage, predictions, probabilities
+    assert len(study.strategies) == 51
 
 
 def test_journal_of_another_study_is_refused(study, tmp_path):

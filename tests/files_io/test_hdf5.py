@@ -1,0 +1,205 @@
+"""Changing a database: on a full disk, and after writers that were killed."""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from studies import entry, outcome, strategy
+
+from mlaut.experiments import study_status, verify_study
+from mlaut.files_io import FilesIO, Study
+from mlaut.files_io.hdf5 import leftovers, rewrite_h5
+
+HERE = Path(__file__).parent
+
+# ------------------------------------------------------------------------ a full disk
+
+# Everything that makes a database larger, each tried where there is room for a part of it. What
+# HDF5 says on standard error it says while files are closed, some of it when the process ends.
+CALLS = """
+    import os, resource, signal, sys
+    sys.path.insert(0, {here!r})
+    from studies import entry, outcome, strategy
+    import numpy as np, pandas as pd
+    from mlaut.errors import StoreError
+    from mlaut.files_io import FilesIO, Study
+
+    folder = {folder!r}
+    study, io = Study(folder + "/study.h5"), FilesIO(folder + "/input.h5", mode="a")
+    study.save_splits([entry("big", n_rows=3000, n_folds=5)])
+    study.allocate([strategy("a"), strategy("b")])
+    table = pd.DataFrame({{"a": np.random.default_rng(0).normal(size=2000), "b": "text"}})
+    table["y"] = np.arange(len(table)) % 2
+
+    def save():
+        about = [{{"class_name": "y", "dataset_name": str(i)}} for i in range(8)]
+        io.pandas_to_db([table] * 8, about)
+
+    def run():
+        with study.writing() as writer:
+            writer.write(*(outcome(study.load_split("big"), "a", fold=f) for f in range(5)))
+
+    calls = {{
+        "split": lambda: study.save_splits([entry(f"e{{i}}", n_rows=500) for i in range(25)]),
+        "allocate": lambda: study.allocate([strategy(f"s{{i}}") for i in range(8)]),
+        "save": save,
+        "run": run,
+    }}
+    before = study.path.read_bytes(), io.path.read_bytes()
+"""
+LIMITED = """
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    full = []
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    rooms = {"split": [20_000, 300_000], "allocate": [0, 10_000, 400_000],
+             "save": [3000, 60_000, 200_000], "run": [60, 100, 9000]}
+    for name, room in ((name, room) for name in calls for room in rooms[name]):
+        call = calls[name]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
+        try:
+            call()
+        except StoreError as error:
+            said = str(error)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert "is full while" in said and "\\n" not in said, (name, room, said)
+        full.append(name)
+        said = "no error"
+    assert {*study.datasets} == {"big"} and not io.list_datasets()[0]
+    print(len(full))
+"""
+MOUNTED = """
+    full = []
+    file_system = os.statvfs(folder)
+    for name, call in calls.items():
+        for room in (0, 1, 5, 25):
+            fill = os.open(folder + "/fill", os.O_WRONLY | os.O_CREAT)
+            free = os.statvfs(folder).f_bavail - room
+            os.posix_fallocate(fill, 0, free * file_system.f_frsize)
+            os.close(fill)
+            try:
+                call()
+            except StoreError as error:
+                said = str(error)
+            finally:
+                os.unlink(folder + "/fill")
+            assert "is full while" in said and "intact" in said and "\\n" not in said, (name, said)
+            full.append(name)
+            said = "no error"
+    print(len(full))
+    for call in calls.values():
+        call()
+    assert len(study.datasets) == 26 and len(io.list_datasets()[0]) == 8
+    assert study.status("big")[0].all() and len(study.strategies) == 10
+    left = sorted(os.listdir(folder))
+    assert left == ["input.h5", "study.h5"], left
+"""
+
+
+def told(folder, how):
+    program = textwrap.dedent(CALLS.format(here=str(HERE), folder=str(folder))) + textwrap.dedent(
+        how
+    )
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+
+def test_a_limit_of_files_is_told_as_a_full_disk_and_hdf5_says_nothing(tmp_path):
+    answer = told(tmp_path, LIMITED)
+    assert (answer.returncode, answer.stderr, answer.stdout) == (0, "", "11\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
+def test_a_disk_that_is_full_is_told_so_and_the_next_call_goes_on(tmp_path):
+    mount = ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", tmp_path]
+    if not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        answer = told(tmp_path, MOUNTED)
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+    assert (answer.returncode, answer.stderr, answer.stdout) == (0, "", "16\n")
+
+
+def test_an_error_of_the_block_is_not_taken_for_one_of_the_disk(tmp_path):
+    path = tmp_path / "study.h5"
+    Study(path).save_splits([entry("iris")])
+    before = path.read_bytes()
+    with pytest.raises(ZeroDivisionError), rewrite_h5(path):
+        _ = 1 / 0
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+# ------------------------------------------------------------- after a killed writer
+
+
+@pytest.fixture
+def killed(tmp_path):
+    """Make a study beside which a killed writer has left its copy."""
+    study = Study(tmp_path / "study.h5")
+    study.save_splits([entry("iris")])
+    study.allocate([strategy("tree")])
+    program = f"""
+        import os
+        from mlaut.files_io.hdf5 import rewrite_h5
+        change = rewrite_h5({str(study.path)!r})
+        change.__enter__()
+        os.kill(os.getpid(), 9)
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=False)
+    return study
+
+
+def test_the_copy_of_a_killed_writer_is_named_and_the_next_writer_removes_it(killed):
+    (left,) = leftovers(killed.path)
+    size = left.stat().st_size
+    assert left.name.startswith(".study.h5.")
+    assert size >= killed.path.stat().st_size
+    line = f"{left.name}: an unfinished copy of {size} bytes that a killed writer left"
+    assert line in str(study_status(killed.path))
+    assert line in str(verify_study(killed.path))
+    assert study_status(killed.path).to_dict()["remains"][0].startswith(line)
+    killed.allocate([strategy("new")])
+    assert not leftovers(killed.path)
+    assert [path.name for path in killed.path.parent.iterdir()] == ["study.h5"]
+    assert "unfinished" not in str(study_status(killed.path))
+
+
+def test_a_run_removes_it_too(killed):
+    with killed.writing() as writer:
+        assert not leftovers(killed.path)
+        writer.write(outcome(killed.load_split("iris"), "tree"))
+    assert [path.name for path in killed.path.parent.iterdir()] == ["study.h5"]
+
+
+def test_what_a_living_writer_makes_and_the_files_of_others_stay(tmp_path):
+    path = tmp_path / "study.h5"
+    Study(path).save_splits([entry("iris")])
+    others = [".study.h5.abc.tmp", ".study.h5.other.abcdefgh.tmp", "study.h5.abcdefgh.tmp"]
+    others += [".studyXh5.abcdefgh.tmp", ".study.h5.abcdefgh.tmp.txt"]
+    for name in others:
+        (tmp_path / name).write_text("mine")
+    alive = tmp_path / ".study.h5.00000000.tmp"
+    with alive.open("w") as file, rewrite_h5(path):
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert leftovers(path) == ()
+    Study(path).allocate([strategy("tree")])
+    assert {*others, "study.h5"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_a_new_file_has_the_rights_that_the_user_asked_for(tmp_path):
+    mask = os.umask(0o027)
+    try:
+        io = FilesIO(tmp_path / "input.h5", mode="a")
+        assert io.path.stat().st_mode & 0o777 == 0o640
+        io.path.chmod(0o604)
+        with rewrite_h5(io.path):
+            pass
+        assert io.path.stat().st_mode & 0o777 == 0o604
+    finally:
+        os.umask(mask)
