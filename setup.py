@@ -35,6 +35,7 @@ EXTRAS = {
         "pytest-xdist>=3.6",
         "skops>=0.12",
         "ucimlrepo>=0.0.7",
+        "xgboost-cpu>=3.2; sys_platform == 'linux'",
     ],
     "docs": [
         "distributed>=2024.12",  # a notebook starts a cluster

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mlaut.errors import DataError, StrategyError
 from mlaut.estimators.identity import canonical, class_path, digest, influential, plain
+from mlaut.estimators.labels import fit_classifier
 from mlaut.estimators.metadata import DataShape, Properties
 from mlaut.estimators.object_files import read_object, write_object
 from mlaut.estimators.parameters import check_parameters, seed_all, set_n_jobs, without
@@ -76,7 +77,7 @@ class MlautEstimator(BaseEstimator):
         None switches it off.
     normalize_labels : bool, default that of the metadata
         Scale a regression target to mean 0 and standard deviation 1 for fitting. Predictions are
-        in the units of the target either way.
+        in the units of the target either way. A strategy for Classification alone refuses it.
     random_state : int, RandomState or None, default None
         Where all randomness comes from; it goes before the one given to `assemble`.
     n_jobs : int or None, default None
@@ -316,10 +317,20 @@ class MlautEstimator(BaseEstimator):
         Returns
         -------
         estimator
-            Takes the table and the labels as they are.
+            Takes the table as it is, and the labels too unless it wraps a classifier that does not.
+
+        Raises
+        ------
+        StrategyError
+            ``normalize_labels`` of a classifier.
         """
+        if self.normalize_labels and self.tasks == (CLASSIFICATION,):
+            raise StrategyError(
+                f"strategy {self.name!r}: normalize_labels scales a target of numbers, and a "
+                "classifier has classes; leave it out"
+            )
         model = self._core(shape)
-        if self.normalize_labels:
+        if self.normalize_labels and not (shape and shape.n_classes):
             model = TransformedTargetRegressor(
                 regressor=model, transformer=StandardScaler(), check_inverse=False
             )
@@ -337,7 +348,8 @@ class MlautEstimator(BaseEstimator):
 
     def _reference_shape(self) -> DataShape:
         """Any one shape, so that two strategies are compared as built for the same data."""
-        return DataShape(n_rows=100, n_features=10, n_classes=2 * (CLASSIFICATION in self.tasks))
+        classes = CLASSIFICATION in self.tasks and not self.normalize_labels
+        return DataShape(n_rows=100, n_features=10, n_classes=2 * classes)
 
     # ---- what it does
 
@@ -356,7 +368,11 @@ class MlautEstimator(BaseEstimator):
         shape = self._shape_of(X, np.asarray(y))
         step = "" if self.preprocessing is None else "estimator__"
         given = {f"{step}{name}": value for name, value in fit_params.items()}
-        self.estimator_ = self.assemble(shape).fit(X, y, **given)
+        model = self.assemble(shape)
+        if shape.n_classes:
+            self.estimator_ = fit_classifier(model, X, y, **given)
+        else:
+            self.estimator_ = model.fit(X, y, **given)
         self.n_features_in_ = shape.n_features
         return self
 

@@ -20,6 +20,7 @@ import numpy as np
 from mlaut.data.targets import positions
 from mlaut.errors import MlautError
 from mlaut.estimators import DataShape, MlautEstimator, search_limits
+from mlaut.estimators.labels import fit_classifier
 from mlaut.estimators.tuning import TuningRecord, tuning_record
 from mlaut.experiments.answers import checked_predictions, checked_probabilities
 from mlaut.experiments.checkpoints import checkpoint_of
@@ -184,7 +185,11 @@ def _fit_and_predict(
     begun = time.perf_counter()
     model = strategy.assemble(shape, random_state=seed, n_jobs=options.threads)
     with _limited_search(cell, options):
-        model.fit(table.features.iloc[train], table.labels[train])
+        known, labels = table.features.iloc[train], table.labels[train]
+        if table.classes:
+            model = fit_classifier(model, known, labels)
+        else:
+            model.fit(known, labels)
     fitted = time.perf_counter()
     tested = table.features.iloc[test]
     predicted = model.predict(tested)
