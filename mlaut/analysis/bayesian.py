@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mlaut.analysis.decisions import many_pairs
 from mlaut.analysis.dirichlet import (
     SignedRankKernel,
     largest_component,
@@ -423,6 +424,11 @@ def _pairwise(
         metric=results.metric.loss_name,
         effects=dict.fromkeys(shares, "posterior mean"),
         n=len(d),
-        notes=(*results.notes_text(), f"region of practical equivalence: +-{rope:g}", *notes),
+        notes=(
+            *results.notes_text(),
+            f"region of practical equivalence: +-{rope:g}",
+            *many_pairs(len(pairs.first)),
+            *notes,
+        ),
         pair_notes=pairs.notes(np.flatnonzero(equal.all(axis=0)), "equal on every dataset"),
     )

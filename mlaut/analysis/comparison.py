@@ -162,8 +162,7 @@ class Comparison(Shown):
         return [
             f"At level {self.alpha:g} after the {self.correction} correction "
             f"these differ: {', '.join(said)}.",
-            *(pairs.sentence() for pairs in self.bayesian.values()),
-        ]
+        ]  # no word on probabilities: for many pairs they are not corrected, as these are
 
     def _repr_html_(self) -> str:
         told = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.sentences())

@@ -1,8 +1,9 @@
 """What may be concluded from probabilities for many pairs of strategies.
 
-A probability of being better needs no correction for many comparisons to stay what it is, but the
-claims that are made from many of them need a bound on how many are false; and pairwise winners
-need not form an order.
+A posterior probability of .95 means what it says for a pair that was chosen beforehand, if its
+prior is believed. The surest of many pairs is often above .95 where no strategies differ at all; so
+what is claimed from many of them needs a bound, and the bound a name. And pairwise winners need not
+form an order.
 """
 
 from __future__ import annotations
@@ -15,7 +16,16 @@ import pandas as pd
 from mlaut.analysis.result_types import Shown, number
 from mlaut.errors import AnalysisError
 
-__all__ = ["Cycle", "Decisions", "decide", "non_transitive_cycles"]
+__all__ = ["Cycle", "Decisions", "decide", "many_pairs", "non_transitive_cycles"]
+
+
+def many_pairs(n_pairs: int) -> tuple[str, ...]:
+    """Return the note on probabilities of more than one pair."""
+    note = (
+        f"probabilities are not corrected for {n_pairs} pairs: where no strategies differ, some "
+        "pair is often above 0.95 (docs/measured-levels.md)"
+    )
+    return (note,) if n_pairs > 1 else ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -52,17 +62,24 @@ class Decisions(Shown):
     def sentence(self) -> str:  # noqa: D102 - inherited
         return (
             f"{len(self.claims)} of {len(self.frame)} pairs are claimed ({self.rule}); "
-            f"{number(self.expected_false, 2)} of these claims are expected to be false."
+            f"{number(self.expected_false, 2)} of these claims are expected to be false under the "
+            "posterior. This does not bound the chance of a claim where no strategies differ."
         )
 
 
 def decide(
     better: pd.DataFrame, false_share: float | None = None, false_number: float | None = None
 ) -> Decisions:
-    """Claim as many pairs as a bound on the expected false claims allows, the surest first.
+    """Claim as many pairs as a bound on the posterior expected false claims allows.
 
-    Each pair is claimed for the strategy that is more probably better; such a claim is false with
-    the probability of the other. Expectations add up whatever the dependence between the pairs.
+    Each pair is claimed for the strategy that is more probably better, the surest first; such a
+    claim is false with the probability of the other. Expectations add up whatever the dependence
+    between the pairs.
+
+    The bound is one under the posterior, on average over strategies that differ as the prior says.
+    It is no type I error: where no strategies differ, something is claimed in most studies of many
+    strategies (docs/measured-levels.md has the shares). For a bound on the probability of any false
+    claim take a test with p-values and `adjust_pairs`.
 
     Parameters
     ----------

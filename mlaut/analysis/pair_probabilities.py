@@ -82,11 +82,10 @@ class PairProbabilities(Shown):
         return pd.DataFrame(self.better[upper].T, index=list(self.datasets), columns=columns)
 
     def sentence(self) -> str:  # noqa: D102 - inherited
-        sure = (np.maximum(self.better, 1 - self.better) > 0.95).mean(axis=-1)
-        upper = np.triu_indices(len(self.strategies), 1)
+        n = len(self.strategies) * (len(self.strategies) - 1) // 2
         return (
-            f"{100 * sure[upper].mean():.0f} % of the comparisons of two models on one of "
-            f"{len(self.datasets)} datasets are decided with probability above 0.95, scenario (a)."
+            f"{n} pairs of models on each of {len(self.datasets)} datasets: probabilities that the "
+            "first is better, not corrected for the number of comparisons, scenario (a)."
         )
 
 
@@ -393,5 +392,9 @@ def poisson_binomial_pairs(probabilities: PairProbabilities, prior: float = 1.0)
         source=_SOURCE,
         metric=probabilities.metric,
         n=n,
-        notes=(*probabilities.notes, *(f"no order: {note}" for note in notes[:3]), *more),
+        notes=(
+            *probabilities.notes,
+            *(f"no order: {note}" for note in notes[:3]),
+            *more,
+        ),
     )

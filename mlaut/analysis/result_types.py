@@ -28,8 +28,7 @@ __all__ = [
     "p_text",
 ]
 
-_DECISIONS = ("P(row better)", "P(equivalent)")
-_SURE = 0.95
+_BETTER = "P(row better)"
 _UNDERFLOW = f"p is below {SMALLEST_P:.1e}, the smallest number kept here: it is an upper bound"
 
 
@@ -400,22 +399,23 @@ class Pairwise(Shown):
         told = {key: x for key, x in columns.items() if not np.isnan(x).all()}
         return pd.DataFrame(told, index=index)
 
-    def _decided(self) -> str:
-        """Say how many pairs are decided, where the result is a probability."""
-        tables = [self.tables[key] for key in self.tables if key in _DECISIONS]
-        if not tables:
-            return f"{len(self.pairs)} pairs"
-        upper = np.triu_indices(len(self.strategies), 1)
-        surest = np.max([[t.to_numpy()[upper], t.to_numpy().T[upper]] for t in tables], axis=(0, 1))
-        sure = int((surest > _SURE).sum())
-        return f"{sure} of {len(self.pairs)} pairs decided with probability above {_SURE}"
+    def _surest(self) -> str:
+        """Say which pair is surest, where the result is a probability: a count would be a claim."""
+        better, n = self.table(_BETTER).to_numpy(), len(self.pairs)
+        at = np.unravel_index(np.nanargmax(better), better.shape)
+        first, second = (self.strategies[i] for i in at)
+        found = f"{first} better than {second} with probability {number(better[at])}"
+        return (
+            found if n == 1 else f"surest of {n} pairs, not corrected for their number, is {found}"
+        )
 
     def sentence(self) -> str:  # noqa: D102 - inherited
         on = f" on {self.metric}" if self.metric else ""
         start = f"{self.name} of {len(self.strategies)} strategies{on} ({self.n} {self.unit}): "
         end = f", scenario {self.scenario}."
         if "p_value" not in self.tables:
-            return f"{start}{self._decided()}{end}"
+            said = self._surest() if _BETTER in self.tables else f"{len(self.pairs)} pairs"
+            return f"{start}{said}{end}"
         small = int((self.to_frame()["p_value"] <= 0.05).sum())
         return f"{start}{small} of {len(self.pairs)} pairs at or below 0.05{end}"
 

@@ -28,12 +28,27 @@ def test_what_was_found_in_sentences(found):
         "not told apart from SVC, BaggingClassifier by Nemenyi's test.",
         "At level 0.05 after the holm correction these differ: 33 of 36 pairs by the paired "
         "t-test, 31 of 36 pairs by the signed rank test, 30 of 36 pairs by the trinomial test.",
-        "Bayesian sign test of 9 strategies on misclassification (121 datasets): 31 of 36 pairs "
-        "decided with probability above 0.95, scenario (c).",
-        "Bayesian signed rank test of 9 strategies on misclassification (121 datasets): 33 of 36 "
-        "pairs decided with probability above 0.95, scenario (c).",
     )
     assert found.sentence() == " ".join(found.sentences())
+
+
+def test_probabilities_of_many_pairs_do_not_read_as_corrected(found):
+    assert "probability" not in found.sentence()
+    (note,) = [note for note in found.notes if "not corrected for 36 pairs" in note]
+    assert note.startswith("Bayesian sign, Bayesian signed rank: probabilities are not corrected")
+    assert found.bayesian["Bayesian sign"].sentence() == (
+        "Bayesian sign test of 9 strategies on misclassification (121 datasets): surest of 36 "
+        "pairs, not corrected for their number, is BaggingClassifier better than "
+        "BaselineClassifier with probability 1, scenario (c)."
+    )
+
+
+def test_the_probability_of_one_pair_is_said_as_it_is(mlaut2018):
+    two = mlaut2018.select(strategies=["SVC", "BaggingClassifier"])
+    pairs = bayesian_sign_test(two)
+    p = pairs.table("P(row better)").max(axis=None)
+    assert pairs.sentence().endswith(f"with probability {p:.4g}, scenario (c).")
+    assert "corrected" not in " ".join((pairs.sentence(), *pairs.notes))
 
 
 def test_every_part_is_that_of_its_own_function(found, mlaut2018):

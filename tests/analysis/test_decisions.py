@@ -70,7 +70,8 @@ def test_claims_are_the_surest_within_the_bound():
     assert len(decide(_table(p), false_number=0.2).claims) == 4
     assert decide(_table(p)).sentence() == (
         "4 of 6 pairs are claimed (expected share of false ones at most 0.05); "
-        "0.18 of these claims are expected to be false."
+        "0.18 of these claims are expected to be false under the posterior. "
+        "This does not bound the chance of a claim where no strategies differ."
     )
 
 
