@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.optimize import brentq
 
 from mlaut.analysis.effects import cohens_d, mean_difference, share_better
-from mlaut.analysis.numerics import signed_rank_cdf, signed_rank_ppf
+from mlaut.analysis.numerics import signed_rank_cdf, signed_rank_ppf, wilson
 from mlaut.analysis.signed_rank import SignedRanks, hodges_lehmann, rank_biserial
 
 
@@ -72,6 +72,25 @@ def test_rank_biserial_of_zeros(zeros):
     d = np.zeros((5, 1))
     found = rank_biserial(d, SignedRanks.of(d, zeros))
     assert (found.value[0], found.low[0], found.high[0]) == (0.0, -1.0, 1.0)
+
+
+@pytest.mark.parametrize("zeros", ["wilcox", "pratt", "zsplit"])
+def test_the_interval_of_the_rank_biserial_with_zeros(zeros):
+    """By loops over the pairs of differences that are kept."""
+    d = np.r_[np.arange(1.0, 61.0) * np.tile([1, -1, -1, 1, -1, 1], 10), 0, 0, 0]
+    signed = SignedRanks.of(d[:, None], zeros)
+    found = rank_biserial(d[:, None], signed, 0.9)
+    kept = d[d != 0] if zeros != "zsplit" else np.r_[d[d != 0], 0.0, 0.0]  # one zero is dropped
+    n, total = len(kept), (signed.plus + signed.minus)[0]
+    placement = [
+        np.mean([np.sign(a + b) for j, b in enumerate(kept) if j != i]) for i, a in enumerate(kept)
+    ]
+    variance = 4 * np.var(placement, ddof=1) / n * (n * (n + 1) / (2 * total)) ** 2
+    share = (1 + found.value[0]) / 2
+    trials = min(4 * share * (1 - share) / variance, n)
+    low, high = wilson(np.array([share]), np.array([trials]), 0.9)
+    assert (found.low[0], found.high[0]) == pytest.approx((2 * low[0] - 1, 2 * high[0] - 1))
+    assert trials < n  # or the variance would not be seen
 
 
 def test_share_better_without_ties_is_wilsons_interval():

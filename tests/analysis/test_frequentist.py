@@ -1,5 +1,7 @@
 """Paired tests: published numbers, agreement with other packages, and odd input."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -230,6 +232,16 @@ def test_a_constant_difference_has_a_defined_answer_and_a_note():
     one_sided = t_test(two([-0.1] * 6), alternative="worse").pair("A", "B")
     assert one_sided.p_value == 1.0
     assert wilcoxon_test(two([-0.1] * 6)).pair("A", "B").p_value == pytest.approx(2 / 64)
+
+
+def test_zsplit_drops_one_of_an_odd_number_of_zeros(losses):
+    # of three zeros two are left, with ranks of 1.5, shared by both sides; 1, -2, 3, 4 have 3 to 6
+    d = np.array([0.0, 1.0, 0.0, -2.0, 3.0, 0.0, 4.0])
+    test = wilcoxon_test(losses({"A": 10 + d, "B": np.full(7, 10.0)}), zeros="zsplit")
+    assert test.value("W+", "A", "B") == 3 + 5 + 6 + 1.5
+    assert test.value("W-", "A", "B") == 4 + 1.5
+    sums = [np.dot([1.5, 1.5, 3, 4, 5, 6], signs) for signs in product([0, 1], repeat=6)]
+    assert test.p_values.loc["A", "B"] == pytest.approx(2 * np.mean(np.array(sums) <= 5.5))
 
 
 @pytest.mark.parametrize("test", TESTS)

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from mlaut.analysis.numerics import (
+    equalised,
     range_ppf,
     range_sf,
     signed_rank_cdf,
@@ -15,6 +16,25 @@ from mlaut.analysis.numerics import (
     trinomial_sf,
     wilson,
 )
+
+
+def test_noise_is_a_ten_thousand_millionth_of_the_numbers():
+    d = np.array([[0.9e-10], [1.1e-10], [-0.9e-10], [5.0], [5.0 + 0.9e-10], [5.0 + 1.1e-10]])
+    known = [0, 1.1e-10, 0, 5, 5, 5 + 1.1e-10]
+    assert snap(d, np.ones_like(d)).ravel().tolist() == known
+    assert (
+        snap(1000 * d, np.full_like(d, 1000)).ravel().tolist() == (1000 * np.array(known)).tolist()
+    )
+
+
+def test_equal_values_stay_within_their_own_noise():
+    rng = np.random.default_rng(0)
+    values, noise = rng.normal(size=(50, 30)), 10.0 ** rng.uniform(-12, 0, size=(50, 30))
+    got = equalised(values, noise)
+    assert (np.abs(got - values) <= noise).all()
+    assert (got != values).any()
+    assert (np.argsort(values, axis=0) == np.lexsort((values, got), axis=0)).all()  # order is kept
+    assert equalised(got, noise).tolist() == got.tolist()
 
 
 def test_signed_rank_cdf_is_the_share_of_all_signs():

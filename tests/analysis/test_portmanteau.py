@@ -216,6 +216,16 @@ def test_the_interval_of_w_is_a_jackknife(garcia):
     assert estimate.high == pytest.approx((1 + (n - 1) * (pseudo.mean() + half)) / n, abs=1e-10)
 
 
+def test_the_standard_error_of_w_by_hand():
+    # ranks 123, 123, 132: the correlations of two datasets are 1, 1/2, 1/2, their mean 2/3, and
+    # without one dataset 1/2, 1/2, 1. The jackknife's error is sqrt(2/3 (1/36 + 1/36 + 4/36)) =
+    # 1/3, and W = (1 + 2 mean) / 3
+    table = pd.DataFrame([[1.0, 2, 3], [1, 2, 3], [1, 3, 2]], columns=list("ABC"))
+    estimate = kendalls_w(Results.from_table(table, greater_is_better=False))
+    assert estimate.value == pytest.approx(7 / 9)
+    assert estimate.standard_error == pytest.approx(2 / 9)
+
+
 # ---------------------------------------------------------------------- odd input
 
 

@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from mlaut.analysis.numerics import signed_rank_ppf, tie_free_cdf
 from mlaut.analysis.power import (
     POWER_TESTS,
+    _normal_power,
     dataset_sd,
     datasets_needed,
     power_of_test,
@@ -54,6 +56,16 @@ def test_discrete_tests_cannot_reject_with_very_few_datasets():
     assert smallest_difference(6, 1.0, "sign") < 3
     assert datasets_needed(100.0, 1.0, "sign") == 6
     assert datasets_needed(100.0, 1.0, "t") == 2
+
+
+def test_the_normal_power_of_the_signed_rank_test_corrects_for_continuity():
+    # without a difference, power is the size of the test, which is counted exactly; where the
+    # critical value is sqrt(3) deviations away, the kurtosis adds nothing to the normal limit
+    for n in (101, 150, 300):
+        critical = signed_rank_ppf(n, stats.norm.sf(np.sqrt(3)))
+        size = 2 * tie_free_cdf(n)[critical]
+        steps = 2 * (tie_free_cdf(n)[critical + 1] - tie_free_cdf(n)[critical])
+        assert _normal_power(0.0, n, critical) == pytest.approx(size, abs=0.1 * steps)
 
 
 def test_folds_help_less_and_less():
