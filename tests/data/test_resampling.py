@@ -201,7 +201,7 @@ def test_a_splitter_without_a_seed_is_given_one(splitter):
         ("holdout", 1, "one row cannot both train and test"),
         (ms.KFold(10), 5, r"KFold\(n_splits=10.*Cannot have number of splits n_splits=10"),
         (ms.GroupKFold(2), 5, r"GroupKFold.*'groups' parameter should not be None"),
-        (object(), 5, "no split scheme <object object.*pass a text such as"),
+        (object, 5, "no split scheme <class 'object'>.*pass a text such as"),
         (7, 5, "no split scheme 7; pass a text"),
     ],
     ids=str,

@@ -37,10 +37,10 @@ from mlaut.estimators.svm_estimators import SVC_mlaut
         ([("a", SVC()), ("b", SVC())], ["a", "b"]),
         ({"a": SVC(), "b": "SVC", "c": K_Neighbours}, ["a", "b", "c"]),
         ([SVC_mlaut(), {"a": Ridge()}, "BaselineRegressor"], ["SVC", "a", "BaselineRegressor"]),
-        ((s for s in ["SVC"]), ["SVC"]),
+        (iter(["SVC"]), ["SVC"]),
         ([], []),
     ],
-    ids=str,
+    ids=lambda value: str(value).partition(" at 0x")[0],  # the same in all processes
 )
 def test_everything_becomes_strategies(given, names):
     strategies = as_strategies(given)
