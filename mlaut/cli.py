@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import click
 
 from mlaut import __version__
 from mlaut.errors import MlautError, RunInterrupted
+from mlaut.markup import printable
 
 __all__ = ["main"]
 
@@ -67,11 +69,11 @@ def demo(output: Path, n_jobs: int) -> None:
     database, options = _study(study_file)
     made = make_report(database, **options)
     write_report(made, output / "report")
-    click.echo(f"\n{made}\n")
-    click.echo(f"Study file:     {study_file}  (change it, and run it: mlaut run {study_file})")
-    click.echo(f"Study database: {database}")
-    click.echo(f"All tables:     {output / 'report'}")
-    click.echo(f"The report:     {output / 'report' / 'report.html'}  (open it in a browser)")
+    _say(f"\n{made}\n")
+    _say(f"Study file:     {study_file}  (change it, and run it: mlaut run {study_file})")
+    _say(f"Study database: {database}")
+    _say(f"All tables:     {output / 'report'}")
+    _say(f"The report:     {output / 'report' / 'report.html'}  (open it in a browser)")
 
 
 @cli.command()
@@ -135,9 +137,9 @@ def status(study: Path, why: bool, as_json: bool) -> None:
     now = study_status(database)
     reasons = unfinished(database) if why else []
     if as_json:
-        click.echo(json.dumps({**now.to_dict(), "why": reasons} if why else now.to_dict()))
+        _say(json.dumps({**now.to_dict(), "why": reasons} if why else now.to_dict()))
         return
-    click.echo(str(now))
+    _say(str(now))
     words = sorted(now.total)
     rows = [[name, *(now.of_strategy(name)[word] for word in words)] for name in now.strategies]
     _table(rows, ["strategy", *(word.word for word in words)])
@@ -218,7 +220,7 @@ def load(
         overwrite=overwrite,
     )
     for path in paths:
-        click.echo(path)
+        _say(path)
 
 
 @cli.command()
@@ -259,10 +261,10 @@ def report(study: Path, output: Path | None, style: str, **given: str | None) ->
     options |= {name: value for name, value in given.items() if value is not None}
     made = make_report(database, **options)
     if output is None:
-        click.echo(FORMATS[style](made))
+        _say(FORMATS[style](made))
     else:
         for path in write_report(made, output):
-            click.echo(path)
+            _say(path)
 
 
 @cli.command()
@@ -285,9 +287,9 @@ def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
     given = {name: value for name, value in changes.items() if value not in (None, ())}
     preview = plan_study(study_file, **given)
     if as_json:
-        click.echo(json.dumps(preview.to_dict()))
+        _say(json.dumps(preview.to_dict()))
         return
-    click.echo(str(preview))
+    _say(str(preview))
     rows = preview.plan.why()
     _table([list(row.values()) for row in rows], list(rows[0]) if rows else [])
 
@@ -304,7 +306,7 @@ def merge(studies: Sequence[Path], output: Path) -> None:
     from mlaut.experiments import study_status
     from mlaut.files_io import merge_studies
 
-    click.echo(str(study_status(merge_studies(studies, output).path)))
+    _say(str(study_status(merge_studies(studies, output).path)))
 
 
 @cli.command()
@@ -345,9 +347,9 @@ def verify(
     found = verify_study(study, hdf5_input_io=input_io, **arguments)
     scores = _mean_scores(path, metric) if metric and found.ok else {}
     if as_json:
-        click.echo(json.dumps({**found.to_dict(), "cleared": cleared, "scores": scores}))
+        _say(json.dumps({**found.to_dict(), "cleared": cleared, "scores": scores}))
     else:
-        click.echo(str(found) + (f"\n  {cleared} damaged cells cleared" if cleared else ""))
+        _say(str(found) + (f"\n  {cleared} damaged cells cleared" if cleared else ""))
         _table([[name, f"{score:.6g}"] for name, score in scores.items()], ["strategy", "score"])
     if not found.ok:
         sys.exit(1)
@@ -357,7 +359,7 @@ def _run(study_file: Path, as_json: bool = False, **changes: Any) -> None:
     from mlaut.experiments import run_study
 
     done = run_study(study_file, **changes)
-    click.echo(json.dumps(done.to_dict()) if as_json else str(done))
+    _say(json.dumps(done.to_dict()) if as_json else str(done))
 
 
 def _mean_scores(study: Path, metric: str) -> dict[str, float]:
@@ -377,9 +379,14 @@ def _study(path: Path) -> tuple[Path, dict[str, Any]]:
     return file.output, {name: value for name, value in vars(file.report).items() if value}
 
 
+def _say(text: object, err: bool = False) -> None:
+    """Print; whatever a study brings along, no terminal takes it for a command."""
+    click.echo(printable(str(text)), err=err)
+
+
 def _rows(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(list(rows)))
+        _say(json.dumps(list(rows)))
     elif rows:
         _table([list(row.values()) for row in rows], list(rows[0]))
 
@@ -388,17 +395,25 @@ def _table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
     from tabulate import tabulate
 
     if rows:
-        click.echo(tabulate(rows, headers=headers, disable_numparse=True))
+        lines = [[printable(str(cell), "") for cell in row] for row in rows]
+        _say(tabulate(lines, headers=headers, disable_numparse=True))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; an error is one line and an exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # else process 1 ignores it
+    show = warnings.showwarning
+    warnings.showwarning = _show_warning
     try:
         _main(given)
     finally:
+        warnings.showwarning = show
         signal.signal(signal.SIGTERM, before)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **_: Any) -> None:
+    _say(warnings.formatwarning(message, category, *where[:2]).rstrip(), err=True)
 
 
 def _main(given: list[str]) -> None:
@@ -408,7 +423,7 @@ def _main(given: list[str]) -> None:
         sys.exit(leave.exit_code)
     except click.Abort as stopped:  # click makes it of every KeyboardInterrupt
         told = str(stopped.__cause__ or stopped.__context__ or "")
-        click.echo(f"mlaut: {told or 'stopped; make the same call again to go on'}", err=True)
+        _say(f"mlaut: {told or 'stopped; make the same call again to go on'}", err=True)
         sys.exit(RunInterrupted.exit_code)
     except click.ClickException as error:
         error.show()
@@ -422,12 +437,12 @@ def _main(given: list[str]) -> None:
 
 def _fail(error: Exception, debug: bool) -> None:
     if debug:
-        traceback.print_exc()
+        _say(traceback.format_exc(), err=True)
     if isinstance(error, MlautError):
-        click.echo(f"mlaut: error: {error}", err=True)
+        _say(f"mlaut: error: {error}", err=True)
         sys.exit(error.exit_code)
     text = " ".join(str(error).split())
-    click.echo(
+    _say(
         f"mlaut: a fault of MLaut itself: {type(error).__name__}: {text}; "
         "call it as 'mlaut --debug ...' and report what it prints",
         err=True,

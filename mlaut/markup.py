@@ -1,14 +1,40 @@
-"""A table in a notebook, for all that is not a result of the analysis."""
+"""What is shown: tables in a notebook, for all that is no result; and text for a terminal."""
 
 from __future__ import annotations
 
 import html
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["table_html"]
+__all__ = ["printable", "table_html"]
 
 _MAX_ROWS = 20
+# Control characters, those that change the direction of writing, separators of lines, and halves of
+# characters (categories of Unicode).
+_UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Cs")
+
+
+def printable(text: str, kept: str = "\n\t") -> str:
+    r"""Write what a terminal would obey, or could not show, as an escape sequence that is read.
+
+    Parameters
+    ----------
+    text : str
+        Names, reasons and tracebacks of a study may hold anything.
+    kept : str, default newline and tabulator
+
+    Examples
+    --------
+    >>> print(printable("a\x1b[2Jb \u202e ü"))
+    a\x1b[2Jb \u202e ü
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        repr(sign)[1:-1] if sign not in kept and unicodedata.category(sign) in _UNSEEN else sign
+        for sign in text
+    )
 
 
 def table_html(text: str, rows: Sequence[Mapping[str, Any]] = ()) -> str:

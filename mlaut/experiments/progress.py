@@ -8,6 +8,7 @@ from collections import Counter
 from types import TracebackType
 from typing import Any, Self
 
+from mlaut.markup import printable
 from mlaut.records import Outcome, Status
 
 __all__ = ["Progress", "clock"]
@@ -59,7 +60,7 @@ class Progress:
         for outcome in outcomes:
             if self._verbose > 1 and outcome.status.failed:
                 self._say(f"{outcome.cell}: {outcome.status.word}: {outcome.reason}")
-        last = f"{outcomes[-1].cell.strategy} on {outcomes[-1].cell.dataset}"
+        last = printable(f"{outcomes[-1].cell.strategy} on {outcomes[-1].cell.dataset}", "")
         if self._bar is not None:
             self._bar.set_postfix_str(f"{self.failed} failed, {last}", refresh=False)
             self._bar.update(len(outcomes))
@@ -80,6 +81,7 @@ class Progress:
         )
 
     def _say(self, line: str) -> None:
+        line = printable(line, "")
         if self._bar is not None:
             self._bar.write(f"mlaut: {line}", file=sys.stderr)
         else:

@@ -74,6 +74,8 @@ class Verification:
         Strategies of which no cell could be fitted again, with the reason.
     remains : tuple of str
         What killed writers and damage have left beside the study, a line each.
+    unchecked : str
+        Why the datasets were not looked at, where the study says that they are elsewhere.
     """
 
     path: Path
@@ -85,6 +87,7 @@ class Verification:
     drifts: tuple[Drift, ...] = ()
     left_out: tuple[str, ...] = ()
     remains: tuple[str, ...] = ()
+    unchecked: str = ""
 
     @property
     def ok(self) -> bool:
@@ -107,6 +110,7 @@ class Verification:
                 for d in self.drifts
             ],
             "left_out": list(self.left_out),
+            "unchecked": self.unchecked,
         }
 
     def __str__(self) -> str:
@@ -119,6 +123,8 @@ class Verification:
         if self.unsettled:
             lines.append("  an interrupted run left a journal; the next run puts it in order")
         lines += [f"  {line}" for line in self.remains]
+        if self.unchecked:
+            lines.append(f"  {self.unchecked}")
         if self.refitted:
             others = f"{len(self.drifts)} gave other results" if self.drifts else "all as stored"
             lines.append(f"  {self.refitted} cells fitted again, {others}")
@@ -154,7 +160,7 @@ def verify_study(
         To fit again with, as ``Orchestrator.run`` takes them; default those of the study file, or
         those that come with MLaut and have the stored name and parameters.
     hdf5_input_io : FilesIO, optional
-        The datasets; default the database of the last run, if it is where it was.
+        The datasets; default the database of the last run, if it is below the folder of the study.
     engine, n_jobs
         Where cells are fitted again.
     seed : int, default 0
@@ -179,7 +185,9 @@ def verify_study(
     problems = list(problems_of(study))
     if any(where == "study" for where, _ in problems):
         return _of_input(path) if _is_input(path) else Verification(path, 0, {}, tuple(problems))
-    hdf5_input_io = hdf5_input_io or _recorded_input(study)
+    unchecked = ""
+    if hdf5_input_io is None:
+        hdf5_input_io, unchecked = _recorded_input(study)
     blamed = {where for where, _ in problems}
     names = [name for name in study.datasets if f"dataset {name!r}" not in blamed]
     problems += _of_seeds(study, names)
@@ -192,6 +200,7 @@ def verify_study(
         tuple(problems),
         study.journal_path.exists(),
         remains=remains_of(study),
+        unchecked=unchecked,
     )
     if not share or problems or not found.counts.get(Status.DONE):
         return found
@@ -263,12 +272,26 @@ def _of_seeds(study: Study, names: Sequence[str]) -> Iterator[tuple[str, str]]:
                 yield f"dataset {name!r}", f"{cell}: its seed does not follow from its key"
 
 
-def _recorded_input(study: Study) -> FilesIO | None:
+def _recorded_input(study: Study) -> tuple[FilesIO | None, str]:
+    """Return the datasets of the last run, or why they are not looked at.
+
+    A study may come from anywhere: only what lies in its own folder is opened for its word.
+    """
+    outside, folder = "", study.path.parent.resolve()
     for run in reversed(study.runs):
-        path = study.path.parent / str(run.get("input", ""))
-        if run.get("input") and path.is_file():
-            return FilesIO(path)
-    return None
+        name = run.get("input", "")
+        path = folder / name
+        if not name or not path.is_file():
+            continue
+        if path.resolve().is_relative_to(folder):
+            return FilesIO(path), ""
+        outside = outside or name
+    if not outside:
+        return None, ""
+    return None, (
+        f"the datasets were not looked at: the study says that they are in {outside}, outside of "
+        "its folder; name them with --input (hdf5_input_io)"
+    )
 
 
 def _of_data(study: Study, names: Sequence[str], input_io: FilesIO) -> Iterator[tuple[str, str]]:

@@ -22,6 +22,7 @@ from mlaut.files_io.fingerprints import column_fingerprints, dataset_fingerprint
 from mlaut.files_io.frames import read_frame, write_frame
 from mlaut.files_io.names import from_h5
 from mlaut.files_io.study_arrays import get_json, put_json
+from mlaut.files_io.untrusted import read_whole
 from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, Dataset, Split
 
 __all__ = ["DatasetInfo", "checked", "infer_task", "task_named"]
@@ -236,7 +237,10 @@ def get_info(group: h5py.Group) -> DatasetInfo:
                 f"{where} has version {version} of its encoding, and this MLaut reads up to "
                 f"{VERSION}; update MLaut"
             )
-        return DatasetInfo(path=group.name, **get_json(group, "about", None))
+        info = DatasetInfo(path=group.name, **get_json(group, "about", None))
+        if not (isinstance(info.name, str) and isinstance(info.metadata, dict)):
+            raise ValueError("its name is no text, or its metadata are none")
+        return info
     except (KeyError, OSError, TypeError, ValueError) as error:
         raise StoreError(
             f"{where}: damaged ({' '.join(str(error).split())}); "
@@ -280,7 +284,7 @@ def _get_split(group: h5py.Group, info: DatasetInfo) -> Split | None:
     if not info.split:
         return None
     try:
-        return Split(group["split"][()].astype(np.int16), info.split)
+        return Split(read_whole(group["split"]).astype(np.int16), info.split)
     except (KeyError, OSError) as error:
         raise StoreError(
             f"{group.file.filename}: dataset {info.name!r} has lost its split; "

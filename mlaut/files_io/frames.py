@@ -32,6 +32,7 @@ from mlaut.files_io.encodings import (
     encode_index,
 )
 from mlaut.files_io.fingerprints import fingerprint
+from mlaut.files_io.untrusted import check_together, read_whole
 
 __all__ = ["fingerprint", "read_frame", "write_frame"]
 
@@ -136,6 +137,7 @@ def read_frame(group: h5py.Group, dataset: str = "") -> pd.DataFrame:
         if group.attrs[ENCODING] != "mlaut-table":
             raise ValueError(f"encoding {group.attrs[ENCODING]!r}")
         _check_version(group, where)
+        check_together(group)
     with _damage_explained(where, "the index of its columns"):
         columns = decode_index(_get(group["columns"], where))
     with _damage_explained(where, "the index of its rows"):
@@ -171,7 +173,8 @@ def _read_body(
 def _get(group: h5py.Group, where: str) -> Element:
     _check_version(group, where)
     about = {key: _plain(value) for key, value in group.attrs.items()}
-    arrays = {key: item[...] for key, item in group.items() if isinstance(item, h5py.Dataset)}
+    stored = ((key, item) for key, item in group.items() if isinstance(item, h5py.Dataset))
+    arrays = {key: read_whole(item) for key, item in stored}
     parts = {key: _get(item, where) for key, item in group.items() if isinstance(item, h5py.Group)}
     return Element(str(about[ENCODING]), arrays, about, parts)
 

@@ -35,6 +35,7 @@ from mlaut.files_io.hdf5_output import output_h5
 from mlaut.files_io.lock import locked
 from mlaut.files_io.seal import BLOCK, check_seal, list_open, write_seal
 from mlaut.files_io.system_errors import explain, explained
+from mlaut.files_io.untrusted import check_links, check_plain
 
 __all__ = [
     "InPlace",
@@ -51,13 +52,18 @@ __all__ = [
 def _open(path: Path, mode: str, doing: str) -> h5py.File:
     # HDF5's own lock would keep readers out while a run writes, and wants one setting for a file
     # in a process; `locked` keeps other writers out.
-    if path.is_dir():
-        raise StoreError(f"{path}: is a folder, not an HDF5 file; name a file in it")
+    check_plain(path)
     try:
         check_seal(path)
-        return h5py.File(path, mode, locking=False)
+        file = h5py.File(path, mode, locking=False)
+        try:
+            check_links(file, path)
+        except BaseException:
+            file.close()
+            raise
     except OSError as error:
         raise explain(error, path, doing) from error
+    return file
 
 
 @contextlib.contextmanager
@@ -121,6 +127,8 @@ def rewrite_h5(
                 shutil.copyfile(real, temporary)
             place = None
             with output_h5(handle, empty=fresh or not known) as file:
+                if known and not fresh:
+                    check_links(file, real)
                 yield file
                 if file.userblock_size == BLOCK:
                     place = list_open(file)

@@ -33,6 +33,7 @@ import numpy as np
 from mlaut.errors import StoreError, StudyError
 from mlaut.files_io.hdf5 import fsync_folder
 from mlaut.files_io.system_errors import explain, explained
+from mlaut.files_io.untrusted import check_plain
 
 __all__ = ["Journal", "JournalIndex", "index_journal", "kept_journals", "put_aside"]
 
@@ -198,6 +199,7 @@ def index_journal(path: Path, study_id: str) -> JournalIndex:
     """
     if not path.exists():
         return JournalIndex(path)
+    check_plain(path)
     runs: list[dict[str, Any]] = []
     places: dict[str, array[int]] = {}
     with explained(path, "reading the journal"), path.open("rb") as file:

@@ -87,7 +87,7 @@ def _places(item: h5py.Dataset, changing: bool) -> Iterator[tuple[int, int]]:
     identity = item.id
     if item.chunks is None:
         offset, size = identity.get_offset(), identity.get_storage_size()
-        if size and (changing or size >= _SMALL):
+        if offset is not None and size and (changing or size >= _SMALL):
             yield offset, offset + size
     elif not changing:
         for chunk in map(identity.get_chunk_info, range(identity.get_num_chunks())):

@@ -35,10 +35,9 @@ from mlaut.files_io.hdf5 import read_h5, rewrite_h5, write_in_place
 from mlaut.files_io.journal import Journal, index_journal, put_aside
 from mlaut.files_io.lock import locked
 from mlaut.files_io.names import beside, from_h5, to_h5
-from mlaut.files_io.study_arrays import StudyArrays, get_json, put_json
+from mlaut.files_io.study_arrays import StudyArrays, put_json
 from mlaut.files_io.study_layout import (
     PREDICTIONS,
-    RUNS,
     SPLITS,
     STRATEGIES,
     arrays_of,
@@ -48,6 +47,7 @@ from mlaut.files_io.study_layout import (
     entry_of,
     mark,
     put_entry,
+    runs_of,
     strategies_of,
 )
 from mlaut.files_io.study_records import (
@@ -126,10 +126,9 @@ class Study:
     @contextlib.contextmanager
     def reading(self) -> Iterator[h5py.File]:
         """Open the file for those who look at its structure; what is damaged is told."""
-        with read_h5(self.path) as file:
+        with read_h5(self.path) as file, damage_explained(self.path):
             check_format(file, self.path)
-            with damage_explained(self.path):
-                yield file
+            yield file
 
     @property
     def exists(self) -> bool:
@@ -161,7 +160,7 @@ class Study:
     def runs(self) -> tuple[dict[str, Any], ...]:
         """What is told of each run that ended: machine, versions, arguments."""
         with self.reading() as file:
-            return tuple(get_json(file, RUNS, []))
+            return runs_of(file)
 
     def load_split(self, dataset: str) -> SplitEntry:
         """Give a dataset's identity, truth and split.

@@ -14,6 +14,7 @@ import numpy as np
 
 from mlaut.files_io.hdf5 import InPlace
 from mlaut.files_io.study_records import USAGE, SplitEntry, prediction_type
+from mlaut.files_io.untrusted import check_size, read_whole
 from mlaut.records import CLASSIFICATION, Block, Cell, Outcome, Split, Status
 
 __all__ = [
@@ -34,6 +35,7 @@ _CELL_ARRAYS: dict[str, tuple[str, tuple[int, ...], float]] = {
 }
 _HEAD = np.dtype([(name, *_CELL_ARRAYS[name][:2]) for name in ("seed", "seconds", "usage")])
 _STATUS_BITS = 7
+_LARGEST_JSON = 2**28  # bytes: some kilobytes for each of 100,000 cells; objects take 20 times that
 _DONE = int(Status.DONE)
 
 
@@ -50,6 +52,8 @@ class StudyArrays:
         self.group = group
         self.entry = entry
         self.names: tuple[str, ...] = tuple(get_json(group, "strategies", []))
+        if not all(isinstance(name, str) for name in self.names):
+            raise ValueError(f"a strategy of dataset {entry.name!r} has no name")
 
     @classmethod
     def create(cls, group: h5py.Group, entry: SplitEntry, names: Sequence[str]) -> StudyArrays:
@@ -98,7 +102,7 @@ class StudyArrays:
 
     def _array(self, name: str) -> h5py.Dataset:
         """Give an array; one of another shape or type is damaged."""
-        item, (shape, dtype, _) = self.group[name], self._layout[name]
+        item, (shape, dtype, _) = check_size(self.group[name]), self._layout[name]
         if (item.shape, item.dtype) != (shape, dtype):
             raise ValueError(
                 f"{name} of dataset {self.entry.name!r} is {item.dtype} {item.shape}, "
@@ -323,4 +327,9 @@ def put_json(group: h5py.Group, name: str, value: Any) -> None:
 
 def get_json(group: h5py.Group, name: str, default: Any) -> Any:
     """Read plain JSON values; ``default`` where there are none."""
-    return json.loads(group[name][...].tobytes()) if name in group else default
+    if name not in group:
+        return default
+    item = group[name]
+    if item.size > _LARGEST_JSON:
+        raise ValueError(f"{item.name} has {item.size:,} bytes of JSON, which nothing needs")
+    return json.loads(read_whole(item).tobytes())

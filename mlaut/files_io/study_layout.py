@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -15,6 +17,7 @@ from mlaut.files_io.names import to_h5
 from mlaut.files_io.seal import LIST
 from mlaut.files_io.study_arrays import StudyArrays, get_json, put_json
 from mlaut.files_io.study_records import SplitEntry, StrategyEntry, prediction_type
+from mlaut.files_io.untrusted import read_whole
 from mlaut.records import CLASSIFICATION, TASKS, Split
 
 __all__ = [
@@ -29,6 +32,7 @@ __all__ = [
     "entry_of",
     "mark",
     "put_entry",
+    "runs_of",
     "strategies_of",
 ]
 
@@ -62,7 +66,29 @@ def check_format(file: h5py.File, path: Path) -> None:
 
 def strategies_of(file: h5py.File) -> tuple[StrategyEntry, ...]:
     """Read the strategies of a study."""
-    return tuple(StrategyEntry(**entry) for entry in get_json(file, STRATEGIES, []))
+    entries = tuple(StrategyEntry(**entry) for entry in get_json(file, STRATEGIES, []))
+    for entry in entries:
+        texts, tables = (entry.name, entry.fingerprint), (entry.identity, entry.metadata)
+        if not (_all(texts, str) and _all(tables, dict)):
+            raise ValueError("a strategy has no name, fingerprint, identity or metadata")
+        entry.name.encode()  # a half of a character can be stored, and not be written
+    return entries
+
+
+def runs_of(file: h5py.File) -> tuple[dict[str, Any], ...]:
+    """Read what is told of each run that ended."""
+    runs = get_json(file, RUNS, [])
+    for run in runs:
+        datetime.fromisoformat(run.get("started", "2000-01-01"))
+        texts, tables = (run["id"], run.get("input", "")), [run.get("versions", {})]
+        numbers = run.get("seed", 0), run.get("threads", 1)
+        if not (_all(texts, str) and _all(tables, dict) and _all(numbers, int)):
+            raise ValueError("what is told of a run is of another type")
+    return tuple(runs)
+
+
+def _all(values: Iterable[Any], kind: type) -> bool:
+    return all(isinstance(value, kind) for value in values)
 
 
 def arrays_of(file: h5py.File, dataset: str) -> StudyArrays:
@@ -107,8 +133,8 @@ def entry_of(file: h5py.File, dataset: str) -> SplitEntry:
         task=about["task"],
         fingerprint=about["fingerprint"],
         classes=tuple(get_json(group, "classes", [])),
-        truth=group["truth"][...],
-        split=Split(group["folds"][...], about["scheme"], about["seed"]),
+        truth=read_whole(group["truth"]),
+        split=Split(read_whole(group["folds"]), about["scheme"], about["seed"]),
     )
     _check_entry(entry)
     return entry
@@ -118,6 +144,8 @@ def _check_entry(entry: SplitEntry) -> None:
     folds, truth = entry.split.folds, entry.truth
     sound = (
         entry.task in TASKS
+        and _all((entry.path, entry.fingerprint, entry.split.scheme), str)
+        and all(isinstance(label, str | int | float | None) for label in entry.classes)
         and folds.dtype == np.int16
         and truth.dtype == prediction_type(entry.task)[0]
         and folds.ndim == 2

@@ -14,6 +14,20 @@ from mlaut.records import CLASSIFICATION, Cell, Outcome, Split, Status
 __all__ = ["USAGE", "SplitEntry", "StrategyEntry"]
 
 USAGE = ("started", "elapsed", "peak_memory")  # POSIX seconds, wall seconds of all, bytes
+_TOLD: Mapping[str, type] = {
+    "dataset": str,
+    "strategy": str,
+    "repeat": int,
+    "fold": int,
+    "status": str,
+    "reason": str,
+    "seconds": list,
+    "seed": int,
+    "traceback": str,
+    "warnings": list,
+    "best_params": dict,
+    "model": dict,
+}
 _IN_ARRAYS = ("dataset", "status", "seconds", "seed", *USAGE)
 
 
@@ -203,6 +217,15 @@ def ragged(record: Mapping[str, Any]) -> dict[str, Any]:
     return told if len(told) > 3 else {}
 
 
+def _check_told(record: Mapping[str, Any]) -> None:
+    """Refuse what no run tells of a cell, so that who reads it need not ask again."""
+    for key, kind in _TOLD.items():
+        if key in record and not isinstance(record[key], kind):
+            raise ValueError(f"{key} of a cell is of type {type(record[key]).__name__}")
+    if not all(isinstance(text, str) for text in record.get("warnings", ())):
+        raise ValueError("a warning of a cell is no text")
+
+
 def told_of_cells(
     dataset: str,
     names: Sequence[str],
@@ -222,6 +245,9 @@ def told_of_cells(
     told : iterable of mapping
         Records; of several on one cell the last counts.
     """
+    told = [*told]
+    for record in told:
+        _check_told(record)
     latest = {(r["strategy"], r["repeat"], r["fold"]): r for r in told}
     words = [one.word for one in Status]
     for s, repeat, fold in np.argwhere(status != Status.MISSING).tolist():

@@ -32,13 +32,13 @@ def escape(text: str) -> str:
     >>> print(escape("K_Neighbours: 50 % of $x^2$"))
     K\_Neighbours: 50 \% of \$x\textasciicircum{}2\$
     """
-    return "".join(_SPECIAL.get(sign, sign) for sign in text)
+    return "".join(_SPECIAL.get(sign, sign) for sign in " ".join(text.split()))
 
 
 def as_latex(report: Report) -> str:
     """Give the summary and all pairs of each section, with sentences and notes as comments."""
     lines = [
-        f"% {report.study.name}: \\input this file; it needs "
+        f"% {' '.join(report.study.name.split())}: \\input this file; it needs "
         "\\usepackage[T1]{fontenc}, {textcomp}, {booktabs} and {longtable}.",
         *_comments(report.state.lines),
     ]

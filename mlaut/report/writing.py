@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -20,6 +21,8 @@ __all__ = ["as_markdown", "as_text", "write_report"]
 
 _READ = ("summary", "losses", "missing cells")
 _MOST_ROWS = 60
+_MARKS = "\\`[<|"
+_FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"  # the last four are the wide forms of the first
 
 
 def as_text(report: Report) -> str:
@@ -37,20 +40,53 @@ def as_text(report: Report) -> str:
 
 def as_markdown(report: Report) -> str:
     """Give the same as Markdown."""
-    lines = [f"# {report.study.name}", "", *_state(report)]
+    lines = [f"# {_marked(report.study.name)}", "", *map(_marked, _state(report))]
     for name, table in _failures(report):
         lines += ["", f"## {name}", "", _tabulate(table, "github")]
     for section in report.sections:
-        lines += ["", f"## {section.title}", "", *section.sentences]
+        lines += ["", f"## {_marked(section.title)}", "", *map(_marked, section.sentences)]
         for name, table in _read_tables(section):
             lines += ["", f"### {name}", "", _tabulate(table, "github")]
-        lines += ["", *(f"- {note}" for note in section.notes)]
+        lines += ["", *(f"- {_marked(note)}" for note in section.notes)]
     return "\n".join(lines) + "\n"
 
 
 def as_csv(report: Report) -> str:
     """Give the summary of the first section as CSV, unrounded."""
-    return report.sections[0].tables["summary"].to_csv()
+    return _csv(report.sections[0].tables["summary"])
+
+
+def _csv(table: pd.DataFrame) -> str:
+    """Write a table as CSV in which no text is a formula; numbers are as they are."""
+    safe = table.map(_no_formula)
+    safe.columns, safe.index = map(_labels_without_formula, (table.columns, table.index))
+    return safe.to_csv()
+
+
+def _labels_without_formula(labels: pd.Index) -> pd.Index:
+    of_one = labels.map(
+        lambda label: (
+            tuple(map(_no_formula, label)) if isinstance(label, tuple) else _no_formula(label)
+        )
+    )
+    return of_one.set_names(labels.names) if len(labels) else labels
+
+
+def _no_formula(value: Any) -> Any:
+    """Put an apostrophe before a text that a spreadsheet would compute, as in ``=HYPERLINK(...)``.
+
+    Examples
+    --------
+    >>> [_no_formula(value) for value in ("=1+1", "\uff1d1", "-0.5", -0.5, "a-b")]
+    ["'=1+1", "'\uff1d1", '-0.5', -0.5, 'a-b']
+    """
+    if not isinstance(value, str) or not value or value[0] not in _FORMULA:
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return "'" + value
+    return value
 
 
 def _as_html(report: Report) -> str:
@@ -101,7 +137,7 @@ def write_report(report: Report, path: str | os.PathLike[str]) -> tuple[Path, ..
                 "change the name's ending"
             )
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_ENDINGS[path.suffix](report), encoding="utf-8")
+        _write(path, _ENDINGS[path.suffix](report))
     except OSError as error:
         raise AnalysisError(
             f"{path}: cannot be written ({error.strerror}); name another place"
@@ -115,16 +151,31 @@ def _write_folder(report: Report, folder: Path) -> Iterator[Path]:
         prefix = "" if len(report.sections) == 1 else section.title.split()[0] + "-"
         for name, table in section.tables.items():
             path = folder / f"{prefix}{name.replace(' ', '-')}.csv"
-            table.to_csv(path)
+            _write(path, _csv(table))
             yield path
     for name, table in report.state.tables.items():
         path = folder / f"{name}.csv"
-        table.to_csv(path)
+        _write(path, _csv(table))
         yield path
     for name in _IN_A_FOLDER:
         path = folder / name
-        path.write_text(_ENDINGS[path.suffix](report), encoding="utf-8")
+        _write(path, _ENDINGS[path.suffix](report))
         yield path
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")  # halves of characters
+
+
+def _marked(text: str) -> str:
+    r"""Write text so that Markdown shows it as it is, in one line.
+
+    Examples
+    --------
+    >>> print(_marked("<b> [a](b) | p < 0.05"))
+    \<b> \[a](b) \| p \< 0.05
+    """
+    return "".join("\\" + sign if sign in _MARKS else sign for sign in " ".join(text.split()))
 
 
 def _state(report: Report) -> tuple[str, ...]:
@@ -146,9 +197,10 @@ def _tabulate(table: pd.DataFrame, form: str) -> str:
     from tabulate import tabulate
 
     shown = table.iloc[:_MOST_ROWS].map(number).astype(str)
+    told = _marked if form == "github" else str
     text = tabulate(
-        shown.reset_index().to_numpy().tolist(),
-        headers=[str(name or "") for name in [*table.index.names, *table.columns]],
+        [[told(str(cell)) for cell in row] for row in shown.reset_index().to_numpy().tolist()],
+        headers=[told(str(name or "")) for name in [*table.index.names, *table.columns]],
         tablefmt=form,
         disable_numparse=True,
     )

@@ -1,5 +1,6 @@
 """The forms of a report: text, Markdown, CSV and LaTeX."""
 
+import csv
 import re
 import shutil
 import subprocess
@@ -54,7 +55,11 @@ def test_an_unknown_ending_and_a_place_that_cannot_be_written(report, tmp_path):
 def test_text_and_markdown_say_the_same(report, tmp_path):
     write_report(report, tmp_path / "r.txt")
     write_report(report, tmp_path / "r.md")
-    for told in (tmp_path / "r.txt").read_text(), (tmp_path / "r.md").read_text():
+    marked = (tmp_path / "r.md").read_text()
+    assert r"50% & \<b>$x$\</b> #{~}^\\ " in marked
+    assert r"ValueError: \<b>no\</b> & no" in marked
+    shown = re.sub(r"\\([\\`\[<|])", r"\1", marked)  # as Markdown reads it
+    for told in (tmp_path / "r.txt").read_text(), shown:
         assert all(sentence in told for sentence in report.sections[0].sentences)
         assert "ValueError: <b>no</b> & no" in told
 
@@ -102,3 +107,26 @@ def test_the_demo_ends_by_naming_the_page(report, tmp_path, monkeypatch):
     page = tmp_path / "report" / "report.html"
     assert told.output.splitlines()[-1] == f"The report:     {page}  (open it in a browser)"
     assert page.exists()
+
+
+def test_no_text_of_a_study_is_a_formula_in_a_spreadsheet(tmp_path):
+    names = ['=HYPERLINK("http://x","y")', "+1+1", "@SUM(A1)", "-good", "plain - one"]
+    made = make_report(made_up_study(tmp_path / "s.h5", names, ["=a", "-1", "b"]))
+    for path in write_report(made, tmp_path / "out"):
+        if path.suffix == ".csv":
+            with path.open(newline="") as file:
+                cells = [cell for row in csv.reader(file) for cell in row]
+            assert not [c for c in cells if c[:1] in tuple("=+-@") and not _is_number(c)], path
+    losses = pd.read_csv(tmp_path / "out" / "losses.csv", index_col=0, dtype=str)
+    assert set(losses) == {*("'" + name for name in names[:4]), "plain - one"}
+    assert set(losses.index) == {"'=a", "-1", "b"}  # a number is no formula
+    expected = made.sections[0].tables["losses"]
+    assert losses.map(float).to_numpy().tolist() == expected.to_numpy().tolist()
+
+
+def _is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

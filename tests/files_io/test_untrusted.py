@@ -1,0 +1,283 @@
+"""Files of unknown source: nothing outside of them is opened, and nothing fills the memory.
+
+Each hostile file is sealed as a whole one would be: who makes it can run MLaut too.
+"""
+
+import contextlib
+import os
+import resource
+import shutil
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+from studies import entry, outcome, strategy
+
+from mlaut.errors import MlautError, StoreError
+from mlaut.experiments import study_status, verify_study
+from mlaut.experiments.status import unfinished
+from mlaut.files_io import FilesIO, Study, accept_changes, merge_studies
+from mlaut.files_io.seal import LIST, write_seal
+from mlaut.files_io.study_arrays import put_json
+from mlaut.report import make_report
+
+IRIS = "experiments/predictions/iris"
+LARGE = 2**40
+
+
+@pytest.fixture
+def study(tmp_path):
+    made = Study(tmp_path / "study.h5")
+    made.save_splits([entry("iris", n_rows=30)])
+    made.allocate([strategy("tree"), strategy("svc")])
+    with made.writing({"seed": 0}) as writer:
+        for name in ("tree", "svc"):
+            for fold in range(2):
+                writer.write(outcome(entry("iris", n_rows=30), name, 0, fold))
+    shutil.copytree(tmp_path, tmp_path / "other")
+    return made
+
+
+def change(study, how):
+    """Change a study as its maker could, and seal it, whatever it has become."""
+    with h5py.File(study.path, "r+") as file:
+        how(file)
+        del file[LIST]
+        item = file.create_dataset(LIST, data=np.zeros((1, 2), "u8"))
+        offset = item.id.get_offset()
+    write_seal(study.path, offset, 0)
+
+
+USES = {
+    "status": lambda path: (study_status(path), unfinished(path)),
+    "report": make_report,
+    "verify": lambda path: str(verify_study(path)),
+    "merge": lambda path: merge_studies(
+        [path, path.parent / "other" / path.name], path.parent / "merged.h5"
+    ),
+    "models": lambda path: [record.get("model") for record in Study(path).details("iris")],
+    "input": lambda path: FilesIO(path).list_datasets(),
+}
+
+
+def told_by_all(study):
+    """Use a study in every way that a study of unknown source may be used; give what is told."""
+    said = {}
+    for name, use in USES.items():
+        try:
+            said[name] = str(use(study.path))
+        except MlautError as error:
+            said[name] = str(error)
+            assert "\n" not in said[name]
+    return said
+
+
+def _replace(name, make):
+    def how(file):
+        if name in file:
+            del file[name]
+        make(file, name)
+
+    return how
+
+
+def _external(file, name):
+    file[name] = h5py.ExternalLink("secret.h5", "/secret")
+
+
+def _external_storage(file, name):
+    file.create_dataset(name, (30,), "i4", external=[("secret.h5", 0, h5py.h5f.UNLIMITED)])
+
+
+def _virtual(file, name):
+    layout = h5py.VirtualLayout((30,), "i4")
+    layout[:] = h5py.VirtualSource("secret.h5", "secret", (30,))
+    file.create_virtual_dataset(name, layout)
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        (IRIS, _external),
+        (f"{IRIS}/predictions", _external),
+        ("splits/iris/truth", _external),
+        ("splits/iris/truth", _external_storage),
+        ("splits/iris/truth", _virtual),
+        (f"{IRIS}/status", _external_storage),
+        (f"{IRIS}/details", _virtual),
+        (f"{IRIS}/details", lambda file, name: file.__setitem__(name, h5py.SoftLink("/splits"))),
+        ("splits/iris/more", lambda file, name: file.__setitem__(name, file["/"])),
+    ],
+)
+def test_nothing_outside_of_the_file_is_opened(study, name, make):
+    secret = study.path.with_name("secret.h5")
+    with h5py.File(secret, "w") as file:
+        file["secret"] = np.arange(30, dtype="i4")
+    change(study, _replace(name, make))
+    opened = secret.stat().st_atime_ns
+    os.utime(secret, ns=(1, 1))
+    said = told_by_all(study)
+    assert secret.stat().st_atime_ns == 1 < opened
+    refused = [text for text in said.values() if "do not trust this file" in text]
+    assert len(refused) >= 3, said
+    assert not study.path.with_name("merged.h5").exists()
+
+
+def _declared(file, name):
+    file.create_dataset(name, (LARGE,), "i4")
+
+
+def _chunked(file, name):
+    file.create_dataset(name, (LARGE,), "i4", chunks=(2**20,), compression="gzip")
+
+
+def _filled(file, name):
+    item = file.create_dataset(name, (2**38,), "u1", chunks=(2**22,), compression="gzip")
+    item[: 2**22] = 32
+
+
+def _of_any_length(file, name):
+    file.create_dataset(name, data=["[" * 1000] * 30, dtype=h5py.string_dtype())
+
+
+@pytest.mark.parametrize("make", [_external, _external_storage, _virtual])
+def test_sealing_follows_nothing_either(study, make):
+    with h5py.File(study.path.with_name("secret.h5"), "w") as file:
+        file["secret"] = np.arange(30, dtype="i4")
+    with h5py.File(study.path, "r+") as file:
+        _replace(f"{IRIS}/status", make)(file)
+    before = study.path.read_bytes()
+    with contextlib.suppress(StoreError):
+        accept_changes(study.path)
+        before = None
+    if make is _external:
+        assert study.path.read_bytes() == before
+    with pytest.raises(MlautError):
+        study.status("iris")
+
+
+@pytest.mark.parametrize("make", [_declared, _chunked, _filled, _of_any_length])
+@pytest.mark.parametrize("name", ["splits/iris/truth", f"{IRIS}/details", f"{IRIS}/status",
+                                  "splits/iris/about", "experiments/strategies"])  # fmt: skip
+def test_a_bomb_is_told_and_not_read(study, name, make):
+    change(study, _replace(name, make))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    said = told_by_all(study)
+    assert len([text for text in said.values() if str(study.path) in text]) >= 4, said
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 200 * 1024  # KiB; the smallest of the bombs is 256 GiB
+
+
+def test_a_table_that_declares_more_than_is_stored_is_told(tmp_path):
+    io = FilesIO(tmp_path / "input.h5", mode="a")
+    frame = pd.DataFrame({"a": np.arange(9.0), "y": list("abcabcabc")})
+    path = io.save_pandas_dataset(frame, metadata={"class_name": "y", "dataset_name": "t"})
+    with h5py.File(io.path, "r+") as file:
+        del file[path + "/table/body/0/values"]
+        file.create_dataset(path + "/table/body/0/values", (1, LARGE), "f8", chunks=(1, 2**20))
+    accept_changes(io.path)
+    with pytest.raises(
+        StoreError, match=r"/t/table needs 8,796,093,022,334 bytes, more than half of the memory"
+    ):
+        io.load_dataset(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"[" * 10**6, b'{"a":' * 10**6, b"[]" * 10, b"\xff\xfe", b"3", b"NaN", b'["a", 1]', b"[1e999]",
+     b'[{"strategy": ["x"], "repeat": 0, "fold": 0}]',
+     b'[{"strategy": "tree", "repeat": 0, "fold": 0, "reason": ["x"]}]',
+     b'[{"strategy": "tree", "repeat": 0, "fold": 0, "warnings": [1]}]',
+     b'[{"strategy": "tree", "repeat": 0, "fold": 0, "model": "../x"}]',
+     b'[{"name": 3, "fingerprint": "", "identity": {}}]', b'[{"id": 3, "started": "now"}]',
+     b'[{"name": "\\ud800", "fingerprint": ""}]'],
+    ids=lambda text: repr(text[:12]),
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "name", [f"{IRIS}/details", f"{IRIS}/strategies", "experiments/strategies", "experiments/runs",
+             "splits/iris/about", "splits/iris/classes"]
+)  # fmt: skip
+def test_json_of_any_kind_is_read_or_told_in_one_line(study, name, text):
+    def put(file, name):
+        data = np.frombuffer(text, dtype=np.uint8)
+        file.create_dataset(name, data=data, compression="gzip", chunks=True)
+
+    change(study, _replace(name, put))
+    told_by_all(study)
+
+
+def test_more_json_than_anything_needs_is_told(study):
+    def put(file, name):
+        item = file.create_dataset(name, (2**28 + 1,), "u1", chunks=(2**22,), compression="gzip")
+        for start in range(0, 2**28, 2**26):
+            item[start : start + 2**26] = ord(" ")
+
+    change(study, _replace("experiments/runs", put))
+    with pytest.raises(StoreError, match="has 268,435,457 bytes of JSON, which nothing needs"):
+        _ = study.runs
+
+
+def test_ways_that_multiply_are_not_walked(tmp_path):
+    path = tmp_path / "ways.h5"
+    with h5py.File(path, "w") as file:
+        group = file.create_group("0")
+        for _ in range(60):
+            group["b"] = group.create_group("a")
+            group = group["a"]
+    with pytest.raises(StoreError, match="is a second name of a group"):
+        FilesIO(path)
+
+
+def test_a_second_name_of_an_array_is_not_refused(tmp_path):
+    path = tmp_path / "other.h5"
+    with h5py.File(path, "w") as file:
+        file["x"] = np.arange(3)
+        file["y"] = file["x"]
+    assert FilesIO(path).list_datasets() == ([], [])
+
+
+@pytest.mark.parametrize("name", ["study.h5", "study.h5.journal"])
+def test_a_pipe_is_not_waited_for(study, name):
+    place = study.path.with_name(name)
+    place.unlink(missing_ok=True)
+    os.mkfifo(place)
+    with pytest.raises(StoreError, match="a pipe or a device, and must be a file"):
+        make_report(study.path)
+    told_by_all(study)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"dataset": "iris"},
+        {"dataset": ["iris"]},
+        {"dataset": "iris", "strategy": "tree", "repeat": 9, "fold": 0, "status": "done"},
+        {"dataset": "none", "strategy": "x", "repeat": 0, "fold": 0, "status": "error"},
+        {"run": 3},
+        3,
+    ],
+)
+def test_a_journal_that_tells_nonsense_is_told_in_one_line(study, record):
+    from mlaut.files_io.journal import Journal
+
+    journal = Journal(study.journal_path, study.id)
+    journal.append(record, {})
+    journal.close()
+    told_by_all(study)
+
+
+def test_the_input_that_a_study_names_is_opened_below_its_folder_only(study, tmp_path):
+    """A study could otherwise have `verify` open any file."""
+    elsewhere = tmp_path.parent / f"{tmp_path.name}-input.h5"
+    FilesIO(elsewhere, mode="a")
+    runs = [{"id": "a", "seed": 0, "input": f"../{elsewhere.name}"}]
+    change(study, lambda file: put_json(file, "experiments/runs", runs))
+    told = verify_study(study.path)
+    assert not [what for _, what in told.problems if str(elsewhere) in what]
+    assert told.unchecked == (
+        f"the datasets were not looked at: the study says that they are in ../{elsewhere.name}, "
+        "outside of its folder; name them with --input (hdf5_input_io)"
+    )
+    assert told.unchecked in str(told)
+    assert told.to_dict()["unchecked"] == told.unchecked
