@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLASSIFICATION",
+    "NOT_PLANNED",
     "REGRESSION",
     "TASKS",
     "TRAIN_ONLY",
@@ -35,6 +36,8 @@ __all__ = [
 CLASSIFICATION = "Classification"
 REGRESSION = "Regression"
 TASKS = (CLASSIFICATION, REGRESSION)
+
+NOT_PLANNED = "not planned"  # why a strategy has no cells on a dataset
 
 TRAIN_ONLY = -1
 UNUSED = -2

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mlaut.analysis.score_base import MLautScore
+from mlaut.analysis.score_base import IN_TARGET_UNITS, MLautScore
 from mlaut.errors import AnalysisError
 from mlaut.records import CLASSIFICATION, REGRESSION, Block
 
@@ -284,6 +284,7 @@ class LossRMSE(MLautScore):
     greater_is_better = False
     bounds = (0.0, np.inf)
     undefined = "the loss is not finite"
+    incomparable = IN_TARGET_UNITS
 
     def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
         """Score one test set."""

@@ -33,12 +33,19 @@ Tests = dict[tuple[str, str], TestResult]
 
 
 class Errors(dict[str, pd.Series]):
-    """Loss of each strategy by dataset, with the `Results` it was taken from in ``results``."""
+    """Loss of each strategy by dataset, with the `Results` it was taken from in ``results``.
+
+    It shows itself under the name of the loss, for example ``1 - roc_auc``.
+    """
 
     def __init__(self, results: Results) -> None:
-        losses = results.losses
-        super().__init__({str(name): losses[name] for name in losses.columns})
+        losses, name = results.losses, results.metric.loss_name
+        super().__init__({str(s): losses[s].rename(f"{name} of {s}") for s in losses.columns})
         self.results = results
+
+    def __repr__(self) -> str:
+        table = pd.DataFrame(dict(self)).rename_axis(columns=self.results.metric.loss_name)
+        return f"{self.results.metric.loss_name}, lower is better:\n{table}"
 
 
 class AnalyseResults:
@@ -125,26 +132,34 @@ class AnalyseResults:
     ) -> tuple[Errors, dict[str, pd.Series], pd.DataFrame]:
         """Give the error of each strategy on each dataset.
 
+        Errors are for the tests. To read scores in the metric's own direction, take
+        ``results(metric).scores``.
+
         Parameters
         ----------
         metric : str or MLautScore
-            An error is the loss form of the metric: for accuracy 1 - accuracy. Lower is better.
+            An error is the loss form of the metric: for accuracy 1 - accuracy, for R2 1 - R2. Lower
+            is better. Its name is on every table that is returned.
         estimators : strategies or names, optional
             Default all that were tried.
 
         Returns
         -------
         errors_per_estimator : dict of str to Series
-            By strategy, with the datasets as index.
+            By strategy, with the datasets as index; a Series is named ``"<loss> of <strategy>"``.
         errors_per_dataset_per_estimator : dict of str to Series
-            By dataset, with the strategies as index.
+            By dataset, with the strategies as index; named ``"<loss> on <dataset>"``.
         errors_per_dataset_per_estimator_df : DataFrame
-            Rows are datasets, columns are strategies. NaN where a cell is missing.
+            Rows are datasets, columns are strategies; the axis of the columns has the name of the
+            loss. NaN where a cell is missing.
         """
         results = self.results(metric, estimators)
+        loss = results.metric.loss_name
         table = results.losses
-        per_dataset = {str(name): table.loc[name] for name in table.index}
-        return Errors(results), per_dataset, table
+        per_dataset = {
+            str(name): table.loc[name].rename(f"{loss} on {name}") for name in table.index
+        }
+        return Errors(results), per_dataset, table.rename_axis(columns=loss)
 
     def average_training_time(self, estimators: Any = None) -> pd.DataFrame:
         """Give the mean seconds of each strategy over the cells that were done.
@@ -222,12 +237,15 @@ class AnalyseResults:
         Returns
         -------
         DataFrame
-            By strategy: average, std_error, low, high.
+            By strategy: average, std_error, low, high. The axis of the columns has the name of the
+            loss; ``attrs["notes"]`` has what must be known to read the numbers.
         """
         table = mean_estimates(
             self._complete(errors), scenario=scenario, method=method, confidence=confidence
         )
-        return table.frame.rename(columns={"value": "average", "standard_error": "std_error"})
+        frame = table.frame.rename(columns={"value": "average", "standard_error": "std_error"})
+        frame.attrs["notes"] = table.notes_text()
+        return frame.rename_axis(columns=table.metric)
 
     def ranks(self, errors: Any) -> pd.DataFrame:
         """Give the average rank of each strategy with standard error and interval, best first."""
@@ -239,7 +257,8 @@ class AnalyseResults:
         It is the mean difference of errors over the standard deviation of the differences; below 0
         the row is better. MLaut's own code took the unpaired one.
         """
-        return frequentist.t_test(self._complete(errors)).table("Cohen's d (paired)")
+        pairs = frequentist.t_test(self._complete(errors))
+        return pairs.table("Cohen's d (paired)").rename_axis(columns=f"d of {pairs.metric}")
 
     # ---------------------------------------------------------------------- tests
 
@@ -252,7 +271,8 @@ class AnalyseResults:
             For each pair once.
         table : DataFrame
             Rows are strategies; columns are pairs of a strategy and ``"t_stat"`` or ``"p_val"``:
-            row against column.
+            row against column, so a statistic below 0 says that the row has the smaller loss. The
+            second axis of the columns has the name of the loss.
         """
         return self._tests(errors, frequentist.t_test, "t_stat", alternative=alternative)
 
@@ -342,7 +362,7 @@ class AnalyseResults:
     # -------------------------------------------------------------------- figures
 
     def plot_boxcharts(self, errors: Any) -> Figure:
-        """Draw the errors of each strategy over datasets as boxes; see `mlaut.analysis.plots`."""
+        """Draw the scores of each strategy over datasets as boxes; see `mlaut.analysis.plots`."""
         from mlaut.analysis.plots import box_plot
 
         return box_plot(self._complete(errors))
@@ -366,7 +386,8 @@ class AnalyseResults:
             {statistic: pairwise.statistics, "p_val": pairwise.p_values}, axis="columns"
         ).swaplevel(axis="columns")
         columns = [(name, part) for name in pairwise.strategies for part in (statistic, "p_val")]
-        return {pair: pairwise.pair(*pair) for pair in pairwise.pairs}, table[columns]
+        table = table[columns].rename_axis(columns=["against", pairwise.metric])
+        return {pair: pairwise.pair(*pair) for pair in pairwise.pairs}, table
 
 
 _PHASES = ["tuning", "fitting", "predicting"]

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mlaut.analysis.score_base import MLautScore
+from mlaut.analysis.score_base import IN_TARGET_UNITS, MLautScore
 from mlaut.errors import AnalysisError
 from mlaut.records import CLASSIFICATION, REGRESSION
 
@@ -62,6 +62,7 @@ class _RegressionLoss(MLautScore):
     greater_is_better = False
     bounds = (0.0, np.inf)
     undefined = "the loss is not finite"
+    incomparable = IN_TARGET_UNITS
 
 
 class LossSquared(_RegressionLoss):

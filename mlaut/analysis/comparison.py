@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
+import numpy as np
 import pandas as pd
 
 from mlaut.analysis.bayesian import EQUIVALENT, bayesian_sign_test, bayesian_signed_rank_test
 from mlaut.analysis.corrections import adjust_pairs
 from mlaut.analysis.frequentist import sign_test, t_test, trinomial_test, wilcoxon_test
 from mlaut.analysis.intervals import mean_estimates
-from mlaut.analysis.missing import treat_missing
+from mlaut.analysis.missing import treat_missing, with_means
+from mlaut.analysis.numerics import RELATIVE_NOISE
 from mlaut.analysis.pair_probabilities import BETTER, poisson_binomial_test
 from mlaut.analysis.portmanteau import aligned_ranks_test, friedman_test, quade_test
 from mlaut.analysis.ranks import (
@@ -42,13 +44,16 @@ class Comparison(Shown):
     correction : str
         Of the p-values of all pairs.
     estimates : mapping of str to ResultTable
-        Mean losses by scenario: ``"(c)"``, and ``"(a)"`` where the point losses are known.
+        Means of the metric, in its own direction, by scenario: ``"(c)"``, and ``"(a)"`` where the
+        point losses are known. Of all strategies, or of those without missing cells where such
+        cells count as last; empty where means over datasets say nothing.
     ranks : ResultTable
     portmanteau : mapping of str to TestResult
         ``"Friedman F"``, ``"Friedman chi2"``, ``"Quade"``, ``"aligned ranks"``.
     pairs : mapping of str to Pairwise
         ``"t"``, ``"Wilcoxon"``, ``"sign"``, ``"trinomial"``, with corrected p-values (the raw ones
-        in ``"p (unadjusted)"``), and ``"Nemenyi"``.
+        in ``"p (unadjusted)"``), and ``"Nemenyi"``. ``"t"`` is there for the strategies that have
+        estimates.
     bayesian : mapping of str to Pairwise
         Probabilities in place of p-values: ``"Bayesian sign"``, ``"Bayesian signed rank"``, and of
         a study with a metric of zeros and ones also ``"Poisson binomial"``.
@@ -80,10 +85,35 @@ class Comparison(Shown):
         for name, table in tables.items():
             for note in table.notes_text():
                 about.setdefault(note, []).append(name)
-        return tuple(
+        told = (
             note if len(names) == len(tables) else f"{', '.join(names)}: {note}"
             for note, names in about.items()
         )
+        return (*self._notes_on_means(), *told)
+
+    def _notes_on_means(self) -> tuple[str, ...]:
+        """Say why means and t-tests are left out, and which tests the scales reach all the same."""
+        why = self.results.incomparable
+        if self.results.metric.incomparable and why:
+            return (
+                f"means over datasets do not compare ({why}), so there is no mean and no t-test; "
+                f"{_ORDERED} compare differences of several datasets: a dataset with a large unit "
+                "weighs most there, and nothing in ranks and signs",
+            )
+        if why:
+            n = len(self.mean_strategies)
+            return (f"means and t-tests are of the {n} strategies without missing cells: {why}",)
+        return ()
+
+    @property
+    def mean_strategies(self) -> tuple[str, ...]:
+        """Those that have a mean over datasets, in the order of the results."""
+        return tuple(self.estimates["(c)"].frame.index) if "(c)" in self.estimates else ()
+
+    @property
+    def leading(self) -> str:
+        """Name of the test of pairs to look at first: one that the scales of datasets suit."""
+        return "trinomial" if self.results.metric.incomparable else "Wilcoxon"
 
     def title(self) -> str:  # noqa: D102 - inherited
         return f"Comparison of {self.results.title()}, scenario (c)"
@@ -91,16 +121,47 @@ class Comparison(Shown):
     def to_frame(self) -> pd.DataFrame:
         """Give one row a pair; columns are pairs of a test and its numbers."""
         every = {**self.pairs, **self.bayesian}
-        return pd.concat({name: pairs.to_frame() for name, pairs in every.items()}, axis=1)
+        index = self.pairs["Nemenyi"].to_frame().index
+        frames = {name: pairs.to_frame().reindex(index) for name, pairs in every.items()}
+        return pd.concat(frames, axis=1)
+
+    def effect(self, test: str, name: str) -> pd.DataFrame:
+        """Return an effect size of every pair, in the metric's own direction.
+
+        Parameters
+        ----------
+        test : str
+            A key of ``pairs``.
+        name : str
+            Of one of its effects, for example ``"mean difference"``.
+
+        Returns
+        -------
+        DataFrame
+            A row a pair: the effect of the first against the second, and the ends of its interval
+            (``low``, ``high``). A difference of accuracies above 0 says that the first is better,
+            a difference of losses below 0. NaN for pairs that the test leaves out.
+        """
+        frame = self.pairs[test].to_frame().reindex(self.pairs["Nemenyi"].to_frame().index)
+        table = frame.reindex(columns=[name + end for end in _ENDS.values()])
+        table.columns = pd.Index(_ENDS)
+        if name in _OF_LOSSES and self.results.metric.greater_is_better:
+            table = -table.rename(columns={"low": "high", "high": "low"})[table.columns]
+        return table
+
+    def effect_name(self, name: str) -> str:
+        """Return the name of an effect size with the metric that it is a difference of."""
+        return f"{name} of {self.results.metric.name}" if name in _OF_LOSSES else name
 
     def display_frame(self) -> pd.DataFrame:
         """Give what is shown: one row a pair, p-values, main effects, and probabilities."""
         columns: dict[str, pd.Series] = {}
+        every = self.to_frame()
         for name, pairs in self.pairs.items():
-            frame = pairs.to_frame()
-            columns[f"p {name}"] = frame["p_value"].map(lambda p: p_text(p)[2:].removeprefix("= "))
+            columns[f"p {name}"] = every[name]["p_value"].map(_shown_p)
             effect = next(iter(pairs.effects))
-            columns.setdefault(effect, frame[effect].map(number))
+            value = self.effect(name, effect)["value"].map(number)
+            columns.setdefault(self.effect_name(effect), value)
         return pd.concat([pd.DataFrame(columns), self.probabilities().map(number)], axis=1)
 
     def probabilities(self) -> pd.DataFrame:
@@ -124,19 +185,40 @@ class Comparison(Shown):
 
     def sentences(self) -> tuple[str, ...]:
         """Say what was found, a sentence a finding."""
-        return (*self._on_average(), self._on_ranks(), *self._on_pairs())
+        return (*self._headline(), self._on_ranks(), *self._on_pairs())
 
     def sentence(self) -> str:
         """Say all that was found."""
         return " ".join(self.sentences())
 
-    def _on_average(self) -> list[str]:
-        mean = self.estimates["(c)"].frame
-        best = str(mean["value"].idxmin())
-        interval = f"[{number(mean.loc[best, 'low'])}, {number(mean.loc[best, 'high'])}]"
-        loss = self.results.metric.loss_name
-        found = f"{best} has the lowest mean {loss}, {number(mean.loc[best, 'value'])} {interval}"
-        return [f"Over {len(self.results.datasets)} datasets {found}, scenario (c)."]
+    def _headline(self) -> list[str]:
+        """Say which is best by the mean, or by ranks where some cells or all have no mean."""
+        gaps = "; ".join(self.results.gaps)
+        over = f"Over {len(self.results.datasets)} datasets" + (f" ({gaps})" if gaps else "")
+        if not self.results.incomparable:
+            return [f"{over} {self._best_mean()}, scenario (c)."]
+        rank = self.ranks.frame
+        best = _first_of(rank["average_rank"])
+        led = _led_by(best, len(rank), "best average rank", rank.rename(columns=_AS_VALUE))
+        said = [f"{over} {led}, scenario (c)."]
+        if self.results.metric.incomparable:
+            said.append(f"Means over datasets do not compare ({self.results.incomparable}).")
+        if self.mean_strategies:
+            of = f"Of the {len(self.mean_strategies)} strategies without missing cells"
+            said.append(f"{of} {self._best_mean()}, scenario (c).")
+        return said
+
+    def _best_mean(self) -> str:
+        """Say which strategies have the best mean; those that differ by rounding noise all do."""
+        frame, metric = self.estimates["(c)"].frame, self.results.metric
+        worse = -frame["value"] if metric.greater_is_better else frame["value"]
+        places = [self.results.strategies.index(name) for name in frame.index]
+        noise = RELATIVE_NOISE * self.results.noise_scale[:, places].mean(axis=0)
+        at = int(worse.argmin())
+        tied = (worse - worse.iloc[at]).to_numpy() <= np.maximum(noise, noise[at])
+        word = "highest" if metric.greater_is_better else "lowest"
+        best = [str(name) for name in frame.index[tied]]
+        return _led_by(best, len(frame), f"{word} mean {metric.name}", frame)
 
     def _on_ranks(self) -> str:
         friedman = self.portmanteau["Friedman F"]
@@ -144,18 +226,21 @@ class Comparison(Shown):
         if p > self.alpha:
             return f"Friedman's test does not show that average ranks differ ({p_text(p)})."
         rank = self.ranks.frame["average_rank"]
-        best = str(rank.index[0])
-        alike = next((group for group in self.groups if group[0] == best), ())
-        others = ", ".join(alike[1:])
+        best = _first_of(rank)
+        alike = next((group for group in self.groups if group[0] == best[0]), ())
+        others = ", ".join(name for name in alike if name not in best)
         told = f"not told apart from {others}" if others else "told apart from all others"
+        are = "is" if len(best) == 1 else "are"
         return (
-            f"Average ranks differ (Friedman, {p_text(p)}): {best} is best with "
+            f"Average ranks differ (Friedman, {p_text(p)}): {_listed(best)} {are} best with "
             f"{number(rank.iloc[0])}, {told} by Nemenyi's test."
         )
 
     def _on_pairs(self) -> list[str]:
         said = []
-        for name in ("t", "Wilcoxon", "trinomial"):
+        for name in _TESTS:
+            if name not in self.pairs:
+                continue
             frame = self.pairs[name].to_frame()
             shown = int((frame["p_value"] <= self.alpha).sum())
             said.append(f"{shown} of {len(frame)} pairs by the {_TESTS[name]}")
@@ -170,12 +255,51 @@ class Comparison(Shown):
         return told + "".join(part._repr_html_() for part in shown) + super()._repr_html_()
 
 
+# Effect sizes that are differences of losses: they change their sign with the metric's direction.
+_OF_LOSSES = (
+    "mean difference",
+    "Cohen's d (paired)",
+    "rank-biserial correlation",
+    "Hodges-Lehmann shift",
+)
+_ENDS = {"value": "", "low": " low", "high": " high"}
+_AS_VALUE = {"average_rank": "value"}
+_ORDERED = "the signed rank tests, Quade's test and the test of aligned ranks"
+_RANK_NOISE = 1e-9  # average ranks are multiples of 1 / (2 N): none that differ are so close
 _FIRST = {BETTER: "P(first better)", EQUIVALENT: "P(equivalent)"}
 _TESTS = {
     "t": "paired t-test",
     "Wilcoxon": "signed rank test",
     "trinomial": "trinomial test",
 }
+
+
+def _shown_p(p: float) -> str:
+    return "-" if np.isnan(p) else p_text(p)[2:].removeprefix("= ")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _first_of(ranks: pd.Series) -> list[str]:
+    """Return all strategies that have the best average rank."""
+    return [str(name) for name in ranks.index[ranks - ranks.min() <= _RANK_NOISE]]
+
+
+def _led_by(best: Sequence[str], n: int, what: str, frame: pd.DataFrame) -> str:
+    """Say who has the best of something, of ``n``, with the interval where it is one and the same.
+
+    ``frame`` has a row a strategy, with value, low and high.
+    """
+    told = [number(frame.loc[best[0], "value"])]
+    intervals = {f"[{number(frame.loc[b, 'low'])}, {number(frame.loc[b, 'high'])}]" for b in best}
+    told += intervals if len(intervals) == 1 else []
+    if len(best) == 1:
+        return f"{best[0]} has the {what}, {' '.join(told)}"
+    if len(best) == n:
+        return f"{_listed(best)} have the same {what.partition(' ')[2]}, {' '.join(told)}"
+    return f"{_listed(best)} share the {what}, {' '.join(told)}"
 
 
 def compare(
@@ -219,7 +343,11 @@ def compare(
     Returns
     -------
     Comparison
-        It shows itself as tables in a notebook; ``sentences()`` says what was found.
+        It shows itself as tables in a notebook; ``sentences()`` says what was found. Where means
+        over datasets say nothing (``results.incomparable``: a metric in the unit of each target,
+        metrics that differ between datasets) the mean and the t-test are left out, with a note,
+        and ranks lead. Where missing cells count as last, means and t-tests are of the strategies
+        without missing cells.
 
     Examples
     --------
@@ -227,12 +355,16 @@ def compare(
     >>> found = compare(Results.from_table(table, greater_is_better=False))
     >>> print(found.sentences()[0])
     Over 4 datasets A has the lowest mean loss, 0.2 [0.07008, 0.3299], scenario (c).
+    >>> equal = Results.from_table(table.assign(B=table["A"]), greater_is_better=False)
+    >>> print(compare(equal).sentences()[0])
+    Over 4 datasets A and B have the same mean loss, 0.2 [0.07008, 0.3299], scenario (c).
     """
     results = treat_missing(results, missing)
     table = average_ranks(results, confidence=confidence)
     cd = critical_difference(len(results.strategies), len(results.datasets), alpha=alpha)
+    valued = with_means(results)
     raw = {
-        "t": t_test(results, confidence=confidence),
+        **({"t": t_test(valued, confidence=confidence)} if _two(valued) else {}),
         "Wilcoxon": wilcoxon_test(results, confidence=confidence, **wilcoxon),
         "sign": sign_test(results, confidence=confidence),
         "trinomial": trinomial_test(results, confidence=confidence),
@@ -249,7 +381,7 @@ def compare(
         results=results,
         alpha=alpha,
         correction=correction,
-        estimates=_estimates(results, confidence),
+        estimates={} if valued is None else _estimates(valued, confidence),
         ranks=table,
         portmanteau=friedman
         | {"Quade": quade_test(results), "aligned ranks": aligned_ranks_test(results)},
@@ -272,13 +404,18 @@ def _bayesian(results: Results, rope: float, n_samples: int, seed: int) -> dict[
     return found
 
 
+def _two(results: Results | None) -> TypeGuard[Results]:
+    return results is not None and len(results.strategies) > 1
+
+
 def _have_errors(results: Results) -> bool:
     """Whether every cell has losses of single test points behind it, and none was filled in."""
     return results.variances is not None and bool(results.standard_errors.notna().all(axis=None))
 
 
 def _estimates(results: Results, confidence: float) -> dict[str, ResultTable]:
-    estimates = {"(c)": mean_estimates(results, confidence=confidence)}
+    how: dict[str, Any] = {"confidence": confidence, "as_scores": True}
+    estimates = {"(c)": mean_estimates(results, **how)}
     if _have_errors(results):
-        estimates["(a)"] = mean_estimates(results, scenario="(a)", confidence=confidence)
+        estimates["(a)"] = mean_estimates(results, scenario="(a)", **how)
     return estimates

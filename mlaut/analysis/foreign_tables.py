@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from mlaut.analysis.foreign import (
     value_column,
 )
 from mlaut.analysis.results import Results
+from mlaut.analysis.sources import TableMetric
 from mlaut.errors import AnalysisError
 from mlaut.files_io.tables import read_table
 
@@ -40,6 +42,7 @@ def _only(frame: pd.DataFrame, column: str, chosen: str | None, what: str) -> pd
 
 _OF_AMLB = {"acc": "accuracy", "balacc": "balanced_accuracy", "logloss": "log_loss"}
 _AMLB_LESS = {"logloss", "max_pce", "mean_pce", "mae", "mse", "msle", "rmse", "rmsle", "nrmse"}
+_MIXED = "tasks have metrics of their own"
 _AMLB_LESS |= {"mase", "smape", "mape", "wape", "wql", "mql", "sql", "ncrps"}
 
 
@@ -82,6 +85,7 @@ def read_automlbenchmark(
     frame = read_foreign(source, what, ["task", "framework", "fold"])
     frame = _only(frame, "constraint", constraint, f"the {what}")
     scores, name, greater, notes = _amlb_scores(frame, metric)
+    mixed = greater is True  # more of `result` is better, whatever the task's metric
     cells = pd.DataFrame(
         {
             "dataset": frame["task"],
@@ -102,7 +106,8 @@ def read_automlbenchmark(
     if cells.empty:
         raise AnalysisError(f"the {what} has no value of {metric!r}; choose another metric")
     cells, again = last_counts(cells)
-    return results_of_cells(cells, name, greater_is_better=greater, notes=[*notes, *again])
+    found = results_of_cells(cells, name, greater_is_better=greater, notes=[*notes, *again])
+    return replace(found, metric=TableMetric(name, True, _MIXED)) if mixed else found
 
 
 def _amlb_scores(

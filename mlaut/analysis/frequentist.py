@@ -109,6 +109,7 @@ mean difference -0.1125, 95 % interval [-0.2126, -0.01239], scenario (c).'
         statistic_name="t",
         df=float(n - 1),
         pair_notes=pairs.notes(constant & (t != 0), same) | pairs.notes(t == 0, EQUAL),
+        notes=results.notes_on_means(),
     )
 
 

@@ -243,7 +243,11 @@ def mean_estimates(
     else:
         estimate = _mean_of_unseen if scenario == "(c)" else _mean_of_seen
         interval = estimate(results, method, confidence)
-    notes = [*results.notes_text(), *_of_few(interval, scenario, method, len(results.datasets))]
+    notes = [
+        *results.notes_text(),
+        *results.notes_on_means(),
+        *_of_few(interval, scenario, method, len(results.datasets)),
+    ]
     frame = pd.DataFrame(
         _turned(interval, results, as_scores)._asdict(),
         index=pd.Index(results.strategies, name="strategy"),

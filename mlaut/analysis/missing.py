@@ -13,8 +13,9 @@ from mlaut.analysis.result_types import Pairwise, TestResult
 from mlaut.analysis.results import Results, position
 from mlaut.analysis.shown import Shown
 from mlaut.errors import AnalysisError
+from mlaut.records import NOT_PLANNED, Status
 
-__all__ = ["TREATMENTS", "Robustness", "treat_missing", "under_treatments"]
+__all__ = ["TREATMENTS", "Robustness", "treat_missing", "under_treatments", "with_means"]
 
 TREATMENTS = {
     "raise": "an error that says how many cells are missing, and which",
@@ -22,7 +23,12 @@ TREATMENTS = {
     "drop strategies": "strategies with a missing cell are left out",
     "worst": "a missing cell gets the largest loss that any strategy has there",
     "worst rank": "a missing cell gets a loss just above that, so that it ranks last",
+    "failures last": "a failed cell ranks last; datasets that were not run by all, and strategies "
+    "without any result, are left out",
 }
+_RANKS_ONLY = "a missing cell counts as last, which is a rank and no value"
+_NOT_RUN = (Status.MISSING.word, NOT_PLANNED)
+_MOST_NAMED = 3  # strategies in a sentence
 
 
 def treat_missing(results: Results, how: str = "raise") -> Results:
@@ -69,17 +75,44 @@ datasets wine; say how to treat them: missing='drop datasets', 'drop strategies'
     if how == "raise":
         results.complete()
     if how == "drop datasets":
-        return _without(results, "datasets", [bool(hole.any()) for hole in holes])
+        return _without(results, "datasets", np.any(holes, axis=(1, 2, 3)), _whose(results))
     if how == "drop strategies":
-        return _without(
-            results, "strategies", [s in _with_holes(results) for s in results.strategies]
-        )
+        return _without(results, "strategies", np.any(holes, axis=(0, 2, 3)), _whose(results))
     if how == "worst":
-        return _filled(results, _worst_seen(results), "the largest loss seen there")
+        seen = "the largest loss seen there"
+        return _filled(results, _worst_seen(results), seen, f"such cells get {seen}")
     if how == "worst rank":
-        return _filled(results, _above_worst(results), "a loss just above the largest seen there")
+        return _ranked_last(results)
+    if how == "failures last":
+        return _failures_last(results)
     stand_in = results.cell_losses[:, [results.strategies.index(how)]]
-    return _filled(results, stand_in, f"the loss of {how}")
+    return _filled(results, stand_in, f"the loss of {how}", f"{how} stands in")
+
+
+def with_means(results: Results) -> Results | None:
+    """Return the strategies whose means over datasets say something.
+
+    Parameters
+    ----------
+    results : Results
+        Complete.
+
+    Returns
+    -------
+    Results or None
+        All strategies; or, where missing cells count as last, those without a missing cell; or
+        None, where there are none or the scales of datasets do not compare.
+    """
+    if not results.incomparable:
+        return results
+    if results.imputed is None or not results.ranks_only:
+        return None
+    own = ~np.any(results.imputed, axis=(0, 2, 3))
+    valued = replace(results, ranks_only="", gaps=())
+    if valued.incomparable or not own.any():
+        return None
+    kept = [name for name, ok in zip(results.strategies, own, strict=True) if ok]
+    return valued.select(strategies=kept)
 
 
 def _check_known(results: Results, how: str) -> None:
@@ -105,7 +138,18 @@ def _with_holes(results: Results) -> list[str]:
     return [name for k, name in enumerate(results.strategies) if holes[:, k].any()]
 
 
-def _without(results: Results, what: str, drop: Sequence[bool]) -> Results:
+def _whose(results: Results) -> str:
+    """Say which strategies lack cells, and on how many datasets."""
+    holes = np.any(_holes(results), axis=(2, 3))
+    counts = {name: int(holes[:, k].sum()) for k, name in enumerate(results.strategies)}
+    told = [f"of {name} on {n}" for name, n in counts.items() if n]
+    more = len(told) - _MOST_NAMED
+    told = [*told[:_MOST_NAMED], f"of {more} more strategies"] if more > 0 else told
+    return f"no {results.metric.name} {', '.join(told)}"
+
+
+def _without(results: Results, what: str, drop: np.ndarray, why: str) -> Results:
+    """Leave datasets or strategies out; ``why`` stands in the first sentence of conclusions."""
     names = getattr(results, what)
     kept = [name for name, gone in zip(names, drop, strict=True) if not gone]
     if not kept:
@@ -113,12 +157,52 @@ def _without(results: Results, what: str, drop: Sequence[bool]) -> Results:
             f"every one of the {len(names)} {what} has a missing cell, so none would be left: "
             "choose 'worst' or a fallback strategy"
         )
+    if len(kept) == len(names):
+        return results
     gone = ", ".join(name for name, out in zip(names, drop, strict=True) if out)
-    note = f"{sum(drop)} of {len(names)} {what} left out for missing cells: {gone}"
+    count = f"{len(names) - len(kept)} of {len(names)} {what} left out"
     chosen = (
         results.select(datasets=kept) if what == "datasets" else results.select(strategies=kept)
     )
-    return replace(chosen, notes=(*results.notes, note))
+    return replace(
+        chosen,
+        notes=(*results.notes, f"{count} for missing cells: {gone}"),
+        gaps=(*results.gaps, f"{count}: {why}"),
+    )
+
+
+def _failures_last(results: Results) -> Results:
+    """Leave out what says nothing of anybody, and rank what failed last.
+
+    A cell that was not run says nothing of its strategy; one that failed does. A strategy that has
+    no result at all cannot be ranked, and would only add a rank to every other.
+    """
+    results = _without_empty(results)
+    not_run = np.zeros(results.cells.shape, dtype=bool)
+    for at, reason in results.reasons.items():
+        not_run[at] = reason in _NOT_RUN
+    results = _without(results, "datasets", np.any(not_run, axis=(1, 2, 3)), "not run by all")
+    nobody = np.any(np.isnan(results.cells).all(axis=1) & results.expected, axis=(1, 2))
+    name = results.metric.name
+    results = _without(results, "datasets", nobody, f"no strategy has {name} on all folds")
+    results = _without_empty(results)
+    return _ranked_last(results) if _holes(results).any() else results
+
+
+def _without_empty(results: Results) -> Results:
+    empty = np.all(np.isnan(results.cells), axis=(0, 2, 3))
+    names = ", ".join(name for name, none in zip(results.strategies, empty, strict=True) if none)
+    return _without(results, "strategies", empty, f"no {results.metric.name} of {names} anywhere")
+
+
+def _ranked_last(results: Results) -> Results:
+    filled = _filled(
+        results,
+        _above_worst(results),
+        "a loss just above the largest seen there",
+        "such cells count as last",
+    )
+    return replace(filled, ranks_only=_RANKS_ONLY)
 
 
 def _worst_seen(results: Results) -> np.ndarray:
@@ -141,8 +225,11 @@ def _below_best(results: Results) -> np.ndarray:
     return -_above_worst(replace(results, cell_losses=-results.cell_losses))
 
 
-def _filled(results: Results, values: np.ndarray, words: str) -> Results:
-    """Fill the missing cells with values that broadcast to all cells."""
+def _filled(results: Results, values: np.ndarray, words: str, gap: str = "") -> Results:
+    """Fill the missing cells with values that broadcast to all cells.
+
+    ``words`` say what a missing cell got; ``gap`` says it in the first sentence of conclusions.
+    """
     holes = _holes(results)
     losses = np.where(holes, values, results.cell_losses)
     empty = np.isnan(losses) & results.expected[:, None]
@@ -160,6 +247,7 @@ def _filled(results: Results, values: np.ndarray, words: str) -> Results:
         cell_losses=losses,
         reasons={},
         notes=(*results.notes, note),
+        gaps=(*results.gaps, f"{_whose(results)}: {gap or words}"),
         imputed=holes if results.imputed is None else holes | results.imputed,
     )
 
@@ -294,8 +382,8 @@ def under_treatments(
     for how in treatments:
         _check_known(results, how)
         try:
-            result = comparison(treat_missing(results, how))
-        except AnalysisError as error:
+            result = _of_treated(results, comparison, how)
+        except _NotApplicableError as error:
             not_applied[how] = str(error)
         else:
             columns[how] = conclusions(result, alpha)
@@ -303,7 +391,7 @@ def under_treatments(
     if bounds:
         try:
             columns |= _bounds(results, comparison, alpha)
-        except AnalysisError as error:
+        except _NotApplicableError as error:
             not_applied["bounds"] = str(error)
     keys = list(dict.fromkeys(key for column in columns.values() for key in column))
     index = (
@@ -323,12 +411,33 @@ def under_treatments(
     )
 
 
+class _NotApplicableError(AnalysisError):
+    """A treatment cannot be applied to these results, or leaves too little of them."""
+
+
+def _of_treated(results: Results, comparison: Callable[[Results], Any], how: str) -> Any:
+    try:
+        treated = treat_missing(results, how)
+    except AnalysisError as error:
+        raise _NotApplicableError(str(error)) from error
+    try:
+        return comparison(treated)
+    except AnalysisError as error:
+        if treated.cells.shape == results.cells.shape:  # nothing left out: the fault lies elsewhere
+            raise
+        raise _NotApplicableError(str(error)) from error
+
+
 def _bounds(
     results: Results, comparison: Callable[[Results], Any], alpha: float
 ) -> dict[str, Conclusions]:
     """Conclude with each strategy favoured in turn, where that makes a difference."""
     favoured = [None, *_with_holes(results)]
-    runs = {name: conclusions(comparison(_favouring(results, name)), alpha) for name in favoured}
+    try:
+        filled = {name: _favouring(results, name) for name in favoured}
+    except AnalysisError as error:
+        raise _NotApplicableError(str(error)) from error
+    runs = {name: conclusions(comparison(one), alpha) for name, one in filled.items()}
     if not all(isinstance(key, tuple) for key in runs[None]):
         return {f"best for {name or 'none'}": run for name, run in runs.items()}
     first, second = {}, {}

@@ -51,15 +51,15 @@ class NotebookFigure(Figure):
         return target.getvalue()
 
 
-def box_plot(results: Results, *, as_scores: bool = False) -> Figure:
-    """Draw the losses of each strategy over datasets, the smallest median on top.
+def box_plot(results: Results, *, as_scores: bool = True) -> Figure:
+    """Draw the scores of each strategy over datasets, the best median on top.
 
     Parameters
     ----------
     results : Results
         Missing values are left out of a strategy's box, and its label says how many.
-    as_scores : bool, default False
-        Draw scores as the metric defines them, in place of losses.
+    as_scores : bool, default True
+        Draw scores as the metric defines them; else losses.
 
     Returns
     -------

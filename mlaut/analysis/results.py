@@ -53,6 +53,12 @@ class Results(Shown):
         What was left out or filled in; every test repeats it.
     imputed : ndarray of bool, shape (N, K, R, F), or None
         Cells whose score is not theirs: it stands in for a missing one.
+    ranks_only : str
+        Why the scores that stand in are good for ranks within datasets alone; empty where they are
+        good for means too.
+    gaps : tuple of str
+        What was left out or filled in for missing cells, to stand in the first sentence of every
+        conclusion.
 
     Examples
     --------
@@ -83,6 +89,8 @@ True or False, or the name of a metric
     fingerprints: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
     imputed: np.ndarray | None = None
+    ranks_only: str = ""
+    gaps: tuple[str, ...] = ()
     load_block: Callable[[str], Block] | None = None
 
     def __post_init__(self) -> None:
@@ -232,6 +240,21 @@ True or False, or the name of a metric
     def losses(self) -> pd.DataFrame:
         """Mean loss of each strategy on each dataset, NaN where a cell of it is missing."""
         return self._frame(self._means[1])
+
+    @property
+    def incomparable(self) -> str:
+        """Why a mean over these datasets says nothing; empty where it says something."""
+        of_metric = self.metric.incomparable if len(self.datasets) > 1 else ""
+        if of_metric:
+            return f"{self.metric.name}: {of_metric}"
+        stands_in = self.imputed is None or bool(self.imputed.any())
+        return self.ranks_only if stands_in else ""
+
+    def notes_on_means(self) -> tuple[str, ...]:
+        """Return the notes of a result that averages over datasets."""
+        if not self.incomparable:
+            return ()
+        return (f"means over datasets do not compare ({self.incomparable}): take ranks",)
 
     @property
     def noise_scale(self) -> np.ndarray:

@@ -12,7 +12,7 @@ from sklearn.metrics import get_scorer
 from sklearn.utils.metaestimators import available_if
 
 from mlaut.analysis.average_losses import LossAbsolute, LossSquared
-from mlaut.analysis.score_base import MLautScore, labels_array
+from mlaut.analysis.score_base import IN_TARGET_UNITS, MLautScore, in_target_units, labels_array
 from mlaut.records import CLASSIFICATION, REGRESSION
 
 __all__ = ["scikit_score"]
@@ -41,7 +41,7 @@ class _Negative(MLautScore):
     def __init__(self, loss: MLautScore, name: str) -> None:
         self.of, self.name, self.task = loss, name, loss.task
         self.bounds = (-np.inf, 0.0)
-        self.undefined = loss.undefined
+        self.undefined, self.incomparable = loss.undefined, loss.incomparable
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         return -self.of.points(truth, predictions)
@@ -54,6 +54,7 @@ class _ScikitScore(MLautScore):
         self.scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
         self.name = str(scorer)
         if isinstance(scorer, str):
+            self.incomparable = IN_TARGET_UNITS if in_target_units(scorer) else ""
             upper = 0.0 if scorer.startswith("neg_") else 1.0
             self.bounds = (-np.inf, np.inf if scorer in _WITHOUT_UPPER_BOUND else upper)
             regression = "error" in scorer or scorer in _REGRESSION

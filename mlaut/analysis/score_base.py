@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,14 @@ import numpy as np
 from mlaut.errors import AnalysisError
 from mlaut.records import CLASSIFICATION, Block, Status
 
-__all__ = ["CellScores", "MLautScore", "labels_array"]
+__all__ = ["IN_TARGET_UNITS", "CellScores", "MLautScore", "in_target_units", "labels_array"]
+
+IN_TARGET_UNITS = "it is in the unit of each dataset's target"
+
+# How names of metrics end that are in the unit of the target, or in a power of it.
+_OF_TARGET = ("rmse", "mse", "mae", "absoluteerror", "squarederror", "maxerror", "poissondeviance")
+# What is divided by something in the same unit has none: relative, percentage and scaled errors.
+_UNITLESS = re.compile(r"relative|percent|scaled|normali[sz]ed|log|(nr|rr|n)mse$|(n|r)mae$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +65,10 @@ class MLautScore:
         Whether every point loss is 0 or 1, so that Wilson's interval and the Beta posterior apply.
     undefined : str
         Why the value of a test set can be NaN.
+    incomparable : str, default ""
+        Why a mean of values of different datasets says nothing, for example because they are in
+        the unit of each target; empty where it says something. R2 has no unit, so it has means,
+        though one dataset with a very low R2 can rule them.
 
     Examples
     --------
@@ -80,6 +92,7 @@ class MLautScore:
     encoded: bool = False
     zero_one: bool = False
     undefined: str = "the metric is not defined for this test set"
+    incomparable: str = ""
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """Score each test point.
@@ -260,3 +273,22 @@ def labels_array(classes: Sequence[Any]) -> np.ndarray:
     """Give the class labels as an array that keeps their type."""
     same_type = len({type(label) for label in classes}) <= 1
     return np.array(classes) if same_type else np.array(classes, dtype=object)
+
+
+def in_target_units(name: str) -> bool:
+    """Return whether a metric of this name is in the unit of the target, or in a power of it.
+
+    Parameters
+    ----------
+    name : str
+        As scikit-learn, Weka, sktime or the AutoML benchmark write it.
+
+    Examples
+    --------
+    >>> [in_target_units(name) for name in ("rmse", "neg_mean_absolute_error", "MeanSquaredError")]
+    [True, True, True]
+    >>> [in_target_units(name) for name in ("mape", "nrmse", "Relative_absolute_error", "accuracy")]
+    [False, False, False, False]
+    """
+    word = re.sub(r"[^a-z0-9]", "", name.lower())
+    return word.endswith(_OF_TARGET) and not _UNITLESS.search(word.removeprefix("neg"))

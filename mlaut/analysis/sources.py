@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.results import Results, position, positions
-from mlaut.analysis.score_base import CellScores, MLautScore
+from mlaut.analysis.score_base import IN_TARGET_UNITS, CellScores, MLautScore, in_target_units
 from mlaut.analysis.scores import metric as find_metric
 from mlaut.errors import AnalysisError
 from mlaut.files_io.study import Study
-from mlaut.records import UNUSED, Block, Status
+from mlaut.records import NOT_PLANNED, UNUSED, Block, Status
 
 __all__ = [
+    "TableMetric",
     "open_study",
     "results_from_blocks",
     "results_from_long",
@@ -151,7 +152,7 @@ def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore
         sizes[:, i, :r, :f] = one.n_test, one.n_train
         for k, name in enumerate(names):
             if name not in one.strategies:
-                reasons |= {(i, k, a, b): "not planned" for a in range(r) for b in range(f)}
+                reasons |= {(i, k, a, b): NOT_PLANNED for a in range(r) for b in range(f)}
                 continue
             s = one.strategies.index(name)
             cells[i, k, :r, :f] = one.scores.cells[s]
@@ -180,11 +181,12 @@ def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore
 # -------------------------------------------------------------------- tables
 
 
-class _TableMetric(MLautScore):
+class TableMetric(MLautScore):
     """A metric that is known by its values alone."""
 
-    def __init__(self, name: str, greater_is_better: bool) -> None:
+    def __init__(self, name: str, greater_is_better: bool, incomparable: str = "") -> None:
         self.name, self.greater_is_better = name, greater_is_better
+        self.incomparable = incomparable or (IN_TARGET_UNITS if in_target_units(name) else "")
 
 
 def results_from_table(
@@ -251,7 +253,7 @@ def results_from_long(
 def _metric_of_table(which: str | MLautScore, greater_is_better: bool | None) -> MLautScore:
     if greater_is_better is not None:
         name = which if isinstance(which, str) else which.name
-        return _TableMetric(name, bool(greater_is_better))
+        return TableMetric(name, bool(greater_is_better))
     try:
         return find_metric(which)
     except AnalysisError as error:

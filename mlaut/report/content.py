@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +22,11 @@ from mlaut.analysis import (
     mean_estimates,
     rank_table,
     treat_missing,
+    trinomial_test,
     under_treatments,
     wilcoxon_test,
 )
+from mlaut.analysis.missing import with_means
 from mlaut.analysis.retrained import retrained_mean_estimates
 from mlaut.analysis.sources import open_study
 from mlaut.errors import AnalysisError
@@ -42,7 +44,7 @@ _NO_BOUNDS = (
     "there are too many pairs to examine the best and the worst case of missing cells here: see "
     "mlaut.analysis.under_treatments"
 )
-_TREATMENTS = ("drop datasets", "worst")
+_TREATMENTS = ("worst rank", "drop datasets")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +67,7 @@ class Section:
     comparison : Comparison or None
         None where there are fewer than two strategies or datasets to compare.
     estimates : mapping of str to ResultTable
-        Mean losses by scenario, as far as the results allow.
+        Means of the metric, in its own direction, by scenario, as far as the results allow.
     robustness : Robustness or None
         Whether missing cells change a conclusion; None where none is missing or nothing can be
         compared.
@@ -117,7 +119,7 @@ def make_report(
     study: str | os.PathLike[str] | Study | FilesIO,
     metric: str | None = None,
     *,
-    missing: str = "drop datasets",
+    missing: str = "failures last",
 ) -> Report:
     """Say what may be concluded from a study; also while it runs.
 
@@ -128,10 +130,11 @@ def make_report(
     metric : str, optional
         As `mlaut.analysis.metric` knows it. Default accuracy for classification and R2 for
         regression, in a section each.
-    missing : str, default "drop datasets"
+    missing : str, default "failures last"
         Treatment of missing cells (`mlaut.analysis.treat_missing`); what it does is said in the
-        notes of each section. Where leaving out datasets or strategies would leave none, the
-        report has the scores and compares nothing.
+        first sentence and in the notes of each section. By default a strategy ranks last where it
+        failed, so that no failure makes it look better. Where leaving out datasets or strategies
+        would leave none, the report has the scores and compares nothing.
 
     Returns
     -------
@@ -163,16 +166,17 @@ def _metrics(state: State) -> list[str]:
 def _section(study: Study, metric: str, missing: str) -> Section:
     scored = Results.from_study(study, metric)
     results, problem = _treated(scored, missing)
-    tables = {"summary": _summary(scored, results), "scores": scored.scores}
-    tables["losses"] = results.losses
-    notes = [*results.notes_text(), *problem]
     comparison = None if problem else _compared(results)
-    estimates = {} if problem else _estimates(results, comparison)
+    tables = {"summary": _summary(scored, results, comparison), "scores": scored.scores}
+    tables["losses"] = _own_losses(results)
+    notes = [*results.notes_text(), *problem]
+    valued = None if problem else with_means(results)
+    estimates = {} if valued is None else _estimates(valued, comparison)
     if estimates:
         frames = {scenario: table.frame for scenario, table in estimates.items()}
         tables["intervals"] = pd.concat(frames, names=["scenario", "strategy"])
-    if results.variances is not None and not problem:
-        tables["estimates by dataset"] = dataset_estimates(results).to_frame()
+    if scored.variances is not None:
+        tables["estimates by dataset"] = dataset_estimates(scored, as_scores=True).to_frame()
     if comparison is not None:
         tables["ranks"] = rank_table(results)
         tables["pairs"] = comparison.to_frame()
@@ -185,6 +189,7 @@ def _section(study: Study, metric: str, missing: str) -> Section:
     robustness = _robustness(scored)
     if robustness is not None:
         tables["treatments of missing cells"] = robustness.to_frame()
+        notes += robustness.notes_text()
         if "best for the first" not in robustness.frame:
             notes.append(_NO_BOUNDS)
     return Section(
@@ -202,10 +207,17 @@ def _section(study: Study, metric: str, missing: str) -> Section:
 
 
 def _missing_cells(scored: Results, results: Results) -> pd.DataFrame:
-    """Give the missing cells, with the score that stands in for each, where one does."""
+    """Give the missing cells, with the score that stands in for each, where one does.
+
+    Where they count as last there is no score that does: the table says which are left out.
+    """
     table = scored.missing
     if results.imputed is None:
         return table
+    if results.ranks_only:
+        kept = table["dataset"].isin(results.datasets)
+        kept &= table["strategy"].isin(results.strategies)
+        return table.assign(**{"counts as": np.where(kept, "last", "left out")})
     return table.assign(imputed=results.cells[results.imputed])
 
 
@@ -219,7 +231,7 @@ def _treated(scored: Results, missing: str) -> tuple[Results, tuple[str, ...]]:
     try:
         return treat_missing(scored, missing), ()
     except AnalysisError as error:
-        if not missing.startswith("drop "):
+        if not missing.startswith("drop ") and missing != "failures last":
             raise
         return scored, (str(error),)
 
@@ -242,25 +254,47 @@ def _sentences(
     return said if robustness is None else (*said, robustness.sentence())
 
 
-def _summary(scored: Results, results: Results) -> pd.DataFrame:
-    """Give the paper's Table 8: rank, score, standard error and training time, best first.
+def _own_losses(results: Results) -> pd.DataFrame:
+    """Give the losses, without those that only say that a cell counts as last."""
+    if results.imputed is None or not results.ranks_only:
+        return results.losses
+    return results.losses.mask(results.imputed.any(axis=(2, 3)))
 
-    Ranks and errors need complete results of two strategies on two datasets; without them, the
-    table says how many datasets each mean is of.
+
+def _summary(scored: Results, results: Results, comparison: Comparison | None) -> pd.DataFrame:
+    """Give the paper's Table 8: rank, mean score, standard error and training time, best first.
+
+    A strategy has a mean where it has every cell, and where the scales of datasets compare; where
+    no strategy has one, the standard error and the interval are those of the average rank. Without
+    a comparison the table says how many datasets each mean is of.
     """
-    name = f"mean {results.metric.name}"
-    scores = results.scores
-    if scores.isna().any(axis=None) or min(scores.shape) < 2:
-        table = pd.DataFrame({"datasets": scores.notna().sum(), name: scores.mean()})
-        order, ascending = name, not results.metric.greater_is_better
+    mean = f"mean {results.metric.name}"
+    ends = {"standard_error": "std error (c)", "low": "low (c)", "high": "high (c)"}
+    if comparison is None:
+        scores = results.scores
+        table = pd.DataFrame({"datasets": scores.notna().sum()})
+        order, ascending = "datasets", False
+        if not results.incomparable:
+            table[mean] = scores.mean()
+            order, ascending = mean, not results.metric.greater_is_better
     else:
-        mean = mean_estimates(results, as_scores=True).frame
-        table = pd.DataFrame({"average rank": rank_table(results).mean(), name: mean["value"]})
-        ends = {"standard_error": "std error (c)", "low": "low (c)", "high": "high (c)"}
-        table[list(ends.values())] = mean[list(ends)]
+        ranks = comparison.ranks.frame
+        table = ranks[["average_rank"]].rename(columns={"average_rank": "average rank"})
         order, ascending = "average rank", True
+        of = comparison.estimates["(c)"].frame if comparison.mean_strategies else ranks
+        if comparison.mean_strategies:
+            table[mean] = of["value"].reindex(table.index)
+        table[list(ends.values())] = of[list(ends)].reindex(table.index)
+        if results.ranks_only:
+            table[f"datasets without {results.metric.name}"] = _failed_on(results)
     table["training seconds"] = _training_seconds(scored, results)
     return table.rename_axis("strategy").sort_values(order, ascending=ascending, kind="stable")
+
+
+def _failed_on(results: Results) -> pd.Series:
+    """Count the datasets on which a cell of each strategy counts as last."""
+    assert results.imputed is not None
+    return pd.Series(results.imputed.any(axis=(2, 3)).sum(axis=0), index=list(results.strategies))
 
 
 def _training_seconds(scored: Results, results: Results) -> pd.Series:
@@ -281,18 +315,28 @@ def seconds_of_done(results: Results) -> np.ndarray:
 
 
 def _estimates(results: Results, comparison: Comparison | None) -> dict[str, ResultTable]:
-    """Estimate mean losses by every scenario that the results have something to say of."""
+    """Estimate means by every scenario that the results have something to say of."""
     found = dict(comparison.estimates) if comparison is not None else {}
     if "(a)" not in found and results.variances is not None:
         with suppress(AnalysisError):  # cells that were filled in have no variance
-            found["(a)"] = mean_estimates(results, scenario="(a)")
+            found["(a)"] = mean_estimates(results, scenario="(a)", as_scores=True)
     with suppress(AnalysisError):  # a single test set says nothing of training again
-        found["(b)"] = retrained_mean_estimates(results)
+        found["(b)"] = _as_scores(retrained_mean_estimates(results), results)
     return dict(sorted(found.items()))
 
 
+def _as_scores(table: ResultTable, results: Results) -> ResultTable:
+    """Turn estimates of losses into the metric's own direction."""
+    metric, frame = results.metric, table.frame
+    if not metric.greater_is_better:
+        return table
+    low, high = metric.loss(frame["high"]), metric.loss(frame["low"])
+    turned = frame.assign(value=metric.loss(frame["value"]), low=low, high=high)
+    return replace(table, frame=turned, metric=metric.name)
+
+
 def _robustness(scored: Results) -> Robustness | None:
-    """Repeat the signed rank tests under several treatments of missing cells."""
+    """Repeat the tests of pairs under several treatments of missing cells."""
     seen = ~np.isnan(scored.cells).all(axis=(1, 2, 3))
     begun = scored.select(
         datasets=[name for name, any_done in zip(scored.datasets, seen, strict=True) if any_done]
@@ -300,10 +344,13 @@ def _robustness(scored: Results) -> Robustness | None:
     if not len(begun.missing) or len(begun.strategies) < 2 or len(begun.datasets) < 2:
         return None
 
-    def signed_ranks(results: Results) -> object:
-        return adjust_pairs(wilcoxon_test(results), "holm")
+    # Where scales do not compare, only the signs of differences do.
+    test = trinomial_test if scored.metric.incomparable else wilcoxon_test
 
-    found = under_treatments(begun, signed_ranks, treatments=_TREATMENTS, bounds=_affordable(begun))
+    def corrected(results: Results) -> object:
+        return adjust_pairs(test(results), "holm")
+
+    found = under_treatments(begun, corrected, treatments=_TREATMENTS, bounds=_affordable(begun))
     return None if found.frame.empty else found
 
 

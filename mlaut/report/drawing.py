@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from mlaut.analysis import Comparison, box_plot, draw_ranks
+from mlaut.analysis import Comparison, Pairwise, box_plot, draw_ranks
 from mlaut.analysis.figures import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.shown import SCENARIOS, number
 from mlaut.report.content import Section
@@ -73,7 +73,7 @@ _Made = tuple[Figure, str, str]
 def _scores(section: Section) -> _Made | None:
     scored = section.scored
     medians = scored.scores.median().dropna()
-    if medians.empty:
+    if medians.empty or scored.incomparable:
         return None
     order = medians.sort_values(ascending=not scored.metric.greater_is_better, kind="stable")
     name = scored.metric.name
@@ -82,7 +82,7 @@ def _scores(section: Section) -> _Made | None:
         f"{name} of each strategy: a dot a dataset, the box from quartile to quartile with the "
         "median, whiskers to the last value within 1.5 box lengths."
     )
-    return box_plot(scored.select(strategies=order.index), as_scores=True), caption, told
+    return box_plot(scored.select(strategies=order.index)), caption, told
 
 
 def _ranks(section: Section) -> _Made | None:
@@ -104,20 +104,28 @@ def _pairs(section: Section) -> _Made | None:
     found = section.comparison
     if found is None:
         return None
-    pairs = found.pairs["Wilcoxon"]
+    pairs = found.pairs[found.leading]
     order = list(found.ranks.frame.index)
     told = _beaten(found, order)
     caption = (
         f"{pairs.name}, scenario (c): row against column, by average rank. Blue with +: the row is "
         f"better at level {found.alpha:g}; orange with −: worse; pale: not shown. "  # noqa: RUF001
-        f"Numbers: {next(iter(pairs.effects))} of the losses, below 0 where the row is better; p."
+        f"Numbers: {_effect_in_words(pairs)}; p."
     )
     return pairwise_matrix(pairs, alpha=found.alpha, order=order), caption, told
 
 
+def _effect_in_words(pairs: Pairwise) -> str:
+    """Say what the numbers of a matrix are, and which way they point."""
+    name = next(iter(pairs.effects))
+    if name == "share better":
+        return "share of datasets on which the row is better"
+    return f"{name} of {pairs.metric}, below 0 where the row is better"
+
+
 def _beaten(found: Comparison, order: list[str]) -> str:
     """Say how many others each strategy beats."""
-    pairs = found.pairs["Wilcoxon"]
+    pairs = found.pairs[found.leading]
     wins = (pairs.p_values <= found.alpha) & (pairs.table("better") > 0)
     count = wins.sum(axis=1).loc[order]
     return (
@@ -130,7 +138,7 @@ def _intervals(section: Section) -> _Made | None:
     if not section.estimates:
         return None
     some = next(iter(section.estimates.values()))
-    order = list(section.tables["summary"].index)
+    order = [name for name in section.tables["summary"].index if name in some.frame.index]
     scenarios = "; ".join(f"{s}: {SCENARIOS[s]}" for s in section.estimates)
     caption = f"Mean {some.metric} with 95 % intervals by scenario ({scenarios})."
     widths = {
@@ -145,11 +153,15 @@ def _intervals(section: Section) -> _Made | None:
 def _times(section: Section) -> _Made | None:
     table = section.tables["summary"]
     name = f"mean {section.results.metric.name}"
+    up = section.results.metric.greater_is_better
+    if name not in table and "average rank" not in table:
+        return None
+    if name not in table:
+        name, up = "average rank", False
     known = table[[name, "training seconds"]].dropna()
     known = known[known["training seconds"] > 0]
     if known.empty:
         return None
-    up = section.results.metric.greater_is_better
     front = pareto_front(known[name], known["training seconds"], greater_is_better=up)
     caption = (
         f"{name} against mean seconds to tune and fit. In bold, those that no other strategy beats "

@@ -11,18 +11,19 @@ __all__ = ["dataset_table", "pair_table"]
 
 
 def pair_table(comparison: Comparison) -> pd.DataFrame:
-    """Give one row a pair: the mean difference with its interval, effect size and p-values."""
-    t = comparison.pairs["t"].to_frame()
-    table = pd.DataFrame(
-        {
-            "mean difference": t["mean difference"],
-            "low": t["mean difference low"],
-            "high": t["mean difference high"],
-            "Cohen's d": t["Cohen's d (paired)"],
-        }
-    )
-    for name, pairs in comparison.pairs.items():
-        table[f"p {name}"] = pairs.to_frame()["p_value"]
+    """Give one row a pair: effect sizes in the metric's own direction, with p-values.
+
+    The mean difference with its interval and Cohen's d; or the share of datasets on which the
+    first is better, where the scales of datasets do not compare.
+    """
+    main = "mean difference" if "t" in comparison.pairs else "share better"
+    effect = comparison.effect("t" if "t" in comparison.pairs else "trinomial", main)
+    table = effect.rename(columns={"value": comparison.effect_name(main)})
+    if "t" in comparison.pairs:
+        table["Cohen's d"] = comparison.effect("t", "Cohen's d (paired)")["value"]
+    every = comparison.to_frame()
+    for name in comparison.pairs:
+        table[f"p {name}"] = every[name]["p_value"]
     return table.rename_axis(["strategy", "against"])
 
 
@@ -32,10 +33,9 @@ def dataset_table(section: Section, dataset: str) -> pd.DataFrame:
     place = scored.datasets.index(dataset)
     table = pd.DataFrame({scored.metric.name: scored.scores.loc[dataset]})
     estimates = section.tables.get("estimates by dataset")
-    if estimates is not None and dataset in section.results.datasets:
+    if estimates is not None:
         here = estimates.loc[dataset]
-        table[f"{scored.metric.loss_name} low (a)"] = here["low"]
-        table[f"{scored.metric.loss_name} high (a)"] = here["high"]
+        table[["low (a)", "high (a)"]] = here[["low", "high"]]
     if scored.seconds is not None:
         phases = ["tuning seconds", "fitting seconds", "predicting seconds"]
         table[phases] = seconds_of_done(scored)[place]

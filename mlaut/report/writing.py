@@ -19,7 +19,8 @@ from mlaut.report.latex import as_latex
 
 __all__ = ["as_markdown", "as_text", "write_report"]
 
-_READ = ("summary", "losses", "missing cells")
+_READ = ("summary", "scores", "missing cells")
+_HEADS = {"scores": "{} by dataset"}
 _MOST_ROWS = 60
 _MARKS = "\\`[<|"
 _FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"  # the last four are the wide forms of the first
@@ -190,7 +191,7 @@ def _failures(report: Report) -> Iterator[tuple[str, pd.DataFrame]]:
 def _read_tables(section: Section) -> Iterator[tuple[str, pd.DataFrame]]:
     for name in _READ:
         if name in section.tables:
-            yield name, section.tables[name]
+            yield _HEADS.get(name, name).format(section.scored.metric.name), section.tables[name]
 
 
 def _tabulate(table: pd.DataFrame, form: str) -> str:

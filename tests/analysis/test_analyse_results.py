@@ -201,3 +201,26 @@ def test_it_says_what_it_analyses(study):
     assert repr(AnalyseResults(study, None, "uci/", missing="worst")) == (
         f"AnalyseResults of {study.path}: 2 strategies on 2 datasets from 'uci/'; missing='worst'"
     )
+
+
+def test_every_table_of_errors_has_the_name_of_the_loss(study):
+    """What is called an error of accuracy is 1 - accuracy, and says so wherever it is printed."""
+    analyse = AnalyseResults(study, missing="drop datasets")
+    errors, per_dataset, table = analyse.prediction_errors("accuracy")
+    assert table.columns.name == "1 - accuracy"
+    assert str(table).startswith("1 - accuracy")
+    assert repr(errors).startswith("1 - accuracy, lower is better:\n")
+    assert errors["svm"].name == "1 - accuracy of svm"
+    assert per_dataset["wine"].name == "1 - accuracy on wine"
+    assert analyse.average_and_std_error(errors).columns.name == "1 - accuracy"
+    assert analyse.t_test(errors)[1].columns.names == ["against", "1 - accuracy"]
+    assert analyse.cohens_d(errors).columns.name == "d of 1 - accuracy"
+    label = analyse.plot_boxcharts(errors).axes[0].get_xlabel()
+    assert label == "accuracy on 2 datasets"
+    assert analyse.results("accuracy").scores.loc["wine", "svm"] == 0.8
+
+
+def test_notes_on_means_stay_with_the_table():
+    table = pd.DataFrame({"A": [1.0, 2e6], "B": [2.0, 1e6]})
+    frame = AnalyseResults().average_and_std_error(Results.from_table(table, metric="rmse"))
+    assert any("means over datasets do not compare" in note for note in frame.attrs["notes"])

@@ -9,7 +9,10 @@ from mlaut.analysis import (
     adjust,
     bayesian_sign_test,
     compare,
+    mean_estimates,
+    read_automlbenchmark,
     t_test,
+    treat_missing,
     wilcoxon_test,
 )
 from mlaut.errors import AnalysisError, MissingCellsError
@@ -145,3 +148,132 @@ def test_identical_strategies_and_constant_differences(losses):
     for test in ("t", "Wilcoxon", "sign", "trinomial", "Nemenyi"):
         assert frame.loc[("A", "B"), (test, "p_value")] == 1.0
         assert 0 < frame.loc[("A", "C"), (test, "p_value")] <= 1.0
+
+
+# ------------------------------------------- scales, ties and directions
+
+
+UNITS = pd.DataFrame(
+    {"A": [1.0, 2e6, 0.03, 5.0, 7.0, 9.0], "B": [2.0, 1e6, 0.04, 6.0, 8.0, 11.0]},
+    index=["cars", "houses", "soil", "wine", "sea", "sky"],
+)
+
+
+@pytest.mark.parametrize("metric", ["rmse", "mse", "mae", "squared", "quantile"])
+def test_errors_in_units_of_the_target_have_no_mean_and_no_t_test(metric):
+    results = Results.from_table(UNITS, metric=metric)
+    found = compare(results)
+    assert found.estimates == {}
+    assert list(found.pairs) == ["Wilcoxon", "sign", "trinomial", "Nemenyi"]
+    name = results.metric.name
+    why = f"{name}: it is in the unit of each dataset's target"
+    assert found.sentences()[0].startswith("Over 6 datasets A has the best average rank, 1.167 [")
+    assert found.sentences()[1] == f"Means over datasets do not compare ({why})."
+    assert found.notes[0].startswith(
+        f"means over datasets do not compare ({why}), so there is no mean and no t-test; the signed"
+    )
+    assert "t-test" not in found.sentence()
+    assert found.leading == "trinomial"
+    assert "mean difference" not in " ".join(found.display_frame())
+
+
+def test_who_asks_for_a_mean_gets_it_with_the_note():
+    results = Results.from_table(UNITS, metric="rmse")
+    note = (
+        "means over datasets do not compare (rmse: it is in the unit of each dataset's target): "
+        "take ranks"
+    )
+    assert note in t_test(results).notes
+    assert note in mean_estimates(results).notes
+    assert mean_estimates(results).frame.loc["A", "value"] == UNITS["A"].mean()
+    one = results.select(datasets=["cars"])
+    assert one.incomparable == ""
+    accuracy = Results.from_table(pd.DataFrame({"A": [0.9, 0.8], "B": [0.7, 0.8]}), metric="r2")
+    assert t_test(accuracy).notes == ()
+
+
+def test_metrics_that_differ_between_datasets_have_no_mean(tmp_path):
+    """AUC and log loss in one table, as the AutoML benchmark has it."""
+    rows = [
+        (task, framework, fold, metric, value)
+        for task, metric, values in (
+            ("kc2", "auc", (0.8, 0.85)),
+            ("car", "neg_logloss", (-0.3, -0.2)),
+            ("cmc", "neg_logloss", (-0.9, -0.8)),
+        )
+        for framework, value in zip(("forest", "tuned"), values, strict=True)
+        for fold in (0, 1)
+    ]
+    columns = ["task", "framework", "fold", "metric", "result"]
+    results = read_automlbenchmark(pd.DataFrame(rows, columns=columns))
+    found = compare(results)
+    assert found.sentences()[:2] == (
+        "Over 3 datasets tuned has the best average rank, 1 [1, 1.861], scenario (c).",
+        "Means over datasets do not compare (result: tasks have metrics of their own).",
+    )
+    assert found.estimates == {}
+    assert "t" not in found.pairs
+
+
+def test_equal_strategies_are_called_equal():
+    table = pd.DataFrame({"A": [0.9, 0.8, 0.7, 0.6, 0.9], "C": [0.5, 0.4, 0.3, 0.4, 0.1]})
+    both = Results.from_table(table.assign(B=table["A"])[["A", "B"]], metric="accuracy")
+    assert compare(both).sentences()[:2] == (
+        "Over 5 datasets A and B have the same mean accuracy, 0.78 [0.5876, 0.8982], scenario (c).",
+        "Friedman's test does not show that average ranks differ (p = 1).",
+    )
+    three = Results.from_table(table.assign(B=table["A"])[["A", "B", "C"]], metric="accuracy")
+    said = compare(three).sentences()
+    assert said[0].startswith("Over 5 datasets A and B share the highest mean accuracy, 0.78 [")
+    assert "A and B are best with 1.5, told apart from all others" in said[1] or (
+        "A and B are best with 1.5, not told apart from C" in said[1]
+    )
+
+
+def test_means_that_differ_by_rounding_noise_are_tied_and_real_ones_are_not():
+    table = pd.DataFrame({"A": [0.1, 0.2, 0.3], "B": [0.3, 0.1, 0.2], "C": [0.1, 0.2, 0.301]})
+    said = compare(Results.from_table(table, metric="misclassification")).sentences()[0]
+    assert said.startswith("Over 3 datasets A and B share the lowest mean misclassification, 0.2 ")
+    far = table.assign(D=[1e9, 0.1, 0.1])  # one huge value makes no tie of the others
+    said = compare(Results.from_table(far, greater_is_better=False)).sentences()[0]
+    assert "A and B share the lowest mean loss" in said
+
+
+def test_scores_are_shown_in_their_own_direction():
+    table = pd.DataFrame({"A": [0.9, 0.8, 0.7, 0.75], "B": [0.6, 0.7, 0.5, 0.6]})
+    found = compare(Results.from_table(table, metric="roc_auc"))
+    assert found.sentences()[0].startswith(
+        "Over 4 datasets A has the highest mean roc_auc, 0.7875 ["
+    )
+    assert found.estimates["(c)"].metric == "roc_auc"
+    assert found.estimates["(c)"].frame["value"].round(4).to_dict() == {"A": 0.7875, "B": 0.6}
+    effect = found.effect("t", "mean difference").loc[("A", "B")]
+    assert effect["value"] == pytest.approx(0.1875)
+    assert effect["low"] < effect["value"] < effect["high"]
+    assert found.display_frame()["mean difference of roc_auc"].iloc[0] == "0.1875"
+    assert found.effect("trinomial", "share better").loc[("A", "B"), "value"] == 1.0
+    losses = compare(Results.from_table(1 - table, metric="misclassification"))
+    assert losses.effect("t", "mean difference").loc[("A", "B"), "value"] == pytest.approx(-0.1875)
+
+
+def test_cells_that_count_as_last_have_ranks_and_no_mean():
+    """Failing costs little in the mean, since all losses are alike: by ranks it does not pay."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(0.1, 0.001, (18, 3)), columns=["xgb", "forest", "tree"])
+    table.loc[12:, "xgb"] = 0.01
+    table.loc[:11, "xgb"] = np.nan
+    results = Results.from_table(table, metric="misclassification")
+    filled = treat_missing(results, "failures last")
+    assert filled.losses.mean().idxmin() == "xgb"
+    found = compare(filled)
+    assert found.sentences()[0].startswith(
+        "Over 18 datasets (no misclassification of xgb on 12: such cells count as last) "
+    )
+    assert "xgb has the" not in found.sentence()
+    assert found.mean_strategies == ("forest", "tree")
+    assert found.pairs["t"].strategies == ("forest", "tree")
+    frame = found.to_frame()
+    assert len(frame) == 3
+    assert np.isnan(frame.loc[("xgb", "tree"), ("t", "p_value")])
+    assert found.display_frame().loc[("xgb", "tree"), "p t"] == "-"
+    assert "means and t-tests are of the 2 strategies without missing cells" in found.notes[0]

@@ -1,5 +1,7 @@
 """What a report says: the numbers of the analysis, whatever the study lacks."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,8 @@ from mlaut.errors import AnalysisError
 from mlaut.files_io import Study
 from mlaut.records import REGRESSION
 from mlaut.report import make_report
+from mlaut.report.drawing import pictures
+from mlaut.report.tables import dataset_table, pair_table
 
 NAMES = ["good", "middling", "poor"]
 SETS = [f"set {i}" for i in range(8)]
@@ -40,6 +44,26 @@ def test_numbers_are_those_of_the_analysis(complete):
     np.testing.assert_allclose(summary["training seconds"][NAMES], [0.01, 0.013, 0.0169])
 
 
+def test_people_read_the_metric_in_its_own_direction(complete):
+    section = make_report(complete).sections[0]
+    scores = Results.from_study(complete, "accuracy").scores
+    assert "the highest mean accuracy, 0.9" in section.sentences[0]
+    for table in section.estimates.values():
+        assert table.metric == "accuracy"
+        np.testing.assert_allclose(table.frame["value"], scores.mean()[table.frame.index])
+        assert (table.frame["low"] <= table.frame["value"]).all()
+        assert (table.frame["value"] <= table.frame["high"]).all()
+    pairs = pair_table(section.comparison).loc[("good", "poor")]
+    expected = (scores["good"] - scores["poor"]).mean()
+    assert pairs["mean difference of accuracy"] == pytest.approx(expected)
+    assert pairs["low"] <= pairs["mean difference of accuracy"] <= pairs["high"]
+    assert np.sign(pairs["Cohen's d"]) == np.sign(expected)
+    shown = dataset_table(section, "set 3").loc["good"]
+    assert shown["accuracy"] == scores.loc["set 3", "good"]
+    assert shown["low (a)"] <= shown["accuracy"] <= shown["high (a)"]
+    assert "1 - accuracy" not in " ".join(section.sentences[:1])
+
+
 def test_state_says_what_was_run(complete):
     state = make_report(complete).state
     assert state.lines[0] == "8 datasets, 3 strategies, split by 2 folds; 48 cells: 48 done."
@@ -64,12 +88,98 @@ def test_failures_are_told_and_conclusions_examined(tmp_path):
     row = report.state.tables["failures"].loc["good"]
     assert (row["status"], row["cells"], row["datasets"]) == ("error", 4, "set 0, set 1")
     section = report.sections[0]
-    assert section.title == "accuracy of 3 strategies on 6 datasets"
-    assert "2 of 8 datasets left out for missing cells: set 0, set 1" in section.notes
+    assert section.title == "accuracy of 3 strategies on 8 datasets"
+    assert "4 missing cells of good got a loss just above the largest seen there" in section.notes
     assert section.robustness.n_missing == 4
     assert section.sentences[-1] == section.robustness.sentence()
-    assert list(section.robustness.frame)[:2] == ["drop datasets", "worst"]
-    assert len(section.tables["missing cells"]) == 4
+    assert list(section.robustness.frame)[:2] == ["worst rank", "drop datasets"]
+    assert section.tables["missing cells"]["counts as"].tolist() == ["last"] * 4
+
+
+def crowned(section):
+    """Return who leads in each sentence on the best."""
+    found = [re.search(r"(\S+) has the (best|highest|lowest)", s) for s in section.sentences]
+    return {one[1] for one in found if one}
+
+
+def test_failures_never_make_a_strategy_look_better(tmp_path):
+    """The best of all failed on 12 of 18 datasets: it is last there, and it leads nothing."""
+    sets = [f"set {i}" for i in range(18)]
+    whole = make_report(made_up_study(tmp_path / "whole.h5", NAMES, sets, folds=2)).sections[0]
+    assert crowned(whole) == {"good"}
+    failed = [(name, "good") for name in sets[:12]]
+    study = made_up_study(tmp_path / "s.h5", NAMES, sets, failed=failed, folds=2)
+    section = make_report(study).sections[0]
+    assert re.match(
+        r"Over 18 datasets \(no accuracy of good on 12: such cells count as last\) "
+        r"(middling|poor) has the best average rank, ",
+        section.sentences[0],
+    )
+    assert re.match(
+        r"Of the 2 strategies without missing cells (middling|poor) has the highest mean accuracy,",
+        section.sentences[1],
+    )
+    assert crowned(section) <= {"middling", "poor"}
+    summary = section.tables["summary"]
+    assert summary.index[-1] == "good"
+    assert summary["datasets without accuracy"].to_dict() == {"good": 12, "middling": 0, "poor": 0}
+    assert np.isnan(summary.loc["good", "mean accuracy"])
+    assert section.tables["losses"]["good"].isna().sum() == 12
+    others = Results.from_study(study, "accuracy", strategies=["middling", "poor"])
+    expected = mean_estimates(others, method="t", as_scores=True).frame["value"]
+    np.testing.assert_array_equal(summary.loc[expected.index, "mean accuracy"], expected)
+
+
+def test_datasets_left_out_stand_in_the_first_sentence(tmp_path):
+    sets = [f"set {i}" for i in range(18)]
+    failed = [(name, "good") for name in sets[:12]]
+    study = made_up_study(tmp_path / "s.h5", NAMES, sets, failed=failed)
+    first = make_report(study, missing="drop datasets").sections[0].sentences[0]
+    assert first.startswith(
+        "Over 6 datasets (12 of 18 datasets left out: no accuracy of good on 12) "
+    )
+
+
+def test_a_strategy_that_failed_everywhere_is_named_and_stops_nothing(tmp_path):
+    failed = [(name, "poor") for name in SETS]
+    study = made_up_study(tmp_path / "s.h5", NAMES, SETS, failed=failed)
+    section = make_report(study).sections[0]
+    assert section.sentences[0].startswith(
+        "Over 8 datasets (1 of 3 strategies left out: no accuracy of poor anywhere) "
+    )
+    assert list(section.results.strategies) == NAMES[:2]
+    assert list(section.robustness.not_applied) == ["drop datasets"]
+    assert any("'drop datasets' cannot be applied: every one" in note for note in section.notes)
+
+
+def test_what_was_not_run_is_no_failure(tmp_path):
+    """Two datasets wait for a strategy, which failed on a third."""
+    waiting = [("set 6", "good"), ("set 7", "good")]
+    study = made_up_study(
+        tmp_path / "s.h5", NAMES, SETS, failed=[("set 0", "good")], not_run=waiting
+    )
+    section = make_report(study).sections[0]
+    assert section.sentences[0].startswith(
+        "Over 6 datasets (2 of 8 datasets left out: not run by all; "
+        "no accuracy of good on 1: such cells count as last) "
+    )
+    told = section.tables["missing cells"].set_index("dataset")["counts as"].to_dict()
+    assert told == {"set 0": "last", "set 6": "left out", "set 7": "left out"}
+
+
+def test_errors_in_units_of_the_target_have_ranks_and_no_means(tmp_path):
+    study = made_up_study(tmp_path / "s.h5", NAMES, SETS, task=REGRESSION, folds=2)
+    section = make_report(study, "rmse").sections[0]
+    assert section.sentences[0].startswith("Over 8 datasets good has the best average rank, 1.")
+    assert section.sentences[1] == (
+        "Means over datasets do not compare (rmse: it is in the unit of each dataset's target)."
+    )
+    assert section.estimates == {}
+    assert "mean rmse" not in section.tables["summary"]
+    assert "mean" not in " ".join(pair_table(section.comparison).columns)
+    drawn = pictures(section, "p")
+    assert set(drawn) == {"ranks", "pairs", "times"}
+    assert "average rank" in drawn["times"].caption
 
 
 def test_bounds_are_left_out_aloud_where_they_would_take_too_long(tmp_path, monkeypatch):
@@ -77,7 +187,7 @@ def test_bounds_are_left_out_aloud_where_they_would_take_too_long(tmp_path, monk
     assert "best for the first" in make_report(study).sections[0].robustness.frame
     monkeypatch.setattr("mlaut.report.content._MOST_TESTS", 5)  # two runs of three pairs are 6
     section = make_report(study).sections[0]
-    assert list(section.robustness.frame) == ["drop datasets", "worst"]
+    assert list(section.robustness.frame) == ["worst rank", "drop datasets"]
     assert any("too many pairs to examine" in note for note in section.notes)
 
 
