@@ -22,7 +22,7 @@ from mlaut import Data, Orchestrator
 from mlaut.analysis import Results
 from mlaut.estimators import as_strategies
 from mlaut.experiments import study_status
-from mlaut.experiments.plan import strategy_entries
+from mlaut.experiments.entries import strategy_entries
 from mlaut.files_io import SplitEntry, Study
 from mlaut.records import CLASSIFICATION, Cell, Dataset, Outcome, Status
 

@@ -21,7 +21,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mlaut.errors import DataError, StrategyError
-from mlaut.estimators.identity import canonical, class_path, digest, influential, plain
+from mlaut.estimators.identity import (
+    Description,
+    canonical,
+    class_path,
+    describe,
+    digest,
+    influential,
+    plain,
+)
 from mlaut.estimators.labels import fit_classifier
 from mlaut.estimators.metadata import DataShape, Properties
 from mlaut.estimators.object_files import read_object, write_object
@@ -173,10 +181,11 @@ class MlautEstimator(BaseEstimator):
         return tuple(self.metadata.estimator_family)
 
     def identity(self) -> dict[str, Any]:
-        """Say what it is in plain JSON values: classes, parameters, grid, preprocessing, code.
+        """Return what it is in plain JSON values: classes, parameters, grid, preprocessing, code.
 
-        The name is not part of it, nor what changes no result: ``n_jobs``, ``share_work``,
-        ``verbose``.
+        Code of your own counts by its syntax, with all that it reads: functions that it calls,
+        classes, constants. The name is not part of it, nor what changes no result: ``n_jobs``,
+        ``share_work``, ``verbose``.
 
         Examples
         --------
@@ -187,10 +196,15 @@ class MlautEstimator(BaseEstimator):
         >>> as_strategies({"another name": "SVC"})[0].identity() == one.identity()
         True
         """
-        return {
-            "strategy": canonical(type(self)),
-            "assembled": canonical(self.assemble(self._reference_shape())),
-        }
+        return self.identified().identity
+
+    def identified(self) -> Description:
+        """Return what `identity` gives, with where a change of code would not be noticed."""
+        return describe(self.made_of())
+
+    def made_of(self) -> dict[str, Any]:
+        """Return the objects that `identity` describes: the class, and what it assembles."""
+        return {"strategy": type(self), "assembled": self.assemble(self._reference_shape())}
 
     def fingerprint(self) -> str:
         """SHA-256 of `identity`, in hexadecimal."""

@@ -24,6 +24,7 @@ from mlaut.experiments.checkpoints import (
     kept_checkpoints,
 )
 from mlaut.experiments.engines import Engine, make_engine
+from mlaut.experiments.entries import strategy_entries
 from mlaut.experiments.environment import describe_environment
 from mlaut.experiments.guard import check_memory_can_be_limited, parse_bytes, parse_seconds
 from mlaut.experiments.limits import too_large
@@ -32,7 +33,6 @@ from mlaut.experiments.plan import (
     applicable,
     make_plan,
     parse_retry,
-    strategy_entries,
 )
 from mlaut.experiments.progress import Progress
 from mlaut.experiments.signals import interrupted_once
@@ -180,7 +180,7 @@ class Orchestrator:
         chosen = make_engine(engine, n_jobs, parse_seconds(timeout), threads, scheduler)
         study = Study(self.hdf5_output_io.path)
         study.settle()
-        known = strategy_entries(strategies)
+        known = strategy_entries(strategies, study)
         plan = self._plan(study, strategies, known, retry, overwrite_predictions, limits)
         plan.check()
         wanted = {planned.entry.name: planned.strategies for planned in plan.datasets}
@@ -214,7 +214,7 @@ class Orchestrator:
         """
         strategies = as_strategies(modelling_strategies)
         study = Study(self.hdf5_output_io.path)
-        known = strategy_entries(strategies)
+        known = strategy_entries(strategies, study)
         return self._plan(study, strategies, known, retry, overwrite_predictions, limits)
 
     def predict_all(

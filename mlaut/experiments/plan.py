@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ import numpy as np
 
 from mlaut.errors import MlautError, StrategyError, StudyError
 from mlaut.estimators import MlautEstimator
-from mlaut.estimators.identity import digest
+from mlaut.estimators.former_identity import has_compiled_code, without_code
 from mlaut.estimators.packages import check_packages
 from mlaut.files_io import MemoryStudy, SplitEntry, StrategyEntry, Study
 from mlaut.files_io.study_records import merged_entry
@@ -25,7 +26,6 @@ __all__ = [
     "changed_parameters",
     "make_plan",
     "parse_retry",
-    "strategy_entries",
 ]
 
 
@@ -82,12 +82,16 @@ class Plan:
         The strategies of the study.
     refusals : tuple of MlautError
         What the run will refuse, each with its way out.
+    notes : mapping of str to tuple of str
+        What else is to be known of a strategy: that it was recognised by an older identity, and
+        where a change of its code would not be noticed.
     """
 
     datasets: tuple[PlannedDataset, ...]
     changed: Mapping[str, str] = field(default_factory=dict)
     known: frozenset[str] = frozenset()
     refusals: tuple[MlautError, ...] = ()
+    notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def n_cells(self) -> int:
@@ -147,7 +151,8 @@ class Plan:
             ``cells``, ``todo`` and ``datasets`` (the first three). The reasons are ``new
             strategy``, ``new dataset``, ``new repeats``, ``not run yet``, ``parameters changed:
             ...``, ``data changed: ...``, ``done``, ``tried again: timeout``, ``failed before:
-            error (not tried again)``, ``skipped: ...``.
+            error (not tried again)``, ``skipped: ...``. A row of no cells tells of a strategy
+            itself (``notes``).
         """
         found: dict[tuple[str, str], tuple[Counter[str], list[str]]] = {}
         for planned in self.datasets:
@@ -157,6 +162,8 @@ class Plan:
                     counts.update(cells=cells, todo=todo)
                     datasets.append(planned.entry.name)
         order = {name: k for k, name in enumerate(dict.fromkeys(name for name, _ in found))}
+        for name in order:
+            found |= {(name, note): (Counter(), []) for note in self.notes.get(name, ())}
         return [
             {
                 "strategy": strategy,
@@ -249,13 +256,23 @@ def applicable(
 
 def changed_parameters(old: StrategyEntry, new: StrategyEntry) -> list[str]:
     """Name what differs between two identities, as ``parameter: old -> new``."""
-    before, after = _flat(old.identity), _flat(new.identity)
+    if has_compiled_code(old.identity):  # by an older version, which looked at code in another way
+        before, after = _flat(without_code(old.identity)), _flat(without_code(new.identity))
+        if before == after:
+            return ["code: as it was compiled -> another"]
+    else:
+        before, after = _flat(old.identity), _flat(new.identity)
     nothing = "(absent)"
     return [
-        f"{key}: {before.get(key, nothing)} -> {after.get(key, nothing)}"
+        f"{key}: {_short(before.get(key, nothing))} -> {_short(after.get(key, nothing))}"
         for key in sorted({*before, *after})
         if before.get(key, nothing) != after.get(key, nothing)
     ]
+
+
+def _short(text: str) -> str:
+    """Write a digest by its beginning, as everywhere."""
+    return text[:12] if re.fullmatch("[0-9a-f]{64}", text) else text
 
 
 def _flat(value: Any, prefix: str = "") -> dict[str, str]:
@@ -305,17 +322,6 @@ def parse_retry(
     return parsed
 
 
-def strategy_entries(strategies: Iterable[MlautEstimator]) -> list[StrategyEntry]:
-    """Give strategies as a study knows them."""
-    entries = []
-    for strategy in strategies:
-        identity = strategy.identity()
-        about = strategy.metadata
-        known = {"estimator_family": list(about.estimator_family), "tasks": list(about.tasks)}
-        entries.append(StrategyEntry(strategy.name, digest(identity), identity, known))
-    return entries
-
-
 def make_plan(
     study: Study | MemoryStudy | None,
     wanted: Mapping[str, Sequence[str]],
@@ -353,8 +359,9 @@ def make_plan(
     changed = {
         new.name: _told_change(before[new.name], new)
         for new in strategies
-        if new.name in before and before[new.name].fingerprint != new.fingerprint
+        if new.name in before and not before[new.name].is_same(new)
     }
+    notes = {new.name: _notes(before.get(new.name), new) for new in strategies}
     refusals = [] if replace else [_refused(name, what) for name, what in changed.items()]
     planned = []
     for dataset, names in wanted.items():
@@ -380,7 +387,14 @@ def make_plan(
         todo = again[np.arange(len(names))[:, None, None], now]
         todo[np.invert(runs)] = False
         planned.append(PlannedDataset(entry, tuple(names), now, todo, old, known, refused, large))
-    return Plan(tuple(planned), changed, frozenset(before), tuple(refusals))
+    return Plan(tuple(planned), changed, frozenset(before), tuple(refusals), notes)
+
+
+def _notes(old: StrategyEntry | None, new: StrategyEntry) -> tuple[str, ...]:
+    known = new.formerly.get(old.fingerprint) if old else None
+    recognised = [f"recognised: {known}"] if known else []
+    unseen = [f"a change is not noticed in {where}" for where in new.metadata.get("unseen", ())]
+    return (*recognised, *unseen)
 
 
 def _status_now(

@@ -13,9 +13,10 @@ from typing import Any
 from mlaut.data import Data
 from mlaut.errors import DataError, StudyError
 from mlaut.experiments.engines import LocalEngine, make_engine
+from mlaut.experiments.entries import strategy_entries
 from mlaut.experiments.forecast import Forecast, make_forecast
 from mlaut.experiments.limits import too_large
-from mlaut.experiments.plan import Plan, applicable, make_plan, parse_retry, strategy_entries
+from mlaut.experiments.plan import Plan, applicable, make_plan, parse_retry
 from mlaut.experiments.study_file import (
     StudyFile,
     choose_strategies,
@@ -101,7 +102,7 @@ def plan_study(path: str | os.PathLike[str], **changes: Any) -> Preview:
         wanted,
         again,
         entries=entries,
-        strategies=strategy_entries(strategies),
+        strategies=strategy_entries(strategies, study if known else None),
         replace=run.overwrite_predictions,
         too_large=large,
     )

@@ -17,6 +17,7 @@ from mlaut.errors import MlautError, StudyError
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.experiments.cell import CellOptions, cell_seed
 from mlaut.experiments.engines import Engine, make_engine
+from mlaut.experiments.entries import strategy_entries
 from mlaut.experiments.environment import describe_environment
 from mlaut.experiments.orchestrator import make_batches
 from mlaut.experiments.study_file import choose_strategies, read_study_file
@@ -323,7 +324,7 @@ def _usable(study: Study, given: Any) -> tuple[list[MlautEstimator], list[str]]:
             strategy = _of_registry(entry.name)
         if strategy is None:
             left_out.append(f"{entry.name}: no such strategy at hand; name the study file")
-        elif strategy.fingerprint() != entry.fingerprint:
+        elif not strategy_entries([strategy], study)[0].is_same(entry):
             left_out.append(f"{entry.name}: its parameters are not those that are stored")
         else:
             usable.append(strategy)

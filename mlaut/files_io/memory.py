@@ -84,10 +84,10 @@ class MemoryStudy:
         replace: bool = False,
     ) -> None:
         """Make room for strategies on datasets (default: each on all)."""
-        stored = {entry.name: entry.fingerprint for entry in self._strategies}
+        stored = {entry.name: entry for entry in self._strategies}
         self._strategies = merged_strategies(self._strategies, strategies, replace)
         for entry in self._strategies:
-            if stored.get(entry.name, entry.fingerprint) != entry.fingerprint:
+            if not stored.get(entry.name, entry).is_same(entry):
                 for of_dataset in self._outcomes.values():
                     of_dataset.get(entry.name, {}).clear()
         names = [entry.name for entry in strategies]

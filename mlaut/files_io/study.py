@@ -336,9 +336,7 @@ class Study:
             stored = self.strategies
             merged = merged_strategies(stored, strategies, replace)
             stale = {
-                old.name
-                for old, new in zip(stored, merged, strict=False)
-                if old.fingerprint != new.fingerprint
+                old.name for old, new in zip(stored, merged, strict=False) if not old.is_same(new)
             }
             columns = {
                 dataset: list(dict.fromkeys([*present, *wanted.get(dataset, ())]))

@@ -71,13 +71,28 @@ class StrategyEntry:
     identity : mapping
         Class and parameters, plain JSON values, to say later what has changed.
     metadata : mapping
-        Family, tasks, description: what identity does not depend on.
+        What identity does not depend on: family, tasks; ``unseen``, where a change of its code
+        would not be noticed; ``formerly``, the fingerprints that it was known by in older versions
+        of MLaut, and how each was recognised.
     """
 
     name: str
     fingerprint: str
     identity: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def formerly(self) -> Mapping[str, str]:
+        """Fingerprints that it was known by before, and how each was recognised."""
+        return self.metadata.get("formerly", {})
+
+    def is_same(self, other: StrategyEntry) -> bool:
+        """Return whether another entry is of the same strategy, be it by an older fingerprint."""
+        return (
+            self.fingerprint == other.fingerprint
+            or self.fingerprint in other.formerly
+            or other.fingerprint in self.formerly
+        )
 
 
 def extends(old: SplitEntry, new: SplitEntry) -> bool:
@@ -124,6 +139,8 @@ def merged_strategies(
 ) -> list[StrategyEntry]:
     """Give the strategies of a study after others are added, in order of arrival.
 
+    Of two entries of one strategy the one counts that knows the other by its former fingerprint.
+
     Raises
     ------
     StudyError
@@ -132,13 +149,13 @@ def merged_strategies(
     entries = {entry.name: entry for entry in old}
     for entry in new:
         known = entries.setdefault(entry.name, entry)
-        if known.fingerprint != entry.fingerprint and not replace:
+        if not known.is_same(entry) and not replace:
             raise StudyError(
                 f"strategy {entry.name!r}: its parameters are not those it was run with "
                 f"(stored {known.fingerprint[:12]}, now {entry.fingerprint[:12]}); give it a new "
                 "name, or pass overwrite_predictions=True to run it again"
             )
-        entries[entry.name] = entry
+        entries[entry.name] = known if entry.fingerprint in known.formerly else entry
     return list(entries.values())
 
 

@@ -1,11 +1,14 @@
 """What an object is, in plain JSON values."""
 
 import functools
+import importlib.util
 import json
+import linecache
 import re
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,14 +20,20 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut.errors import StrategyError
-from mlaut.estimators.identity import canonical, digest, plain
+from mlaut.estimators.identity import canonical, describe, digest, plain
 
 
-def function(source, name="f", module="study"):
-    """Compile a function as a user's module has it."""
-    space = types.ModuleType(module)
-    exec(compile(source, "study.py", "exec"), vars(space))
-    return vars(space)[name]
+def module(source, name="study"):
+    """Run a source as a module of the user's own, which is found as a cell of a notebook is."""
+    file, space = f"<source {abs(hash(source))}>", types.ModuleType(name)
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    exec(compile(source, file, "exec"), vars(space))
+    return space
+
+
+def function(source, name="f"):
+    """Give a function, or a class, of a module of the user's own."""
+    return vars(module(source))[name]
 
 
 def test_everything_is_plain_json_without_addresses():
@@ -177,3 +186,205 @@ def test_the_digest_is_the_same_in_another_process():
 def test_plain_values_are_for_reading():
     given = {"a": np.int64(1), "b": (np.nan, None), "c": SVC(C=2), "d": np.mean, 1: np.arange(2)}
     assert plain(given) == {"a": 1, "b": ["nan", None], "c": "SVC(C=2)", "d": "mean", "1": [0, 1]}
+
+
+# ------------------------------------------------------- what code reads from outside
+
+CALLS = """
+import numpy as np
+from functools import lru_cache, partial
+
+POWER = 2
+GRID = {"C": [1, POWER]}
+SCALE = np.array([1.0, 2.0])
+
+def base(x):
+    return x ** POWER
+
+def above(x):
+    return base(x) + 1
+
+def decorated(f):
+    def inner(x):
+        return f(x) * 2
+    return inner
+
+@lru_cache
+def cached(x):
+    return above(x)
+
+class Tool:
+    size = POWER
+    def use(self, x):
+        return above(x)
+
+class Better(Tool):
+    def other(self):
+        return 1
+
+tool = Better()
+pair = [lambda x: x, lambda x: base(x)]
+choice = {"a": partial(above)}
+
+@decorated
+def f(x): return SCALE
+
+def g(x): return cached(x) + choice["a"](x) + tool.use(x)
+
+def h(x, rule=GRID["C"]):
+    return [pair[1](y) for y in x]
+
+def inside():
+    from collections import Counter
+    def deeper():
+        return base(1), Counter
+    return deeper
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "noticed"),
+    [
+        ("POWER = 2", "POWER = 3", "ghi"),
+        ("return x ** POWER", "return POWER ** x", "ghi"),
+        ("base(x) + 1", "base(x) + 2", "g"),
+        ("f(x) * 2", "f(x) * 3", "f"),
+        ("[1.0, 2.0]", "[1.0, 3.0]", "f"),
+        ("size = POWER", "size = 1", "g"),
+        ("lambda x: base(x)", "lambda x: base(x) + 1", "h"),
+        ("partial(above)", "partial(base)", "g"),
+        ('"C": [1', '"C": [2', "h"),
+        ("def base(x):", "def base(x):\n    # why\n    'doc'", ""),
+        ("import numpy as np", "import numpy as np\n\nUNREAD = 1", ""),
+    ],
+)
+def test_what_a_function_reads_from_its_module_counts(old, new, noticed):
+    """The function itself is the same each time: only what it calls or reads changes."""
+    assert old in CALLS
+    names = {"f": "f", "g": "g", "h": "h", "i": "inside"}
+    before, after = module(CALLS), module(CALLS.replace(old, new))
+    changed = {
+        short
+        for short, name in names.items()
+        if digest(getattr(before, name)) != digest(getattr(after, name))
+    }
+    assert changed == set(noticed)
+
+
+def test_what_is_read_has_names_and_values():
+    reads = describe(function(CALLS, "h")).reads
+    assert list(reads) == ["study.GRID", "study.POWER", "study.base", "study.pair"]
+    assert reads["study.GRID"] == {"C": [1, 2]}
+    assert reads["study.POWER"] == 2
+
+
+def test_modules_of_ones_own_are_followed_and_libraries_are_not(tmp_path, monkeypatch):
+    (tmp_path / "own_helpers.py").write_text("LEVEL = 1\ndef helper(x):\n    return x + LEVEL\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    source = (
+        "import own_helpers as own\nimport numpy as np\n"
+        "def f(x): return own.helper(x) + np.log(x)\n"
+        "def g(x):\n    from own_helpers import helper as h\n    return h(x)\n"
+        "def k(x): return getattr(own, x)\n"
+    )
+    try:
+        both = {"own_helpers.LEVEL", "own_helpers.helper"}
+        assert set(describe(function(source)).reads) == both | {"study.np"}
+        assert describe(function(source)).libraries == {"numpy"}
+        assert set(describe(function(source, "g")).reads) == both
+        assert describe(function(source, "k")).unseen == (
+            "study.own: what is read from this module cannot be told",
+        )
+    finally:
+        sys.modules.pop("own_helpers", None)
+
+
+def test_where_it_cannot_look_is_told(tmp_path):
+    space = {"__name__": "study"}
+    exec("def f(x): return g(x)\ndef g(x): return x", space)  # as typed in: no source
+    assert describe(space["f"]).unseen == tuple(
+        f"study.{name}: its source is not there; what it was compiled to is compared, and that is "
+        "another in another Python"
+        for name in "fg"
+    )
+    with (tmp_path / "open").open("w") as file:
+        source = "def make(file):\n    return lambda x: file.write(x)\n"
+        assert describe(function(source, "make")(file)).unseen == (
+            "study.make.<locals>.<lambda>: file: the content of a _io.TextIOWrapper cannot be read",
+        )
+    source = "import random\nrng = random.Random(0)\ndef f(): return rng.random()\n"
+    assert describe(function(source)).unseen == (
+        "study.rng: the state of a random generator is not compared",
+    )
+    assert describe(function(CALLS, "g")).unseen == ()
+
+
+def test_a_file_that_changed_after_it_was_imported_is_not_taken_for_what_runs(tmp_path):
+    file = tmp_path / "changing.py"
+    space = {"__name__": "changing"}
+    file.write_text("def f(x):\n    return x + 1\n")
+    exec(compile(file.read_text(), str(file), "exec"), space)
+    before = digest(space["f"])
+    file.write_text("# longer\n\ndef f(x):\n    return x + 1\n")
+    linecache.clearcache()
+    assert digest(space["f"]) == before
+    file.write_text("def f(x):\n    return x + 2\n")
+    linecache.clearcache()
+    (told,) = describe(space["f"]).unseen
+    assert told.startswith("changing.f: its source is not there")
+
+
+def test_a_path_below_the_folder_of_its_module_is_the_same_in_another_folder(tmp_path, monkeypatch):
+    source = "from pathlib import Path\nTABLE = Path(__file__).parent / 'a.csv'\n"
+    source += "def f(): return TABLE\n"
+    found = []
+    for folder in (tmp_path / "one", tmp_path / "other"):
+        folder.mkdir()
+        (folder / "own_paths.py").write_text(source)
+        monkeypatch.syspath_prepend(folder)
+        found.append(describe(importlib.import_module("own_paths").f).reads)
+        del sys.modules["own_paths"]
+    assert found == [{"own_paths.TABLE": "./a.csv"}] * 2
+
+
+def load_sample():
+    spec = importlib.util.spec_from_file_location(
+        "syntax_sample", Path(__file__).with_name("syntax_sample.py")
+    )
+    sys.modules["syntax_sample"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules["syntax_sample"])
+    return sys.modules["syntax_sample"]
+
+
+DIGESTS = {
+    "two": "fb6b316c313f",
+    "nested": "26782ac31e31",
+    "nested(1)": "34121f48b63f",
+    "partial": "ccc6195227f9",
+    "strings": "cd599c4d92f4",
+    "numbers": "7bc272502d77",
+    "helper": "b42eb4fbda76",
+    "comprehensions": "1de59e4406df",
+    "matching": "a95a2ce4b436",
+    "waiting": "1ec295835782",
+    "managed": "6f6d2890709f",
+    "cached": "dac77849d6ec",
+    "made": "bf89f014b8f0",
+    "made(3)": "f4e415f445b7",
+    "Base": "57e55e39c5b8",
+    "Base(1.0)": "8c13d7318340",
+    "Derived": "2e4ed550e007",
+    "Record": "5d58c457a487",
+    "Record('a', [1])": "d2182fa44c28",
+    "Kind": "d611e118ddae",
+    "Kind.ONE": "bf42aca68542",
+    "Callable()": "a962d0f0fa34",
+}
+
+
+@pytest.mark.parametrize("name", DIGESTS)
+def test_every_python_reads_the_same(name):
+    """Python 3.11, 3.12 and 3.13 were seen to give these; what they compile to differs."""
+    value = eval(name, vars(load_sample()))
+    assert describe(value).unseen == ()
+    assert digest(value)[:12] == DIGESTS[name]

@@ -1,0 +1,440 @@
+"""Describe objects in plain JSON values, and follow what the user's own code in them reads."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import hashlib
+import inspect
+import json
+import math
+import os
+import platform
+import random
+import sys
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mlaut.errors import StrategyError
+from mlaut.estimators.bytecode import code_digest, names_in_code
+from mlaut.estimators.distributions import is_library, is_library_file
+from mlaut.estimators.names_read import NamesRead, NotLoaded, imported, names_read
+from mlaut.estimators.syntax import (
+    class_node,
+    function_node,
+    is_inside,
+    members,
+    syntax_digest,
+    underlying,
+)
+
+__all__ = [
+    "Describer",
+    "Description",
+    "class_path",
+    "closure",
+    "functions_of",
+    "influential",
+    "python_version",
+]
+
+NO_INFLUENCE = frozenset({"n_jobs", "verbose", "memory", "share_work"})
+"""Parameters that change no result."""
+
+LONGEST_VALUE = 2_000
+"""Characters of a value of a module that are kept to be read; of a longer one, its digest is."""
+
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+"""What draws from one of a module changes its state, so that is not compared."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """What an object is.
+
+    Attributes
+    ----------
+    form : object
+        Plain JSON values.
+    reads : mapping of str to object
+        What the user's own code in it reads from outside of itself, by ``module.name``: functions,
+        classes and values, each as plain JSON values.
+    unseen : tuple of str
+        Where a change would not be noticed, and why.
+    libraries : frozenset of str
+        Top-level modules of libraries that it is made of.
+    """
+
+    form: Any
+    reads: Mapping[str, Any]
+    unseen: tuple[str, ...]
+    libraries: frozenset[str]
+
+    @property
+    def identity(self) -> Any:
+        """The form, with what it reads where it reads anything."""
+        if not self.reads:
+            return self.form
+        if isinstance(self.form, dict):
+            return {**self.form, "reads": dict(self.reads)}
+        return {"value": self.form, "reads": dict(self.reads)}
+
+
+def class_path(cls: type) -> str:
+    """Return where a class is: ``module.qualified_name``.
+
+    Examples
+    --------
+    >>> class_path(StrategyError)
+    'mlaut.errors.StrategyError'
+    """
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def influential(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that can change a result.
+
+    Examples
+    --------
+    >>> influential({"C": 1.0, "n_jobs": 2})
+    {'C': 1.0}
+    """
+    return {key: item for key, item in parameters.items() if key not in NO_INFLUENCE}
+
+
+def python_version() -> str:
+    """Return the version that decides what code is compiled to: major and minor."""
+    return ".".join(platform.python_version_tuple()[:2])
+
+
+class Describer:
+    """Describes one object, and follows what the user's own code in it reads."""
+
+    def __init__(self) -> None:
+        self._reads: dict[str, Any] = {}
+        self._waiting: list[tuple[str, Any]] = []
+        self._unseen: set[str] = set()
+        self._libraries: set[str] = set()
+        self._classes: dict[type, dict[str, Any]] = {}
+
+    def describe(self, value: Any) -> Description:
+        """Describe an object; to be called once."""
+        form = self._form(value, ())
+        while self._waiting:
+            key, outside = self._waiting.pop()
+            self._reads[key] = self._from_outside(key, outside)
+        return Description(
+            form,
+            dict(sorted(self._reads.items())),
+            tuple(sorted(self._unseen)),
+            frozenset(self._libraries),
+        )
+
+    def _is_library(self, module: str) -> bool:
+        """Whether it is not the user's own; a library is remembered."""
+        if not is_library(module):
+            return False
+        self._libraries |= {module.partition(".")[0]} - sys.stdlib_module_names
+        return True
+
+    def _not_seen(self, what: str, why: str) -> None:
+        self._unseen.add(f"{what}: {why}")
+
+    # ---- values
+
+    def _form(self, value: Any, above: tuple[int, ...]) -> Any:
+        if isinstance(value, np.generic) and not isinstance(value, np.void):
+            value = value.item()
+        if value is None or isinstance(value, bool | int | str):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"number": str(value)}
+        if id(value) in above:  # it holds itself: say how many levels up
+            return {"again": len(above) - above.index(id(value))}
+        return self._of_object(value, (*above, id(value)))
+
+    def _of_object(self, value: Any, above: tuple[int, ...]) -> Any:
+        if isinstance(value, type):
+            return self._of_class(value)
+        if isinstance(value, Mapping):
+            return self._of_mapping(value, above)
+        if isinstance(value, np.ndarray):
+            return self._of_array(value, above)
+        if isinstance(value, pd.DataFrame | pd.Series | pd.Index):
+            return {"table": _table_digest(value), "class": class_path(type(value))}
+        if isinstance(value, Set):
+            items = [self._form(item, above) for item in value]
+            return {"set": sorted(items, key=lambda item: json.dumps(item, sort_keys=True))}
+        if isinstance(value, bytes):
+            return {"bytes": hashlib.sha256(value).hexdigest()}
+        if isinstance(value, Sequence):  # lists, tuples, ranges: the same values, the same thing
+            return [self._form(item, above) for item in value]
+        if callable(value) and not hasattr(value, "get_params"):
+            return self._of_callable(value, above)
+        return self._of_instance(value, above)
+
+    def _of_mapping(self, value: Mapping[Any, Any], above: tuple[int, ...]) -> Any:
+        if all(isinstance(key, str) for key in value):
+            return {key: self._form(value[key], above) for key in sorted(value)}
+        items = [[self._form(key, above), self._form(item, above)] for key, item in value.items()]
+        return {"mapping": sorted(items, key=lambda item: json.dumps(item, sort_keys=True))}
+
+    def _of_array(self, value: np.ndarray, above: tuple[int, ...]) -> Any:
+        if value.ndim == 1 and value.size <= 1000 and not value.dtype.hasobject:
+            return [self._form(item, above) for item in value.tolist()]  # as the same list
+        if value.dtype.hasobject:
+            return {
+                "array": [self._form(item, above) for item in value.ravel().tolist()],
+                "shape": list(value.shape),
+            }
+        content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return {"array": content, "shape": list(value.shape), "dtype": value.dtype.str}
+
+    def _of_instance(self, value: Any, above: tuple[int, ...]) -> dict[str, Any]:
+        form = self._of_class(type(value))
+        if hasattr(value, "get_params"):
+            parameters = value.get_params(deep=False)
+            return {**form, "parameters": self._of_mapping(influential(parameters), above)}
+        return {**form, "state": self._form(_state(value), above)}
+
+    # ---- functions
+
+    def _of_callable(self, value: Any, above: tuple[int, ...]) -> Any:
+        if isinstance(value, functools.partial):
+            parts = (value.func, value.args, value.keywords)
+            return {"partial": [self._form(part, above) for part in parts]}
+        if isinstance(value, types.MethodType):
+            return {"method": value.__name__, "of": self._form(value.__self__, above)}
+        if isinstance(value, types.FunctionType):
+            return self._of_function(value, above)
+        name = getattr(value, "__qualname__", getattr(value, "__name__", None))
+        if isinstance(value, types.BuiltinFunctionType | np.ufunc) or inspect.isbuiltin(value):
+            module = getattr(value, "__module__", None) or "numpy"
+            if not self._is_library(module):
+                self._not_seen(f"{module}.{name}", "it is compiled: its code is not compared")
+            return {"function": f"{module}.{name}"}
+        return self._of_wrapper(value, above) or self._of_instance(value, above)
+
+    def _of_wrapper(self, value: Any, above: tuple[int, ...]) -> Any:
+        """Describe what a library puts around a function, a cache say; None if it is not that."""
+        inner = getattr(value, "__wrapped__", None)
+        if inner is None or not self._is_library(type(value).__module__):
+            return None
+        return {"wrapper": class_path(type(value)), "of": self._form(inner, above)}
+
+    def _of_function(self, value: types.FunctionType, above: tuple[int, ...]) -> dict[str, Any]:
+        name = f"{value.__module__}.{value.__qualname__}"
+        if self._is_library(value.__module__):
+            return {"function": name}
+        if is_library_file(value.__code__.co_filename):  # made by a decorator of a library
+            code = {"wrapper": str(value.__globals__.get("__name__"))}
+        else:
+            code = self._code(name, value)
+        around = {
+            key: self._readable(f"{name}: {key}", item, above)
+            for key, item in closure(value).items()
+        }
+        defaults = self._form([value.__defaults__, value.__kwdefaults__], above)
+        return {"function": name, **code, "with": [*defaults, around]}
+
+    def _code(self, name: str, value: types.FunctionType) -> dict[str, str]:
+        """Say what a function does, and follow what it reads."""
+        node, inside = function_node(value), set(value.__code__.co_freevars)
+        if node is not None:
+            self._follow(names_read(node), value.__globals__, inside)
+            return {"syntax": syntax_digest(node)}
+        self._not_seen(name, _NO_SOURCE)
+        self._follow(names_in_code(value.__code__), value.__globals__, inside)
+        return {"bytecode": code_digest(value.__code__), "python": python_version()}
+
+    # ---- classes
+
+    def _of_class(self, value: type) -> dict[str, Any]:
+        if value not in self._classes:
+            self._classes[value] = form = {"class": class_path(value)}  # for what reads itself
+            bases = [base for base in value.__mro__ if not self._is_library(base.__module__)]
+            own = {class_path(base): self._own_class(base) for base in bases}
+            self._classes[value] = {**form, "own": own} if own else form
+        return self._classes[value]
+
+    def _own_class(self, cls: type) -> dict[str, Any]:
+        """Describe a class of the user's own, what it inherits left out."""
+        node, functions = class_node(cls), dict(functions_of(cls))
+        others: dict[str, Any] = {}
+        if node is not None:
+            node = _without_metadata(node)
+            others = {n: f for n, f in functions.items() if _came_later(f, cls)}
+            functions = {n: f for n, f in functions.items() if is_inside(f, cls)}
+            inside = {name for f in functions.values() for name in f.__code__.co_freevars}
+            self._follow(names_read(node), _space(cls, functions.values()), inside)
+            form: dict[str, Any] = {"syntax": members(node)}
+        else:
+            self._not_seen(class_path(cls), "the source of this class is not there")
+            form, others = {}, {**functions, **dict(_values(cls))}
+        around = {
+            f"{name}: {key}": self._readable(f"{class_path(cls)}.{name}: {key}", item, ())
+            for name, function in functions.items()
+            for key, item in closure(function).items()
+            if key != "__class__"  # of `super()`
+        }
+        later = {
+            name: self._readable(f"{class_path(cls)}.{name}", value, ())
+            for name, value in sorted(others.items())
+        }
+        return {
+            **form,
+            **({"members": later} if later else {}),
+            **({"with": around} if around else {}),
+        }
+
+    # ---- what is read from outside
+
+    def _follow(self, names: NamesRead, space: Mapping[str, Any], inside: Set[str]) -> None:
+        """Take up what code reads from its module, and from what it imports itself."""
+        where = str(space.get("__name__", ""))
+        bound: dict[str, tuple[str, Any]] = {}
+        for statement in names.imports:
+            for name, full, value in imported(statement, space):
+                bound[name] = full, value
+        for name, *attributes in sorted(names.chains):
+            if name in bound:
+                self._follow_chain(*bound[name], attributes)
+            elif name in space and name not in inside and not name.startswith("__"):
+                self._follow_chain(f"{where}.{name}", space[name], attributes)
+
+    def _follow_chain(self, key: str, value: Any, attributes: Sequence[str]) -> None:
+        """Go on through modules of the user's own to what is meant in them."""
+        for attribute in attributes:
+            if not isinstance(value, types.ModuleType) or self._is_library(value.__name__):
+                break
+            if not hasattr(value, attribute):
+                break
+            key, value = f"{value.__name__}.{attribute}", getattr(value, attribute)
+        if key not in self._reads:
+            self._reads[key] = None  # its place, for those that read each other
+            self._waiting.append((key, value))
+
+    def _from_outside(self, key: str, value: Any) -> Any:
+        if isinstance(value, NotLoaded):
+            if value.library:
+                self._libraries |= {key.partition(".")[0]} - sys.stdlib_module_names
+            else:
+                self._not_seen(key, "it cannot be imported here")
+            return {"module": key}
+        if isinstance(value, types.ModuleType):
+            if not self._is_library(value.__name__):
+                self._not_seen(key, "what is read from this module cannot be told")
+            return {"module": value.__name__}
+        if value is os.environ:
+            self._not_seen(key, "the environment is not compared")
+            return {"module": "os.environ"}
+        if isinstance(value, GENERATORS):
+            self._not_seen(key, "the state of a random generator is not compared")
+            return {"class": class_path(type(value))}
+        if isinstance(value, str | PurePath):
+            return _place(key, str(value))
+        form = self._readable(key, value, ())
+        text = json.dumps(form, sort_keys=True)
+        if len(text) > LONGEST_VALUE:
+            return {"digest": hashlib.sha256(text.encode()).hexdigest()}
+        return form
+
+    def _readable(self, where: str, value: Any, above: tuple[int, ...]) -> Any:
+        """Describe a value that code reads; one that cannot be is named, and told as not seen."""
+        try:
+            return self._form(value, above)
+        except Exception:
+            self._not_seen(where, f"the content of a {class_path(type(value))} cannot be read")
+            return {"class": class_path(type(value))}
+
+
+_NO_SOURCE = (
+    "its source is not there; what it was compiled to is compared, and that is another in another "
+    "Python"
+)
+
+
+def _table_digest(value: pd.DataFrame | pd.Series | pd.Index) -> str:
+    rows = pd.util.hash_pandas_object(value, index=not isinstance(value, pd.Index)).to_numpy()
+    names = [str(name) for name in getattr(value, "columns", [getattr(value, "name", None)])]
+    return hashlib.sha256(rows.tobytes() + json.dumps(names).encode()).hexdigest()
+
+
+def _state(value: Any) -> Any:
+    try:
+        reduced = value.__reduce_ex__(2)
+        return reduced if isinstance(reduced, str) else reduced[1:3]
+    except Exception as error:
+        raise StrategyError(
+            f"a {class_path(type(value))} in the parameters of a strategy cannot be recognised by "
+            f"its content ({error}); give a scikit-learn estimator, a function or plain values"
+        ) from error
+
+
+def closure(function: types.FunctionType) -> dict[str, Any]:
+    """Return what the function took from where it was defined; None for what is not set yet."""
+    values: dict[str, Any] = {}
+    names = function.__code__.co_freevars
+    for name, cell in zip(names, function.__closure__ or (), strict=True):
+        try:
+            values[name] = cell.cell_contents
+        except ValueError:
+            values[name] = None
+    return values
+
+
+def functions_of(cls: type) -> Iterator[tuple[str, types.FunctionType]]:
+    """Give name and function of the methods that a class has of itself."""
+    for name, member in vars(cls).items():
+        function = underlying(member)
+        if isinstance(function, types.FunctionType):
+            yield name, function
+
+
+def _values(cls: type) -> Iterator[tuple[str, Any]]:
+    """Give the plain members of a class, without what Python keeps there."""
+    for name, member in vars(cls).items():
+        if not name.startswith("_") and not hasattr(type(member), "__get__"):
+            yield name, member
+
+
+def _came_later(function: types.FunctionType, cls: type) -> bool:
+    """Whether a method was put into a class after it was written, and not generated for it."""
+    file = function.__code__.co_filename
+    if is_inside(function, cls) or is_library_file(file):
+        return False
+    return not file.startswith("<") or function_node(function) is not None
+
+
+def _space(cls: type, functions: Iterable[types.FunctionType]) -> Mapping[str, Any]:
+    """Return the names of the module that a class stands in."""
+    of_module = vars(sys.modules[cls.__module__]) if cls.__module__ in sys.modules else {}
+    return next((function.__globals__ for function in functions), of_module)
+
+
+def _without_metadata(node: ast.ClassDef) -> ast.ClassDef:
+    """Leave out `mlaut.properties`: what counts of it is in the parameters of the strategy."""
+    node = copy.copy(node)
+    node.decorator_list = [
+        decorator
+        for decorator in node.decorator_list
+        if not (
+            isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("properties")
+        )
+    ]
+    return node
+
+
+def _place(key: str, text: str) -> str:
+    """Write a path below the folder of the module that holds it without that folder."""
+    module = sys.modules.get(key.rpartition(".")[0])
+    file = getattr(module, "__file__", None)
+    folder = str(Path(file).parent) if file else ""
+    return "." + text.removeprefix(folder) if folder and text.startswith(folder) else text

@@ -1,0 +1,187 @@
+"""Where code comes from: Python, an installed distribution, or the user.
+
+A library is known by the distribution that installed it, not by the folder of this interpreter, so
+that ``PYTHONPATH``, ``pip --target``, ``pip --user``, ``--system-site-packages`` and Debian's
+``dist-packages`` are all the same. A package that is installed for editing (``pip install -e``)
+lies where its author writes it, so it is the user's own code.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from importlib.metadata import Distribution, PackageNotFoundError, PathDistribution, version
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+__all__ = ["file_of", "installed_version", "is_library", "is_library_file", "versions_of"]
+
+_FOLDERS = {"site-packages", "dist-packages"}
+"""Where installers put distributions; Debian keeps no list of files beside them."""
+
+_OF_PYTHON = {
+    path
+    for known in (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), os.__file__)
+    for path in (Path(known), Path(known).resolve())
+    if path.is_dir()
+} | {Path(os.__file__).parent, Path(os.__file__).resolve().parent}
+
+
+def is_library(module: str) -> bool:
+    """Return whether a module comes with Python or a distribution, rather than from the user.
+
+    Examples
+    --------
+    >>> is_library("sklearn.svm"), is_library("json"), is_library("__main__")
+    (True, True, False)
+    """
+    file = file_of(module)
+    if file is None or module == "__main__":
+        return False
+    return not file or is_library_file(file)
+
+
+def file_of(module: str) -> str | None:
+    """Return the file of a loaded module.
+
+    Returns
+    -------
+    str or None
+        Empty for what is built into Python, and for MLaut; None where there is none: what was typed
+        in, or brought from another process.
+    """
+    if module.partition(".")[0] == "mlaut" or module in sys.builtin_module_names:
+        return ""
+    found = sys.modules.get(module)
+    if getattr(getattr(found, "__spec__", None), "origin", "") in ("built-in", "frozen"):
+        return getattr(found, "__file__", None) or ""
+    return getattr(found, "__file__", None)
+
+
+@lru_cache(maxsize=4096)
+def is_library_file(file: str) -> bool:
+    """Return whether a file of code was put where it is by an installer, or comes with Python."""
+    if file.startswith("<frozen"):
+        return True
+    here = Path(file).absolute()
+    return any(_is_installed(path) for path in {here, here.resolve()})
+
+
+def _is_installed(path: Path) -> bool:
+    if _FOLDERS & set(path.parts):
+        return True
+    if any(path.is_relative_to(folder) for folder in _OF_PYTHON):
+        return True
+    return any(path.relative_to(folder).parts[0] in _owners(folder) for folder in path.parents)
+
+
+@lru_cache(maxsize=1024)
+def _owners(folder: Path) -> Mapping[str, Path]:
+    """Return which distribution, of those in a folder, installed which of its entries."""
+    return MappingProxyType(
+        {entry: about for about in _abouts(folder) for entry in _entries(about)}
+    )
+
+
+def _abouts(folder: Path) -> list[Path]:
+    """Return where the distributions of a folder describe themselves.
+
+    What a build leaves beside the source (``*.egg-info``) counts only where installers put things.
+    """
+    endings = (".dist-info", ".egg-info") if folder.name in _FOLDERS else (".dist-info",)
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(Path(entry.path) for entry in entries if entry.name.endswith(endings))
+    except OSError:
+        return []
+
+
+def _entries(about: Path) -> Iterator[str]:
+    """Give the top-level modules and folders that a distribution lists."""
+    for name in ("RECORD", "top_level.txt"):
+        try:
+            lines = (about / name).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            continue
+        for line in lines:
+            yield line.partition(",")[0].partition("/")[0]
+
+
+# ------------------------------------------------------------------- versions
+
+
+def versions_of(modules: Iterable[str]) -> dict[str, str]:
+    """Return name and version of the distributions of some modules and of all that these require.
+
+    Parameters
+    ----------
+    modules : iterable of str
+        Top-level names, as they are imported. What belongs to no distribution is left out.
+
+    Examples
+    --------
+    >>> sorted({"numpy", "scikit-learn", "scipy"} & set(versions_of(["sklearn"])))
+    ['numpy', 'scikit-learn', 'scipy']
+    """
+    found: dict[str, str] = {}
+    waiting = [one for module in modules for one in [_distribution_of(module)] if one]
+    while waiting:
+        distribution = waiting.pop()
+        name = distribution.metadata["Name"]
+        if name and name not in found:
+            found[name] = distribution.version
+            waiting += _required(distribution)
+    return dict(sorted(found.items()))
+
+
+def installed_version(name: str) -> str | None:
+    """Return the version of a distribution; None where it is not installed."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _distribution_of(module: str) -> Distribution | None:
+    """Return the distribution that a top-level module belongs to."""
+    for file in _files_of(module):
+        about = _owners(file.parent).get(file.name)
+        if about is not None:
+            return PathDistribution(about)
+    return _by_name(module)
+
+
+def _files_of(module: str) -> Iterator[Path]:
+    """Give the file of a single module, or the folder of a package; nothing is imported."""
+    try:
+        spec = find_spec(module)
+    except (ImportError, ValueError, AttributeError):
+        spec = None
+    if spec is not None:
+        yield from (Path(folder) for folder in spec.submodule_search_locations or ())
+        if spec.origin and not spec.submodule_search_locations:
+            yield Path(spec.origin)
+
+
+def _required(distribution: Distribution) -> Iterator[Distribution]:
+    """Give the installed distributions that one needs, those of its extras left out."""
+    for requirement in distribution.requires or ():
+        name = re.match(r"[\w.-]+", requirement)
+        if name and not re.search(r"\bextra\b", requirement.partition(";")[2]):
+            found = _by_name(name[0])
+            if found is not None:
+                yield found
+
+
+@lru_cache(maxsize=1024)
+def _by_name(name: str) -> Any:
+    try:
+        return Distribution.from_name(name)
+    except (PackageNotFoundError, ValueError):
+        return None

@@ -1,0 +1,105 @@
+"""What objects were known by in older studies, which read the user's code from its bytecode.
+
+Such an identity sees no further than the function itself, and each version of Python gives another.
+It is computed to recognise those studies, and for nothing else.
+"""
+
+from __future__ import annotations
+
+import sysconfig
+import types
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mlaut.estimators.bytecode import code_digest
+from mlaut.estimators.describer import Describer, class_path, closure, functions_of
+from mlaut.estimators.distributions import file_of
+
+__all__ = ["former_identity", "has_compiled_code", "without_code"]
+
+_LIBRARIES = tuple(
+    Path(sysconfig.get_path(key)).resolve() for key in ("stdlib", "purelib", "platlib")
+)
+_CODE = ("code", "own", "syntax", "bytecode", "python", "wrapper", "reads")
+
+
+def former_identity(value: Any) -> Any:
+    """Return what an object was known by.
+
+    Raises
+    ------
+    StrategyError
+        The value has a state that cannot be read.
+    """
+    return _Former().describe(value).form
+
+
+def has_compiled_code(identity: Any) -> bool:
+    """Return whether an identity holds what code was compiled to by one version of Python."""
+    if isinstance(identity, Mapping):
+        named = ("class" in identity and "code" in identity) or (
+            "function" in identity and ("code" in identity or "bytecode" in identity)
+        )
+        return named or any(map(has_compiled_code, identity.values()))
+    return isinstance(identity, list) and any(map(has_compiled_code, identity))
+
+
+def without_code(identity: Any) -> Any:
+    """Return an identity of any kind without what depends on how code is looked at.
+
+    Examples
+    --------
+    >>> without_code({"function": "m.f", "syntax": "ab", "with": [[1], None, {"n": 2}]})
+    {'function': 'm.f', 'with': [[1], None, [2]]}
+    """
+    if isinstance(identity, list):
+        return [without_code(item) for item in identity]
+    if not isinstance(identity, Mapping):
+        return identity
+    if not {"function", "class", "strategy"} & set(identity):
+        return {key: without_code(item) for key, item in identity.items()}
+    rest = {key: without_code(item) for key, item in identity.items() if key not in _CODE}
+    if "class" in identity:
+        rest.pop("with", None)
+    elif "with" in rest and isinstance(rest["with"][-1], Mapping):  # it was a list
+        rest["with"][-1] = list(rest["with"][-1].values())
+    return rest
+
+
+class _Former(Describer):
+    """Describes objects as studies held them."""
+
+    def _is_library(self, module: str) -> bool:
+        file = file_of(module)
+        return file is not None and (
+            not file or any(Path(file).resolve().is_relative_to(path) for path in _LIBRARIES)
+        )
+
+    def _of_wrapper(self, value: Any, above: tuple[int, ...]) -> Any:  # noqa: ARG002
+        return None
+
+    def _of_function(self, value: types.FunctionType, above: tuple[int, ...]) -> dict[str, Any]:
+        form: dict[str, Any] = {"function": f"{value.__module__}.{value.__qualname__}"}
+        if self._is_library(value.__module__):
+            return form
+        around = list(closure(value).values())
+        form["code"] = code_digest(value.__code__)
+        form["with"] = self._form([value.__defaults__, value.__kwdefaults__, around], above)
+        return form
+
+    def _of_class(self, value: type) -> dict[str, Any]:
+        functions = {
+            f"{base.__qualname__}.{name}": function
+            for base in value.__mro__
+            if not self._is_library(base.__module__)
+            for name, function in functions_of(base)
+        }
+        code = {name: self._of_method(function) for name, function in sorted(functions.items())}
+        return {"class": class_path(value), **({"code": code} if code else {})}
+
+    def _of_method(self, function: types.FunctionType) -> list[Any]:
+        # `super()` puts the class itself into the closure of its methods; it is named already.
+        around = [None if isinstance(item, type) else item for item in closure(function).values()]
+        parts = [function.__defaults__, function.__kwdefaults__, around]
+        return [code_digest(function.__code__), self._form(parts, ())]

@@ -1,0 +1,274 @@
+"""What functions and classes say: their syntax, as every supported Python reads it.
+
+A function is found in its source by its compiled code, so a file that has changed since it was
+imported is never taken for what runs. Comments, docstrings, layout and positions are no part of the
+syntax, nor are the ways in which the trees of Python 3.11 to 3.14 differ.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import linecache
+import sys
+import types
+import warnings
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+from typing import Any
+
+__all__ = ["class_node", "function_node", "is_inside", "members", "syntax_digest", "underlying"]
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+_FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # a cell of a notebook may have it
+_NO_MEANING = {"ctx", "kind", "type_comment"}
+
+
+# --------------------------------------------------------------------- digests
+
+
+def syntax_digest(*nodes: ast.AST) -> str:
+    """Return the SHA-256, in hexadecimal, of what some nodes say.
+
+    Examples
+    --------
+    >>> one, other = (ast.parse(text) for text in ("x=f'{y}'  # y", "x = (f'{y}')"))
+    >>> syntax_digest(one) == syntax_digest(other)
+    True
+    """
+    text = json.dumps([_plain(node) for node in nodes], separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plain(node: Any) -> Any:
+    """Return a node as nested lists, without what has no meaning or differs between Pythons."""
+    if isinstance(node, list):
+        return [_plain(item) for item in node if not _says_nothing(item)]
+    if isinstance(node, ast.Constant):
+        return ["Constant", type(node.value).__name__, _told(node.value)]
+    if isinstance(node, ast.JoinedStr):
+        return _joined(node)
+    if not isinstance(node, ast.AST):
+        return node
+    fields = [
+        [name, _plain(value)]
+        for name, value in sorted(ast.iter_fields(node))
+        if name not in _NO_MEANING and value is not None and value != []
+    ]
+    return [type(node).__name__, *fields]
+
+
+def _says_nothing(node: Any) -> bool:
+    """Whether it is a docstring, another value that nobody takes, or ``pass``."""
+    return isinstance(node, ast.Pass) or (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    )
+
+
+def _told(value: Any) -> str:
+    """Write a constant; `repr` would depend on what a version of Unicode calls printable."""
+    return hex(value) if type(value) is int else ascii(value)
+
+
+def _joined(node: ast.JoinedStr) -> Any:
+    """Put neighbouring texts of an f-string together, which not every Python does."""
+    parts: list[Any] = []
+    for value in node.values:
+        if not isinstance(value, ast.Constant):
+            parts.append(_plain(value))
+        elif parts and isinstance(parts[-1], str):
+            parts[-1] += str(value.value)
+        elif value.value:
+            parts.append(value.value)
+    if all(isinstance(part, str) for part in parts):
+        return ["Constant", "str", ascii("".join(parts))]
+    return ["JoinedStr", parts]
+
+
+def members(node: ast.ClassDef) -> dict[str, str]:
+    """Return the digest of what each member of a class says, and of bases and decorators."""
+    parts: dict[str, list[ast.AST]] = {}
+    head: list[ast.AST] = [
+        *node.decorator_list,
+        *node.bases,
+        *(item.value for item in node.keywords),
+    ]
+    if head:
+        parts["(head)"] = head
+    for statement in node.body:
+        if not _says_nothing(statement):
+            parts.setdefault(_name_of(statement), []).append(statement)
+    return {name: syntax_digest(*nodes) for name, nodes in sorted(parts.items())}
+
+
+def _name_of(statement: ast.stmt) -> str:
+    targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+    if len(targets) == 1 and isinstance(targets[0], ast.Name):
+        return targets[0].id
+    return getattr(statement, "name", "(body)")
+
+
+# ------------------------------------------------------------- finding a node
+
+
+def function_node(function: types.FunctionType) -> Function | None:
+    """Return the syntax of a function; None where its source is not there, or not what runs."""
+    return _node_of(function.__code__, function.__globals__)
+
+
+def class_node(cls: type) -> ast.ClassDef | None:
+    """Return the syntax of a class; None where its source is not there, or not what runs."""
+    inside = [
+        member
+        for member in map(underlying, vars(cls).values())
+        if isinstance(member, types.FunctionType) and is_inside(member, cls)
+    ]
+    nodes = [function_node(function) for function in inside]
+    if None in nodes:
+        return None
+    files = {function.__code__.co_filename for function in inside}
+    module = sys.modules.get(cls.__module__)
+    files = files or {file for file in [getattr(module, "__file__", None)] if file}
+    found = [
+        node
+        for file in files
+        for source in [_source(file, vars(module) if module else {})]
+        for node in (source.classes.get(cls.__qualname__, []) if source else [])
+        if all(child and node.lineno <= child.lineno <= (node.end_lineno or 0) for child in nodes)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def is_inside(function: types.FunctionType, cls: type) -> bool:
+    """Return whether a function was written inside of a class."""
+    return function.__code__.co_qualname.startswith(f"{cls.__qualname__}.")
+
+
+def underlying(member: Any) -> Any:
+    """Return the function of a method, whatever kind of method it is."""
+    if isinstance(member, staticmethod | classmethod):
+        return member.__func__
+    return member.fget if isinstance(member, property) else member
+
+
+def _node_of(code: types.CodeType, space: dict[str, Any]) -> Function | None:
+    for again in (False, True):
+        if again:  # the file may have changed since its lines were read
+            linecache.checkcache(code.co_filename)
+        source = _source(code.co_filename, space)
+        node = source.find(code) if source else None
+        if node is not None:
+            return node
+    return None
+
+
+def _source(file: str, space: dict[str, Any]) -> _Source | None:
+    text = "".join(linecache.getlines(file, space))
+    return _read(text, file) if text else None
+
+
+@lru_cache(maxsize=256)
+def _read(text: str, file: str) -> _Source | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # told when the file was imported
+        try:
+            tree = compile(text, file, "exec", _FLAGS | ast.PyCF_ONLY_AST, dont_inherit=True)
+            code = compile(text, file, "exec", _FLAGS, dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError):
+            return None
+    return _Source(tree, code)
+
+
+class _Source:
+    """A file, read and compiled."""
+
+    def __init__(self, tree: ast.Module, code: types.CodeType) -> None:
+        self._tree, self._code = tree, code
+
+    @cached_property
+    def _codes(self) -> dict[str, list[types.CodeType]]:
+        """Code of all functions by qualified name."""
+        codes: dict[str, list[types.CodeType]] = {}
+        for code in _inner_codes(self._code):
+            codes.setdefault(code.co_qualname, []).append(code)
+        return codes
+
+    @cached_property
+    def classes(self) -> dict[str, list[ast.ClassDef]]:
+        """Classes by qualified name."""
+        found: dict[str, list[ast.ClassDef]] = {}
+        _collect_classes(self._tree, "", found)
+        return found
+
+    def find(self, code: types.CodeType) -> Function | None:
+        """Return the function that was compiled to this code."""
+        same = [own for own in self._codes.get(code.co_qualname, ()) if _same_code(own, code)]
+        same.sort(key=lambda own: own.co_firstlineno != code.co_firstlineno)
+        same.sort(key=lambda own: list(own.co_positions()) != list(code.co_positions()))
+        return self._node(same[0]) if same else None
+
+    def _node(self, code: types.CodeType) -> Function | None:
+        found: list[Function] = []
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Lambda):
+                if code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:
+                    found.append(node)
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                first = min(part.lineno for part in (node, *node.decorator_list))
+                if (node.name, first) == (code.co_name, code.co_firstlineno):
+                    found.append(node)
+        if len(found) > 1:
+            found = [node for node in found if _spans(node, code)]
+            found.sort(key=lambda node: -node.col_offset)  # the innermost begins last
+        return found[0] if found else None
+
+
+def _inner_codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield constant
+            yield from _inner_codes(constant)
+
+
+def _collect_classes(node: ast.AST, prefix: str, found: dict[str, list[ast.ClassDef]]) -> None:
+    for child in ast.iter_child_nodes(node):
+        inner = prefix
+        if isinstance(child, ast.ClassDef):
+            found.setdefault(prefix + child.name, []).append(child)
+            inner = f"{prefix}{child.name}."
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            inner = f"{prefix}{child.name}.<locals>."
+        _collect_classes(child, inner, found)
+
+
+def _same_code(one: types.CodeType, other: types.CodeType) -> bool:
+    """Whether two functions were compiled to the same, wherever they stand."""
+    parts = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount",
+             "co_kwonlyargcount", "co_posonlyargcount", "co_exceptiontable")  # fmt: skip
+    return all(getattr(one, part) == getattr(other, part) for part in parts) and _same_constant(
+        one.co_consts, other.co_consts
+    )
+
+
+def _same_constant(one: Any, other: Any) -> bool:
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, types.CodeType):
+        return _same_code(one, other)
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(_same_constant, one, other))
+    return repr(one) == repr(other) if isinstance(one, float | complex) else one == other
+
+
+def _spans(node: Function, code: types.CodeType) -> bool:
+    """Whether all that a lambda was compiled to lies in its body: tells those of one line apart."""
+    body = node.body if isinstance(node, ast.Lambda) else node
+    start = body.lineno, body.col_offset
+    end = body.end_lineno, body.end_col_offset
+    places = [place for place in code.co_positions() if None not in place and place[3]]
+    return bool(places) and all(
+        start <= (line, column) and (last, last_column) <= end
+        for line, last, column, last_column in places
+    )

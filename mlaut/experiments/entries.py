@@ -1,0 +1,82 @@
+"""Strategies as studies know them, and strategies of older studies recognised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from mlaut.errors import MlautError
+from mlaut.estimators import MlautEstimator
+from mlaut.estimators.describer import python_version
+from mlaut.estimators.former_identity import former_identity, has_compiled_code, without_code
+from mlaut.estimators.identity import digest
+from mlaut.files_io import MemoryStudy, StrategyEntry, Study
+
+__all__ = ["strategy_entries"]
+
+AS_COMPILED = "known by its compiled code, which is the same"
+NOT_COMPARED = (
+    "known by its code as another Python compiled it, which cannot be compared; all else is the "
+    "same, so its results are kept"
+)
+
+
+def strategy_entries(
+    strategies: Iterable[MlautEstimator], study: Study | MemoryStudy | None = None
+) -> list[StrategyEntry]:
+    """Return strategies as a study knows them.
+
+    Parameters
+    ----------
+    strategies : iterable of MlautEstimator
+    study : Study or MemoryStudy, optional
+        Where they may be stored already. One that is there by an identity of an older version of
+        MLaut, or of another Python, is recognised: the entry names it as ``formerly``.
+    """
+    stored = {entry.name: entry for entry in study.strategies} if study else {}
+    pythons = _pythons(study) if study else set()
+    return [_entry(strategy, stored.get(strategy.name), pythons) for strategy in strategies]
+
+
+def _entry(
+    strategy: MlautEstimator, stored: StrategyEntry | None, pythons: set[str]
+) -> StrategyEntry:
+    found, about = strategy.identified(), strategy.metadata
+    known: dict[str, Any] = {
+        "estimator_family": list(about.estimator_family),
+        "tasks": list(about.tasks),
+    }
+    if found.unseen:
+        known["unseen"] = list(found.unseen)
+    identity = found.identity
+    fingerprint = digest(identity)
+    if stored is not None:
+        formerly = dict(stored.formerly)
+        if stored.fingerprint != fingerprint:
+            how = _recognised(strategy, identity, stored, pythons)
+            formerly |= {stored.fingerprint: how} if how else {}
+        if formerly:
+            known["formerly"] = formerly
+    return StrategyEntry(strategy.name, fingerprint, identity, known)
+
+
+def _recognised(
+    strategy: MlautEstimator, identity: Any, stored: StrategyEntry, pythons: set[str]
+) -> str:
+    """Say how a strategy is known to be the stored one; empty if it is not."""
+    if not has_compiled_code(stored.identity):
+        return ""
+    try:
+        if digest(former_identity(strategy.made_of())) == stored.fingerprint:
+            return AS_COMPILED
+    except MlautError:  # older versions would have refused it
+        return ""
+    if pythons == {python_version()}:  # what is stored was compiled by this Python: it has changed
+        return ""
+    return NOT_COMPARED if without_code(identity) == without_code(stored.identity) else ""
+
+
+def _pythons(study: Study | MemoryStudy) -> set[str]:
+    """Return the versions of Python, major and minor, of the runs of a study."""
+    found = (str(run.get("python", "")) for run in study.runs)
+    return {".".join(version.split(".")[:2]) for version in found}
