@@ -84,7 +84,8 @@ class StrategyEntry:
     @property
     def formerly(self) -> Mapping[str, str]:
         """Fingerprints that it was known by before, and how each was recognised."""
-        return self.metadata.get("formerly", {})
+        known = self.metadata.get("formerly")
+        return known if isinstance(known, Mapping) else {}
 
     def is_same(self, other: StrategyEntry) -> bool:
         """Return whether another entry is of the same strategy, be it by an older fingerprint."""
