@@ -243,8 +243,8 @@ def load(
 @click.option("--metric", help="accuracy, mcc, r2, ...; default by study file or task.")
 @click.option(
     "--missing",
-    help="Cells without a result: 'drop datasets' (default), 'drop strategies', 'worst', or a "
-    "strategy that stands in for them, which is flagged.",
+    help="Cells without a result: 'failures last' (default), 'drop datasets', 'drop strategies', "
+    "'worst', 'worst rank', or a strategy that stands in for them, which is flagged.",
 )
 def report(study: Path, output: Path | None, style: str, **given: str | None) -> None:
     """Say what may be concluded from a study (or study file), with intervals, ranks and tests.

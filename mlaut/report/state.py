@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,8 @@ from mlaut.records import Status
 
 __all__ = ["State", "study_state"]
 
+_TIMES = re.compile(r" \(\d+ times\)$")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _RUN = ("started", "python", "platform", "processor", "cores", "seed", "n_jobs", "timeout")
 
 
@@ -28,7 +31,8 @@ class State:
     partial : str
         Says how much was not run yet; empty for a study that is complete.
     tables : mapping of str to DataFrame
-        ``"datasets"``, ``"strategies"``, ``"runs"``, and ``"failures"`` where there are any.
+        ``"datasets"``, ``"strategies"``, ``"runs"``, and ``"failures"`` and ``"warnings"`` where
+        there are any.
     parameters : mapping of str to str
         What makes each strategy the one that it is, as JSON.
     cells : mapping of Status to int
@@ -53,7 +57,8 @@ def study_state(study: Study) -> State:
         "strategies": _strategies(study, cells),
         "runs": _runs(study),
     }
-    failures = _failures(study)
+    details = [record for dataset in study.datasets for record in study.details(dataset)]
+    told_of_fits = {"failures": _failures(details), "warnings": _warnings(details)}
     missing = counts.get(Status.MISSING, 0)
     schemes = sorted(tables["datasets"]["split"].unique())
     told = ", ".join(f"{n} {status.word}" for status, n in counts.items())
@@ -62,6 +67,9 @@ def study_state(study: Study) -> State:
         f"{' and '.join(schemes)}; {total} cells: {told}.",
         *(_told(run) for run in study.runs[-1:]),
     ]
+    warned = sum(bool(record.get("warnings")) for record in details)
+    if warned:
+        lines.append(f"{warned} cells warned while they were fitted: see the table of warnings.")
     partial = (
         f"PARTIAL: {missing} of {total} cells were not run yet; what follows may change."
         if missing
@@ -70,7 +78,7 @@ def study_state(study: Study) -> State:
     return State(
         tuple(lines),
         partial,
-        tables | ({"failures": failures} if len(failures) else {}),
+        tables | {name: table for name, table in told_of_fits.items() if len(table)},
         {entry.name: json.dumps(entry.identity, indent=1) for entry in study.strategies},
         counts,
     )
@@ -163,9 +171,8 @@ def _told(run: Mapping[str, Any]) -> str:
     return f"Last run {run.get('started', '?')} on {run.get('processor', '?')}: {software}."
 
 
-def _failures(study: Study) -> pd.DataFrame:
+def _failures(details: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Give one row a strategy, status and reason, the most frequent first."""
-    details = (record for dataset in study.datasets for record in study.details(dataset))
     rows = pd.DataFrame(
         [{**record} for record in details if record["reason"]],
         columns=["strategy", "status", "reason", "dataset"],
@@ -174,6 +181,29 @@ def _failures(study: Study) -> pd.DataFrame:
     table = groups.agg(cells="size", datasets=_some).reset_index()
     table = table.sort_values("cells", ascending=False, kind="stable")
     return table[["strategy", "status", "cells", "datasets", "reason"]].set_index("strategy")
+
+
+def _warnings(details: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return one row a strategy and warning, with the number of its cells, the most frequent first.
+
+    Warnings that differ in their numbers alone are one; the first of them is shown.
+    """
+    columns = ["strategy", "warning", "dataset"]
+    rows = pd.DataFrame(
+        [
+            (record["strategy"], _TIMES.sub("", text), record["dataset"])
+            for record in details
+            for text in record.get("warnings", ())
+        ],
+        columns=columns,
+    )
+    kinds = rows["warning"].str.replace(_NUMBER, "#", regex=True).rename("kind")
+    groups = rows.groupby(["strategy", kinds], sort=False)
+    table = groups.agg(
+        cells=("dataset", "size"), datasets=("dataset", _some), warning=("warning", "first")
+    )
+    table = table.reset_index("kind", drop=True)
+    return table.sort_values("cells", ascending=False, kind="stable")
 
 
 def _some(names: pd.Series) -> str:

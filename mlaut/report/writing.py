@@ -184,8 +184,9 @@ def _state(report: Report) -> tuple[str, ...]:
 
 
 def _failures(report: Report) -> Iterator[tuple[str, pd.DataFrame]]:
-    if "failures" in report.state.tables:
-        yield "failures", report.state.tables["failures"]
+    for name in ("failures", "warnings"):
+        if name in report.state.tables:
+            yield name, report.state.tables[name]
 
 
 def _read_tables(section: Section) -> Iterator[tuple[str, pd.DataFrame]]:

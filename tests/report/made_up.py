@@ -1,5 +1,7 @@
 """Studies made up for the tests of reports: every number follows from names and a seed."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from mlaut.files_io import SplitEntry, StrategyEntry, Study
@@ -18,11 +20,12 @@ def made_up_study(
     failed=(),
     not_run=(),
     folds=1,
+    warned=(),
 ):
     """Make a study of strategies, the first of which are the better ones.
 
     ``regression`` names datasets of that task among others; ``failed`` and ``not_run`` are pairs
-    of dataset and strategy.
+    of dataset and strategy; ``warned`` are strategies whose fits on dataset number n warn of n.
     """
     generator = np.random.default_rng(1)
     study = Study(path)
@@ -38,7 +41,11 @@ def made_up_study(
                     if (dataset, name) not in not_run:
                         cell = Cell(dataset, name, 0, fold)
                         broken = (dataset, name) in failed
-                        writer.write(_outcome(entry, cell, place, broken, generator))
+                        outcome = _outcome(entry, cell, place, broken, generator)
+                        if name in warned:
+                            text = f"FitFailedWarning: {datasets.index(dataset)} fits of 80 failed"
+                            outcome = replace(outcome, details={"warnings": [f"{text} (2 times)"]})
+                        writer.write(outcome)
     return study
 
 

@@ -14,6 +14,7 @@ from mlaut.files_io import Study
 from mlaut.records import REGRESSION
 from mlaut.report import make_report
 from mlaut.report.drawing import pictures
+from mlaut.report.page import as_html
 from mlaut.report.tables import dataset_table, pair_table
 
 NAMES = ["good", "middling", "poor"]
@@ -282,3 +283,20 @@ def test_what_opens_a_study_opens_its_report(complete):
     opened = Data().open_hdf5(complete.path, mode="r")
     assert AnalyseResults(opened).study.path == complete.path
     assert str(make_report(opened)) == str(make_report(complete.path))
+
+
+def test_warnings_of_fits_are_told(tmp_path):
+    study = made_up_study(tmp_path / "s.h5", NAMES, SETS, folds=2, warned=["middling", "poor"])
+    report = make_report(study)
+    assert "32 cells warned while they were fitted: see the table of warnings." in str(report)
+    table = report.state.tables["warnings"]
+    assert list(table.index) == ["middling", "poor"]
+    assert table.loc["poor"].to_dict() == {
+        "cells": 16,
+        "datasets": "set 0, set 1, set 2, set 3, set 4 and 3 more",
+        "warning": "FitFailedWarning: 0 fits of 80 failed",
+    }
+    assert "FitFailedWarning: 0 fits of 80 failed" in str(report)
+    page = as_html(report)
+    assert "<h3>Warnings of fits</h3>" in page
+    assert "FitFailedWarning: 0 fits of 80 failed" in page
