@@ -54,6 +54,8 @@ class NotebookFigure(Figure):
 def box_plot(results: Results, *, as_scores: bool = True) -> Figure:
     """Draw the scores of each strategy over datasets, the best median on top.
 
+    Strategies that lack datasets stand below those that have all: their medians do not compare.
+
     Parameters
     ----------
     results : Results
@@ -68,7 +70,7 @@ def box_plot(results: Results, *, as_scores: bool = True) -> Figure:
         within 1.5 times the box's length, and a dot for every dataset.
     """
     table = results.scores if as_scores else results.losses
-    order = results.losses.median().sort_values(ascending=False, kind="stable").index
+    order = best_median_first(results)[::-1]
     values = [table[name].dropna().to_numpy() for name in order]
     labels = [
         _label(str(name), len(table) - len(kept)) for name, kept in zip(order, values, strict=True)
@@ -98,6 +100,13 @@ def box_plot(results: Results, *, as_scores: bool = True) -> Figure:
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(labelsize=_FONT, left=False)
     return figure
+
+
+def best_median_first(results: Results) -> list[str]:
+    """Return the strategies by the median of their losses, those that lack datasets last."""
+    losses = results.losses
+    keys = pd.DataFrame({"lacks": losses.isna().any(), "median": losses.median()})
+    return list(keys.sort_values(["lacks", "median"], kind="stable").index)
 
 
 def _label(name: str, n_missing: int) -> str:

@@ -93,8 +93,9 @@ class RunSection:
 class ReportSection:
     """``[report]``: what ``mlaut report`` uses when it is not told otherwise.
 
-    ``missing`` is a treatment of cells without a result, or the name of a fallback strategy whose
-    scores stand in for theirs; the report flags them as imputed, and the study keeps their status.
+    ``missing`` is a treatment of cells without a result (default: failures rank last), or the name
+    of a fallback strategy whose scores stand in for theirs; the report flags them as imputed, and
+    the study keeps their status.
     """
 
     metric: str = ""

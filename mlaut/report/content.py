@@ -284,6 +284,8 @@ def _summary(scored: Results, results: Results, comparison: Comparison | None) -
         of = comparison.estimates["(c)"].frame if comparison.mean_strategies else ranks
         if comparison.mean_strategies:
             table[mean] = of["value"].reindex(table.index)
+        else:
+            ends = {name: f"rank {label}" for name, label in ends.items()}
         table[list(ends.values())] = of[list(ends)].reindex(table.index)
         if results.ranks_only:
             table[f"datasets without {results.metric.name}"] = _failed_on(results)

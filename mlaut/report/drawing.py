@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from mlaut.analysis import Comparison, Pairwise, box_plot, draw_ranks
 from mlaut.analysis.figures import forest_plot, pairwise_matrix, pareto_front, time_plot
+from mlaut.analysis.plots import best_median_first
 from mlaut.analysis.shown import SCENARIOS, number
 from mlaut.report.content import Section
 
@@ -75,9 +76,11 @@ def _scores(section: Section) -> _Made | None:
     medians = scored.scores.median().dropna()
     if medians.empty or scored.incomparable:
         return None
-    order = medians.sort_values(ascending=not scored.metric.greater_is_better, kind="stable")
+    order = medians.reindex(best_median_first(scored)).dropna()
+    lack = ", those that lack datasets last" if scored.scores.isna().any(axis=None) else ""
     name = scored.metric.name
-    told = f"Medians of {name} over {len(scored.datasets)} datasets, best first: {_list(order)}."
+    over = f"over {len(scored.datasets)} datasets"
+    told = f"Medians of {name} {over}, best first{lack}: {_list(order)}."
     caption = (
         f"{name} of each strategy: a dot a dataset, the box from quartile to quartile with the "
         "median, whiskers to the last value within 1.5 box lengths."
@@ -163,9 +166,10 @@ def _times(section: Section) -> _Made | None:
     if known.empty:
         return None
     front = pareto_front(known[name], known["training seconds"], greater_is_better=up)
+    out = ", ".join(map(str, table.index[table[name].isna()]))
     caption = (
         f"{name} against mean seconds to tune and fit. In bold, those that no other strategy beats "
-        "in both."
+        f"in both.{f' Without a {name}, and not shown: {out}.' if out else ''}"
     )
     figure = time_plot(
         known[name], known["training seconds"], greater_is_better=up, score_name=name

@@ -76,7 +76,7 @@ def test_a_box_plot_of_scores_tells_what_is_missing():
     table = pd.DataFrame({"A": [0.9, 0.8, np.nan], "B": [0.5, 0.6, 0.7]})
     figure = box_plot(Results.from_table(table, metric="accuracy"), as_scores=True)
     axes = figure.axes[0]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["B", "A (1 missing)"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["A (1 missing)", "B"]
     assert axes.get_xlabel() == "accuracy on 3 datasets"
 
 
@@ -89,3 +89,10 @@ def test_figures_are_returned_and_shown_by_notebooks(mlaut2018):
 def test_one_strategy_has_no_diagram():
     with pytest.raises(AnalysisError, match="two strategies"):
         draw_ranks(pd.Series({"A": 1.0}), 1.0, [])
+
+
+def test_a_strategy_that_lacks_datasets_is_not_drawn_among_the_best():
+    table = pd.DataFrame({"A": [0.7, 0.8, 0.6], "lucky": [0.99, np.nan, np.nan], "B": [0.5] * 3})
+    axes = box_plot(Results.from_table(table, metric="accuracy")).axes[0]
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["lucky (2 missing)", "B", "A"]  # from the bottom

@@ -74,7 +74,9 @@ def test_structure_serves_those_who_do_not_see_it(page):
     figures = sum(tag == "figure" for tag, _ in outline.tags)
     alternatives = [given["aria-label"] for _, given in outline.tags if given.get("role") == "img"]
     assert figures == len(alternatives) == 5
-    assert alternatives[1].startswith("Medians of accuracy over 7 datasets, best first: good ")
+    assert alternatives[1].startswith(
+        "Medians of accuracy over 7 datasets, best first, those that lack datasets last: middling "
+    )
     levels = [int(tag[1]) for tag, _ in outline.tags if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1
     assert max(b - a for a, b in pairwise(levels)) == 1
