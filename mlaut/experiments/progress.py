@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,11 +16,12 @@ from mlaut.records import Outcome, Status
 __all__ = ["Progress", "clock"]
 
 _LINE_SECONDS = 10.0
+_LOOK_SECONDS = 0.5  # how late a line may be
 _FEW = 10  # cells after which a guess of the time left is worth telling
 
 
 class Progress:
-    """Show outcomes as they come.
+    """Show outcomes as they come, and without a terminal a line every ten seconds, come what may.
 
     Parameters
     ----------
@@ -26,16 +29,27 @@ class Progress:
         Cells that the run will do.
     verbose : int, default 1
         0 shows nothing, 1 the progress, 2 also a line for each cell that failed.
+    now : callable, optional
+        What tells the seconds.
     """
 
-    def __init__(self, total: int, verbose: int = 1) -> None:
+    def __init__(
+        self, total: int, verbose: int = 1, now: Callable[[], float] = time.monotonic
+    ) -> None:
         self.counts: Counter[Status] = Counter()
         self._total = total
         self._verbose = verbose
-        self._begun = self._told = time.monotonic()
+        self._now = now
+        self._begun = self._told = now()
+        self._last = ""
         self._bar = _bar(total) if verbose and total else None
+        self._lines = bool(verbose and total and self._bar is None)
+        self._ended = threading.Event()
+        self._telling = threading.Lock()
 
     def __enter__(self) -> Self:
+        if self._lines:  # the engine may have nothing to say for hours: a cell may take as long
+            threading.Thread(target=self._tell_on, name="mlaut progress", daemon=True).start()
         return self
 
     def __exit__(
@@ -44,10 +58,12 @@ class Progress:
         error: BaseException | None,
         tb: TracebackType | None,
     ) -> None:
+        self._ended.set()
         if self._bar is not None:
             self._bar.close()
-        elif self._verbose and self._total:
-            self._say(self._line(""))
+        elif self._lines:
+            with self._telling:
+                self._say(self._line(""))
 
     @property
     def failed(self) -> int:
@@ -64,12 +80,24 @@ class Progress:
         if self._bar is not None:
             self._bar.set_postfix_str(f"{self.failed} failed, {last}", refresh=False)
             self._bar.update(len(outcomes))
-        elif self._verbose and time.monotonic() - self._told > _LINE_SECONDS:
-            self._told = time.monotonic()
-            self._say(self._line(f": {last}"))
+        else:
+            self._last = f": {last}"
+            self.tell()
+
+    def tell(self) -> None:
+        """Write a line where there is no bar and the last line is ten seconds old."""
+        with self._telling:
+            now = self._now()
+            if self._lines and not self._ended.is_set() and now - self._told >= _LINE_SECONDS:
+                self._told = now
+                self._say(self._line(self._last))
+
+    def _tell_on(self) -> None:
+        while not self._ended.wait(_LOOK_SECONDS):
+            self.tell()
 
     def _line(self, tail: str) -> str:
-        n, elapsed = self.counts.total(), time.monotonic() - self._begun
+        n, elapsed = self.counts.total(), self._now() - self._begun
         left = (
             f", about {clock(elapsed / n * (self._total - n))} left"
             if _FEW <= n < self._total
