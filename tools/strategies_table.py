@@ -17,8 +17,8 @@ TABLES = {
     "Large_grids": {"collection": "Large_grids"},
 }
 HEAD = """\
-| name | family | wraps | table | candidates | grid | size limit |
-|---|---|---|---|---:|---|---|"""
+| name | family | wraps | table | candidates | grid | stops after | size limit |
+|---|---|---|---|---:|---|---|---|"""
 
 
 def values(given: list[Any]) -> str:
@@ -58,6 +58,7 @@ def row(strategy: Any) -> str:
         preparation(strategy.preprocessing),
         str(about["n_candidates"]),
         grid or "none",
+        ", ".join(f"{n:,} iterations" for n in about["stops_after"].values()) or "its end",
         limit(about["size_limit"]),
     ]
     return f"| {' | '.join(cells)} |"

@@ -33,6 +33,7 @@ from mlaut.estimators.metadata import properties
 from mlaut.estimators.mlaut_estimator import MlautEstimator
 from mlaut.estimators.preprocessing import Preprocessor
 from mlaut.estimators.sizes import SizeLimit
+from mlaut.estimators.svm_estimators import MOST_STEPS
 from mlaut.records import CLASSIFICATION
 
 __all__ = [
@@ -296,7 +297,7 @@ class Lacoste_SVM(MlautEstimator):
 
     def build(self, **_: Any) -> Any:
         """Give an `SVC`, tuned."""
-        return self.tuned(SVC(kernel="rbf"))
+        return self.tuned(SVC(kernel="rbf", max_iter=MOST_STEPS))
 
 
 @properties(

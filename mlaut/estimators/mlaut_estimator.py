@@ -250,6 +250,7 @@ class MlautEstimator(BaseEstimator):
             "tuning": self._describe_tuning(),
             "preprocessing": describe_preprocessing(self.preprocessing),
             "normalize_labels": bool(self.normalize_labels),
+            "stops_after": _bound(wrapped, self.param_grid),
             "size_limit": _told_limit(as_size_limit(self.size_limit, self.name)),
             "takes": {kind: getattr(self.metadata, kind) for kind in _KINDS},
         }
@@ -506,6 +507,15 @@ _SCORES = {CLASSIFICATION: "accuracy", REGRESSION: "R2"}
 
 def _n_candidates(grid: Any) -> int:
     return len(ParameterGrid(grid)) if grid else 1
+
+
+def _bound(wrapped: Any, grid: Any) -> dict[str, Any]:
+    """Return the iterations after which a fit stops; empty without, or where they are tuned."""
+    most = wrapped.get_params().get("max_iter")
+    tuned = any(
+        "max_iter" in part for part in ([grid] if isinstance(grid, Mapping) else grid or [])
+    )
+    return {} if tuned or most in (None, -1) else {"max_iter": plain(most)}
 
 
 def _told_limit(limit: SizeLimit) -> dict[str, Any]:

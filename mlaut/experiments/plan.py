@@ -420,8 +420,8 @@ def _told_change(old: StrategyEntry, new: StrategyEntry) -> str:
 
 def _refused(name: str, what: str) -> StudyError:
     return StudyError(
-        f"strategy {name!r} was run with other parameters ({what}); give it a new name, or pass "
-        "overwrite_predictions=True to run it again"
+        f"strategy {name!r} was run with other parameters ({what}); give it those back, or a new "
+        "name, or pass overwrite_predictions=True to run it again"
     )
 
 

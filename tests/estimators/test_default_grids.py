@@ -125,6 +125,19 @@ def test_every_default_strategy_is_described_in_plain_json(spec):
     assert strategy.cv == (10 if spec.collection == "Lacoste2012" else 5)
 
 
+@pytest.mark.parametrize("spec", REGISTRY.search(package="scikit-learn"), ids=lambda s: s.name)
+def test_every_default_strategy_that_iterates_has_a_bound(spec):
+    (strategy,) = instantiate_default_estimators(spec.name)
+    parameters = core(strategy).get_params()
+    if "max_iter" not in parameters or "max_iter" in (strategy.param_grid or {}):
+        return
+    if parameters["max_iter"] is None:  # of Ridge: its solver for dense tables has no iterations
+        assert spec.name == "RidgeRegression"
+        return
+    assert parameters["max_iter"] > 0
+    assert strategy.describe()["stops_after"] == {"max_iter": parameters["max_iter"]}
+
+
 def test_what_was_corrected():
     by_name = {s.name: s for s in instantiate_default_estimators("all")}
     assert by_name["LogisticRegression"].tasks == ("Classification",)

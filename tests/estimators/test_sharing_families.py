@@ -1,9 +1,12 @@
 """Every family that shares, on tables of different shape: scores, ranks and choice, bit for bit."""
 
+import warnings
+
 import numpy as np
 import pytest
 import sklearn
 from sklearn import linear_model
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -143,6 +146,27 @@ def test_a_regressor_is_searched_as_by_scikit_learn(name, table):
     plain, sharing = both(*REGRESSORS[name], *NUMBERS[table], SHUFFLED)
     # Means of neighbours that are equally far may be summed in another order.
     check_equal(plain, sharing, within=1e-15 if name == "neighbours" else 0.0)
+    check_all_shared(sharing)
+
+
+@pytest.mark.parametrize("most", [1, 10, 100])
+@pytest.mark.parametrize(
+    ("name", "table"), [*(("SVC", name) for name in CLASSES), *(("SVR", name) for name in NUMBERS)]
+)
+def test_a_solver_that_is_cut_off_gives_the_same_and_warns(name, table, most):
+    (estimator, grid), (X, y), cv = (
+        (CLASSIFIERS[name], CLASSES[table], STRATIFIED)
+        if name == "SVC"
+        else (REGRESSORS[name], NUMBERS[table], SHUFFLED)
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        plain, sharing = both(clone(estimator).set_params(max_iter=most), grid, X, y, cv)
+    told = f"Solver terminated early (max_iter={most})."
+    assert {str(warning.message)[: len(told)] for warning in caught} <= {told}
+    if most < 100:  # which no table gets by with
+        assert any("kernels" in warning.filename for warning in caught)
+    check_equal(plain, sharing)
     check_all_shared(sharing)
 
 

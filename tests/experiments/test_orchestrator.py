@@ -22,6 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Orchestrator
 from mlaut.errors import StoreError, StrategyError, StudyError
+from mlaut.estimators import as_strategies
 from mlaut.files_io import Study
 from mlaut.records import Status
 
@@ -372,3 +373,34 @@ def test_threads_of_workers_are_bounded(orchestrator):
     before = {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
     orchestrator.run(Random(), n_jobs=1, verbose=0)
     assert {name: os.environ.get(name) for name in before} == before
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "told"),
+    [
+        ("BaselineClassifier", {"strategy": "most_frequent"}, "strategy: most_frequent -> prior"),
+        ("SVC", {"max_iter": -1}, "max_iter: -1 -> 1000000"),
+    ],
+)
+def test_a_default_that_has_changed_goes_on_with_what_it_was(databases, name, before, told):
+    """What the strategies were before they changed is what these parameters make of them."""
+    input_io, out_io = databases
+    Data().split_datasets(input_io, out_io, ["tables/iris"])
+    orchestrator = Orchestrator(input_io, out_io)
+    grid = {"param_grid": {"C": [1.0], "gamma": [0.1]}} if name == "SVC" else {}
+    (old,), (new,) = as_strategies(name), as_strategies(name)
+    old.set_params(params=before, **grid)
+    orchestrator.run(old, engine="inline", verbose=0)
+    with pytest.raises(StudyError, match=rf"{told}\); give it those back, or a new name, or pass"):
+        orchestrator.run(new.set_params(**grid), engine="inline", verbose=0)
+    assert orchestrator.run(old, engine="inline", verbose=0).counts == {}
+
+
+def test_a_fit_that_is_cut_off_leaves_a_warning(databases):
+    input_io, out_io = databases
+    Data().split_datasets(input_io, out_io, ["tables/iris"])
+    (svc,) = as_strategies("SVC")
+    svc.set_params(params={"max_iter": 2}, param_grid={"C": [1.0, 10.0]}, cv=2)
+    Orchestrator(input_io, out_io).run(svc, engine="inline", verbose=0)
+    (told,) = Study(out_io.path).details("iris")
+    assert any("Solver terminated early (max_iter=2)" in text for text in told["warnings"])

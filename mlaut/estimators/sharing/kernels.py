@@ -14,6 +14,7 @@ the decision is closer to zero than that.
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Hashable, Iterator
 from itertools import combinations
 from numbers import Real
@@ -21,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR, _libsvm
 from sklearn.svm._base import LIBSVM_IMPL
 from sklearn.utils import _safe_indexing, check_array
@@ -37,6 +39,8 @@ from mlaut.estimators.sharing.interface import (
 
 __all__ = ["MOST_ROWS", "GaussianMachines"]
 
+_CUT_OFF = 1  # what libsvm tells of a solver that has reached ``max_iter``
+
 MOST_ROWS = 5_000
 """Training rows up to which kernels are kept; at this number they take 0.5 GB."""
 
@@ -50,7 +54,7 @@ class GaussianMachines(Sharer):
         """Give all but ``C``."""
         if type(candidate.base) not in (SVC, SVR) or candidate.setting("kernel") != "rbf":
             return None
-        if not isinstance(candidate.setting("C"), Real) or candidate.setting("max_iter") != -1:
+        if not isinstance(candidate.setting("C"), Real):
             return None
         if any(
             getattr(candidate.base, name, False) is True for name in ("break_ties", "probability")
@@ -134,7 +138,7 @@ class _KeptKernel:
         machine = copy.copy(self._machine)
         machine.C, machine.gamma = candidate.setting("C"), candidate.setting("gamma")
         machine._gamma = self._width
-        names = ("tol", "shrinking", "cache_size", "nu", "epsilon")
+        names = ("tol", "shrinking", "cache_size", "nu", "epsilon", "max_iter")
         parts = _libsvm.fit(
             self._train,
             self._y,
@@ -144,6 +148,12 @@ class _KeptKernel:
             class_weight=getattr(machine, "class_weight_", np.empty(0)),
             **{name: getattr(machine, name) for name in names},
         )
+        if parts[7] == _CUT_OFF:
+            warnings.warn(
+                f"Solver terminated early (max_iter={machine.max_iter}).",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         machine.support_, _, machine._n_support, dual, intercept = parts[:5]
         machine._num_iter = parts[8]
         if not (np.isfinite(dual).all() and np.isfinite(intercept).all()):
