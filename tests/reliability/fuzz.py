@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +32,7 @@ import pandas as pd
 
 from mlaut import Data
 from mlaut.data import load_folder
-from mlaut.errors import MlautError
+from mlaut.errors import MlautError, StoreWarning
 from mlaut.experiments import read_study_file, study_status
 from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study, accept_changes
 from mlaut.records import Cell, Dataset, Outcome, Split, Status
@@ -237,7 +238,8 @@ def read_study(path: Path) -> Digests:
         for _ in study.all_details():
             pass
         if not moment:
-            study.settle()
+            with warnings.catch_warnings(category=StoreWarning, action="ignore"):
+                study.settle()  # a journal with damage in its middle is kept, and told
     return found
 
 
