@@ -28,7 +28,8 @@ import time
 import traceback
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -146,21 +147,26 @@ def tables() -> list[Dataset]:
 class Child:
     """A process that lives the life of a study, and reports through a pipe."""
 
-    def __init__(self, folder: Path, workers: bool = False) -> None:
+    def __init__(
+        self, folder: Path, life: Callable[..., None], before: Callable[[], object] = tuple
+    ) -> None:
         self.mark = f"MLAUT_KILLS={uuid.uuid4().hex}"
         self._reports, pipe = os.pipe()
         self._told = b""
         self.pid = os.fork()
         if not self.pid:
-            self._be_born(folder, pipe, workers)
+            self._be_born(folder, pipe, life, before)
         os.close(pipe)
 
-    def _be_born(self, folder: Path, pipe: int, workers: bool) -> None:
+    def _be_born(
+        self, folder: Path, pipe: int, life: Callable[..., None], before: Callable[[], object]
+    ) -> None:
         code = 1
         try:
             os.close(self._reports)
             os.environ.update([self.mark.split("=")])
-            live(folder, lambda text: os.write(pipe, f"{text}\n".encode()), workers)
+            before()
+            life(folder, lambda text: os.write(pipe, f"{text}\n".encode()))
             code = 0
         except BaseException:
             traceback.print_exc()
@@ -183,6 +189,10 @@ class Child:
     def kill(self) -> tuple[bool, list[str]]:
         """Kill it; say whether it had come to its end by itself, and what it has reported."""
         os.kill(self.pid, signal.SIGKILL)
+        return self.ended()
+
+    def ended(self) -> tuple[bool, list[str]]:
+        """Wait for its end; say whether it came by itself, and what it has reported."""
         status = os.waitpid(self.pid, 0)[1]
         while text := os.read(self._reports, 2**16):
             self._told += text
@@ -267,7 +277,7 @@ def survive(kills: int, seed: int, folder: Path, seconds: float) -> dict[str, ob
         workers = lives % ONE_IN_WORKERS == 2
         ended = False
         while not ended and during.total() < kills:
-            child = Child(here, workers)
+            child = Child(here, partial(live, workers=workers))
             if generator.random() < 0.5 or workers:
                 child.wait(generator.uniform(0, (4 if workers else 0.7) * length))
             elif child.wait(60, str(generator.choice(STEPS))):
@@ -284,12 +294,10 @@ def survive(kills: int, seed: int, folder: Path, seconds: float) -> dict[str, ob
                 found.append("a process is left")
             workers = False
             if found:
-                kept = shutil.copytree(here, Path(tempfile.mkdtemp(prefix="mlaut-lost-")) / "life")
+                kept = keep(here)
                 raise SystemExit("\n".join([f"after {during.total()} kills, see {kept}:", *found]))
         if ended:
-            found = arrays(Study(here / "study.h5"))
-            for name, values in expected.items():
-                np.testing.assert_array_equal(found[name], values, err_msg=name)
+            assert_same(Study(here / "study.h5"), expected)
     return {
         "kills": during.total(),
         "while": dict(sorted(during.items())),
@@ -301,6 +309,18 @@ def survive(kills: int, seed: int, folder: Path, seconds: float) -> dict[str, ob
         "seconds": round(time.monotonic() - begun, 1),
         "result": hashlib.sha256(b"".join(v.tobytes() for v in expected.values())).hexdigest()[:12],
     }
+
+
+def keep(folder: Path) -> Path:
+    """Copy the folder of a study in which something was found, to be looked at."""
+    return Path(shutil.copytree(folder, Path(tempfile.mkdtemp(prefix="mlaut-lost-")) / "life"))
+
+
+def assert_same(study: Study, expected: dict[str, np.ndarray]) -> None:
+    """Compare all `arrays` of a study that has come to its end."""
+    found = arrays(study)
+    for name, values in expected.items():
+        np.testing.assert_array_equal(found[name], values, err_msg=name)
 
 
 def _tell(figures: dict[str, object]) -> None:
