@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mlaut.errors import StoreError
+from mlaut.files_io.hdf5 import fsync_folder
 from mlaut.files_io.names import beside, to_h5
 from mlaut.files_io.system_errors import explain, explained
 from mlaut.records import Cell
@@ -169,7 +170,7 @@ def _another(path: Path) -> StoreError:
 
 
 def _write_whole(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _make_folder(path.parent)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -177,5 +178,14 @@ def _write_whole(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         Path(name).replace(path)
+        fsync_folder(path.parent)  # the study will name it: it must not outlive its model
     finally:
         Path(name).unlink(missing_ok=True)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder and those above it, so that their names survive a power cut."""
+    if not folder.is_dir():
+        _make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        fsync_folder(folder.parent)

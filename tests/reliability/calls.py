@@ -101,7 +101,9 @@ def survive(
     for table in kills.tables():
         table.frame.to_csv(files / "t" / f"{table.name}.csv", index=False)
     life = partial(live_by_command, files=files) if by == "command" else kills.live
-    life(kills._empty(folder / "reference"), len)
+    first = kills.Child(kills._empty(folder / "reference"), life)
+    if not first.ended()[0]:
+        raise SystemExit("the life that nobody interrupts was ended")
     reference = kills.Study(folder / "reference" / "study.h5")
     expected = kills.arrays(reference)
     begun = time.monotonic()

@@ -1,0 +1,41 @@
+"""Kills at calls that change files; ``calls.py`` itself does as many as one likes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import shim
+
+SCRIPT = Path(__file__).with_name("calls.py")
+
+pytestmark = pytest.mark.skipif(
+    shim.compiler() is None or not sys.platform.startswith("linux"),
+    reason="a C compiler and Linux are needed",
+)
+
+
+def figures_of(*arguments):
+    told = subprocess.run(
+        [sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True
+    )
+    assert told.returncode == 0, told.stderr[-5000:]
+    return json.loads(told.stdout)
+
+
+@pytest.mark.parametrize(
+    ("kills", "by"),
+    [
+        (12, "functions"),
+        pytest.param(200, "functions", marks=pytest.mark.slow),
+        pytest.param(25, "command", marks=pytest.mark.slow),
+    ],
+)
+def test_kills_at_calls_lose_nothing(kills, by):
+    figures = figures_of("--kills", kills, "--by", by, "--seed", 4)
+    assert figures["kills"] == kills
+    assert set(figures["how"]) == {"before", "after", "half"}
+    if kills == 200:
+        assert {"data", "split", "allocate", "cells"} <= set(figures["while"])
+        assert figures["cells reported"] > 50
