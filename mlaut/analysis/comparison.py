@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -103,7 +103,21 @@ class Comparison(Shown):
         if why:
             n = len(self.mean_strategies)
             return (f"means and t-tests are of the {n} strategies without missing cells: {why}",)
-        return ()
+        return tuple(self._ruled_means())
+
+    def _ruled_means(self) -> Iterator[str]:
+        """Name the means that one dataset rules, where the metric has no end on its worse side."""
+        if np.isfinite(self.results.metric.loss_bounds[1]):
+            return
+        metric, scores = self.results.metric.name, self.results.scores
+        for name in self.results.strategies:
+            size = self.results.losses[name].abs()
+            if len(size) >= _ENOUGH_TO_RULE and size.max() > size.sum() / 2:
+                at = str(size.idxmax())
+                yield (
+                    f"the mean of {name} rests on {at} ({metric} {number(scores.loc[at, name])}), "
+                    "which weighs more than all other datasets together: take ranks"
+                )
 
     @property
     def mean_strategies(self) -> tuple[str, ...]:
@@ -142,12 +156,28 @@ class Comparison(Shown):
             (``low``, ``high``). A difference of accuracies above 0 says that the first is better,
             a difference of losses below 0. NaN for pairs that the test leaves out.
         """
-        frame = self.pairs[test].to_frame().reindex(self.pairs["Nemenyi"].to_frame().index)
+        frame = self.in_own_direction(test).to_frame()
         table = frame.reindex(columns=[name + end for end in _ENDS.values()])
         table.columns = pd.Index(_ENDS)
-        if name in _OF_LOSSES and self.results.metric.greater_is_better:
-            table = -table.rename(columns={"low": "high", "high": "low"})[table.columns]
-        return table
+        return table.reindex(self.pairs["Nemenyi"].to_frame().index)
+
+    def in_own_direction(self, test: str) -> Pairwise:
+        """Return a test of pairs with differences of the metric itself in place of its losses.
+
+        Parameters
+        ----------
+        test : str
+            A key of ``pairs``.
+        """
+        pairs, metric = self.pairs[test], self.results.metric
+        of_losses = [name for name in pairs.effects if name in _OF_LOSSES]
+        if not metric.greater_is_better or not of_losses:
+            return pairs
+        turned = {"statistic": -pairs.statistics}
+        for name in of_losses:
+            value, low, high = (pairs.table(name + end) for end in _ENDS.values())
+            turned |= {name: -value, f"{name} low": -high, f"{name} high": -low}
+        return replace(pairs, tables={**pairs.tables, **turned}, metric=metric.name)
 
     def effect_name(self, name: str) -> str:
         """Return the name of an effect size with the metric that it is a difference of."""
@@ -265,6 +295,7 @@ _OF_LOSSES = (
 _ENDS = {"value": "", "low": " low", "high": " high"}
 _AS_VALUE = {"average_rank": "value"}
 _ORDERED = "the signed rank tests, Quade's test and the test of aligned ranks"
+_ENOUGH_TO_RULE = 5  # datasets: of fewer, one is often more than the others together
 _RANK_NOISE = 1e-9  # average ranks are multiples of 1 / (2 N): none that differ are so close
 _FIRST = {BETTER: "P(first better)", EQUIVALENT: "P(equivalent)"}
 _TESTS = {

@@ -93,7 +93,7 @@ def pairwise_matrix(
                 linespacing=1.1,
             )
     _label_matrix(axes, names)
-    on = f" of {pairs.metric}" if pairs.metric else ""
+    on = f", {pairs.metric}" if pairs.metric else ""
     told = f"+ row better, − row worse (p at most {alpha:g})\n{pairs.name}{on}"  # noqa: RUF001
     figure.supxlabel(told, fontsize=_FONT, x=0.02, ha="left")
     return figure

@@ -401,8 +401,9 @@ True or False, or the name of a metric
         where = ", ".join(on[:5]) + (f" and {len(on) - 5} more" if len(on) > 5 else "")
         return (
             f"{len(missing)} of {n} cells have no {self.metric.name} ({why}): strategies {who}, "
-            f"datasets {where}; say how to treat them: missing='drop datasets', "
-            "'drop strategies', 'worst', 'worst rank', or the name of a fallback strategy"
+            f"datasets {where}; say how to treat them: missing='failures last', "
+            "'drop datasets', 'drop strategies', 'worst', 'worst rank', or the name of a fallback "
+            "strategy"
         )
 
     # ------------------------------------------------------------------ display

@@ -107,23 +107,24 @@ def _pairs(section: Section) -> _Made | None:
     found = section.comparison
     if found is None:
         return None
-    pairs = found.pairs[found.leading]
+    pairs = found.in_own_direction(found.leading)
     order = list(found.ranks.frame.index)
     told = _beaten(found, order)
     caption = (
         f"{pairs.name}, scenario (c): row against column, by average rank. Blue with +: the row is "
         f"better at level {found.alpha:g}; orange with −: worse; pale: not shown. "  # noqa: RUF001
-        f"Numbers: {_effect_in_words(pairs)}; p."
+        f"Numbers: {_effect_in_words(found, pairs)}; p."
     )
     return pairwise_matrix(pairs, alpha=found.alpha, order=order), caption, told
 
 
-def _effect_in_words(pairs: Pairwise) -> str:
+def _effect_in_words(found: Comparison, pairs: Pairwise) -> str:
     """Say what the numbers of a matrix are, and which way they point."""
     name = next(iter(pairs.effects))
     if name == "share better":
         return "share of datasets on which the row is better"
-    return f"{name} of {pairs.metric}, below 0 where the row is better"
+    side = "above" if found.results.metric.greater_is_better else "below"
+    return f"{name} of {pairs.metric}, {side} 0 where the row is better"
 
 
 def _beaten(found: Comparison, order: list[str]) -> str:

@@ -277,3 +277,27 @@ def test_cells_that_count_as_last_have_ranks_and_no_mean():
     assert np.isnan(frame.loc[("xgb", "tree"), ("t", "p_value")])
     assert found.display_frame().loc[("xgb", "tree"), "p t"] == "-"
     assert "means and t-tests are of the 2 strategies without missing cells" in found.notes[0]
+
+
+def test_a_mean_that_one_dataset_rules_says_so():
+    table = pd.DataFrame({"A": [0.9, 0.8, 0.7, 0.6, 0.8], "B": [0.8, 0.7, -1e9, 0.5, 0.6]})
+    notes = compare(Results.from_table(table, metric="r2")).notes
+    assert notes[0] == (
+        "the mean of B rests on 2 (r2 -1e+09), which weighs more than all other datasets together: "
+        "take ranks"
+    )
+    assert not any("A rests on" in note for note in notes)
+
+
+def test_a_matrix_of_pairs_points_the_way_of_the_metric():
+    table = pd.DataFrame({"A": [0.9, 0.8, 0.7, 0.75], "B": [0.6, 0.7, 0.5, 0.6]})
+    scores = compare(Results.from_table(table, metric="accuracy"))
+    losses = compare(Results.from_table(1 - table, metric="misclassification"))
+    shown = scores.in_own_direction("Wilcoxon")
+    assert shown.metric == "accuracy"
+    assert shown.value("rank-biserial correlation", "A", "B") == 1.0
+    assert shown.value("better", "A", "B") == 1.0
+    assert shown.statistics.loc["A", "B"] == -scores.pairs["Wilcoxon"].statistics.loc["A", "B"]
+    own = losses.in_own_direction("Wilcoxon")
+    assert own.value("rank-biserial correlation", "A", "B") == -1.0
+    assert own.value("better", "A", "B") == 1.0

@@ -1,6 +1,7 @@
 """Metrics against scikit-learn, by hand, and as blocks are scored."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import metrics as sk
 
@@ -11,6 +12,7 @@ from mlaut.analysis import (
     LossQuantile,
     LossRMSE,
     MLautScore,
+    Results,
     ScoreAccuracy,
     ScoreAUC,
     ScoreBalancedAccuracy,
@@ -316,3 +318,48 @@ def test_several_classes_name_the_metric_that_serves_them(make_block, name):
         assert score == pytest.approx(expected(truth, said[0], average="macro"))
     else:  # of each class against the rest: 3 of 3, 2 of 2, 2 of 3
         assert score == pytest.approx((1 + 1 + 2 / 3) / 3)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("rmse", "mse", "mae", "squared", "absolute", "quantile", "neg_mean_absolute_error"),
+        *("neg_mean_squared_error", "neg_root_mean_squared_error", "neg_median_absolute_error"),
+        *("neg_max_error", "neg_mean_poisson_deviance"),
+    ],
+)
+def test_what_is_in_the_unit_of_the_target_says_so(name):
+    assert metric(name).incomparable == "it is in the unit of each dataset's target"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("accuracy", "misclassification", "roc_auc", "log_loss", "brier", "mcc", "f1_macro", "r2"),
+        *("explained_variance", "neg_mean_absolute_percentage_error", "d2_absolute_error_score"),
+        *("neg_mean_squared_log_error", "neg_log_loss", "neg_brier_score"),
+    ],
+)
+def test_what_has_no_unit_has_means(name):
+    assert metric(name).incomparable == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "has_unit"),
+    [
+        ("Mean_absolute_error", True),
+        ("Root_mean_squared_error", True),
+        ("Root_relative_squared_error", False),
+        ("MeanAbsoluteScaledError", False),
+        ("MeanSquaredError", True),
+        ("nrmse", False),
+        ("smape", False),
+        ("rmsle", False),
+        ("loss", False),
+        ("my score", False),
+    ],
+)
+def test_names_from_elsewhere_say_whether_they_have_a_unit(name, has_unit):
+    table = pd.DataFrame({"A": [1.0, 2.0]})
+    results = Results.from_table(table, metric=name, greater_is_better=False)
+    assert bool(results.incomparable) == has_unit
