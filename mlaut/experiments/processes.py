@@ -7,9 +7,17 @@ import ctypes
 import os
 import signal
 import sys
+from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 
-__all__ = ["end_children", "end_session", "is_running", "lead_session"]
+__all__ = [
+    "eldest_child",
+    "end_children",
+    "end_session",
+    "forget_server",
+    "is_running",
+    "lead_session",
+]
 
 _PROC = Path("/proc")
 _PR_SET_CHILD_SUBREAPER = 36
@@ -22,6 +30,20 @@ def lead_session() -> None:
         os.setsid()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def forget_server() -> None:
+    """Let go of the server that has forked this process, and of its tracker of resources.
+
+    A byte in their pipes would end them; code that needs such processes starts its own.
+    """
+    server = getattr(forkserver, "_forkserver", None)
+    tracker = getattr(resource_tracker, "_resource_tracker", None)
+    for of, name in ((server, "_forkserver_alive_fd"), (tracker, "_fd")):
+        if (descriptor := getattr(of, name, None)) is not None:
+            setattr(of, name, None)
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
 
 
 def end_children() -> None:
@@ -59,8 +81,21 @@ def end_session(leader: int) -> None:
         _send(signal.SIGKILL, leader)
 
 
+def eldest_child(pid: int) -> int:
+    """Return the child of a process that has run the longest; the process itself without one."""
+    children = []
+    for folder in _PROC.glob("[0-9]*"):
+        found = _stat(folder)
+        if found and found[0] not in "ZX" and found[1] == pid:
+            children.append(int(folder.name))
+    return min(children, default=pid)
+
+
 def is_running(pid: int) -> bool:
-    """Whether there is a process of that number."""
+    """Whether there is a process of that number, and it has not ended."""
+    if _PROC.is_dir():
+        found = _stat(_PROC / str(pid))
+        return found is not None and found[0] not in "ZX"
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

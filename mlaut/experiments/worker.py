@@ -1,10 +1,16 @@
-"""What a worker process does: load the dataset once, run the cells of a batch, give outcomes."""
+"""What a worker process does: load the dataset once, run the cells of a batch, tell what they gave.
+
+A process serves one strategy. Of one whose code is unknown (`mlaut.experiments.copies`) it is the
+mould: it loads strategy and dataset, and each cell runs in a copy of it.
+"""
 
 from __future__ import annotations
 
 import faulthandler
 import gc
+import json
 import os
+import random
 import resource
 import signal
 import struct
@@ -17,18 +23,38 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import cloudpickle
+import numpy as np
 
 from mlaut.errors import DataError, MlautError
 from mlaut.experiments.batches import Batch, DatasetRef
 from mlaut.experiments.cell import Table, cell_seed, run_cell
-from mlaut.experiments.guard import offer_to_be_killed, resident_memory
-from mlaut.experiments.processes import end_children, lead_session
+from mlaut.experiments.copies import can_be_copied, load_known, run_in_copy
+from mlaut.experiments.guard import limited_memory, offer_to_be_killed, resident_memory
+from mlaut.experiments.messages import encode_outcome, frame, largest_outcome
+from mlaut.experiments.processes import end_children, forget_server, lead_session
 from mlaut.files_io import FilesIO
 from mlaut.records import Cell, Dataset, Outcome, Split
 
-__all__ = ["CLOCK", "load", "preload", "prepare", "serve"]
+__all__ = [
+    "CLOCK",
+    "DIED",
+    "ENDED",
+    "LEAVES",
+    "LOADING",
+    "REFUSED",
+    "STATUS",
+    "load",
+    "preload",
+    "prepare",
+    "serve",
+]
 
 CLOCK = struct.Struct("<d")
+LOADING = 0.0  # in place of a time: the strategy is loaded, on account of the first cell
+# What a message is: the outcome of a cell, how the copy that ran a cell died, why a dataset could
+# not be loaded, that the process takes no further cell.
+ENDED, DIED, REFUSED, LEAVES = b"o", b"d", b"e", b"l"
+STATUS = struct.Struct("<i")
 
 _SEND_SECONDS = 0.05
 _MEMORY_LEFT_BEHIND = 2**30
@@ -44,8 +70,14 @@ def preload() -> None:
     import sklearn.pipeline  # noqa: F401
 
 
-def prepare(batch: Batch) -> RunCell:
-    """Load the dataset of a batch, and give what runs one of its cells.
+def prepare(batch: Batch, strategy: Callable[[], Any] | None = None) -> RunCell:
+    """Load the dataset of a batch, and return what runs one of its cells.
+
+    Parameters
+    ----------
+    batch : Batch
+    strategy : callable, optional
+        Gives the strategy; default unpickles it, within the bounds of the first cell.
 
     Raises
     ------
@@ -54,11 +86,12 @@ def prepare(batch: Batch) -> RunCell:
     """
     ref = batch.dataset
     table = _tables.get(ref, lambda: Table.of(load(ref), ref.classes))
+    pickled = batch.strategy
 
     def run(cell: Cell) -> Outcome:
         return run_cell(
             cell,
-            lambda: _strategies.get(batch.strategy, lambda: cloudpickle.loads(batch.strategy)),
+            strategy or (lambda: _strategies.get(pickled, lambda: cloudpickle.loads(pickled))),
             table,
             Split(batch.folds[cell.repeat][None]).rows(0, cell.fold),
             cell_seed(batch.seed, cell),
@@ -110,16 +143,19 @@ _strategies = _Recent(size=64)
 
 def serve(
     link: Connection,
+    results: Connection,
     clock: Connection,
     output: Connection,
     environment: Mapping[str, str],
 ) -> None:
-    """Run batches until the link closes, or until a fresh process would serve better.
+    """Run batches of one strategy until the link closes, or a fresh process would serve better.
 
     Parameters
     ----------
     link : Connection
-        Batches come in; lists of outcomes go out, or the error that kept a batch from beginning.
+        Batches come in.
+    results : Connection
+        Gets messages (`mlaut.experiments.messages`).
     clock : Connection
         Gets the time at which each cell begins.
     output : Connection
@@ -128,25 +164,146 @@ def serve(
         Of the process that runs the study, with bounds for the threads of libraries.
     """
     _settle_in(output, environment)
-    usual = resident_memory()
+    post = _Post(link.fileno(), results.fileno(), clock.fileno())
+    serves: _Server | None = None
     while True:
         try:
             batch = link.recv()
         except (EOFError, OSError):
             return
-        before = resident_memory()
+        if serves is None:
+            known = load_known(batch.strategy)
+            serves = _Mould(post) if known is None else _Shared(post, known)
         try:
-            run = prepare(batch)
+            serves.run(batch)
         except MlautError as error:
-            link.send(error)
+            told = {"error": type(error).__name__, "message": str(error)}
+            post.send(frame(REFUSED, json.dumps(told).encode()))
             continue
-        usual += max(0, resident_memory() - before)
-        if not _run_all(batch, run, link, clock, usual):
+        except OSError:
+            return  # nobody listens any more
+        if serves.leaves:
             return
+
+
+class _Post:
+    """The pipes to the process that runs the study."""
+
+    def __init__(self, link: int, results: int, clock: int) -> None:
+        self.descriptors = [link, results, clock]
+        self._results, self._clock = results, clock
+        self._waiting = bytearray()
+        self._sent = time.monotonic()
+
+    def begin(self, when: float | None = None) -> None:
+        """Tell that a cell begins now, or that loading its strategy does."""
+        os.write(self._clock, CLOCK.pack(time.monotonic() if when is None else when))
+
+    def send(self, message: bytes = b"", wait: bool = False) -> None:
+        """Send what waits and this; with ``wait`` only where a while has passed."""
+        self._waiting += message
+        if wait and time.monotonic() - self._sent <= _SEND_SECONDS:
+            return
+        rest = memoryview(bytes(self._waiting))
+        while rest:
+            rest = rest[os.write(self._results, rest) :]
+        self._waiting.clear()
+        self._sent = time.monotonic()
+
+
+class _Server:
+    """What serves one strategy.
+
+    Attributes
+    ----------
+    leaves : bool
+        Whether this process takes no further batch.
+    """
+
+    leaves = False
+
+    def __init__(self, post: _Post) -> None:
+        self._post = post
+
+    def run(self, batch: Batch) -> None:
+        """Run the cells of a batch, and tell what they gave."""
+        raise NotImplementedError
+
+
+class _Shared(_Server):
+    """Runs the cells of a strategy of known code, one after the other in this process."""
+
+    def __init__(self, post: _Post, strategy: Any) -> None:
+        super().__init__(post)
+        self._strategy = strategy
+        self._usual = resident_memory()
+
+    def run(self, batch: Batch) -> None:
+        before = resident_memory()
+        run = prepare(batch, lambda: self._strategy)
+        self._usual += max(0, resident_memory() - before)
+        me = os.getpid()
+        for cell in batch.keys:
+            self._post.begin()
+            told = frame(ENDED, encode_outcome(run(cell)))
+            if os.getpid() != me:
+                os._exit(0)  # a copy of this process that the cell has made
+            end_children()
+            self._post.send(told, wait=True)
+        sys.stdout.flush()
+        self.leaves = threading.active_count() > 1 or _has_grown(self._usual)
+        self._post.send(frame(LEAVES, b"") if self.leaves else b"")
+
+
+class _Mould(_Server):
+    """Runs each cell of a strategy of unknown code in a copy of this process."""
+
+    _strategy: Callable[[], Any] | None = None
+
+    def run(self, batch: Batch) -> None:
+        if self._strategy is None:
+            self._post.begin(LOADING)
+            self._strategy = _loaded(batch)
+        run = prepare(batch, self._strategy)
+        gc.freeze()  # what is collected in a copy need not be copied for that
+        for cell in batch.keys:
+            self._post.begin()
+            if not can_be_copied():  # loading the strategy has started threads
+                self._post.send(frame(ENDED, encode_outcome(run(cell))) + frame(LEAVES, b""))
+                self.leaves = True
+                return
+            self._run_copy(batch, cell, run)
+            end_children()
+        self._post.send()
+
+    def _run_copy(self, batch: Batch, cell: Cell, run: RunCell) -> None:
+        n_test = int((batch.folds[cell.repeat] == cell.fold).sum())
+        largest = largest_outcome(n_test, len(batch.dataset.classes))
+        status, told = run_in_copy(
+            lambda: encode_outcome(run(cell)), largest, self._post.descriptors
+        )
+        if status or not told:
+            self._post.send(frame(DIED, STATUS.pack(status)))
+        else:  # whether it is an outcome at all is seen where it is read
+            self._post.send(frame(ENDED, told[: largest + 1]), wait=True)
+
+
+def _loaded(batch: Batch) -> Callable[[], Any]:
+    """Unpickle a strategy, in the same way in whichever process its cells run."""
+    seed = cell_seed(batch.seed, Cell("", batch.name))
+    np.random.seed(seed)  # noqa: NPY002
+    random.seed(seed)
+    try:
+        with limited_memory(batch.options.memory):
+            strategy = cloudpickle.loads(batch.strategy)
+    except (Exception, SystemExit):
+        return lambda: cloudpickle.loads(batch.strategy)  # each cell says why it cannot be loaded
+    return lambda: strategy
 
 
 def _settle_in(output: Connection, environment: Mapping[str, str]) -> None:
     lead_session()
+    forget_server()
     offer_to_be_killed()
     for stream in (1, 2):
         os.dup2(output.fileno(), stream)
@@ -156,33 +313,6 @@ def _settle_in(output: Connection, environment: Mapping[str, str]) -> None:
     os.environ.clear()
     os.environ.update(environment)
     preload()
-
-
-def _run_all(batch: Batch, run: RunCell, link: Connection, clock: Connection, usual: int) -> bool:
-    """Run the cells; send what they gave at the end, and whenever a while has passed.
-
-    Returns
-    -------
-    bool
-        Whether this process can serve on.
-    """
-    me = os.getpid()
-    ended: list[Outcome] = []
-    sent = time.monotonic()
-    for cell in batch.keys:
-        os.write(clock.fileno(), CLOCK.pack(time.monotonic()))
-        outcome = run(cell)
-        if os.getpid() != me:
-            os._exit(0)  # a copy of this process that the cell has made
-        end_children()
-        ended.append(outcome)
-        if time.monotonic() - sent > _SEND_SECONDS and cell != batch.keys[-1]:
-            link.send((ended, False))
-            ended, sent = [], time.monotonic()
-    sys.stdout.flush()
-    leaves = threading.active_count() > 1 or _has_grown(usual)
-    link.send((ended, leaves))
-    return not leaves
 
 
 def _has_grown(usual: int) -> bool:

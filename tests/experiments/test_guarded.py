@@ -1,5 +1,6 @@
 """Guarded processes: what happens in one costs the cell that ran in it, and nothing else."""
 
+import contextlib
 import ctypes
 import multiprocessing
 import os
@@ -16,15 +17,19 @@ import learners
 import numpy as np
 import pytest
 from learners import Deed, Hostile, Random, Traced
+from sklearn.naive_bayes import GaussianNB
+from spoilers import Spoiler, write_to_pipes
 
 from mlaut.errors import DataError, StudyError
 from mlaut.estimators import as_strategies
 from mlaut.experiments import guarded
 from mlaut.experiments.batches import Batch, BatchQueue, DatasetRef
-from mlaut.experiments.cell import CellOptions
+from mlaut.experiments.cell import CellOptions, cell_seed
 from mlaut.experiments.guarded import Team, run_batches
+from mlaut.experiments.messages import encode_outcome, frame
 from mlaut.experiments.processes import is_running
-from mlaut.records import Status
+from mlaut.experiments.worker import serve
+from mlaut.records import Cell, Outcome, Status
 
 
 @pytest.fixture
@@ -129,16 +134,14 @@ def test_crash_says_where_it_was(batch):
     assert "in reads_nowhere" in outcome.details["traceback"]
 
 
-def test_abort_for_lack_of_memory_is_told_as_that(batch):
+def test_what_a_strategy_prints_decides_no_status(batch):
     def aborts():
-        os.write(2, b"terminate called after throwing an instance of 'std::bad_alloc'\n")
+        os.write(2, b"RuntimeError: out of memory, std::bad_alloc, MemoryError\n")
         os.abort()
 
     (outcome, *_) = run(batch(Deed(aborts)))
-    assert outcome.status is Status.MEMORY
-    assert (
-        outcome.reason == "its worker process was killed by SIGABRT after an allocation had failed"
-    )
+    assert outcome.status is Status.CRASHED
+    assert outcome.reason == "its worker process was killed by SIGABRT"
 
 
 def test_kill_by_the_system_for_lack_of_memory_is_told_as_that(batch, monkeypatch):
@@ -210,19 +213,22 @@ def test_daemons_that_a_cell_starts_end_with_it(batch, tmp_path):
     assert not is_running(pid)
 
 
-def test_process_with_a_thread_left_behind_is_replaced(batch):
+def test_a_process_serves_one_strategy(batch):
+    """What a cell leaves behind, such as a thread, ends with the copy that ran it."""
+
     def leaves_a_thread():
         threading.Thread(target=time.sleep, args=[3600], daemon=True).start()
 
     with Team(threads=1) as team:
         pids = []
-        for estimator in (Random(), Random(), Deed(leaves_a_thread), Random()):
+        for estimator in (Random(), Random(), Deed(leaves_a_thread), Random(), Random(2)):
             process = team.begin(batch(estimator), None)
             pids.append(process.pid)
             while process.busy:
                 process.receive()
             team.take_back(process)
-    assert pids[0] == pids[1] == pids[2] != pids[3]
+    assert pids[0] == pids[1] == pids[3]
+    assert len({pids[0], pids[2], pids[4]}) == 3
 
 
 def test_strategy_that_a_worker_cannot_load_is_an_error(batch):
@@ -249,9 +255,37 @@ def test_changed_dataset_ends_the_run(batch):
 
 
 def test_processes_that_cannot_begin_end_the_run(batch, monkeypatch):
+    """The fifth in a row does; one that begins a cell begins the count again."""
     monkeypatch.setattr(guarded, "serve", learners.leaves_at_once)
-    with pytest.raises(StudyError, match=r"processes end before their first cell: its .* code 7"):
-        run(batch(Random()))
+    begun = []
+    with Team(threads=1) as team:
+        new = team._new
+        monkeypatch.setattr(team, "_new", lambda strategy: begun.append(strategy) or new(strategy))
+        with pytest.raises(StudyError, match=r"processes end before their first .* code 7"):
+            list(run_batches(AllAtOnce([batch(Random())]), team, 1, None))
+        assert len(begun) == 5
+
+
+def test_a_process_that_serves_forgives_those_that_did_not_begin(batch, monkeypatch):
+    begun = []
+    with Team(threads=1) as team:
+        new = team._new
+
+        def starts(strategy):
+            begun.append(strategy)
+            stumbles = len(begun) % 5 or len(begun) == 10
+            monkeypatch.setattr(guarded, "serve", learners.leaves_at_once if stumbles else serve)
+            return new(strategy)
+
+        monkeypatch.setattr(team, "_new", starts)
+        first = [
+            o for part in run_batches(AllAtOnce([batch(Random())]), team, 1, None) for o in part
+        ]
+        assert (words(first), len(begun)) == (["done"] * 4, 5)
+        other = AllAtOnce([batch(Random(1))])
+        with pytest.raises(StudyError, match="end before their first cell"):
+            list(run_batches(other, team, 1, None))
+        assert len(begun) == 10
 
 
 def test_killed_server_of_processes_costs_no_cell(batch):
@@ -327,3 +361,149 @@ def _until(holds, seconds=30):
 def test_hostile_learner_of_children_is_cleared_away(batch):
     outcomes = run(batch(Hostile("children")), timeout=1.5)
     assert words(outcomes) == ["timeout"] * 4
+
+
+# ------------------------------------------------------ what reaches other cells, and what not
+
+
+def predictions(outcomes):
+    return [o.predictions.tobytes() for o in sorted(outcomes, key=lambda o: o.cell)]
+
+
+@pytest.mark.parametrize("deed", ["counts_in_its_class", "replaces_modules"])
+def test_a_cell_finds_nothing_of_the_cell_before(batch, deed):
+    outcomes = run(batch(Spoiler(deed)))
+    assert [o.predictions.tolist() for o in outcomes] == [[0] * 5] * 4
+
+
+@pytest.mark.parametrize("deed", ["patches_a_method", "patches_when_loaded", "leaves_a_thread"])
+def test_a_patched_library_is_whole_in_other_strategies(batch, deed):
+    """As sklearnex patches scikit-learn: the neighbour gives what it gives alone."""
+    with Team(threads=1) as team:
+        queue = AllAtOnce([batch(Spoiler(deed)), batch(GaussianNB())])
+        both = [o for part in run_batches(queue, team, 1, None) for o in part]
+    beside = [o for o in both if o.cell.strategy == "GaussianNB"]
+    assert words(both) == ["done"] * 8
+    assert predictions(beside) == predictions(run(batch(GaussianNB())))
+
+
+def test_what_loading_draws_is_the_same_in_each_process(batch):
+    """A strategy that draws while it is unpickled gives in a resumed run what it gave before."""
+
+    class Drawn(Random):
+        def __setstate__(self, state):
+            self.__dict__.update(state)
+            self.drawn = np.random.randint(2**30)  # noqa: NPY002
+
+        def __sklearn_clone__(self):
+            return self
+
+        def predict(self, X):
+            return (self.drawn >> np.arange(len(X))) % 2
+
+    assert predictions(run(batch(Drawn()))) == predictions(run(batch(Drawn())))
+
+
+def test_a_strategy_that_starts_threads_when_it_is_loaded_is_not_copied(batch):
+    class Threaded(Random):
+        def __setstate__(self, state):
+            self.__dict__.update(state)
+            threading.Thread(target=time.sleep, args=[3600], daemon=True).start()
+
+        def predict(self, X):
+            return np.full(len(X), int(threading.active_count() == 2))
+
+    outcomes = run(batch(Threaded()))
+    assert [o.predictions.tolist() for o in outcomes] == [[1] * 5] * 4
+
+
+def test_sets_of_text_have_one_order_in_all_workers(batch, tmp_path):
+    trace = tmp_path / "trace"
+
+    def tells():
+        with Path(trace).open("a") as file:
+            file.write(f"{hash('text')}\n")
+
+    assert words(run(batch(Deed(tells, fold=None)))) == ["done"] * 4
+    told = {int(line) for line in trace.read_text().splitlines()}
+    program = "print(hash('text'))"
+    env = {**os.environ, "PYTHONHASHSEED": "0"}
+    here = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+    assert told == {int(here.stdout)}
+
+
+# --------------------------------------------------------------- garbage in the pipes
+
+
+GARBAGE = {
+    "a huge length": b"\xff" * 16,
+    "a length of a message that never comes": b"mlaut>o\x00\xff\xff\x00\0\0\0\0\0",
+    "zeros": bytes(4096),
+    "seven bytes": b"\0" * 7,
+    "a pickle": b"cos\nsystem\n(S'true'\ntR.",
+    "no numbers": np.array([np.nan, np.inf, -1e300]).tobytes(),
+    "a message": frame(b"o", b"\xff\xff\xff\xff"),
+    "a refusal": frame(b"e", b'{"error": "MlautError", "message": "give up"}'),
+    "a death": frame(b"d", b"\x09\0\0\0"),
+    "deep JSON": frame(b"o", b"\x00\x00\x01\x00" + b"[" * 65536),
+}
+
+
+@pytest.mark.parametrize("what", GARBAGE)
+def test_garbage_in_the_pipes_costs_its_own_cells_only(batch, what, monkeypatch):
+    monkeypatch.setattr(guarded, "_MESSAGE_SECONDS", 0.3)
+    garbage = GARBAGE[what]
+    hostile, good = batch(Deed(lambda: write_to_pipes(garbage), 1)), batch(Random())
+    with Team(threads=1) as team:
+        queue = AllAtOnce([hostile, good])
+        outcomes = [o for part in run_batches(queue, team, 1, None) for o in part]
+    found = {(o.cell.strategy, o.cell.fold): o.status.word for o in outcomes}
+    assert len(found) == len(outcomes) == 8
+    assert [found["Random", fold] for fold in range(4)] == ["done"] * 4
+    assert found["Deed", 1] == "crashed"
+    beside = [o for o in outcomes if o.cell.strategy == "Random"]
+    assert predictions(beside) == predictions(run(good))
+
+
+def test_a_strategy_that_floods_its_pipe_is_a_crash(batch):
+    def floods():
+        while True:
+            for descriptor in range(3, 64):
+                with contextlib.suppress(OSError):
+                    os.write(descriptor, b"x" * 2**16)
+
+    (outcome, *others) = run(batch(Deed(floods)))
+    assert outcome.status is Status.CRASHED
+    assert words(others) == ["done"] * 3
+
+
+def test_a_strategy_that_closes_all_descriptors_is_a_crash(batch):
+    (outcome, *others) = run(batch(Deed(lambda: os.closerange(0, 4096))))
+    assert outcome.status is Status.CRASHED
+    assert words(others) == ["done"] * 3
+
+
+def test_outcomes_of_other_cells_are_refused(batch):
+    """A message that is well made, and not about the cell that runs."""
+
+    def tells_of_another():
+        cell = Cell("d", "Deed", 0, 3)
+        forged = encode_outcome(Outcome(cell, Status.ERROR, seed=cell_seed(0, cell), reason="ha"))
+        for descriptor in range(3, 64):
+            with contextlib.suppress(OSError):
+                os.write(descriptor, forged)
+        os._exit(0)
+
+    outcomes = run(batch(Deed(tells_of_another)))
+    assert words(outcomes) == ["crashed", "done", "done", "done"]
+    assert outcomes[0].reason == "its strategy told the outcome of another cell"
+
+
+def test_a_strategy_that_kills_the_server_of_processes_ends(batch):
+    """It is not begun again and again, and its neighbour is what it is alone."""
+    with Team(threads=1) as team:
+        queue = AllAtOnce([batch(Spoiler("kills_the_server")), batch(GaussianNB())])
+        both = [o for part in run_batches(queue, team, 1, None) for o in part]
+    assert len(both) == 8
+    beside = [o for o in both if o.cell.strategy == "GaussianNB"]
+    assert predictions(beside) == predictions(run(batch(GaussianNB())))

@@ -1,0 +1,204 @@
+"""What worker processes send: outcomes as JSON and arrays, in frames that show what is garbled.
+
+A strategy shares the process that reports on it, and may write into whatever is open there. So
+nothing that comes from a worker is unpickled, no length is believed before it is checked, and an
+outcome counts only where it is one of the cell that runs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from mlaut.files_io.study_records import USAGE, prediction_type
+from mlaut.records import CLASSIFICATION, REGRESSION, Cell, Outcome, Status, not_distributions
+
+__all__ = [
+    "SPOILT",
+    "GarbledError",
+    "Inbox",
+    "decode_outcome",
+    "encode_outcome",
+    "frame",
+    "largest_outcome",
+]
+
+SPOILT = "wrote into the pipe of its worker process"
+
+_MARK = b"mlaut>"
+_HEAD = struct.Struct("<6scII")  # mark, kind, length and CRC-32 of what follows
+_LENGTH = struct.Struct("<I")
+_BYTES_OF_TEXT = 2**24  # parameters, warnings and a traceback; they are a thousandth of it
+_LONGEST_REASON = 2**12  # `run_cell` gives 500 characters
+_IN_PYTHON = (Status.DONE, Status.ERROR, Status.MEMORY)  # how a cell ends that can tell it itself
+
+
+class GarbledError(Exception):
+    """What a process sent is not what a worker sends."""
+
+
+# ---------------------------------------------------------------------- frames
+
+
+def frame(kind: bytes, content: bytes) -> bytes:
+    """Return a message as it travels.
+
+    Parameters
+    ----------
+    kind : bytes of length 1
+    content : bytes
+    """
+    return _HEAD.pack(_MARK, kind, len(content), zlib.crc32(kind + content)) + content
+
+
+class Inbox:
+    """The messages of one process, put together from the pieces that arrive."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    @property
+    def partial(self) -> bool:
+        """Whether a message has come in part."""
+        return bool(self._bytes)
+
+    def messages(self, piece: bytes, largest: int) -> Iterator[tuple[bytes, bytes]]:
+        """Yield kind and content of each message that is complete with this piece.
+
+        Raises
+        ------
+        GarbledError
+            The bytes are no message, or one above ``largest`` bytes.
+        """
+        self._bytes += piece
+        while len(self._bytes) >= _HEAD.size:
+            mark, kind, length, checksum = _HEAD.unpack_from(self._bytes)
+            if mark != _MARK or length > largest:
+                raise GarbledError(SPOILT)
+            if len(self._bytes) < _HEAD.size + length:
+                return
+            content = bytes(self._bytes[_HEAD.size : _HEAD.size + length])
+            del self._bytes[: _HEAD.size + length]
+            if zlib.crc32(kind + content) != checksum:
+                raise GarbledError(SPOILT)
+            yield kind, content
+
+
+# -------------------------------------------------------------------- outcomes
+
+
+def largest_outcome(n_test: int, n_classes: int) -> int:
+    """Return the bytes that the outcome of a cell may have."""
+    return n_test * (8 + 4 * n_classes) + _BYTES_OF_TEXT
+
+
+def encode_outcome(outcome: Outcome) -> bytes:
+    """Return an outcome as bytes that run no code when they are read."""
+    given = {"predictions": outcome.predictions, "probabilities": outcome.probabilities}
+    arrays = {name: values for name, values in given.items() if values is not None}
+    told = {
+        "cell": [*vars(outcome.cell).values()],
+        "status": outcome.status.word,
+        "seconds": outcome.seconds,
+        "seed": outcome.seed,
+        "reason": outcome.reason,
+        "details": dict(outcome.details),
+        "arrays": {name: [a.dtype.str, *a.shape] for name, a in arrays.items()},
+    }
+    text = json.dumps(told).encode()
+    return b"".join([_LENGTH.pack(len(text)), text, *(a.tobytes() for a in arrays.values())])
+
+
+def decode_outcome(content: bytes, cell: Cell, seed: int, n_test: int, n_classes: int) -> Outcome:
+    """Return the outcome of a cell from its bytes.
+
+    Parameters
+    ----------
+    content : bytes
+        As `encode_outcome` gives them, or whatever the code of a strategy made of them.
+    cell : Cell
+        The one that runs.
+    seed : int
+        Of that cell.
+    n_test : int
+        Rows that it predicts.
+    n_classes : int
+        Of its dataset; 0 for regression.
+
+    Raises
+    ------
+    GarbledError
+        They are not the outcome of this cell.
+    """
+    try:
+        (size,) = _LENGTH.unpack_from(content)
+        told = json.loads(content[_LENGTH.size : _LENGTH.size + size])
+        if told["cell"] != [*vars(cell).values()] or told["seed"] != seed:
+            raise GarbledError("told the outcome of another cell")
+        outcome = _outcome(told, cell, _arrays(told["arrays"], content, _LENGTH.size + size))
+    except GarbledError:
+        raise
+    except Exception as error:  # whatever a parser makes of garbage
+        raise GarbledError("gave something else than an outcome") from error
+    _check_arrays(outcome, n_test, n_classes)
+    return outcome
+
+
+def _outcome(told: Mapping[str, Any], cell: Cell, arrays: Mapping[str, np.ndarray]) -> Outcome:
+    status, details = Status[told["status"].upper()], told["details"]
+    usage = [details[name] for name in USAGE if name in details]
+    numbers = [*told["seconds"], *usage]
+    if status not in _IN_PYTHON or len(told["seconds"]) != 3:
+        raise ValueError(status)
+    if not all(isinstance(number, int | float) for number in numbers):
+        raise TypeError(numbers)
+    if not all(math.isfinite(number) for number in usage):
+        raise ValueError(usage)
+    return Outcome(
+        cell=cell,
+        status=status,
+        predictions=arrays.get("predictions"),
+        probabilities=arrays.get("probabilities"),
+        seconds=tuple(told["seconds"]),
+        seed=told["seed"],
+        reason=str(told["reason"])[:_LONGEST_REASON],
+        details=dict(details),
+    )
+
+
+def _arrays(layout: Mapping[str, list[Any]], content: bytes, start: int) -> dict[str, np.ndarray]:
+    arrays = {}
+    for name, (dtype, *shape) in layout.items():
+        if dtype not in ("<i4", "<f8", "<f4") or not all(type(n) is int and n >= 0 for n in shape):
+            raise ValueError(dtype)
+        values = np.frombuffer(content, dtype, math.prod(shape), start).reshape(shape)
+        arrays[name] = values
+        start += values.nbytes
+    if start != len(content):
+        raise ValueError(start)
+    return arrays
+
+
+def _check_arrays(outcome: Outcome, n_test: int, n_classes: int) -> None:
+    """Refuse arrays that do not fit the cell, or that no cell may give."""
+    predicted, probabilities = outcome.predictions, outcome.probabilities
+    if outcome.status is Status.DONE and predicted is not None:
+        dtype = prediction_type(CLASSIFICATION if n_classes else REGRESSION)[0]
+        fits = (predicted.dtype, predicted.shape) == (dtype, (n_test,))
+        low, high = (0, n_classes - 1) if n_classes else (-np.inf, np.inf)
+        fits = fits and bool(np.isfinite(predicted).all())
+        fits = fits and bool(((low <= predicted) & (predicted <= high)).all())
+    else:
+        fits = outcome.status is not Status.DONE and predicted is None and probabilities is None
+    if fits and probabilities is not None:
+        expected = np.dtype("<f4"), (n_test, n_classes)
+        fits = (probabilities.dtype, probabilities.shape) == expected
+        fits = fits and not not_distributions(probabilities).any()
+    if not fits:
+        raise GarbledError("gave arrays that do not fit its cell")
