@@ -245,6 +245,7 @@ class ScoreAUC(MLautScore):
 
     def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
         """Score positions of classes against probabilities (n, C)."""
+        self.check_probabilities(predictions)
         return float(self.cells(np.asarray(truth), np.asarray(predictions)[None], ())[0])
 
     def cells(

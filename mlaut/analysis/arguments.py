@@ -1,28 +1,64 @@
-"""Whether arguments are what they must be: one rule for each name, the same in every function."""
+"""Whether arguments are what they must be: a name has one rule, the same in every function.
+
+Functions that users call are decorated with `checked`. What depends on several arguments, or on one
+function's options, the function checks itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from inspect import signature
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from mlaut.analysis.results import Results
 from mlaut.errors import AnalysisError
 
-__all__ = ["check", "floats"]
+__all__ = ["check", "checked", "floats"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Rule = Callable[[str, Any], Any]
 
 
-def check(**given: Any) -> None:
-    """Raise `AnalysisError` for an argument that breaks the rule of its name.
+def checked(function: Callable[P, T]) -> Callable[P, T]:
+    """Make a function refuse arguments that break the rules of their names.
 
     Examples
     --------
-    >>> check(confidence=0.95, alpha=0.05)
-    >>> check(confidence=95)
+    >>> @checked
+    ... def half_width(confidence):
+    ...     return confidence / 2
+    >>> half_width(95)
     Traceback (most recent call last):
     mlaut.errors.AnalysisError: confidence = 95 is not between 0 and 1, for example 0.95
+    """
+    takes = signature(function)
+    own = _RULES_OF_ONE.get(function.__name__, {})
+    rules = {name: own.get(name, _RULES.get(name)) for name in takes.parameters}
+
+    @wraps(function)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
+        given = takes.bind(*args, **kwargs)
+        for name, value in given.arguments.items():
+            rule = rules[name]
+            if rule is not None:
+                given.arguments[name] = rule(name, value)
+        return function(*given.args, **given.kwargs)
+
+    return wrapper
+
+
+def check(**given: Any) -> None:
+    """Raise `AnalysisError` for a value that breaks the rule of its name.
+
+    Examples
+    --------
+    >>> check(alpha=-1)
+    Traceback (most recent call last):
+    mlaut.errors.AnalysisError: alpha = -1 is not between 0 and 1, for example 0.05
     """
     for name, value in given.items():
         _RULES[name](name, value)
@@ -37,19 +73,19 @@ def floats(name: str, values: Any) -> np.ndarray:
     array([1., 2.])
     >>> floats("differences", [1j])
     Traceback (most recent call last):
-    mlaut.errors.AnalysisError: differences must be real numbers, and hold complex128
+    mlaut.errors.AnalysisError: differences must be real numbers, and there are complex128
     """
+    if np.ma.is_masked(values):
+        raise AnalysisError(f"{name} has masked values, and each of them counts: make them NaN")
     try:
         array = np.asarray(values)
-    except ValueError as error:  # rows of different lengths
-        raise AnalysisError(f"{name} must be an array of numbers: {one_line(error)}") from None
-    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
-        raise AnalysisError(f"{name} has masked values, and each of them counts: make them NaN")
+    except (TypeError, ValueError) as error:  # rows of different lengths
+        raise AnalysisError(f"{name} is no array of numbers: {one_line(error)}") from None
     if array.dtype.kind in "biuf":
         return array.astype(float, copy=False)
-    if array.dtype.kind != "O" or not all(map(_is_number, array.ravel())):
-        held = type(values).__name__ if array.ndim == 0 else str(array.dtype)
-        raise AnalysisError(f"{name} must be real numbers, and hold {held}")
+    if array.dtype.kind != "O" or not all(map(_is_number, array.flat)):
+        there = f"is {_shown(values)}" if array.ndim == 0 else f"there are {array.dtype}"
+        raise AnalysisError(f"{name} must be real numbers, and {there}")
     return array.astype(float)
 
 
@@ -58,78 +94,184 @@ def one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-# ----------------------------------------------------------------------- rules
-
-
-def _results(_: str, value: Any) -> None:
-    if not isinstance(value, Results):
-        raise AnalysisError(
-            f"{type(value).__name__} does not say which metric it has, nor whether more is better: "
-            "make it Results.from_table(table, metric='accuracy'), with greater_is_better= for a "
-            "metric of your own, or Results.from_study(study, 'accuracy')"
-        )
-
-
-def _share(name: str, value: Any) -> None:
-    if not _is_number(value) or not 0 < value < 1:
-        example = 0.95 if name == "confidence" else 0.8 if name == "power" else 0.05
-        raise AnalysisError(f"{name} = {value!r} is not between 0 and 1, for example {example:g}")
-
-
-def _shares(name: str, values: Any) -> None:
-    if isinstance(values, str) or not isinstance(values, Iterable) or not list(values):
-        raise AnalysisError(f"{name} = {values!r}: give numbers between 0 and 1, such as [0.05]")
-    for value in values:
-        _share(name, value)
-
-
-def _size(name: str, value: Any) -> None:
-    if not _is_number(value) or not 0 <= value < np.inf:
-        raise AnalysisError(f"{name} = {value!r} is not a number of 0 or more")
-
-
-def _positive(name: str, value: Any) -> None:
-    if not _is_number(value) or not 0 < value < np.inf:
-        raise AnalysisError(f"{name} = {value!r} is not a positive number")
-
-
-def _counts_from(least: int) -> Callable[[str, Any], None]:
-    def rule(name: str, value: Any) -> None:
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-            raise AnalysisError(f"{name} = {value!r} is not a whole number of {least} or more")
-
-    return rule
-
-
-def _seed(name: str, value: Any) -> None:
-    if not isinstance(value, np.random.SeedSequence):
-        _counts_from(0)(name, value)
-
-
-def _yes_or_no(name: str, value: Any) -> None:
-    if not isinstance(value, bool | np.bool_):
-        raise AnalysisError(f"{name} = {value!r} is neither True nor False")
-
-
-def _pair(name: str, value: Any) -> None:
-    if isinstance(value, str) or not isinstance(value, Iterable) or len(list(value)) != 2:
-        raise AnalysisError(f"{name} = {value!r} are not two names, such as ('A', 'B')")
+def _shown(value: Any) -> str:
+    """Write a value in a line of an error."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
-_RULES: dict[str, Callable[[str, Any], None]] = {
+# ----------------------------------------------------------------------- rules
+
+
+def _results(_: str, value: Any) -> Any:
+    if _is_a("Results", value):
+        return value
+    raise AnalysisError(
+        f"{type(value).__name__} does not say whether more is better, nor what its scores are: "
+        "make it Results.from_table(table, metric='accuracy'), with greater_is_better= for one of "
+        "your own, or Results.from_study(study, 'accuracy')"
+    )
+
+
+def _is_a(kind: str, value: Any) -> bool:
+    """Whether a value is of a class, without importing it."""
+    return any(one.__name__ == kind for one in type(value).__mro__)
+
+
+def _instance(kind: str, maker: str) -> Rule:
+    def rule(name: str, value: Any) -> Any:
+        if not _is_a(kind, value):
+            raise AnalysisError(f"{name} must be {maker}, not {type(value).__name__}")
+        return value
+
+    return rule
+
+
+def _share(name: str, value: Any) -> Any:
+    if not _is_number(value) or not 0 < value < 1:
+        example = {"confidence": 0.95, "power": 0.8}.get(name, 0.05)
+        raise AnalysisError(
+            f"{name} = {_shown(value)} is not between 0 and 1, for example {example:g}"
+        )
+    return value
+
+
+def _real(name: str, value: Any) -> Any:
+    """Require a number; which ones make sense, the function says."""
+    if not _is_number(value):
+        raise AnalysisError(f"{name} = {_shown(value)} is not a number")
+    return value
+
+
+def _whole(name: str, value: Any) -> Any:
+    """Require a whole number; which ones make sense, the function says."""
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise AnalysisError(f"{name} = {_shown(value)} is not a whole number")
+    return value
+
+
+def _count(name: str, value: Any) -> Any:
+    if _whole(name, value) < 0:
+        raise AnalysisError(f"{name} = {_shown(value)} is not a whole number of 0 or more")
+    return value
+
+
+def _seed(name: str, value: Any) -> Any:
+    return value if isinstance(value, np.random.SeedSequence) else _count(name, value)
+
+
+def _one_or_more(rule: Rule) -> Rule:
+    """Allow a sequence of what the rule allows, too."""
+
+    def of_each(name: str, values: Any) -> Any:
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            return rule(name, values)
+        return _each(rule)(name, values)
+
+    return of_each
+
+
+def _each(rule: Rule) -> Rule:
+    def of_each(name: str, values: Any) -> Any:
+        if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+            raise AnalysisError(f"{name} = {_shown(values)} is not a list")
+        values = values if isinstance(values, tuple | list | np.ndarray) else list(values)
+        for value in values:
+            rule(name, value)
+        return values
+
+    return of_each
+
+
+def _or(special: Callable[[Any], bool], rule: Rule) -> Rule:
+    return lambda name, value: value if special(value) else rule(name, value)
+
+
+def _none(value: Any) -> bool:
+    return value is None
+
+
+def _text(name: str, value: Any) -> Any:
+    if not isinstance(value, str):
+        raise AnalysisError(f"{name} = {_shown(value)} is not a name")
+    return value
+
+
+def _yes_or_no(name: str, value: Any) -> Any:
+    if not isinstance(value, bool | np.bool_):
+        raise AnalysisError(f"{name} = {_shown(value)} is neither True nor False")
+    return value
+
+
+def _pair(name: str, value: Any) -> Any:
+    names = _each(_text)(name, value)
+    if len(names) != 2 or names[0] == names[1]:
+        raise AnalysisError(f"{name} = {_shown(value)} are not two names, such as ('A', 'B')")
+    return names
+
+
+def _series(name: str, value: Any) -> Any:
+    if not _is_a("Series", value):
+        raise AnalysisError(f"{name} must be a Series by strategy, not {type(value).__name__}")
+    floats(name, value.to_numpy())
+    return value
+
+
+def _function(name: str, value: Any) -> Any:
+    if not callable(value):
+        raise AnalysisError(f"{name} = {_shown(value)} is not a function")
+    return value
+
+
+def _mapping(name: str, value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        raise AnalysisError(f"{name} must be a dict by name, not {type(value).__name__}")
+    return value
+
+
+_RULES: dict[str, Rule] = {
     "results": _results,
     **dict.fromkeys(("alpha", "confidence", "delta", "level", "power"), _share),
-    "levels": _shares,
-    **dict.fromkeys(("between", "rope", "within"), _size),
-    **dict.fromkeys(("difference", "prior", "sd"), _positive),
-    **dict.fromkeys(("n_datasets", "n_repetitions", "folds", "repeats"), _counts_from(1)),
-    "n_strategies": _counts_from(2),
-    "n_samples": _counts_from(0),
+    "levels": _each(_share),
+    **dict.fromkeys(("between", "difference", "rope", "sd", "span", "threshold", "within"), _real),
+    **dict.fromkeys(("false_number", "false_share", "test_to_train"), _or(_none, _real)),
+    "prior": _one_or_more(_real),
+    "df": _or(lambda value: isinstance(value, str), _one_or_more(_real)),
+    **dict.fromkeys(("folds", "n_datasets"), _one_or_more(_whole)),
+    "n_points": _or(_none, _one_or_more(_whole)),
+    **dict.fromkeys(("most", "n_repetitions", "n_strategies", "repeats"), _whole),
+    "n_samples": _count,
     "seed": _seed,
-    **dict.fromkeys(("as_scores", "greater_is_better", "ties"), _yes_or_no),
+    **dict.fromkeys(("as_scores", "greater_is_better"), _yes_or_no),
+    **dict.fromkeys(("differences", "draws", "null_differences", "p", "values"), floats),
+    **dict.fromkeys(("errors", "n", "only_first", "only_first_wrong", "only_second"), floats),
+    **dict.fromkeys(("mean", "only_second_wrong", "scale", "wrong"), floats),
+    **dict.fromkeys(
+        ("after", "alternative", "correction", "how", "method", "metric", "missing", "name"), _text
+    ),
+    **dict.fromkeys(("scenario", "statistic", "test", "zeros"), _text),
     "strategies": _pair,
+    **dict.fromkeys(("order", "treatments"), _or(_none, _each(_text))),
+    "tests": _or(lambda value: value is None or isinstance(value, Mapping), _each(_text)),
+    **dict.fromkeys(("average", "ranks", "scores", "seconds"), _series),
+    "better": _instance("DataFrame", "a DataFrame of probabilities"),
+    "calibration": _instance("Calibration", "what calibrate returns"),
+    "comparison": _function,
+    "context": _instance("Context", "a Context, such as mlaut.analysis.SINGLE"),
+    "pairs": _instance("Pairwise", "the result of a test of all pairs"),
+    "probabilities": _instance("PairProbabilities", "what probabilities_by_dataset returns"),
+    "rocs": _mapping,
+    "table": _instance("ResultTable", "a ResultTable"),
+}
+_RULES_OF_ONE: dict[str, dict[str, Rule]] = {
+    **{name: {"alpha": _or(_none, _share)} for name in ("bonferroni_dunn_test", "nemenyi_test")},
+    "friedman_test": {"ties": _yes_or_no},
+    "hierarchical_probabilities": {"df": floats},
+    "lacoste_sign_test": dict.fromkeys(("losses", "ties", "wins"), _whole),
+    "probabilities_by_dataset": {"losses": _mapping, "strategies": _each(_text)},
+    "under_treatments": {"bounds": _yes_or_no},
 }

@@ -117,7 +117,8 @@ class LossQuantile(_RegressionLoss):
 class LossLog(MLautScore):
     """Negative logarithm of the probability of the true class.
 
-    Probabilities are kept as float32, so one below 1.2e-7 (its epsilon) counts as 1.2e-7.
+    Probabilities are kept as float32, so one below 1.2e-7 (its epsilon) counts as 1.2e-7, and no
+    loss of a study is above 15.94. Other programs cut elsewhere, or nowhere: the range has no end.
 
     Examples
     --------
@@ -129,7 +130,7 @@ class LossLog(MLautScore):
     task = CLASSIFICATION
     greater_is_better = False
     smallest: ClassVar[float] = float(np.finfo(np.float32).eps)
-    bounds = (0.0, float(-np.log(smallest)))
+    bounds = (0.0, np.inf)
     uses = "probabilities"
     encoded = True
 

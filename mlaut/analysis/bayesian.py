@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.decisions import many_pairs
 from mlaut.analysis.dirichlet import (
     SignedRankKernel,
@@ -67,6 +68,7 @@ def _columns(differences: ArrayLike) -> np.ndarray:
     return d
 
 
+@checked
 def sign_probabilities(
     differences: ArrayLike, rope: float = 0.0, prior: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -135,6 +137,7 @@ def _sign_alphas(d: np.ndarray, rope: float, prior: float) -> np.ndarray:
     return alphas
 
 
+@checked
 def signed_rank_probabilities(
     differences: ArrayLike,
     rope: float = 0.0,
@@ -202,6 +205,7 @@ def signed_rank_probabilities(
     return p, shares, errors
 
 
+@checked
 def signed_rank_posterior(
     differences: ArrayLike,
     rope: float = 0.0,
@@ -234,6 +238,7 @@ def signed_rank_posterior(
     return sums / sums.sum(axis=1, keepdims=True)
 
 
+@checked
 def sign_posterior(
     differences: ArrayLike,
     rope: float = 0.0,
@@ -280,6 +285,7 @@ def _checked_count(n_samples: int) -> int:
     return n_samples
 
 
+@checked
 def bayesian_sign_test(results: Results, *, rope: float = 0.0, prior: float = 1.0) -> Pairwise:
     """Bayesian sign test of all pairs of strategies over datasets, exact.
 
@@ -328,6 +334,7 @@ def bayesian_sign_test(results: Results, *, rope: float = 0.0, prior: float = 1.
     return _pairwise(results, d, pairs, "Bayesian sign test", rope, p, effects)
 
 
+@checked
 def bayesian_signed_rank_test(
     results: Results,
     *,

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.poisson_binomial import checked_prior
 from mlaut.analysis.result_types import SMALLEST_P
 from mlaut.errors import AnalysisError
@@ -30,6 +31,7 @@ _NEGLIGIBLE = 1e-17
 _CHUNK = 1 << 20  # numbers held at a time
 
 
+@checked
 def bootstrap_prob_better(
     differences: ArrayLike, prior: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.cv_statistics import CV_TESTS, find_cv_test
 from mlaut.analysis.repeated_cv import cv_p_values, cv_statistic, difference_table
 from mlaut.analysis.result_types import ResultTable
@@ -98,6 +99,7 @@ class Calibration(Shown):
         return f"{self.title()}, at level {number(level)} (reached): {', '.join(parts)}."
 
 
+@checked
 def calibrate(
     null_differences: ArrayLike,
     tests: Sequence[str] | None = None,
@@ -192,6 +194,7 @@ def _rates(
     return pd.DataFrame(rows, index=pd.Index(df, dtype=float), columns=list(levels))
 
 
+@checked
 def rejection_rates(
     differences: ArrayLike,
     tests: Sequence[str] | None = None,
@@ -241,6 +244,7 @@ def rejection_rates(
     )
 
 
+@checked
 def replicability(
     differences: ArrayLike,
     test: str = "use all data",

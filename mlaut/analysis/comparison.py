@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.bayesian import EQUIVALENT, bayesian_sign_test, bayesian_signed_rank_test
 from mlaut.analysis.corrections import adjust_pairs
 from mlaut.analysis.frequentist import sign_test, t_test, trinomial_test, wilcoxon_test
@@ -333,6 +334,7 @@ def _led_by(best: Sequence[str], n: int, what: str, frame: pd.DataFrame) -> str:
     return f"{_listed(best)} share the {what}, {' '.join(told)}"
 
 
+@checked
 def compare(
     results: Results,
     *,
@@ -352,7 +354,7 @@ def compare(
     ----------
     results : Results
     alpha : float, default 0.05
-        Level of Nemenyi's groups and of the sentences.
+        Level of the critical differences, of Nemenyi's groups and of the sentences.
     correction : str, default "holm"
         Of the p-values of all pairs; see `mlaut.analysis.adjust`.
     control : str, optional
@@ -406,7 +408,9 @@ def compare(
         for name in ("F", "chi2")
     }
     against = (
-        None if control is None else bonferroni_dunn_test(results, control, confidence=confidence)
+        None
+        if control is None
+        else bonferroni_dunn_test(results, control, alpha=alpha, confidence=confidence)
     )
     return Comparison(
         results=results,
@@ -416,7 +420,7 @@ def compare(
         ranks=table,
         portmanteau=friedman
         | {"Quade": quade_test(results), "aligned ranks": aligned_ranks_test(results)},
-        pairs=pairs | {"Nemenyi": nemenyi_test(results, confidence=confidence)},
+        pairs=pairs | {"Nemenyi": nemenyi_test(results, alpha=alpha, confidence=confidence)},
         bayesian=_bayesian(results, rope, n_samples, seed),
         critical_difference=cd,
         groups=rank_groups(table.frame["average_rank"], cd),

@@ -13,6 +13,7 @@ from difflib import get_close_matches
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.contexts import Context, Draws
 from mlaut.analysis.lacoste import prob_better_classifier
 from mlaut.analysis.lacoste_tests import sign_tail, signed_rank_tail
@@ -131,6 +132,7 @@ def _mean_variance(values: np.ndarray, counts: np.ndarray) -> float:
     return float((counts * (values - mean) ** 2).sum() / (n - 1) / n)
 
 
+@checked
 def judge_on_context(
     context: Context,
     n_datasets: int,
@@ -222,6 +224,7 @@ def _roc(
     return Roc(name, context.name, -thresholds, cumulated[0], cumulated[1], n_repetitions)
 
 
+@checked
 def auc_table(
     context: Context,
     n_datasets: int | Sequence[int],

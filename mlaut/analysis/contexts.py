@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.lacoste import checked_counts
 from mlaut.errors import AnalysisError
 
@@ -140,6 +141,7 @@ class Context:
         )
 
 
+@checked
 def context_from_counts(
     only_first_wrong: ArrayLike,
     only_second_wrong: ArrayLike,

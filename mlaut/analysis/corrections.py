@@ -16,6 +16,7 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.result_types import SMALLEST_P, Pairwise
 from mlaut.errors import AnalysisError
 
@@ -26,6 +27,7 @@ Correction = Callable[[np.ndarray], np.ndarray]
 MOST_STRATEGIES = 16  # beyond, numbers of pairs need two bytes, and time and memory grow threefold
 
 
+@checked
 def adjust(p: np.ndarray, method: str) -> np.ndarray:
     """Adjust p-values; an adjusted one is compared with the level as if it were alone.
 
@@ -69,6 +71,7 @@ def adjust(p: np.ndarray, method: str) -> np.ndarray:
     return np.clip(function(p), SMALLEST_P, 1.0) if len(p) else p
 
 
+@checked
 def adjust_pairs(pairs: Pairwise, method: str) -> Pairwise:
     """Adjust the p-values of all pairs.
 

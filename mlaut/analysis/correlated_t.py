@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.bayesian import EQUIVALENT, checked_rope
 from mlaut.analysis.cv_statistics import CV_TESTS
 from mlaut.analysis.cv_tests import dataset_differences, pair_index
@@ -31,6 +32,7 @@ __all__ = ["correlated_t_datasets", "correlated_t_probabilities", "correlated_t_
 _SOURCE = "Corani & Benavoli 2015; Benavoli, Corani, Demsar & Zaffalon 2017, section 3"
 
 
+@checked
 def correlated_t_probabilities(
     differences: ArrayLike, rope: float = 0.0, test_to_train: float | None = None
 ) -> np.ndarray:
@@ -90,6 +92,7 @@ def _of_a_point(mean: np.ndarray, rope: float) -> np.ndarray:
     return np.stack([first + rest / 2, 0 * rest, second + rest / 2], axis=-1)
 
 
+@checked
 def correlated_t_test(
     differences: ArrayLike,
     rope: float = 0.0,
@@ -169,6 +172,7 @@ def correlated_t_test(
     )
 
 
+@checked
 def correlated_t_datasets(results: Results, *, rope: float = 0.0) -> ResultTable:
     """Bayesian correlated t-test of all pairs of strategies on every dataset of a study.
 

@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.calibration import Calibration
 from mlaut.analysis.context_tests import Roc
 from mlaut.analysis.plots import GREY, NotebookFigure
@@ -65,6 +66,7 @@ def _legend(figure: Figure, axes: Axes, columns: int) -> None:
     )
 
 
+@checked
 def roc_plot(rocs: Mapping[str, Roc]) -> Figure:
     """Draw the ROC curves of tests on a synthetic context.
 
@@ -111,6 +113,7 @@ def roc_plot(rocs: Mapping[str, Roc]) -> Figure:
     return figure
 
 
+@checked
 def auc_plot(table: ResultTable) -> Figure:
     """Draw the area under the ROC curve of tests over numbers of datasets, or of test points.
 
@@ -187,6 +190,7 @@ def _spread(at: np.ndarray) -> np.ndarray:
     return at[kept]
 
 
+@checked
 def calibration_plot(
     calibration: Calibration, *, level: float = 0.05, tests: Sequence[str] | None = None
 ) -> Figure:

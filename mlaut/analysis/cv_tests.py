@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.cv_statistics import CV_TESTS, CvTest, find_cv_test
 from mlaut.analysis.numerics import snap
 from mlaut.analysis.pairs import Pairs
@@ -47,6 +48,7 @@ _GIVEN = (
 )
 
 
+@checked
 def cv_test(
     differences: ArrayLike,
     test: str = "use all data",
@@ -169,6 +171,7 @@ def _notes(test: CvTest, df: float | str, x: np.ndarray, statistic: float) -> li
     return notes
 
 
+@checked
 def cv_test_overview(
     differences: ArrayLike,
     df: float | str = "calibrated",
@@ -218,6 +221,7 @@ def cv_test_overview(
     )
 
 
+@checked
 def cv_test_datasets(
     results: Results, *, test: str = "use all data", df: float | str = "calibrated"
 ) -> ResultTable:
@@ -276,6 +280,7 @@ def cv_test_datasets(
     )
 
 
+@checked
 def cv_differences(
     results: Results, first: str | None = None, second: str | None = None
 ) -> np.ndarray:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.result_types import Shown, number
 from mlaut.errors import AnalysisError
 
@@ -67,6 +68,7 @@ class Decisions(Shown):
         )
 
 
+@checked
 def decide(
     better: pd.DataFrame, false_share: float | None = None, false_number: float | None = None
 ) -> Decisions:
@@ -181,6 +183,7 @@ class Cycle:
         return f"{around} (weakest link {self.weakest:.2f})"
 
 
+@checked
 def non_transitive_cycles(better: pd.DataFrame, threshold: float = 0.5) -> tuple[Cycle, ...]:
     """Find the cycles in "is better than": it is no order, because it ignores by how much.
 

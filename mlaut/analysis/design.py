@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.context_tests import judge_on_context
 from mlaut.analysis.contexts import Context
 from mlaut.analysis.effects import cohens_d
@@ -34,6 +35,7 @@ __all__ = [
 _SOURCE = "power of the noncentral t, binomial and signed rank distributions"
 
 
+@checked
 def resolution(
     n_datasets: Sequence[int],
     folds: Sequence[int],
@@ -92,6 +94,7 @@ def resolution(
     )
 
 
+@checked
 def pilot_design(
     results: Results, *, power: float = 0.8, alpha: float = 0.05, confidence: float = 0.95
 ) -> ResultTable:
@@ -201,6 +204,7 @@ def _within(
     return np.sqrt(np.mean(squares, axis=0)), np.mean(noise, axis=0)
 
 
+@checked
 def datasets_needed_for_ranks(n_strategies: int, difference: float, alpha: float = 0.05) -> int:
     """Fewest datasets on which a difference of average ranks is critical in Nemenyi's test.
 
@@ -288,6 +292,7 @@ class ContextDesign(Shown):
         return (f"rates have a standard error of {number(error, 2)} at most",)
 
 
+@checked
 def datasets_needed_in_context(
     context: Context,
     test: str = "poisson binomial",

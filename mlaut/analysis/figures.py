@@ -15,6 +15,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.plots import BLUE, GREY, ORANGE, NotebookFigure
 from mlaut.analysis.plots import _text_width as text_width
 from mlaut.analysis.result_types import Pairwise, ResultTable
@@ -32,6 +33,7 @@ _MARKS = {"(a)": ("o", BLUE), "(b)": ("s", "#009E73"), "(c)": ("D", ORANGE)}
 # ------------------------------------------------------------------------ pairs
 
 
+@checked
 def pairwise_matrix(
     pairs: Pairwise, *, alpha: float = 0.05, order: Sequence[str] | None = None
 ) -> Figure:
@@ -143,6 +145,7 @@ def _label_matrix(axes: Axes, names: Sequence[str]) -> None:
 # -------------------------------------------------------------------- intervals
 
 
+@checked
 def forest_plot(
     tables: Mapping[str, ResultTable] | ResultTable, *, order: Sequence[str] | None = None
 ) -> Figure:
@@ -196,6 +199,7 @@ def forest_plot(
 # ------------------------------------------------------------------------ times
 
 
+@checked
 def pareto_front(scores: pd.Series, seconds: pd.Series, *, greater_is_better: bool) -> list[str]:
     """Give the strategies that no other beats in score and time, the quickest first.
 
@@ -212,6 +216,7 @@ def pareto_front(scores: pd.Series, seconds: pd.Series, *, greater_is_better: bo
     return [str(name) for name in table.index[ahead]]
 
 
+@checked
 def time_plot(
     scores: pd.Series,
     seconds: pd.Series,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.effects import Effect, cohens_d, mean_difference, share_better
 from mlaut.analysis.numerics import trinomial_sf
 from mlaut.analysis.pairs import (
@@ -42,6 +43,7 @@ __all__ = [
 EQUAL = "equal on every dataset"
 
 
+@checked
 def t_test(
     results: Results, *, alternative: str = "two-sided", confidence: float = 0.95
 ) -> Pairwise:
@@ -122,6 +124,7 @@ def _t_statistic(d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return t, constant
 
 
+@checked
 def wilcoxon_test(
     results: Results,
     *,
@@ -191,6 +194,7 @@ def wilcoxon_test(
     )
 
 
+@checked
 def sign_test(
     results: Results,
     *,
@@ -256,6 +260,7 @@ def sign_test(
     )
 
 
+@checked
 def trinomial_test(
     results: Results, *, alternative: str = "two-sided", confidence: float = 0.95
 ) -> Pairwise:
@@ -299,6 +304,7 @@ def trinomial_test(
     )
 
 
+@checked
 def ranksum_test(results: Results, *, alternative: str = "two-sided") -> Pairwise:
     """Wilcoxon's rank-sum test, for all pairs: for strategies that ran on *different* datasets.
 

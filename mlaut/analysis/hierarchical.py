@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.bayesian import EQUIVALENT, checked_rope
 from mlaut.analysis.cv_tests import dataset_differences
 from mlaut.analysis.pairs import Pairs
@@ -41,6 +42,7 @@ class _Data(NamedTuple):
     df: np.ndarray
 
 
+@checked
 def hierarchical_probabilities(
     mean: np.ndarray, scale: np.ndarray, df: np.ndarray, rope: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -230,6 +232,7 @@ def _below(c: np.ndarray, weights: np.ndarray, bound: np.ndarray) -> float:
     return float((share * weights).sum())
 
 
+@checked
 def hierarchical_test(
     results: Results, first: str, second: str, *, rope: float = 0.0
 ) -> TestResult:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.arguments import check
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.numerics import bounded_ends, wilson
 from mlaut.analysis.result_types import ResultTable
 from mlaut.analysis.results import Results
@@ -32,6 +32,7 @@ class _Interval(NamedTuple):
     high: np.ndarray
 
 
+@checked
 def dataset_estimates(
     results: Results,
     *,
@@ -80,7 +81,6 @@ def dataset_estimates(
     dataset strategy
     iris    tree       0.04           0.028  0.011  0.1346      50
     """
-    check(results=results, confidence=confidence, as_scores=as_scores, seed=seed)
     if method == "bounded" and results.metric.zero_one:
         method = "wilson"
     notes = list(results.notes_text())
@@ -167,6 +167,7 @@ def _beta(
     return low, np.where(share >= 1, 1.0, betaincinv(a, b, 1 - tail))
 
 
+@checked
 def mean_estimates(
     results: Results,
     *,
@@ -227,7 +228,6 @@ def mean_estimates(
     strategy
     tree      0.272222        0.068268  0.086611  0.596038
     """
-    check(results=results, confidence=confidence, as_scores=as_scores, seed=seed)
     if scenario not in ("(a)", "(c)"):
         raise AnalysisError(
             f"scenario {scenario!r} is not one of '(a)', '(c)'; for '(b)' see "

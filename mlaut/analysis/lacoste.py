@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.result_types import SMALLEST_P
 from mlaut.errors import AnalysisError
 
@@ -99,6 +100,7 @@ def checked_counts(**counts: ArrayLike) -> list[np.ndarray]:
         raise AnalysisError(f"the shapes of the counts do not match: {shapes}") from None
 
 
+@checked
 def risk_posterior(
     errors: ArrayLike, n: ArrayLike, prior: tuple[float, float] = (1.0, 1.0)
 ) -> RiskPosterior:
@@ -148,6 +150,7 @@ def _errors_of(errors: ArrayLike, n: ArrayLike) -> tuple[np.ndarray, np.ndarray]
     return errors, n
 
 
+@checked
 def langford_bounds(
     errors: ArrayLike, n: ArrayLike, delta: float = 0.05
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -194,6 +197,7 @@ def langford_bounds(
     return lower, upper
 
 
+@checked
 def prob_better_classifier(
     only_first_wrong: ArrayLike,
     only_second_wrong: ArrayLike,
@@ -250,6 +254,7 @@ def _pair_prior(prior: float | tuple[float, ...]) -> tuple[float, float]:
     return float(values[0]), float(values[1])
 
 
+@checked
 def joint_errors(wrong: ArrayLike) -> np.ndarray:
     """Count for all pairs of classifiers the test points that only one of them gets wrong.
 

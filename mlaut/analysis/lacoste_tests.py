@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.lacoste import checked_counts, prob_better_classifier, risk_posterior
 from mlaut.analysis.numerics import signed_rank_cdf
 from mlaut.analysis.pair_probabilities import poisson_binomial_from_probabilities
@@ -29,6 +30,7 @@ __all__ = [
 _SOURCE = "Lacoste, Laviolette & Marchand 2012"
 
 
+@checked
 def lacoste_sign_test(
     wins: int, losses: int, strategies: Sequence[str] = ("A", "B"), ties: int = 0
 ) -> TestResult:
@@ -87,6 +89,7 @@ def lacoste_sign_test(
     )
 
 
+@checked
 def lacoste_comparison(
     only_first_wrong: ArrayLike,
     only_second_wrong: ArrayLike,
@@ -146,6 +149,7 @@ def sign_tail(wins: np.ndarray, losses: np.ndarray) -> np.ndarray:
     return np.where(n == 0, 1.0, np.minimum(p, 1.0))
 
 
+@checked
 def lacoste_signed_rank_test(
     differences: ArrayLike, strategies: Sequence[str] = ("A", "B")
 ) -> TestResult:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.effects import Effect
 from mlaut.analysis.lacoste import checked_counts
 from mlaut.analysis.pairs import Pairs, even, lay_out
@@ -18,6 +19,7 @@ __all__ = ["mcnemar_p", "mcnemar_test"]
 _METHODS = ("mid-p", "exact", "corrected", "uncorrected")
 
 
+@checked
 def mcnemar_p(only_first: ArrayLike, only_second: ArrayLike, method: str = "mid-p") -> np.ndarray:
     """Give two-sided p-values for numbers of test points that only one classifier gets wrong.
 
@@ -59,6 +61,7 @@ def mcnemar_p(only_first: ArrayLike, only_second: ArrayLike, method: str = "mid-
     return np.clip(p, SMALLEST_P, 1.0)
 
 
+@checked
 def mcnemar_test(results: Results, dataset: str, *, method: str = "mid-p") -> Pairwise:
     """McNemar's test of the fitted classifiers on one dataset, for all pairs: scenario (a).
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.result_types import Pairwise, TestResult
 from mlaut.analysis.results import Results, position
 from mlaut.analysis.shown import Shown
@@ -31,6 +32,7 @@ _NOT_RUN = (Status.MISSING.word, NOT_PLANNED)
 _MOST_NAMED = 3  # strategies in a sentence
 
 
+@checked
 def treat_missing(results: Results, how: str = "raise") -> Results:
     """Make results complete.
 
@@ -329,6 +331,7 @@ class Robustness(Shown):
         return f"{self.title()}: {count}: {which}."
 
 
+@checked
 def under_treatments(
     results: Results,
     comparison: Callable[[Results], Any],

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.bayesian_bootstrap import bootstrap_prob_better
 from mlaut.analysis.decisions import non_transitive_cycles
 from mlaut.analysis.lacoste import joint_errors, prob_better_classifier
@@ -89,6 +90,7 @@ class PairProbabilities(Shown):
         )
 
 
+@checked
 def probabilities_by_dataset(
     losses: Mapping[str, ArrayLike],
     strategies: Sequence[str],
@@ -180,6 +182,7 @@ def _one_dataset(table: np.ndarray, prior: float) -> np.ndarray:
     return better
 
 
+@checked
 def poisson_binomial_test(results: Results, *, prior: float = 1.0) -> Pairwise:
     """Poisson binomial test of all pairs of strategies of a study.
 
@@ -232,6 +235,7 @@ def _point_losses(results: Results, dataset: str) -> np.ndarray:
     return np.einsum("krm,rm->km", np.nan_to_num(points[:, :, rows]), weight)
 
 
+@checked
 def error_counts(
     results: Results, first: str, second: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -267,6 +271,7 @@ def error_counts(
     return only[:, 0, 1], only[:, 1, 0], np.array([table.shape[1] for table in losses])
 
 
+@checked
 def poisson_binomial_from_probabilities(
     p: ArrayLike,
     strategies: Sequence[str] = ("A", "B"),
@@ -344,6 +349,7 @@ def poisson_binomial_from_probabilities(
     )
 
 
+@checked
 def poisson_binomial_pairs(probabilities: PairProbabilities, prior: float = 1.0) -> Pairwise:
     """Poisson binomial test of all pairs of strategies at once.
 

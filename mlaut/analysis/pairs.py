@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.arguments import check
 from mlaut.analysis.effects import Effect
 from mlaut.analysis.numerics import RELATIVE_NOISE, snap
 from mlaut.analysis.result_types import Pairwise
@@ -112,11 +113,7 @@ def _differences(results: Results) -> np.ndarray:
 
 def complete_losses(results: Results) -> pd.DataFrame:
     """Give the losses of two strategies or more on two datasets or more, or say why not."""
-    if not isinstance(results, Results):
-        raise AnalysisError(
-            f"{type(results).__name__} does not say whether more is better: "
-            "make it Results.from_table(table, metric=..., greater_is_better=...)"
-        )
+    check(results=results)
     return results.complete(datasets=2, strategies=2)
 
 

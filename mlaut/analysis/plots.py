@@ -19,6 +19,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.ranks import average_ranks, critical_difference, rank_groups
 from mlaut.analysis.results import Results
 from mlaut.errors import AnalysisError
@@ -51,6 +52,7 @@ class NotebookFigure(Figure):
         return target.getvalue()
 
 
+@checked
 def box_plot(results: Results, *, as_scores: bool = True) -> Figure:
     """Draw the scores of each strategy over datasets, the best median on top.
 
@@ -113,6 +115,7 @@ def _label(name: str, n_missing: int) -> str:
     return f"{name} ({n_missing} missing)" if n_missing else name
 
 
+@checked
 def critical_difference_diagram(results: Results, *, alpha: float = 0.05) -> Figure:
     """Draw average ranks, with bars over strategies that Nemenyi's test does not tell apart.
 
@@ -131,6 +134,7 @@ def critical_difference_diagram(results: Results, *, alpha: float = 0.05) -> Fig
     return draw_ranks(ranks, cd, rank_groups(ranks, cd), label=f"CD = {cd:.3g} at {alpha:g}")
 
 
+@checked
 def draw_ranks(
     ranks: pd.Series, difference: float, groups: Sequence[Sequence[str]], *, label: str = "CD"
 ) -> Figure:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.result_types import SMALLEST_P
 from mlaut.errors import AnalysisError
 
@@ -22,6 +23,7 @@ __all__ = [
 _DIRECT = 128  # up to so many trials the recursion is quicker than halving and convolving
 
 
+@checked
 def poisson_binomial_pmf(p: ArrayLike) -> np.ndarray:
     """Distribution of the number of successes in independent trials of unequal probability.
 
@@ -92,6 +94,7 @@ def _recursion(p: np.ndarray) -> np.ndarray:
     return q.T
 
 
+@checked
 def poisson_binomial_probability(p: ArrayLike, prior: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Probability that A gives the better classifier on most datasets of a context, and B's.
 
@@ -144,6 +147,7 @@ def checked_prior(prior: float) -> float:
     return float(prior)
 
 
+@checked
 def poisson_binomial_share(
     p: ArrayLike, prior: float = 1.0, confidence: float = 0.95
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

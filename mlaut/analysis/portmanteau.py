@@ -7,6 +7,7 @@ from math import lgamma
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.effects import Effect
 from mlaut.analysis.numerics import RELATIVE_NOISE, equalised, snap
 from mlaut.analysis.pairs import Pairs, complete_losses, lay_out, odd
@@ -28,6 +29,7 @@ _AGREE = "all datasets agree on the order: F is infinite, and p is that of its p
 _TIED = "all strategies are equal on every dataset"
 
 
+@checked
 def friedman_test(
     results: Results, *, statistic: str = "F", ties: bool = True, confidence: float = 0.95
 ) -> TestResult:
@@ -127,6 +129,7 @@ def _f_of(between: float, within: float, n: int, k: int) -> tuple[float, float, 
     return value, float(fdtrc(k - 1, (k - 1) * (n - 1), value)), []
 
 
+@checked
 def kendalls_w(results: Results, *, confidence: float = 0.95) -> Estimate:
     """Kendall's coefficient of concordance between the datasets, corrected for ties.
 
@@ -186,6 +189,7 @@ def _w_without_each(table: np.ndarray) -> np.ndarray:
     return np.where(within > 0, between / np.where(within > 0, within, 1) / (n - 1), 0.0)
 
 
+@checked
 def quade_test(results: Results) -> TestResult:
     """Quade's test: Friedman's with datasets weighted by the ranks of their ranges of losses.
 
@@ -227,6 +231,7 @@ def _quade(results: Results) -> tuple[np.ndarray, np.ndarray]:
     return weight * (_ranks(results) - (losses.shape[1] + 1) / 2), weight
 
 
+@checked
 def aligned_ranks_test(results: Results) -> TestResult:
     """Friedman's test with aligned ranks: all losses, less their dataset's mean, ranked together.
 
@@ -282,6 +287,7 @@ _LEVELS = {
 }
 
 
+@checked
 def post_hoc_test(
     results: Results, *, after: str = "friedman", confidence: float = 0.95
 ) -> Pairwise:
@@ -341,6 +347,7 @@ def post_hoc_test(
     )
 
 
+@checked
 def conover_test(results: Results) -> Pairwise:
     """Conover's comparison of all pairs after Friedman's test, not yet corrected.
 

@@ -15,6 +15,7 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import blended_transform_factory
 from numpy.typing import ArrayLike
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.pair_probabilities import PairProbabilities
 from mlaut.analysis.plots import BLUE, GREY, ORANGE, NotebookFigure
 from mlaut.analysis.poisson_binomial import poisson_binomial_pmf, poisson_binomial_probability
@@ -32,6 +33,7 @@ _CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
 _DENSITY = LinearSegmentedColormap.from_list("density", ["#D6E6F2", BLUE, "#00263D"])
 
 
+@checked
 def simplex_plot(draws: ArrayLike, strategies: Sequence[str] = ("A", "B")) -> Figure:
     r"""Draw draws from the posterior of a Bayesian test with a region of practical equivalence.
 
@@ -126,6 +128,7 @@ def _share_histogram(share: np.ndarray, first: str, second: str) -> Figure:
     return figure
 
 
+@checked
 def dataset_plot(probabilities: PairProbabilities, first: str, second: str) -> Figure:
     r"""Draw what each dataset says of two models, and what the Poisson binomial test makes of it.
 

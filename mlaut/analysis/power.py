@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.numerics import signed_rank_ppf
 from mlaut.errors import AnalysisError
 
@@ -82,6 +83,7 @@ POWER_TESTS: dict[str, Callable[[float, int, float], float]] = {
 """Power of a two-sided test by name, from (difference / sd, number of datasets, level)."""
 
 
+@checked
 def dataset_sd(between: float, within: float, folds: int = 10, repeats: int = 1) -> float:
     """Give the standard deviation over datasets of a difference measured by cross-validation.
 
@@ -122,6 +124,7 @@ def _checked(sd: float, alpha: float, test: str, power: float = 0.5) -> Callable
     return POWER_TESTS[test]
 
 
+@checked
 def power_of_test(
     difference: float, sd: float, n_datasets: int, test: str = "t", alpha: float = 0.05
 ) -> float:
@@ -156,6 +159,7 @@ def _checked_n(n_datasets: int) -> int:
     return int(n_datasets)
 
 
+@checked
 def smallest_difference(
     n_datasets: int, sd: float, test: str = "t", power: float = 0.8, alpha: float = 0.05
 ) -> float:
@@ -191,6 +195,7 @@ def smallest_difference(
     return float(sd * brentq(lambda e: of_effect(e, n, alpha) - power, 0, high, xtol=1e-12))
 
 
+@checked
 def datasets_needed(
     difference: float, sd: float, test: str = "t", power: float = 0.8, alpha: float = 0.05
 ) -> int:

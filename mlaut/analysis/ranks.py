@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.effects import Effect
 from mlaut.analysis.intervals import FEW_DATASETS, mean_ends, too_few_for_normal
 from mlaut.analysis.numerics import RELATIVE_NOISE, equalised, range_ppf, range_sf
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 
+@checked
 def rank_table(results: Results) -> pd.DataFrame:
     """Rank the strategies on each dataset: 1 is the best, ties share the mean of their ranks.
 
@@ -59,6 +61,7 @@ def snap_within_datasets(values: np.ndarray, results: Results) -> np.ndarray:
     return equalised(values.T, RELATIVE_NOISE * results.noise_scale.T).T
 
 
+@checked
 def average_ranks(
     results: Results, *, method: str = "bounded", confidence: float = 0.95
 ) -> ResultTable:
@@ -96,6 +99,7 @@ def average_ranks(
     )
 
 
+@checked
 def critical_difference(
     n_strategies: int, n_datasets: int, *, alpha: float = 0.05, test: str = "nemenyi"
 ) -> float:
@@ -132,18 +136,31 @@ def critical_difference(
     return float(q * _standard_error(n_strategies, n_datasets))
 
 
+def _told(k: int, n: int, alpha: float | None, confidence: float, test: str) -> str:
+    """Say the critical difference, and at which level."""
+    level = 1 - confidence if alpha is None else alpha
+    cd = critical_difference(k, n, alpha=level, test=test)
+    return f"critical difference {cd:.6g} at level {level:.4g}"
+
+
 def _standard_error(k: int, n: int) -> float:
     return float(np.sqrt(k * (k + 1) / (6 * n)))
 
 
-def nemenyi_test(results: Results, *, confidence: float = 0.95) -> Pairwise:
+@checked
+def nemenyi_test(
+    results: Results, *, alpha: float | None = None, confidence: float = 0.95
+) -> Pairwise:
     """Nemenyi's test of average ranks, for all pairs at once.
 
     Parameters
     ----------
     results : Results
+    alpha : float, optional
+        Level of the critical difference in the notes; default 1 - ``confidence``.
     confidence : float, default 0.95
-        Of the simultaneous intervals: rank difference plus and minus the critical difference.
+        Of the simultaneous intervals: rank difference plus and minus the critical difference at 1 -
+        ``confidence``.
 
     Returns
     -------
@@ -183,12 +200,18 @@ def nemenyi_test(results: Results, *, confidence: float = 0.95) -> Pairwise:
             ).within(k - 1)
         },
         confidence=confidence,
-        notes=(f"critical difference {cd:.6g} at level {1 - confidence:.4g}",),
+        notes=(_told(k, n, alpha, confidence, "nemenyi"),),
     )
 
 
+@checked
 def bonferroni_dunn_test(
-    results: Results, control: str, *, correction: str = "bonferroni", confidence: float = 0.95
+    results: Results,
+    control: str,
+    *,
+    correction: str = "bonferroni",
+    alpha: float | None = None,
+    confidence: float = 0.95,
 ) -> ResultTable:
     """Compare the average rank of every strategy with that of a control.
 
@@ -198,8 +221,11 @@ def bonferroni_dunn_test(
     control : str
     correction : str, default "bonferroni"
         ``"bonferroni"`` is Dunn's; any of `mlaut.analysis.CORRECTIONS` but those for all pairs.
+    alpha : float, optional
+        Level of the critical difference in the notes; default 1 - ``confidence``.
     confidence : float, default 0.95
-        Of the simultaneous intervals: rank difference plus and minus Dunn's critical difference.
+        Of the simultaneous intervals: rank difference plus and minus Dunn's critical difference at
+        1 - ``confidence``.
 
     Returns
     -------
@@ -233,10 +259,11 @@ def bonferroni_dunn_test(
         frame=frame.sort_values("average_rank", kind="stable"),
         source="Dunn 1961; Demsar 2006, section 3.2.2",
         metric=results.metric.loss_name,
-        notes=(*results.notes_text(), f"critical difference {cd:.6g} at {1 - confidence:.4g}"),
+        notes=(*results.notes_text(), _told(k, n, alpha, confidence, "bonferroni-dunn")),
     )
 
 
+@checked
 def rank_groups(average: pd.Series, difference: float) -> tuple[tuple[str, ...], ...]:
     """Give the largest groups of strategies whose average ranks differ by less than ``difference``.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.arguments import check, floats
+from mlaut.analysis.arguments import checked, floats
 from mlaut.analysis.cv_statistics import CV_TESTS, CvTest, find_cv_test, variance
 from mlaut.analysis.shown import SMALLEST_P
 from mlaut.errors import AnalysisError
@@ -74,6 +74,7 @@ def train_ratio(test: CvTest, folds: int, given: float | None) -> float:
     return 1 / (folds - 1) if given is None else float(given)
 
 
+@checked
 def cv_statistic(
     differences: ArrayLike,
     test: str = "use all data",
@@ -128,6 +129,7 @@ def cv_statistic(
     return row.statistic(x, used, train_ratio(row, x.shape[-2], test_to_train)), used
 
 
+@checked
 def cv_p_values(
     differences: ArrayLike,
     test: str = "use all data",
@@ -167,6 +169,7 @@ def two_sided_p(test: CvTest, statistic: np.ndarray, df: float) -> np.ndarray:
     return np.clip(2 * stdtr(df, -np.abs(statistic)), SMALLEST_P, 1.0)
 
 
+@checked
 def cv_interval(
     values: ArrayLike,
     confidence: float = 0.95,
@@ -206,7 +209,6 @@ def cv_interval(
     """
     from scipy.special import stdtrit
 
-    check(confidence=confidence)
     row = CV_TESTS["corrected repeated k-fold"]
     x = difference_table(values, row)
     n, ratio = x.shape[-1] * x.shape[-2], train_ratio(row, x.shape[-2], test_to_train)

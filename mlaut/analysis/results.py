@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,12 +21,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Results"]
 
+_ARRAYS = (
+    "cells",
+    "cell_losses",
+    "expected",
+    "variances",
+    "n_test",
+    "n_train",
+    "seconds",
+    "imputed",
+)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Results(Shown):
     """The scores of strategies on datasets, by repeat and fold, with all that is known of them.
 
-    Make one with `from_study`, `from_blocks`, `from_table` or `from_long`.
+    Make one with `from_study`, `from_blocks`, `from_table` or `from_long`. Nothing of it can be
+    changed: arrays are copies that cannot be written to, and tables are copies too.
 
     Attributes
     ----------
@@ -94,6 +106,7 @@ True or False, or the name of a metric
     load_block: Callable[[str], Block] | None = None
 
     def __post_init__(self) -> None:
+        self._freeze()
         _check_names("strategy", self.strategies)
         _check_names("dataset", self.datasets)
         if np.isinf(self.cells).any():
@@ -102,6 +115,19 @@ True or False, or the name of a metric
                 f"the score of {self.strategies[k]!r} on {self.datasets[i]!r} is infinite: "
                 "make it NaN, and say how missing cells are treated"
             )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what was pickled or copied; arrays come out of that writable."""
+        known = {one.name for one in fields(self)}
+        self.__dict__.update({name: value for name, value in state.items() if name in known})
+        self._freeze()
+
+    def _freeze(self) -> None:
+        """Hold copies that nobody else can write to: tests remember what they computed of them."""
+        for name in _ARRAYS:
+            given = getattr(self, name)
+            if given is not None:
+                object.__setattr__(self, name, _read_only(given))
 
     # ------------------------------------------------------------------ sources
 
@@ -163,12 +189,14 @@ True or False, or the name of a metric
         ----------
         table : DataFrame
             A column a strategy. The index names the datasets, or is a MultiIndex of dataset and
-            fold, or of dataset, repeat and fold. NaN is a missing cell.
+            fold, or of dataset, repeat and fold. Its levels are known by their names; without names
+            they come in this order, and folds and repeats are whole numbers. NaN is a missing cell.
         metric : str or MLautScore, default "loss"
             A metric that `mlaut.analysis.metric` knows, and the table is in its units; or any
             name, and then ``greater_is_better`` says the direction.
         greater_is_better : bool, optional
-            The direction of a metric that is not known by name.
+            The direction of a metric that is not known by name. With it the values of one that is
+            known may be beyond its range (in percent), which then is not known.
         n_test, n_train : int, array or Series with the index of the table, optional
             Sizes of the test and training sets. With ``n_test`` and a metric of zeros and ones
             (accuracy) scenario (a) has standard errors.
@@ -176,8 +204,9 @@ True or False, or the name of a metric
         Raises
         ------
         AnalysisError
-            The direction is not known, names are doubled, a value is infinite, not a number or
-            out of the metric's range.
+            The direction is not known or another than that of the metric, names are doubled, a
+            level of the index is neither dataset, repeat nor fold, a value is infinite, not a real
+            number or out of the metric's range, or there are not as many sizes as rows.
         """
         from mlaut.analysis.sources import results_from_table
 
@@ -451,6 +480,13 @@ True or False, or the name of a metric
         return f"{self.title()}."
 
 
+def _read_only(array: np.ndarray) -> np.ndarray:
+    """Return a copy that cannot be written to, nor be made so: a view of one that cannot."""
+    kept = np.array(array)
+    kept.flags.writeable = False
+    return kept.view()
+
+
 def _check_names(word: str, names: Sequence[str]) -> None:
     if not names:
         raise AnalysisError(f"there is no {word} in these results")
@@ -463,7 +499,7 @@ def _check_names(word: str, names: Sequence[str]) -> None:
 
 def position(word: str, name: str, names: Sequence[str]) -> int:
     """Find a name, or raise `AnalysisError` with the nearest one."""
-    if name in names:
+    if isinstance(name, str) and name in names:
         return list(names).index(name)
     near = get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:8])}"
@@ -476,6 +512,8 @@ def positions(word: str, chosen: Iterable[str] | None, names: Sequence[str]) -> 
         return list(range(len(names)))
     if isinstance(chosen, str):
         chosen = [chosen]
+    if not isinstance(chosen, Iterable):
+        raise AnalysisError(f"{chosen!r} does not name a {word}; there are {', '.join(names[:8])}")
     found = [position(word, name, names) for name in chosen]
     if not found:
         raise AnalysisError(f"no {word} was chosen; there are {', '.join(names[:8])}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.arguments import check
+from mlaut.analysis.arguments import checked
 from mlaut.analysis.intervals import mean_ends
 from mlaut.analysis.repeated_cv import cv_interval
 from mlaut.analysis.result_types import ResultTable
@@ -61,7 +61,6 @@ def _on_each(results: Results, confidence: float) -> tuple[np.ndarray, np.ndarra
 
     A dataset is worth that many independent test sets, shape (N,).
     """
-    check(results=results, confidence=confidence)
     results.complete()
     rows, worth = [], []
     for place, dataset in enumerate(results.datasets):
@@ -85,6 +84,7 @@ def _on_each(results: Results, confidence: float) -> tuple[np.ndarray, np.ndarra
     return np.moveaxis(np.array(rows), 1, 0), np.array(worth)
 
 
+@checked
 def retrained_estimates(results: Results, *, confidence: float = 0.95) -> ResultTable:
     """Estimate the loss of each strategy, trained again, on each dataset: scenario (b).
 
@@ -127,6 +127,7 @@ def retrained_estimates(results: Results, *, confidence: float = 0.95) -> Result
     return _table("Estimates by dataset, re-trained", parts, index, results)
 
 
+@checked
 def retrained_mean_estimates(results: Results, *, confidence: float = 0.95) -> ResultTable:
     """Estimate the mean loss over the seen datasets, of strategies trained again: scenario (b).
 

@@ -83,6 +83,7 @@ class _ScikitScore(MLautScore):
 
     def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
         """Score class positions or numbers; probabilities in the order of the classes."""
+        self.check_probabilities(predictions)
         if self.uses == "probabilities":
             classes: Sequence[Any] = range(predictions.shape[-1])
         else:

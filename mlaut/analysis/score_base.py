@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mlaut.errors import AnalysisError
-from mlaut.records import CLASSIFICATION, Block, Status
+from mlaut.records import CLASSIFICATION, Block, Status, not_distributions
 
 __all__ = ["IN_TARGET_UNITS", "CellScores", "MLautScore", "in_target_units", "labels_array"]
 
@@ -20,6 +20,8 @@ IN_TARGET_UNITS = "it is in the unit of each dataset's target"
 _OF_TARGET = ("rmse", "mse", "mae", "absoluteerror", "squarederror", "maxerror", "poissondeviance")
 # What is divided by something in the same unit has none: relative, percentage and scaled errors.
 _UNITLESS = re.compile(r"relative|percent|scaled|normali[sz]ed|log|(nr|rr|n)mse$|(n|r)mae$")
+
+NOT_PROBABILITIES = "not in [0, 1] with the sum 1"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +112,7 @@ class MLautScore:
 
     def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
         """Score one test set: ``truth`` (n,) and ``predictions`` (n,), or (n, C)."""
+        self.check_probabilities(predictions)
         return float(np.mean(self.points(truth, predictions)))
 
     @property
@@ -153,8 +156,25 @@ class MLautScore:
     def check(self, block: Block) -> None:
         """Raise `AnalysisError` where the metric does not suit a dataset."""
 
+    def check_probabilities(self, predictions: np.ndarray) -> None:
+        """Raise `AnalysisError` where the metric is given rows (n, C) that are no probabilities."""
+        if self.uses != "probabilities":
+            return
+        given = np.asarray(predictions)
+        masked = np.ma.is_masked(predictions)
+        if given.ndim != 2 or given.dtype.kind not in "biuf" or masked:
+            what = "masked values" if masked else f"{given.dtype} of shape {given.shape}"
+            raise AnalysisError(f"{self.name} needs probabilities of shape (n, C), not {what}")
+        wrong = not_distributions(given)
+        if wrong.any():
+            row = ", ".join(f"{p:.4g}" for p in given[wrong][0][:5])
+            raise AnalysisError(
+                f"{self.name} needs probabilities: {int(wrong.sum())} of {len(given)} rows are not "
+                f"in [0, 1] with the sum 1, the first: [{row}]"
+            )
+
     def evaluate(self, block: Block) -> CellScores:
-        """Score every cell of a block."""
+        """Score every cell of a block; one without probabilities that the metric needs is NaN."""
         if self.task is not None and block.task != self.task:
             raise AnalysisError(
                 f"{self.name} is for {self.task}, and dataset {block.dataset!r} is "
@@ -163,19 +183,23 @@ class MLautScore:
         self.check(block)
         truth, outputs = self.inputs(block)
         scored = np.full((3, *block.status.shape), np.nan)
-        usable = block.done.copy()
+        usable, wrong = block.done.copy(), np.zeros_like(block.done)
         for repeat in range(block.split.n_repeats):
             for fold in range(block.split.n_folds):
                 rows = block.split.folds[repeat] == fold
                 given = outputs[:, repeat][:, rows]
                 if self.uses == "probabilities":
                     usable[:, repeat, fold] &= ~np.isnan(given).any(axis=(1, 2))
+                    rows_of_all = not_distributions(given.reshape(-1, given.shape[-1]))
+                    bad = rows_of_all.reshape(given.shape[:2]).any(axis=1)
+                    wrong[:, repeat, fold] = usable[:, repeat, fold] & bad
+                    usable[:, repeat, fold] &= ~bad
                 who = np.flatnonzero(usable[:, repeat, fold])
                 if len(who) and rows.any():
                     of_fold = self._score_test_set(truth[rows], given[who], block.classes)
                     scored[:, who, repeat, fold] = of_fold
         scored[:, ~np.isfinite(scored[0])] = np.nan
-        reasons = self._reasons(block, scored[0], usable)
+        reasons = self._reasons(block, scored[0], usable, wrong)
         return CellScores(scored[0], scored[1], scored[2], reasons)
 
     def _score_test_set(
@@ -232,6 +256,9 @@ class MLautScore:
         tested = np.zeros(points.shape, dtype=bool)
         for fold in range(block.split.n_folds):
             tested |= block.done[:, :, fold, None] & (block.split.folds == fold)
+        if self.uses == "probabilities":
+            bad = not_distributions(outputs.reshape(-1, outputs.shape[-1]))
+            tested &= ~bad.reshape(tested.shape)
         return np.where(tested, points, np.nan)
 
     def inputs(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
@@ -249,7 +276,7 @@ class MLautScore:
         return truth, block.probabilities
 
     def _reasons(
-        self, block: Block, values: np.ndarray, usable: np.ndarray
+        self, block: Block, values: np.ndarray, usable: np.ndarray, wrong: np.ndarray
     ) -> dict[tuple[int, int, int], str]:
         reasons = {}
         for s, r, f in np.argwhere(np.isnan(values)).tolist():
@@ -257,7 +284,7 @@ class MLautScore:
             if status != Status.DONE:
                 reasons[s, r, f] = status.word
             elif not usable[s, r, f]:
-                reasons[s, r, f] = "no probabilities"
+                reasons[s, r, f] = NOT_PROBABILITIES if wrong[s, r, f] else "no probabilities"
             else:
                 reasons[s, r, f] = self.undefined
         return reasons

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.arguments import check, floats
 from mlaut.analysis.results import Results, position, positions
 from mlaut.analysis.score_base import IN_TARGET_UNITS, CellScores, MLautScore, in_target_units
 from mlaut.analysis.scores import metric as find_metric
@@ -182,11 +183,20 @@ def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore
 
 
 class TableMetric(MLautScore):
-    """A metric that is known by its values alone."""
+    """A metric that is known by its values alone, and by its range where its name is known."""
 
-    def __init__(self, name: str, greater_is_better: bool, incomparable: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        greater_is_better: bool,
+        incomparable: str = "",
+        known: MLautScore | None = None,
+    ) -> None:
         self.name, self.greater_is_better = name, greater_is_better
         self.incomparable = incomparable or (IN_TARGET_UNITS if in_target_units(name) else "")
+        if known is not None:
+            self.bounds, self.zero_one = known.bounds, known.zero_one
+            self.incomparable = self.incomparable or known.incomparable
 
 
 def results_from_table(
@@ -198,10 +208,10 @@ def results_from_table(
     n_train: Any = None,
 ) -> Results:
     """Take a table of scores; see `Results.from_table`."""
-    score = _metric_of_table(metric, greater_is_better)
     if not isinstance(table, pd.DataFrame) or table.empty:
         raise AnalysisError(f"a DataFrame with rows and columns is needed, not {_what(table)}")
     values = _numbers(table)
+    score = _metric_of_table(metric, greater_is_better, values)
     _check_bounds(table, values, score)
     datasets, at = _places(table.index)
     shape = (len(datasets), int(at[1].max()) + 1, int(at[2].max()) + 1)
@@ -209,7 +219,10 @@ def results_from_table(
     expected[at] = True
     cells = np.full((shape[0], values.shape[1], *shape[1:]), np.nan)
     cells[at[0], :, at[1], at[2]] = values
-    sizes = [_sizes(given, table.index, at, shape) for given in (n_test, n_train)]
+    sizes = [
+        _sizes(name, given, table.index, at, shape)
+        for name, given in (("n_test", n_test), ("n_train", n_train))
+    ]
     return Results(
         metric=score,
         datasets=datasets,
@@ -232,10 +245,15 @@ def results_from_long(
     greater_is_better: bool | None = None,
 ) -> Results:
     """Take a table with one row a cell; see `Results.from_long`."""
+    if not isinstance(table, pd.DataFrame):
+        raise AnalysisError(f"a DataFrame with a row for each cell is needed, not {_what(table)}")
     have = [str(name) for name in table.columns]
     for name in (value, *columns.values()):
         if name is not None:
             position("column", name, have)
+            if name != value and table[name].isna().any():
+                row = int(np.flatnonzero(table[name].isna())[0])
+                raise AnalysisError(f"row {row} of the table has no {name!r}: name it, or drop it")
     keys = {word: name for word, name in columns.items() if name and word != "strategy"}
     index = [*keys.values(), str(columns["strategy"])]
     doubled = table.duplicated(index)
@@ -250,17 +268,31 @@ def results_from_long(
     return results_from_table(wide, metric=metric, greater_is_better=greater_is_better)
 
 
-def _metric_of_table(which: str | MLautScore, greater_is_better: bool | None) -> MLautScore:
-    if greater_is_better is not None:
-        name = which if isinstance(which, str) else which.name
-        return TableMetric(name, bool(greater_is_better))
+def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndarray) -> MLautScore:
+    """Return the metric of a table, which may be one of the user's own with a direction."""
     try:
-        return find_metric(which)
+        known = find_metric(which)
     except AnalysisError as error:
+        if not isinstance(which, str) or not which.strip():
+            raise
+        if greater_is_better is None:
+            raise AnalysisError(
+                f"the direction of {which!r} is not known: give greater_is_better=True or False, "
+                "or the name of a metric"
+            ) from error
+        known = None
+    if known is not None and greater_is_better is None:
+        return known
+    check(greater_is_better=greater_is_better)
+    if known is not None and known.greater_is_better != greater_is_better:
         raise AnalysisError(
-            f"the direction of {which!r} is not known: give greater_is_better=True or False, "
-            "or the name of a metric"
-        ) from error
+            f"greater_is_better={greater_is_better} contradicts {known!r}: leave it out, or give "
+            "your score a name of its own"
+        )
+    if known is not None and _outside(values, known).any():
+        known = None  # in other units
+    name = which if isinstance(which, str) else find_metric(which).name
+    return TableMetric(name, bool(greater_is_better), known=known)
 
 
 def _what(table: Any) -> str:
@@ -268,8 +300,14 @@ def _what(table: Any) -> str:
 
 
 def _numbers(table: pd.DataFrame) -> np.ndarray:
+    if table.columns.nlevels > 1:
+        raise AnalysisError(
+            f"the columns of the table have {table.columns.nlevels} levels, and a column is a "
+            "strategy: give each one name, for example table.columns.map('/'.join)"
+        )
     for name, column in table.items():
-        if not pd.api.types.is_numeric_dtype(column.dtype):
+        kind = column.dtype
+        if not pd.api.types.is_numeric_dtype(kind) or kind.kind not in "iuf":
             raise AnalysisError(
                 f"column {name!r} of the table holds {column.dtype}, not numbers: a column is a "
                 "strategy; names of datasets belong in the index"
@@ -279,8 +317,7 @@ def _numbers(table: pd.DataFrame) -> np.ndarray:
 
 def _check_bounds(table: pd.DataFrame, values: np.ndarray, score: MLautScore) -> None:
     low, high = score.bounds
-    slack = 1e-9
-    outside = (values < low - slack) | (values > high + slack)
+    outside = _outside(values, score)
     if outside.any():
         i, k = np.argwhere(outside)[0]
         raise AnalysisError(
@@ -290,21 +327,49 @@ def _check_bounds(table: pd.DataFrame, values: np.ndarray, score: MLautScore) ->
         )
 
 
+def _outside(values: np.ndarray, score: MLautScore) -> np.ndarray:
+    """Say which values are out of the metric's range by more than rounding."""
+    low, high = score.bounds
+    slack = 1e-9
+    return (values < low - slack) | (values > high + slack)
+
+
+# the names of the levels of an index, as frameworks call them
+_FOLDS = {"fold", "folds", "fold_id", "cv_fold", "split", "split_id"}
+_REPEATS = {"repeat", "repeats", "repetition", "rep", "run", "replication", "seed"}
+
+
+def _levels(index: pd.Index) -> dict[str, int]:
+    """Find which level of an index is the dataset, the repeat and the fold."""
+    n = index.nlevels
+    unnamed = ("dataset", "fold") if n == 2 else ("dataset", "repeat", "fold")
+    found: dict[str, int] = {}
+    for at, name in enumerate(index.names):
+        word = str(name).strip().lower().replace(" ", "_")
+        meaning = "fold" if word in _FOLDS else "repeat" if word in _REPEATS else "dataset"
+        if name is None and at < len(unnamed):
+            whole = pd.api.types.is_integer_dtype(index.get_level_values(at).dtype)
+            meaning = unnamed[at] if at == 0 or whole else "unknown"
+        found[meaning] = at
+    if len(found) < n or "dataset" not in found or "unknown" in found or n > 3:
+        told = ", ".join("no name" if name is None else repr(name) for name in index.names)
+        raise AnalysisError(
+            f"the levels of the index ({told}) are not dataset and fold, or dataset, repeat and "
+            "fold: name them so with index.set_names, or make one name of those that together name "
+            "a dataset, for example index.map('/'.join)"
+        )
+    return found
+
+
 def _places(index: pd.Index) -> tuple[tuple[str, ...], tuple[np.ndarray, ...]]:
     """Give the datasets in order, and each row's position by dataset, repeat and fold."""
-    if index.nlevels > 3:
-        raise AnalysisError(
-            f"the index has {index.nlevels} levels; it may have dataset, repeat and fold"
-        )
-    codes, datasets = pd.factorize(index.get_level_values(0))
-    zero = np.zeros(len(index), dtype=int)
-    levels = [
-        pd.factorize(index.get_level_values(i), sort=True)[0] for i in range(1, index.nlevels)
-    ]
-    if len(levels) == 1:
-        alone_is_repeat = str(index.names[1]).lower() in ("repeat", "run")
-        levels = [levels[0], zero] if alone_is_repeat else [zero, levels[0]]
-    at = (codes, *(levels or [zero, zero]))
+    found = _levels(index)
+    for word, level in found.items():
+        empty = np.flatnonzero(index.get_level_values(level).isna())
+        if len(empty):
+            raise AnalysisError(f"row {empty[0]} of the table has no {word}: name it, or drop it")
+    codes, datasets = pd.factorize(index.get_level_values(found["dataset"]))
+    at = (codes, *(_numbered(index, found.get(word)) for word in ("repeat", "fold")))
     doubled = pd.MultiIndex.from_arrays(at).duplicated()
     if doubled.any():
         raise AnalysisError(
@@ -314,17 +379,36 @@ def _places(index: pd.Index) -> tuple[tuple[str, ...], tuple[np.ndarray, ...]]:
     return tuple(str(name) for name in datasets), at
 
 
+def _numbered(index: pd.Index, level: int | None) -> np.ndarray:
+    """Return the position of each row's fold or repeat; without such a level there is one."""
+    if level is None:
+        return np.zeros(len(index), dtype=int)
+    values = index.get_level_values(level)
+    try:
+        return pd.factorize(values, sort=True)[0]
+    except TypeError:  # numbers and texts have no order
+        raise AnalysisError(f"the level {index.names[level]!r} mixes numbers and texts") from None
+
+
 def _sizes(
-    given: Any, index: pd.Index, at: tuple[np.ndarray, ...], shape: tuple[int, ...]
+    name: str, given: Any, index: pd.Index, at: tuple[np.ndarray, ...], shape: tuple[int, ...]
 ) -> np.ndarray | None:
     """Give numbers of rows by dataset, repeat and fold."""
     if given is None:
         return None
     if isinstance(given, pd.Series):
+        if given.index.has_duplicates:
+            raise AnalysisError(f"the index of {name} names a row of the table more than once")
         given = given.reindex(index)
-    rows = np.broadcast_to(np.asarray(given, dtype=float), len(index))
-    if not (rows > 0).all():
-        raise AnalysisError("n_test and n_train must be a positive number for every row")
+    rows = floats(name, given)
+    if rows.shape not in ((), (1,), (len(index),)):
+        raise AnalysisError(
+            f"{name} has shape {rows.shape}, and the table {len(index)} rows: give one number, or "
+            "one for each row"
+        )
+    rows = np.broadcast_to(rows, len(index))
+    if not ((rows > 0) & (rows < 2**53) & (rows % 1 == 0)).all():
+        raise AnalysisError(f"{name} must be a positive number for every row, and a whole one")
     sizes = np.zeros(shape, dtype=int)
     sizes[at] = rows.astype(int)
     return sizes

@@ -253,8 +253,9 @@ class TestOfResults:
 
     def test_a_table_in_place_of_results(self, name):
         table = pd.DataFrame({"A": [0.1, 0.2], "B": [0.2, 0.3]})
-        with pytest.raises((AnalysisError, AttributeError, TypeError)):
+        with pytest.raises(AnalysisError) as error:
             call(name, table)
+        one_line(error.value, "DataFrame does not say", "Results.from_table(table, metric=")
 
 
 GOOD = {"A": [0.1, 0.2, 0.3], "B": [0.2, 0.1, 0.4]}

@@ -119,7 +119,7 @@ def test_replicability_counts_repetitions_that_agree():
     [
         (lambda: calibrate(np.zeros((1, 10, 10))), "two datasets or more"),
         (lambda: calibrate(np.zeros(10)), "expected \\(datasets, folds, runs\\)"),
-        (lambda: calibrate(np.zeros((5, 10, 10)), levels=[5]), "must be between 0 and 1"),
+        (lambda: calibrate(np.zeros((5, 10, 10)), levels=[5]), "levels = 5 is not between 0 and 1"),
         (lambda: calibrate(np.zeros((5, 2, 5)), ["5x2cv F"]), "no degrees of freedom to calibrate"),
         (lambda: calibrate(np.full((5, 10, 10), np.nan)), "a difference is missing"),
         (lambda: calibrate(np.zeros((5, 10, 10)), ["use all"]), "did you mean"),

@@ -80,7 +80,7 @@ def test_folds_help_less_and_less():
         (lambda: power_of_test(0.1, 0.0, 10), "sd = 0.0 must be positive"),
         (lambda: power_of_test(0.1, 1.0, 1), "n_datasets = 1: two or more"),
         (lambda: power_of_test(0.1, 1.0, 10, "z"), "test 'z' is not known"),
-        (lambda: power_of_test(0.1, 1.0, 10, alpha=2), "expected 0 < alpha < power < 1"),
+        (lambda: power_of_test(0.1, 1.0, 10, alpha=2), "alpha = 2 is not between 0 and 1"),
         (lambda: smallest_difference(10, 1.0, power=0.01), "expected 0 < alpha < power < 1"),
         (lambda: datasets_needed(0, 1.0), "no number of datasets finds nothing"),
         (lambda: datasets_needed(1e-6, 1.0), "more than a million"),

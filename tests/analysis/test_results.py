@@ -1,5 +1,8 @@
 """Results from tables and studies: labels, direction, gaps, choices, and bad input."""
 
+import copy
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -309,3 +312,189 @@ def test_a_study_on_disk(tmp_path, make_block):
         assert results.losses.loc["iris", "tree"] == 1 / 3
         assert results.missing["reason"].tolist() == ["timeout"]
         assert results.n_train.tolist() == [[[1]]]
+
+
+# ---------------------------------------------------------- what is no dataset or fold
+
+
+def table_of(index):
+    return pd.DataFrame({"A": np.linspace(0.1, 0.4, len(index)), "B": 0.3}, index=index)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.MultiIndex.from_product(
+            [["uci", "openml"], ["iris", "wine"]], names=["group", "dataset"]
+        ),
+        pd.MultiIndex.from_product([["uci", "openml"], ["iris", "wine"]]),
+        pd.MultiIndex.from_product([["iris"], [0, 1], [0, 1]], names=["dataset", "fold", "fold"]),
+        pd.MultiIndex.from_product([["iris"], [0], [1], [0, 1]]),
+        pd.MultiIndex.from_product([[0, 1], [0, 1]], names=["repeat", "fold"]),
+        pd.Index([0, 1, 2], name="fold"),
+    ],
+)
+def test_levels_that_are_not_dataset_repeat_and_fold_are_refused(index):
+    with pytest.raises(AnalysisError, match=r"levels of the index .* make one name") as raised:
+        Results.from_table(table_of(index), metric="accuracy")
+    assert "\n" not in str(raised.value)
+
+
+def test_levels_are_known_by_their_names():
+    index = pd.MultiIndex.from_product([[1, 2, 3], ["iris", "wine"]], names=["Split", "problem"])
+    results = Results.from_table(table_of(index), metric="accuracy")
+    assert results.datasets == ("iris", "wine")
+    assert results.cells.shape == (2, 2, 1, 3)
+    assert results.cells[1, 0, 0].tolist() == table_of(index)["A"].iloc[[1, 3, 5]].tolist()
+
+
+def test_a_row_without_a_name_is_refused():
+    with pytest.raises(AnalysisError, match="row 1 of the table has no dataset"):
+        Results.from_table(table_of(pd.Index(["iris", np.nan])), metric="accuracy")
+    rows = pd.DataFrame({"dataset": ["a", None], "strategy": ["A", "A"], "loss": [1.0, 2.0]})
+    with pytest.raises(AnalysisError, match="row 1 of the table has no 'dataset'"):
+        Results.from_long(rows, value="loss", greater_is_better=False)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        (
+            {"metric": "accuracy", "greater_is_better": False},
+            "contradicts <accuracy: .*leave it out",
+        ),
+        ({"metric": metric("rmse"), "greater_is_better": True}, "contradicts <rmse"),
+        ({"metric": "mine", "greater_is_better": "yes"}, "neither True nor False"),
+        ({"metric": None}, "None' is not known|None is not known"),
+        ({"metric": "", "greater_is_better": True}, "'' is not known"),
+        (
+            {"metric": "accuracy", "n_test": [10, 20]},
+            r"n_test has shape \(2,\), and the table 3 rows",
+        ),
+        ({"metric": "accuracy", "n_train": np.ones((3, 3))}, r"n_train has shape \(3, 3\)"),
+        ({"metric": "accuracy", "n_test": "many"}, "n_test must be real numbers, and is 'many'"),
+        ({"metric": "accuracy", "n_test": [10, 20, np.nan]}, "positive number for every row"),
+        ({"metric": "accuracy", "n_test": 10.5}, "a whole one"),
+    ],
+)
+def test_what_contradicts_or_does_not_fit_the_table(how, message):
+    with pytest.raises(AnalysisError, match=message) as raised:
+        Results.from_table(WIDE, **how)
+    assert "\n" not in str(raised.value)
+
+
+def test_the_direction_of_a_known_metric_may_be_said_again():
+    results = Results.from_table(WIDE, metric="accuracy", greater_is_better=True)
+    assert results.metric.bounds == (0.0, 1.0)
+    assert results.losses.equals(Results.from_table(WIDE, metric="accuracy").losses)
+    percent = Results.from_table(WIDE * 100, metric="accuracy", greater_is_better=True)
+    assert percent.metric.bounds == (-np.inf, np.inf)
+
+
+@pytest.mark.parametrize("kind", [complex, bool, object, str])
+def test_scores_are_real_numbers(kind):
+    with pytest.raises(AnalysisError, match="column 'tree' of the table holds"):
+        Results.from_table(WIDE.astype({"tree": kind}), metric="accuracy")
+
+
+def test_a_log_loss_has_no_upper_end():
+    """Others cut probabilities elsewhere: at 1e-15 a log loss reaches 34.5."""
+    results = Results.from_table(WIDE * 40, metric="log_loss")
+    assert results.losses.loc["iris", "forest"] == 38.0
+    with pytest.raises(AnalysisError, match=r"log_loss is within 0 and inf, and 'tree' has -0\.9"):
+        Results.from_table(-WIDE, metric="log_loss")
+
+
+def test_columns_of_several_levels_are_refused():
+    wide = WIDE.set_axis(pd.MultiIndex.from_tuples([("a", "x"), ("a", "y")]), axis=1)
+    with pytest.raises(AnalysisError, match="columns of the table have 2 levels"):
+        Results.from_table(wide, metric="accuracy")
+
+
+# -------------------------------------------------------------------------- frozen
+
+
+def test_nothing_that_comes_in_or_goes_out_changes_the_results():
+    """Ranks, differences and means are remembered: what they are of must stay."""
+    from mlaut.analysis import rank_table, t_test
+
+    table = pd.DataFrame({"A": [0.1, 0.2, 0.3, 0.2], "B": [0.2, 0.4, 0.35, 0.3]})
+    sizes = np.array([10, 20, 30, 40])
+    results = Results.from_table(table, metric="error", n_test=sizes)
+    p, ranks, losses = t_test(results).p_values, rank_table(results), results.losses
+    kept = p.copy(), ranks.copy(), losses.copy()
+    table.iloc[:] = 0.5
+    sizes[:] = 1
+    for name in ("cells", "cell_losses", "expected", "variances", "n_test"):
+        array = getattr(results, name)
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            array.flags.writeable = True
+    for frame in (ranks, losses, results.scores, results.fold_losses, results.standard_errors):
+        frame.iloc[:] = 0
+    found = t_test(results).p_values, rank_table(results), results.losses
+    for now, before in zip(found, kept, strict=True):
+        pd.testing.assert_frame_equal(now, before)
+    assert results.n_test.ravel().tolist() == [10, 20, 30, 40]
+
+
+def test_what_results_are_made_of_may_change_later():
+    arrays = {"cells": np.full((1, 1, 1, 2), 0.5), "expected": np.ones((1, 1, 2), dtype=bool)}
+    results = Results(
+        metric=metric("error"),
+        datasets=("a",),
+        strategies=("A",),
+        cell_losses=arrays["cells"],
+        **arrays,
+    )
+    arrays["cells"][:] = 0.7
+    assert results.losses.iloc[0, 0] == 0.5
+
+
+def test_copies_and_pickles_are_frozen_too():
+    results = Results.from_table(WIDE, metric="accuracy")
+    assert results.losses is not None
+    for copied in (copy.deepcopy(results), pickle.loads(pickle.dumps(results))):
+        assert copied.losses.equals(results.losses)
+        with pytest.raises(ValueError, match="read-only"):
+            copied.cells[:] = 0
+
+
+# ----------------------------------------------------------- probabilities that are none
+
+
+@pytest.mark.parametrize("name", ["log_loss", "brier", "auc", "neg_log_loss", "roc_auc_ovr"])
+def test_nonsense_probabilities_are_missing_cells(make_block, name):
+    """7.5 everywhere had a log loss of 0."""
+    right = np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]], dtype=np.float32)
+    given = [right, np.full_like(right, 7.5), np.array([[-1, 2]] * 3), right * 0.5, right + 1e-7]
+    probabilities = np.stack(given)[:, None].astype(np.float32)
+    labels = [[0, 1, 1]] * len(given)
+    block = make_block([0, 1, 1], labels, [0, 0, 0], probabilities=probabilities)
+    results = Results.from_blocks([block], name)
+    assert results.missing["strategy"].tolist() == ["B", "C", "D"]
+    assert set(results.missing["reason"]) == {"not in [0, 1] with the sum 1"}
+    assert results.losses.loc["d", "E"] == pytest.approx(results.losses.loc["d", "A"], abs=1e-6)
+    if metric(name).average:
+        points = results.points("d")
+        assert np.isnan(points[1:4]).all()
+        assert np.isfinite(points[[0, 4]]).all()
+
+
+@pytest.mark.parametrize("name", ["log_loss", "brier", "auc", "neg_log_loss"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.full((2, 2), 7.5),
+        np.array([[-1.0, 2.0], [0.5, 0.5]]),
+        np.array([[0.5, np.nan], [0.5, 0.5]]),
+        np.array([0.5, 0.5]),
+        np.array([["a", "b"], ["a", "b"]]),
+        np.ma.masked_array(np.full((2, 2), 0.5), mask=True),
+    ],
+)
+def test_a_metric_that_is_given_no_probabilities_says_so(name, given):
+    with pytest.raises(AnalysisError, match="needs probabilities") as raised:
+        metric(name).calculate(np.array([0, 1]), given)
+    assert "\n" not in str(raised.value)
