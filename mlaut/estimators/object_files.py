@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,12 @@ __all__ = ["read_object", "write_object"]
 
 def write_object(value: Any, path: Path) -> Path:
     """Write to a temporary file that then replaces the one of that name."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         joblib.dump(value, temporary)
-        Path(temporary).replace(path)
+        temporary.replace(path)
     finally:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
     return path
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import secrets
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import BufferedReader
@@ -171,16 +171,17 @@ def _another(path: Path) -> StoreError:
 
 def _write_whole(path: Path, content: bytes) -> None:
     _make_folder(path.parent)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+    # By `open`, and not as a temporary file of the user alone: who may read the study may read it.
+    unfinished = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with unfinished.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).replace(path)
+        unfinished.replace(path)
         fsync_folder(path.parent)  # the study will name it: it must not outlive its model
     finally:
-        Path(name).unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)
 
 
 def _make_folder(folder: Path) -> None:

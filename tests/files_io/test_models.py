@@ -3,10 +3,12 @@
 import hashlib
 import os
 import re
+import stat
 
 import pytest
 
 from mlaut.errors import StoreError
+from mlaut.estimators import as_strategies
 from mlaut.files_io.models import copy_model, is_recorded, model_path, read_model, write_model
 from mlaut.records import Cell
 
@@ -76,3 +78,15 @@ def test_another_content_is_neither_read_nor_copied(folder, tmp_path):
     for use in (read_model, lambda *a: copy_model(*a, tmp_path / "new")):
         with pytest.raises(StoreError, match=said):
             use(folder, record)
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_who_may_read_other_new_files_may_read_models(tmp_path, mask, mode):
+    before = os.umask(mask)
+    try:
+        record = write_model(tmp_path, Cell("iris", "SVC"), b"fitted", ".pickle.z")
+        strategy = as_strategies("GaussianNaiveBayes")[0].save(tmp_path / "strategy")
+    finally:
+        os.umask(before)
+    for path in (tmp_path / record["file"], strategy):
+        assert stat.S_IMODE(path.stat().st_mode) == mode
