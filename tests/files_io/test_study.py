@@ -170,6 +170,26 @@ def test_outcome_that_does_not_fit_changes_nothing(study, change, message):
     assert study.status("iris").sum() == 0
 
 
+@pytest.mark.parametrize("how", ["forgotten", "mended"])
+def test_a_cell_that_is_missing_has_no_seconds(study, how):
+    """Those that it had stay in the file: only its status is cleared."""
+    of = entry("iris")
+    with study.writing({}) as writer:
+        for fold in (0, 1):
+            writer.write(outcome(of, "svc", fold=fold))
+        if how == "forgotten":
+            writer.forget("iris", ["svc"], np.array([[[True, False]]]))
+    if how == "mended":
+        with rewrite_h5(study.path) as file:
+            file["experiments/predictions/iris/seconds"][1, 0, 0, 0] = 99.0
+        study.mend()
+    block = study.block("iris")
+    assert block.status.tolist() == [[[0, 0]], [[0, Status.DONE]]]
+    assert block.seconds[1, 0, 1].tolist() == [0.5, 1.0, 1.0]
+    assert np.isnan(block.seconds[0]).all()
+    assert np.isnan(block.seconds[1, 0, 0]).all()
+
+
 def test_forgotten_cells_are_missing_again(study):
     iris = study.load_split("iris")
     with study.writing() as writer:
