@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import random
 import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -42,6 +43,9 @@ _WARNINGS_KEPT = 10
 _MOST_WARNINGS = 1000
 _LONGEST_WARNING = 300
 _LONGEST_REASON = 500
+_LONGEST_LINE = 300  # of a traceback: a message may be a whole table
+_LONGEST_VALUE = 1000  # of a chosen parameter, as JSON
+_MOST_VALUES = 100
 _TRACEBACK_LINES = 40
 _LONGEST_CHAIN = 20
 
@@ -223,7 +227,7 @@ def _limited_search(cell: Cell, options: CellOptions) -> contextlib.AbstractCont
 def _details_of(tuning: TuningRecord) -> dict[str, Any]:
     """Give what is stored of a search; of what is usual, nothing is said."""
     details: dict[str, Any] = {
-        "best_params": tuning.best_params,
+        "best_params": _shortened_values(tuning.best_params),
         "tuning_score": tuning.best_score,
         "candidates": tuning.n_candidates,
     }
@@ -234,16 +238,45 @@ def _details_of(tuning: TuningRecord) -> dict[str, Any]:
     return details
 
 
+def _shortened(text: str, most: int) -> str:
+    """Cut the middle out of a text that is longer than what is stored of it."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]} [...] {text[-half:]}"
+
+
+def _shortened_values(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters whose values are of a size to be read; of others the ends, as text."""
+    shown: dict[str, Any] = {}
+    for name, value in list(params.items())[:_MOST_VALUES]:
+        text = json.dumps(value, ensure_ascii=False)
+        long = len(text) > _LONGEST_VALUE
+        shown[_shortened(name, _LONGEST_LINE)] = _shortened(text, _LONGEST_VALUE) if long else value
+    return shown
+
+
 def _failed(cell: Cell, error: BaseException) -> Outcome:
+    told = "".join(traceback.format_exception(error)).splitlines()[-_TRACEBACK_LINES:]
+    return Outcome(
+        cell,
+        status=Status.MEMORY if _for_lack_of_memory(error) else Status.ERROR,
+        reason=_shortened(_reason(error), _LONGEST_REASON),
+        details={"traceback": "\n".join(_shortened(line, _LONGEST_LINE) for line in told)},
+    )
+
+
+def _reason(error: BaseException) -> str:
     if isinstance(error, MlautError):
-        reason = str(error)
-    else:
-        lines = str(error).strip().splitlines()
-        reason = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-    told = "".join(traceback.format_exception(error))
-    status = Status.MEMORY if _for_lack_of_memory(error) else Status.ERROR
-    kept = "\n".join(told.splitlines()[-_TRACEBACK_LINES:])
-    return Outcome(cell, status, reason=reason[:_LONGEST_REASON], details={"traceback": kept})
+        return str(error)
+    lines = _text(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def _text(error: BaseException) -> str:
+    """Return what an error says: nothing where it cannot be written."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
 
 
 def _for_lack_of_memory(error: BaseException) -> bool:
@@ -252,7 +285,7 @@ def _for_lack_of_memory(error: BaseException) -> bool:
     for _ in range(_LONGEST_CHAIN):
         if led is None:
             return False
-        if isinstance(led, MemoryError) or lacked_memory(f"{type(led).__name__}: {led}"):
+        if isinstance(led, MemoryError) or lacked_memory(f"{type(led).__name__}: {_text(led)}"):
             return True
         led = led.__cause__ or led.__context__
     return False
