@@ -1,10 +1,13 @@
+import itertools
+import math
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import special, stats
+from scipy import integrate, special, stats
 
+from mlaut.analysis import hierarchical
 from mlaut.analysis.hierarchical import hierarchical_probabilities, hierarchical_test
 from mlaut.analysis.results import Results
 from mlaut.errors import AnalysisError
@@ -23,6 +26,94 @@ def test_nbc_against_hnb_as_published():
     assert p == pytest.approx((0.0, 0.002, 0.998), abs=1.5e-3)
     # by a Gibbs sampler of the whole model, 58,000 draws
     assert shares == pytest.approx((0.1745, 0.2355, 0.5900), abs=2e-3)
+
+
+NUS = [1.02, 1.5, 2, 3, 5.9, 6, 9, 20, 39, 40, 60, 99, 500, 2001]
+
+
+@pytest.mark.parametrize("nu", NUS)
+@pytest.mark.parametrize("error", [1e-2, 1e-4, 1e-6])
+def test_the_mixture_is_as_exact_as_it_says(nu, error):
+    precisions, weights = hierarchical._gamma_mixture(float(nu), 100.0, error)
+    t = np.r_[0, np.geomspace(0.01, 100, 60)]
+    normal = np.sqrt(precisions / (2 * np.pi)) * np.exp(-0.5 * precisions * t[:, None] ** 2)
+    density = stats.t.pdf(t, nu)
+    seen = density > 1e-280
+    assert np.abs((normal @ weights)[seen] / density[seen] - 1).max() < error
+    assert len(weights) < 60
+
+
+def test_the_mixture_follows_a_tail_as_far_as_the_data_reach():
+    precisions, weights = hierarchical._gamma_mixture(1.02, 1e12, 1e-4)
+    t = np.geomspace(1, 1e12, 40)[:, None]
+    normal = np.sqrt(precisions / (2 * np.pi)) * np.exp(-0.5 * precisions * t**2)
+    assert normal @ weights == pytest.approx(stats.t.pdf(t[:, 0], 1.02), rel=1e-4)
+
+
+def _student(t, nu):
+    size = math.lgamma((nu + 1) / 2) - math.lgamma(nu / 2) - 0.5 * math.log(nu * math.pi)
+    return math.exp(size - (nu + 1) / 2 * math.log1p(t * t / nu))
+
+
+@pytest.mark.parametrize("nu", [1.02, 6, 40, 300])
+@pytest.mark.parametrize("df", [2, 99])
+@pytest.mark.parametrize("scale", [0.01, 30.0])
+def test_the_convolution_is_that_of_adaptive_quadrature(nu, df, scale):
+    """The Student distribution of a dataset has scale 1, that over datasets ``scale``."""
+    away = np.array([0.0, 4.0, 20.0])
+    data = hierarchical._Data(np.zeros(1), np.ones(1), np.array([float(df)]))
+    got = hierarchical._log_density(data, away, np.array([scale]), np.array([float(nu)]))
+    got -= np.log(scale) + hierarchical._log_prior(np.array([float(nu)]))
+    for place, x in enumerate(away):
+        bounds = [-np.inf, *np.unique([0, x, x - 5 * scale, x + 5 * scale, -5, 5]), np.inf]
+        known = sum(
+            integrate.quad(
+                lambda d, x=x: _student(d, df) * _student((d - x) / scale, nu) / scale,
+                low,
+                high,
+                epsabs=0,
+                epsrel=1e-7,
+            )[0]
+            for low, high in itertools.pairwise(bounds)
+        )
+        # the errors of two mixtures
+        assert np.exp(got[place, 0, 0]) == pytest.approx(known, rel=2 * hierarchical._ERROR)
+
+
+def test_the_prior_of_nu_is_that_of_adaptive_quadrature():
+    x = hierarchical._NU - 1
+    known = [
+        integrate.dblquad(
+            lambda shape, rate, x=x: np.exp(stats.gamma.logpdf(x, shape, scale=1 / rate)) * x,
+            0.01, 0.1, 1, 2, epsabs=1e-30, epsrel=1e-9,
+        )[0] / 0.09
+        for x in x
+    ]  # fmt: skip
+    assert np.exp(hierarchical._log_prior(hierarchical._NU)) == pytest.approx(known, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_finer_constants_change_little(monkeypatch):
+    data = [-0.03, -0.01, -0.05, 0.01, -0.02, -0.04, 0.03, -0.02], [0.02] * 8, [19] * 8, 0.01
+    usual = hierarchical_probabilities(*data)
+    finer = {"_POINTS": 80, "_FINER": 8, "_NEGLIGIBLE": 30.0, "_ROUGH": 1e-4}
+    finer["_NU"] = 1 + np.geomspace(0.004, 10_000, 36)
+    for name, value in finer.items():
+        monkeypatch.setattr(hierarchical, name, value)
+    monkeypatch.setattr(hierarchical._log_density, "__defaults__", (1e-6,))
+    np.testing.assert_allclose(hierarchical_probabilities(*data), usual, atol=1e-3)
+
+
+def test_one_dataset_far_away_is_an_outlier():
+    """A heavy tail over datasets explains it, however far it is; the others keep their say."""
+    rng = np.random.default_rng(0)
+    mean, error = rng.normal(-0.02, 0.01, 7), np.full(8, 0.01)
+    (near, _), (far, shares) = (
+        hierarchical_probabilities(np.r_[mean, other], error, np.full(8, 9), rope=0.01)
+        for other in (1.0, 1e10)
+    )
+    assert far == pytest.approx(near, abs=0.02)
+    assert shares[0] > 0.7
 
 
 def _sampled(mean: np.ndarray, scale: np.ndarray, df: int, rope: float, n: int) -> np.ndarray:
