@@ -103,6 +103,10 @@ class Comparison(Shown):
             )
         if why:
             n = len(self.mean_strategies)
+            if n < 2:
+                few = "only one strategy has" if n else "no strategy has"
+                left_out = "so there is no t-test, nor a mean of the others"
+                return (f"{few} all its cells, {left_out}: {why}",)
             return (f"means and t-tests are of the {n} strategies without missing cells: {why}",)
         return tuple(self._ruled_means())
 
@@ -234,7 +238,7 @@ class Comparison(Shown):
         said = [f"{over} {led}, scenario (c)."]
         if self.results.metric.incomparable:
             said.append(f"Means over datasets do not compare ({self.results.incomparable}).")
-        if self.mean_strategies:
+        if len(self.mean_strategies) > 1:
             of = f"Of the {len(self.mean_strategies)} strategies without missing cells"
             said.append(f"{of} {self._best_mean()}, scenario (c).")
         return said

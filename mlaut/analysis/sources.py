@@ -83,13 +83,17 @@ def results_from_blocks(
     scored = [_Scored.of(block, score) for block in blocks]
     if not scored:
         raise AnalysisError(f"there is no dataset that suits the metric {score.name!r}")
-    names, notes = _strategy_names(scored, strategies)
+    names, never = _strategy_names(scored, strategies)
+    notes = [f"tried on none of the datasets, left out: {', '.join(never)}"] if never else []
+    gaps = (f"{', '.join(never)} left out: tried on none",) if never else ()
     if score.average and any(one.n_test.size > 1 for one in scored):
         notes.append(
             "several test sets share training rows: standard errors of scenario (a) are "
             "approximate under cross-validation"
         )
-    return replace(_assemble(scored, names, score), notes=tuple(notes), load_block=load_block)
+    return replace(
+        _assemble(scored, names, score), notes=tuple(notes), gaps=gaps, load_block=load_block
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +129,7 @@ class _Scored:
 def _strategy_names(
     scored: Sequence[_Scored], chosen: Iterable[str] | None
 ) -> tuple[list[str], list[str]]:
-    """Give the strategies to compare, and a note on those that were never tried."""
+    """Give the strategies to compare, and those that were never tried."""
     tried: dict[str, bool] = {}
     for one in scored:
         for name, was_tried in zip(one.strategies, one.tried.tolist(), strict=True):
@@ -136,8 +140,7 @@ def _strategy_names(
     never = [name for name, was_tried in tried.items() if not was_tried]
     if len(never) == len(tried):
         raise AnalysisError("no cell of this study was tried yet: run it first")
-    notes = [f"tried on none of the datasets, left out: {', '.join(never)}"] if never else []
-    return [name for name in tried if name not in never], notes
+    return [name for name in tried if name not in never], never
 
 
 def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore) -> Results:

@@ -44,7 +44,7 @@ _NO_BOUNDS = (
     "there are too many pairs to examine the best and the worst case of missing cells here: see "
     "mlaut.analysis.under_treatments"
 )
-_TREATMENTS = ("worst rank", "drop datasets")
+_TREATMENTS = ("failures last", "drop datasets")
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +186,7 @@ def _section(study: Study, metric: str, missing: str) -> Section:
     notes += [note for table in estimates.values() for note in table.notes_text()]
     if len(scored.missing):
         tables["missing cells"] = _missing_cells(scored, results)
-    robustness = _robustness(scored)
+    robustness = _robustness(scored, missing)
     if robustness is not None:
         tables["treatments of missing cells"] = robustness.to_frame()
         notes += robustness.notes_text()
@@ -337,8 +337,8 @@ def _as_scores(table: ResultTable, results: Results) -> ResultTable:
     return replace(table, frame=turned, metric=metric.name)
 
 
-def _robustness(scored: Results) -> Robustness | None:
-    """Repeat the tests of pairs under several treatments of missing cells."""
+def _robustness(scored: Results, missing: str) -> Robustness | None:
+    """Repeat the tests of pairs under several treatments of missing cells, the report's first."""
     seen = ~np.isnan(scored.cells).all(axis=(1, 2, 3))
     begun = scored.select(
         datasets=[name for name, any_done in zip(scored.datasets, seen, strict=True) if any_done]
@@ -352,7 +352,8 @@ def _robustness(scored: Results) -> Robustness | None:
     def corrected(results: Results) -> object:
         return adjust_pairs(test(results), "holm")
 
-    found = under_treatments(begun, corrected, treatments=_TREATMENTS, bounds=_affordable(begun))
+    treatments = list(dict.fromkeys([missing, *_TREATMENTS]))
+    found = under_treatments(begun, corrected, treatments=treatments, bounds=_affordable(begun))
     return None if found.frame.empty else found
 
 

@@ -224,3 +224,12 @@ def test_notes_on_means_stay_with_the_table():
     table = pd.DataFrame({"A": [1.0, 2e6], "B": [2.0, 1e6]})
     frame = AnalyseResults().average_and_std_error(Results.from_table(table, metric="rmse"))
     assert any("means over datasets do not compare" in note for note in frame.attrs["notes"])
+
+
+def test_boxes_show_scores_that_were_seen_alone(study):
+    errors, _, _ = AnalyseResults(study).prediction_errors("accuracy")
+    axes = AnalyseResults(study, missing="failures last").plot_boxcharts(errors).axes[0]
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["svm (1 missing)", "tree"]
+    dots = [len(line.get_xdata()) for line in axes.lines if line.get_marker() == "."]
+    assert dots == [2, 3]

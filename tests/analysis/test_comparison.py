@@ -301,3 +301,26 @@ def test_a_matrix_of_pairs_points_the_way_of_the_metric():
     own = losses.in_own_direction("Wilcoxon")
     assert own.value("rank-biserial correlation", "A", "B") == -1.0
     assert own.value("better", "A", "B") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("whole", "told"),
+    [
+        (
+            ["A"],
+            "only one strategy has all its cells, so there is no t-test, nor a mean of the others",
+        ),
+        ([], "no strategy has all its cells, so there is no t-test, nor a mean of the others"),
+    ],
+)
+def test_ranks_alone_where_hardly_any_strategy_has_all_its_cells(whole, told):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(rng.uniform(size=(6, 3)), columns=list("ABC"))
+    for place, name in enumerate(n for n in "ABC" if n not in whole):
+        table.loc[place, name] = np.nan
+    found = compare(Results.from_table(table, metric="accuracy"), missing="failures last")
+    assert found.mean_strategies == tuple(whole)
+    assert found.notes[0].startswith(told)
+    assert "t" not in found.pairs
+    assert "mean" not in found.sentence()
+    assert len(found.display_frame()) == 3

@@ -93,7 +93,7 @@ def test_failures_are_told_and_conclusions_examined(tmp_path):
     assert "4 missing cells of good got a loss just above the largest seen there" in section.notes
     assert section.robustness.n_missing == 4
     assert section.sentences[-1] == section.robustness.sentence()
-    assert list(section.robustness.frame)[:2] == ["worst rank", "drop datasets"]
+    assert list(section.robustness.frame)[:2] == ["failures last", "drop datasets"]
     assert section.tables["missing cells"]["counts as"].tolist() == ["last"] * 4
 
 
@@ -193,7 +193,7 @@ def test_bounds_are_left_out_aloud_where_they_would_take_too_long(tmp_path, monk
     assert "best for the first" in make_report(study).sections[0].robustness.frame
     monkeypatch.setattr("mlaut.report.content._MOST_TESTS", 5)  # two runs of three pairs are 6
     section = make_report(study).sections[0]
-    assert list(section.robustness.frame) == ["worst rank", "drop datasets"]
+    assert list(section.robustness.frame) == ["failures last", "drop datasets"]
     assert any("too many pairs to examine" in note for note in section.notes)
 
 
@@ -305,3 +305,10 @@ def test_warnings_of_fits_are_told(tmp_path):
     page = as_html(report)
     assert "<h3>Warnings of fits</h3>" in page
     assert "FitFailedWarning: 0 fits of 80 failed" in page
+
+
+def test_a_strategy_that_was_tried_on_nothing_stands_in_the_first_sentence(tmp_path):
+    waiting = [(name, "poor") for name in SETS]
+    study = made_up_study(tmp_path / "s.h5", NAMES, SETS, not_run=waiting)
+    first = make_report(study).sections[0].sentences[0]
+    assert first.startswith("Over 8 datasets (poor left out: tried on none) good has the highest")
