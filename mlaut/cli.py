@@ -7,18 +7,22 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mlaut import __version__
-from mlaut.errors import MlautError, RunInterrupted
+from mlaut.errors import AnalysisError, MlautError, RunInterrupted, nearest
 from mlaut.markup import printable
+
+if TYPE_CHECKING:
+    from mlaut.experiments import RunSummary, StudyFile
 
 __all__ = ["main"]
 
+_FAILED = 9  # the exit code of a strict run; those of errors end at 8
 _TASKS = click.Choice(["Classification", "Regression"], case_sensitive=False)
 
 
@@ -107,9 +111,13 @@ def demo(output: Path, n_jobs: int) -> None:
 )
 @click.option("--scheduler", help="Of the Dask cluster, for example tcp://10.0.0.1:8786.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@click.option("--strict", is_flag=True, help=f"Leave with code {_FAILED} where a cell has failed.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
-def run(study_file: Path, quiet: bool, as_json: bool, **changes: Any) -> None:
+def run(study_file: Path, quiet: bool, strict: bool, as_json: bool, **changes: Any) -> None:
     """Run a study file, or go on with it.
+
+    A cell that fails is a result: the code is 0 when the run has come to its end, unless --strict
+    is given. The file of own strategies is run as a program.
 
     \b
     mlaut run study.toml
@@ -117,7 +125,9 @@ def run(study_file: Path, quiet: bool, as_json: bool, **changes: Any) -> None:
     mlaut run study.toml --engine dask --scheduler tcp://10.0.0.1:8786
     """
     given = {name: value for name, value in changes.items() if value not in (None, ())}
-    _run(study_file, as_json, verbose=0 if quiet else 1, **given)
+    done = _run(study_file, as_json, verbose=0 if quiet else 1, **given)
+    if strict and done.n_failed:
+        sys.exit(_FAILED)
 
 
 @cli.command()
@@ -127,24 +137,36 @@ def run(study_file: Path, quiet: bool, as_json: bool, **changes: Any) -> None:
 def status(study: Path, why: bool, as_json: bool) -> None:
     """Say where a study (or study file) stands, also while it runs.
 
+    --why adds the reasons of cells without predictions, with the traceback of the first of each,
+    and the warnings that fits gave.
+
     \b
     mlaut status study.h5
     mlaut status study.h5 --json
     """
-    from mlaut.experiments.status import study_status, unfinished
+    from mlaut.experiments.status import study_status, unfinished, warnings_of
 
     database, _ = _study(study)
     now = study_status(database)
-    reasons = unfinished(database) if why else []
+    reasons, warned = (unfinished(database), warnings_of(database)) if why else ([], [])
     if as_json:
-        _say(json.dumps({**now.to_dict(), "why": reasons} if why else now.to_dict()))
+        told = {"why": reasons, "warnings": warned} if why else {}
+        _say(json.dumps({**now.to_dict(), **told}))
         return
     _say(str(now))
     words = sorted(now.total)
     rows = [[name, *(now.of_strategy(name)[word] for word in words)] for name in now.strategies]
     _table(rows, ["strategy", *(word.word for word in words)])
     if why:
-        _table([list(row.values()) for row in reasons], list(reasons[0]) if reasons else [])
+        shown = [{k: v for k, v in row.items() if k != "traceback"} for row in reasons]
+        _table([list(row.values()) for row in shown], list(shown[0]) if shown else [])
+        _table([list(row.values()) for row in warned], list(warned[0]) if warned else [])
+        for row in reasons:
+            if row["traceback"]:
+                _say(
+                    f"\n{_line(row['strategy'])}, {row['status']}, {row['cells']} cells, the first:"
+                )
+                _say(row["traceback"].rstrip())
 
 
 @cli.command()
@@ -278,6 +300,9 @@ def report(study: Path, output: Path | None, style: str, **given: str | None) ->
 def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
     """Say what a run would do, and why, how long, and with how much room; nothing is changed.
 
+    All mistakes of the study file are told at once. The file of own strategies is run as a program:
+    plan only what you trust.
+
     \b
     mlaut plan study.toml
     mlaut plan study.toml --retry timeout -j 8
@@ -285,7 +310,7 @@ def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
     from mlaut.experiments import plan_study
 
     given = {name: value for name, value in changes.items() if value not in (None, ())}
-    preview = plan_study(study_file, **given)
+    preview = plan_study(study_file, check=_check_report, **given)
     if as_json:
         _say(json.dumps(preview.to_dict()))
         return
@@ -330,7 +355,8 @@ def verify(
 ) -> None:
     """Check a study, a study file or an input database; fit some cells again and compare.
 
-    Leaves with code 1 where a problem was found.
+    Leaves with code 1 where a problem was found. With a study file, the file of own strategies is
+    run as a program; a study alone (study.h5) runs no code that came with it.
 
     \b
     mlaut verify study.h5
@@ -355,11 +381,44 @@ def verify(
         sys.exit(1)
 
 
-def _run(study_file: Path, as_json: bool = False, **changes: Any) -> None:
-    from mlaut.experiments import run_study
+def _run(study_file: Path, as_json: bool = False, **changes: Any) -> RunSummary:
+    from mlaut.experiments import read_study_file, run_study
 
+    _check_report(read_study_file(study_file))
     done = run_study(study_file, **changes)
     _say(json.dumps(done.to_dict()) if as_json else str(done))
+    return done
+
+
+def _check_report(
+    file: StudyFile, strategies: Sequence[str] = (), tasks: Collection[str] = ()
+) -> None:
+    """Refuse what a report could not use, before anything runs for it.
+
+    Raises
+    ------
+    AnalysisError
+        The metric is not known, or suits none of the tasks; or ``missing`` is no treatment and
+        none of the strategies. What is not given is not looked at.
+    """
+    wanted = file.report
+    if not wanted.metric and not (wanted.missing and strategies):
+        return
+    from mlaut.analysis import TREATMENTS, metric
+
+    told = []
+    try:
+        found = metric(wanted.metric) if wanted.metric else None
+        if found is not None and tasks and found.task not in (None, *tasks):
+            told.append(f"metric {wanted.metric!r} suits no dataset ({', '.join(sorted(tasks))})")
+    except AnalysisError as error:
+        told.append(str(error))
+    known = [*TREATMENTS, *strategies]
+    if wanted.missing and strategies and wanted.missing not in known:
+        hint = nearest(wanted.missing, known) or f"; use one of {', '.join(TREATMENTS)}"
+        told.append(f"missing {wanted.missing!r} is no treatment, and no strategy{hint}")
+    if told:
+        raise AnalysisError(f"{file.path}: [report]: {'; '.join(told)}")
 
 
 def _mean_scores(study: Path, metric: str) -> dict[str, float]:
@@ -384,6 +443,10 @@ def _say(text: object, err: bool = False) -> None:
     click.echo(printable(str(text)), err=err)
 
 
+def _line(text: object) -> str:
+    return printable(str(text), "")
+
+
 def _rows(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
     if as_json:
         _say(json.dumps(list(rows)))
@@ -395,7 +458,7 @@ def _table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
     from tabulate import tabulate
 
     if rows:
-        lines = [[printable(str(cell), "") for cell in row] for row in rows]
+        lines = [[_line(cell) for cell in row] for row in rows]
         _say(tabulate(lines, headers=headers, disable_numparse=True))
 
 

@@ -102,6 +102,11 @@ def collection(
     ((101, 17), 'Classification', 'CC BY 4.0')
     """
     _check(name)
+    known = [entry.name for entry in collection_entries(name)]
+    for one in [names] if isinstance(names, str) else names or ():
+        if one not in known:
+            hint = nearest(one, known) or f"; it has {len(known)} others"
+            raise DataError(f"collection {name!r}: no dataset {one!r}{hint}")
     if name == "starter":
         return load_folder(STARTER, names=names, task=task)
     wanted = task_named(task) if task else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,9 @@ MANIFEST = "manifest.csv"
 SETTINGS = ("name", "file", "target", "task", "categorical", "missing", "fingerprint")
 FACTS = ("rows", "features", "classes")
 TARGETS = ("target", "class")
+# The likeness (difflib) from which a column is a setting that is misspelt: "categorial" has .95,
+# "traget" .83; "task_type" (.62) and "data_file" (.62) are columns of somebody else.
+_MISSPELT = 0.8
 
 
 def from_frame(
@@ -146,15 +150,17 @@ def read_manifest(folder: Path) -> list[dict[str, str]]:
     Raises
     ------
     DataError
-        A row has no file, a name comes twice, or a column is misspelt.
+        A row has no file, a name comes twice, or a column is misspelt. Columns that mean nothing to
+        MLaut are metadata.
     """
     path = folder / MANIFEST
-    with path.open(newline="", encoding="utf-8") as file:
+    with path.open(newline="", encoding="utf-8-sig") as file:  # spreadsheets begin it with a mark
         rows = list(csv.DictReader(file))
+    absent = [word for word in SETTINGS if rows and word not in rows[0]]
     for column in rows[0] if rows else ():
-        known = [word for word in SETTINGS if word not in rows[0]]
-        if column not in SETTINGS and nearest(column, known):
-            raise DataError(f"{path}: unknown column {column!r}{nearest(column, known)}")
+        meant = get_close_matches(str(column).lower(), absent, 1, _MISSPELT)
+        if column not in SETTINGS and meant:
+            raise DataError(f"{path}: unknown column {column!r}; did you mean {meant[0]!r}?")
     seen: set[str] = set()
     for number, row in enumerate(rows, start=2):
         if not row.get("file"):
@@ -163,7 +169,8 @@ def read_manifest(folder: Path) -> list[dict[str, str]]:
         if row["name"] in seen:
             raise DataError(f"{path}, line {number}: a second dataset {row['name']!r}; rename it")
         seen.add(row["name"])
-    return [{key: value for key, value in row.items() if value} for row in rows]
+    # A field behind those that the header names has the key None.
+    return [{key: value for key, value in row.items() if value and key} for row in rows]
 
 
 def _found(folder: Path) -> Iterator[dict[str, str]]:

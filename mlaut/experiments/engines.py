@@ -36,6 +36,24 @@ def cores() -> int:
     return int(joblib.cpu_count())
 
 
+def check_engine(engine: str, n_jobs: int | None, timeout: object, scheduler: object) -> None:
+    """Refuse an engine that `make_engine` could not make.
+
+    Raises
+    ------
+    StudyError
+    """
+    if engine not in _ENGINES:
+        hint = nearest(engine, _ENGINES) or f"; use {' or '.join(map(repr, _ENGINES))}"
+        raise StudyError(f"engine {engine!r}: unknown{hint}")
+    if scheduler is not None and engine != "dask":
+        raise StudyError(f"engine {engine!r}: has no scheduler; use engine='dask', or leave it out")
+    if n_jobs == 0:
+        raise StudyError("n_jobs 0: no worker could run a cell; use -1 for every core, or 1")
+    if engine == "inline" and timeout is not None:
+        raise StudyError("engine 'inline': cannot keep a time limit; use engine='local'")
+
+
 def make_engine(
     engine: str | Engine = "local",
     n_jobs: int | None = -1,
@@ -65,16 +83,8 @@ def make_engine(
     """
     if not isinstance(engine, str):
         return engine
-    if engine not in _ENGINES:
-        hint = nearest(engine, _ENGINES) or f"; use {' or '.join(map(repr, _ENGINES))}"
-        raise StudyError(f"engine {engine!r}: unknown{hint}")
-    if scheduler is not None and engine != "dask":
-        raise StudyError(f"engine {engine!r}: has no scheduler; use engine='dask', or leave it out")
-    if n_jobs == 0:
-        raise StudyError("n_jobs 0: no worker could run a cell; use -1 for every core, or 1")
+    check_engine(engine, n_jobs, timeout, scheduler)
     if engine == "inline":
-        if timeout is not None:
-            raise StudyError("engine 'inline': cannot keep a time limit; use engine='local'")
         return InlineEngine()
     if engine == "dask":
         from mlaut.experiments.dask_engine import DaskEngine

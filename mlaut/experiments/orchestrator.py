@@ -108,7 +108,7 @@ class Orchestrator:
         tuning_timeout: str | float | None = None,
         memory: str | float | None = None,
         threads: int = 1,
-        retry: Sequence[str] | Mapping[str, Sequence[str]] = (),
+        retry: str | Sequence[str] | Mapping[str, str | Sequence[str]] = (),
         overwrite_predictions: bool = False,
         save_models: bool = False,
         limits: bool = True,
@@ -138,8 +138,8 @@ class Orchestrator:
         threads : int, default 1
             Threads inside each worker. It is part of what decides the last bits of a result, so
             it does not follow from ``n_jobs``.
-        retry : sequence of str, or mapping by strategy, default ()
-            Failed cells to try again, by status: ``["timeout", "crashed"]``.
+        retry : str, sequence of str, or mapping by strategy, default ()
+            Failed cells to try again, by status: ``"timeout"`` or ``["timeout", "crashed"]``.
         overwrite_predictions : bool, default False
             Run strategies again that are stored under the same name with other parameters. What
             they gave before is replaced.
@@ -203,7 +203,7 @@ class Orchestrator:
         self,
         modelling_strategies: Any,
         *,
-        retry: Sequence[str] | Mapping[str, Sequence[str]] = (),
+        retry: str | Sequence[str] | Mapping[str, str | Sequence[str]] = (),
         overwrite_predictions: bool = False,
         limits: bool = True,
     ) -> Plan:
@@ -269,7 +269,7 @@ class Orchestrator:
         study: Study,
         strategies: Sequence[MlautEstimator],
         known: Sequence[StrategyEntry],
-        retry: Sequence[str] | Mapping[str, Sequence[str]],
+        retry: str | Sequence[str] | Mapping[str, str | Sequence[str]],
         overwrite: bool,
         limits: bool,
     ) -> Plan:

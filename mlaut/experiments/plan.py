@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.errors import MlautError, StrategyError, StudyError
+from mlaut.errors import MlautError, StrategyError, StudyError, nearest
 from mlaut.estimators import MlautEstimator
 from mlaut.estimators.former_identity import has_compiled_code, without_code
 from mlaut.estimators.packages import check_packages
@@ -289,13 +289,13 @@ def _flat(value: Any, prefix: str = "") -> dict[str, str]:
 
 
 def parse_retry(
-    retry: Sequence[str] | Mapping[str, Sequence[str]], strategies: Sequence[str]
+    retry: str | Sequence[str] | Mapping[str, str | Sequence[str]], strategies: Sequence[str]
 ) -> dict[str, frozenset[Status]]:
     """Say for each strategy which failed cells are tried again.
 
     Parameters
     ----------
-    retry : sequence of str, or mapping of str to sequence of str
+    retry : str, sequence of str, or mapping of str to either
         Statuses (``"error"``, ``"timeout"``, ``"memory"``, ``"crashed"``), or by strategy.
     strategies : sequence of str
 
@@ -306,7 +306,7 @@ def parse_retry(
 
     Examples
     --------
-    >>> sorted(parse_retry(["timeout"], ["SVC"])["SVC"])
+    >>> sorted(parse_retry("timeout", ["SVC"])["SVC"])
     [<Status.TIMEOUT: 3>]
     """
     by_strategy = retry if isinstance(retry, Mapping) else dict.fromkeys(strategies, retry)
@@ -315,10 +315,12 @@ def parse_retry(
     for name, statuses in by_strategy.items():
         if name not in parsed:
             raise StudyError(f"retry: strategy {name!r} is not part of this run; check its name")
-        for word in statuses:
+        chosen = [statuses] if isinstance(statuses, str) else list(statuses)
+        for word in chosen:
             if word not in words:
-                raise StudyError(f"retry {word!r}: not a failure; use {', '.join(words)}")
-        parsed[name] = frozenset(words[word] for word in statuses)
+                hint = nearest(word, words) or f"; use {', '.join(words)}"
+                raise StudyError(f"retry {word!r}: not a failure{hint}")
+        parsed[name] = frozenset(words[word] for word in chosen)
     return parsed
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mlaut.data import Data
-from mlaut.errors import DataError, StudyError
-from mlaut.experiments.engines import LocalEngine, make_engine
+from mlaut.data.resampling import parse_scheme
+from mlaut.errors import DataError, MlautError, StudyError
+from mlaut.experiments.engines import LocalEngine, check_engine, make_engine
 from mlaut.experiments.entries import strategy_entries
 from mlaut.experiments.forecast import Forecast, make_forecast
+from mlaut.experiments.guard import parse_bytes, parse_seconds
 from mlaut.experiments.limits import too_large
 from mlaut.experiments.plan import Plan, applicable, make_plan, parse_retry
 from mlaut.experiments.study_file import (
@@ -24,12 +26,15 @@ from mlaut.experiments.study_file import (
     fills_input,
     prepare_data,
     read_study_file,
+    together,
 )
 from mlaut.files_io import FilesIO, Study
 from mlaut.markup import table_html
-from mlaut.records import Status
+from mlaut.records import TASKS, Status
 
 __all__ = ["Preview", "plan_study"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,30 +77,60 @@ class Preview:
         return table_html(str(self), self.plan.why())
 
 
-def plan_study(path: str | os.PathLike[str], **changes: Any) -> Preview:
+Check = Callable[[StudyFile, Sequence[str], Collection[str]], None]
+
+
+def plan_study(
+    path: str | os.PathLike[str], *, check: Check | None = None, **changes: Any
+) -> Preview:
     """Say what ``run_study`` would do, and why, how long it would take, and how much room.
+
+    The file of one's own strategies is run for it, as ``run_study`` runs it.
 
     Parameters
     ----------
     path : path-like
         The study file.
+    check : callable, optional
+        Gets the study file, the names of the strategies and the tasks of the datasets; the
+        `MlautError` that it raises is told beside the other mistakes.
     **changes
         Keys of ``[run]`` that differ from the file, for example ``retry=["timeout"]``.
 
     Returns
     -------
     Preview
+
+    Raises
+    ------
+    StudyError
+        The study file has mistakes; all of them are told at once.
     """
     file = read_study_file(path)
     run = replace(file.run, **changes)
-    strategies = choose_strategies(file)
+    found: list[MlautError] = []
+    strategies = _kept(found, choose_strategies, file) or ()
+    names = [strategy.name for strategy in strategies]
+    for limit in ("timeout", "tuning_timeout"):
+        _kept(found, parse_seconds, getattr(run, limit), limit)
+    _kept(found, parse_bytes, run.memory)
+    _kept(found, check_engine, run.engine, run.n_jobs, run.timeout, run.scheduler)
+    again = _kept(found, parse_retry, run.retry, names or ["any"]) or {}  # a word is checked too
+    if file.split.scheme:
+        _kept(found, parse_scheme, file.split.scheme)
     study = Study(file.output)
     known = study.load_splits() if study.exists else {}
-    with _datasets(file) as (input_io, paths):
+    with contextlib.ExitStack() as stack:
+        data = _kept(found, lambda: stack.enter_context(_datasets(file)))
+        tasks = {data[0].dataset_info(one).task for one in data[1]} if data else set(TASKS)
+        if check is not None:
+            _kept(found, check, file, names, tasks)
+        if found or data is None:
+            raise together(file.path, found)
+        input_io, paths = data
         splits = Data().make_splits(input_io, paths, known=known, **vars(file.split))
         entries = {entry.name: entry for entry in splits}
         wanted = applicable(splits, strategies)
-        again = parse_retry(run.retry, [strategy.name for strategy in strategies])
         large = too_large(input_io, entries, wanted, strategies, again) if run.limits else None
     plan = make_plan(
         study if known else None,
@@ -110,6 +145,15 @@ def plan_study(path: str | os.PathLike[str], **changes: Any) -> Preview:
     n_workers = engine.n_workers if isinstance(engine, LocalEngine) else 1
     foreseen = make_forecast(plan, file.output, n_workers=n_workers, save_models=run.save_models)
     return Preview(file.output, plan, foreseen)
+
+
+def _kept(found: list[MlautError], call: Callable[..., T], *arguments: Any) -> T | None:
+    """Return what a call gives, or None where it finds a mistake, which is kept."""
+    try:
+        return call(*arguments)
+    except MlautError as error:
+        found.append(error)
+        return None
 
 
 @contextlib.contextmanager

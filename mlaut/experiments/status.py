@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from mlaut.files_io.remains import remains_of
 from mlaut.markup import table_html
 from mlaut.records import Status
 
-__all__ = ["StudyStatus", "study_status", "unfinished"]
+__all__ = ["StudyStatus", "study_status", "unfinished", "warnings_of"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,6 +35,8 @@ class StudyStatus:
         The process that writes to the study now: ``pid``, ``host``, ``since``, ``command``.
     unsettled : bool
         Whether an interrupted run left a journal; the next run puts it in order.
+    warned : int
+        Cells that ended with warnings; `warnings_of` has their texts.
     remains : tuple of str
         What killed writers and damage have left beside the study, a line each.
     """
@@ -46,6 +48,7 @@ class StudyStatus:
     running: Mapping[str, Any] | None
     unsettled: bool
     remains: tuple[str, ...] = ()
+    warned: int = 0
 
     @property
     def total(self) -> Counter[Status]:
@@ -76,6 +79,7 @@ class StudyStatus:
             "running": dict(self.running) if self.running else None,
             "unsettled": self.unsettled,
             "remains": list(self.remains),
+            "warned": self.warned,
         }
 
     def __str__(self) -> str:
@@ -92,6 +96,10 @@ class StudyStatus:
             )
         elif self.unsettled:
             lines.append("an interrupted run left a journal; the next run goes on from it")
+        if self.warned:
+            lines.append(
+                f"{self.warned} cells ended with warnings; 'mlaut status --why' shows them"
+            )
         lines += self.remains
         return "\n".join(lines)
 
@@ -140,6 +148,7 @@ def study_status(path: str | os.PathLike[str]) -> StudyStatus:
         running=holder_of(study.path),
         unsettled=study.journal_path.exists(),
         remains=remains_of(study),
+        warned=sum(1 for _ in study.warnings()),
     )
 
 
@@ -153,14 +162,17 @@ def unfinished(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        ``strategy``, ``status``, ``cells``, ``datasets`` (the first three), ``reason``.
+        ``strategy``, ``status``, ``cells``, ``datasets`` (the first three), ``reason``,
+        ``traceback`` (of the first of these cells; empty where none was stored).
     """
     study = Study(path)
     found: dict[tuple[str, str, str], dict[str, int]] = {}
+    tracebacks: dict[tuple[str, str, str], str] = {}
     for dataset, records in study.all_details(only=[s for s in Status if s != Status.DONE]):
         for record in records:
             key = record["strategy"], record["status"], record["reason"]
             of_reason = found.setdefault(key, {})
+            tracebacks.setdefault(key, record.get("traceback", ""))
             of_reason[dataset] = of_reason.get(dataset, 0) + 1
     for dataset, (names, status) in study.statuses().items():
         missing = (status == Status.MISSING).sum(axis=(1, 2))
@@ -173,10 +185,42 @@ def unfinished(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
             "strategy": strategy,
             "status": status,
             "cells": sum(datasets.values()),
-            "datasets": ", ".join([*datasets][:3]) + (", ..." if len(datasets) > 3 else ""),
+            "datasets": _first(datasets),
             "reason": reason,
+            "traceback": tracebacks.get((strategy, status, reason), ""),
         }
         for (strategy, status, reason), datasets in sorted(
             found.items(), key=lambda item: -sum(item[1].values())
         )
     ]
+
+
+def warnings_of(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Say which warnings the cells of a study ended with, most cells first.
+
+    Returns
+    -------
+    list of dict
+        ``strategy``, ``cells``, ``datasets`` (the first three), ``warning`` (its first line).
+    """
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for dataset, strategy, texts in Study(path).warnings():
+        for text in dict.fromkeys(text.strip().partition("\n")[0] for text in texts):
+            of_text = found.setdefault((strategy, text), {})
+            of_text[dataset] = of_text.get(dataset, 0) + 1
+    return [
+        {
+            "strategy": strategy,
+            "cells": sum(datasets.values()),
+            "datasets": _first(datasets),
+            "warning": text,
+        }
+        for (strategy, text), datasets in sorted(
+            found.items(), key=lambda item: -sum(item[1].values())
+        )
+    ]
+
+
+def _first(names: Iterable[str]) -> str:
+    shown = [*names]
+    return ", ".join(shown[:3]) + (", ..." if len(shown) > 3 else "")

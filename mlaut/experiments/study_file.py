@@ -9,12 +9,12 @@ from __future__ import annotations
 import dataclasses
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlaut.errors import StudyError, nearest
+from mlaut.errors import MlautError, StudyError, nearest
 
 if TYPE_CHECKING:
     from mlaut.estimators import MlautEstimator
@@ -81,7 +81,7 @@ class RunSection:
     tuning_timeout: str | float | None = None
     memory: str | float | None = None
     threads: int = 1
-    retry: tuple[str, ...] = ()
+    retry: str | tuple[str, ...] = ()
     overwrite_predictions: bool = False
     save_models: bool = False
     limits: bool = True
@@ -148,6 +148,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "str | float | None": (str, int, float),
     "tuple[str, ...]": (list,),
+    "str | tuple[str, ...]": (str, list),
     "Mapping[str, Mapping[str, Any]]": (dict,),
 }
 _WORDS = {
@@ -186,23 +187,48 @@ def read_study_file(path: str | os.PathLike[str]) -> StudyFile:
         raise StudyError(f"{path}: cannot be read ({error.strerror}); check the path") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise StudyError(f"{path}: not a TOML file: {error}") from error
-    _refuse_unknown(content, _SECTIONS, f"{path}: unknown section", "")
-    sections = {name: _section(path, name, content[name]) for name in content}
+    found: list[MlautError] = []
+    sections = {name: _section(path, name, value, found) for name, value in content.items()}
+    if found:
+        raise together(path, found)
     return StudyFile(path, **sections)
 
 
-def _section(path: Path, name: str, content: Any) -> Any:
+def together(path: Path, found: Sequence[MlautError]) -> MlautError:
+    """Return the error that tells all mistakes of a study file in one line.
+
+    Examples
+    --------
+    >>> print(together(Path("s.toml"), [StudyError("s.toml: a"), StudyError("b")]))
+    s.toml: 2 mistakes: (1) a; (2) b
+    """
+    if len(found) == 1:
+        return found[0]
+    texts = (str(error).removeprefix(f"{path}: ") for error in found)
+    told = "; ".join(f"({number}) {text}" for number, text in enumerate(texts, start=1))
+    return StudyError(f"{path}: {len(found)} mistakes: {told}")
+
+
+def _section(path: Path, name: str, content: Any, found: list[MlautError]) -> Any:
+    """Read a section; what is wrong with it is added to what was found."""
+    if name not in _SECTIONS:
+        found.append(_unknown(name, _SECTIONS, f"{path}: unknown section", ""))
+        return None
     kind = _SECTIONS[name]
     if not isinstance(content, dict):
-        raise StudyError(f"{path}: {name!r} is a section; write [{name}] above its keys")
+        found.append(StudyError(f"{path}: {name!r} is a section; write [{name}] above its keys"))
+        return None
     known = {item.name: item for item in dataclasses.fields(kind)}
-    _refuse_unknown(content, known, f"{path}: unknown key", f" in [{name}]")
     values = {}
     for key, value in content.items():
+        if key not in known:
+            found.append(_unknown(key, known, f"{path}: unknown key", f" in [{name}]"))
+            continue
         expected = _KINDS[str(known[key].type)]
         if not _is_one_of(value, expected):
             wanted = " or ".join(dict.fromkeys(_WORDS[k] for k in expected))
-            raise StudyError(f"{path}: {key} in [{name}] is {value!r}, and must be {wanted}")
+            message = f"{path}: {key} in [{name}] is {value!r}, and must be {wanted}"
+            found.append(StudyError(message))
         values[key] = tuple(value) if isinstance(value, list) else value
     return kind(**values)
 
@@ -220,8 +246,12 @@ def _refuse_unknown(
 ) -> None:
     for key in content:
         if key not in known:
-            hint = nearest(key, known) or f"; known are {', '.join(known)}"
-            raise StudyError(f"{what} {key!r}{where}{hint}")
+            raise _unknown(key, known, what, where)
+
+
+def _unknown(key: str, known: Mapping[str, Any], what: str, where: str) -> StudyError:
+    hint = nearest(key, known) or f"; known are {', '.join(known)}"
+    return StudyError(f"{what} {key!r}{where}{hint}")
 
 
 def run_study(path: str | os.PathLike[str], *, verbose: int = 1, **changes: Any) -> RunSummary:
@@ -372,12 +402,23 @@ def choose_strategies(file: StudyFile) -> tuple[MlautEstimator, ...]:
 
 def _own_strategies(path: Path) -> Any:
     import runpy
+    import traceback
 
+    name = str(path)
     try:
-        defined = runpy.run_path(str(path))
+        defined = runpy.run_path(name)
     except OSError as error:
         raise StudyError(
             f"{path}: cannot be read ({error.strerror}); check [strategies] file"
+        ) from error
+    except MlautError:
+        raise
+    except Exception as error:  # whatever the user's own code raises
+        lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == name]
+        at = f", line {lines[-1]}" if lines else ""
+        raise StudyError(
+            f"{path}{at}: {type(error).__name__}: {' '.join(str(error).split())}; this file is run "
+            "as a program; correct it"
         ) from error
     if "strategies" not in defined:
         raise StudyError(f"{path}: does not define 'strategies'; end it with strategies = [...]")

@@ -51,6 +51,11 @@ class RunSummary:
         return self.n_before + self.counts.get(Status.DONE, 0)
 
     @property
+    def n_failed(self) -> int:
+        """Cells that have failed, in this run or in earlier ones."""
+        return self.failed_before + sum(n for status, n in self.counts.items() if status.failed)
+
+    @property
     def complete(self) -> bool:
         """Whether every cell wanted has predictions."""
         return self.n_done == self.n_cells

@@ -24,6 +24,7 @@ from mlaut.files_io.datasets import (
 from mlaut.files_io.hdf5 import read_h5, rewrite_h5
 from mlaut.files_io.lock import locked
 from mlaut.files_io.names import from_h5, to_h5
+from mlaut.files_io.old_files import check_not_old
 from mlaut.files_io.study_layout import damage_explained
 from mlaut.files_io.system_errors import explain
 from mlaut.markup import table_html
@@ -106,8 +107,8 @@ class FilesIO:
         """Find out now, and not after hours, whether the file can be used as asked."""
         exists = self.path.exists()
         if exists and not empty:
-            with read_h5(self.path):
-                pass
+            with read_h5(self.path) as file, damage_explained(self.path, "datasets were"):
+                check_not_old(file, self.path)
             places = (self.path, self.path.absolute().parent)  # a change is made beside the file
             closed = [place for place in places if not os.access(place, os.W_OK)]
             if self.mode == "a" and closed:
@@ -117,7 +118,8 @@ class FilesIO:
                 )
         elif self.mode == "r":
             raise StoreError(
-                f"{self.path}: no such file; check the path, or open it with mode='a' to create it"
+                f"{self.path}: no such file; check the path, or put datasets into a new one "
+                "('mlaut load', Data.load)"
             )
         else:
             _make_folder(self.path)

@@ -54,6 +54,7 @@ from mlaut.files_io.study_records import (
     SplitEntry,
     StrategyEntry,
     extends,
+    latest_of,
     merged_entry,
     merged_strategies,
     told_of_cells,
@@ -264,6 +265,19 @@ class Study:
                 told = [*arrays.ragged(), *(record for record, _ in live.records(name))]
                 numbers = arrays.numbers()
                 yield name, list(told_of_cells(name, arrays.names, status, numbers, told))
+
+    def warnings(self) -> Iterator[tuple[str, str, list[str]]]:
+        """Give dataset, strategy and texts of each cell that ended with warnings."""
+        with self.reading() as file:
+            live = index_journal(self.journal_path, str(file.attrs["study_id"]))
+            for name in _names(file, None):
+                told = [
+                    *arrays_of(file, name).ragged(),
+                    *(record for record, _ in live.records(name)),
+                ]
+                for record in latest_of(told).values():
+                    if record.get("warnings"):
+                        yield name, record["strategy"], record["warnings"]
 
     def _whole(
         self, file: h5py.File, name: str, read: Callable[[StudyArrays], tuple[T, np.ndarray]]

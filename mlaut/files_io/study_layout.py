@@ -14,6 +14,7 @@ import numpy as np
 
 from mlaut.errors import MlautError, StoreError, StudyError
 from mlaut.files_io.names import to_h5
+from mlaut.files_io.old_files import check_not_old
 from mlaut.files_io.seal import LIST
 from mlaut.files_io.study_arrays import StudyArrays, get_json, put_json
 from mlaut.files_io.study_records import SplitEntry, StrategyEntry, prediction_type
@@ -53,6 +54,7 @@ def mark(file: h5py.File) -> None:
 
 def check_format(file: h5py.File, path: Path) -> None:
     """Refuse a file that holds no study, or one of a later format."""
+    check_not_old(file, path)
     if "study_id" not in file.attrs:
         raise StudyError(f"{path}: no study in this file; make splits first, or check the path")
     with damage_explained(path):

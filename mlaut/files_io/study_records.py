@@ -244,6 +244,17 @@ def _check_told(record: Mapping[str, Any]) -> None:
         raise ValueError("a warning of a cell is no text")
 
 
+def latest_of(
+    told: Iterable[Mapping[str, Any]],
+) -> dict[tuple[str, int, int], Mapping[str, Any]]:
+    """Return the last record of each cell, by strategy, repeat and fold; all are checked."""
+    latest = {}
+    for record in told:
+        _check_told(record)
+        latest[record["strategy"], record["repeat"], record["fold"]] = record
+    return latest
+
+
 def told_of_cells(
     dataset: str,
     names: Sequence[str],
@@ -263,10 +274,7 @@ def told_of_cells(
     told : iterable of mapping
         Records; of several on one cell the last counts.
     """
-    told = [*told]
-    for record in told:
-        _check_told(record)
-    latest = {(r["strategy"], r["repeat"], r["fold"]): r for r in told}
+    latest = latest_of(told)
     words = [one.word for one in Status]
     for s, repeat, fold in np.argwhere(status != Status.MISSING).tolist():
         at = s, repeat, fold

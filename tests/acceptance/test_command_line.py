@@ -256,6 +256,42 @@ def test_strategy_given_twice_under_one_name(study):
     assert len(told.stderr.splitlines()) == 1
 
 
+def test_a_strict_run_tells_failures_by_its_code(study):
+    (study / "own.py").write_text(
+        "from sklearn.svm import SVC\nstrategies = [('broken', SVC(C=-1.0))]\n"
+    )
+    path = study / "study.toml"
+    path.write_text(path.read_text().replace("[strategies]", '[strategies]\nfile = "own.py"'))
+    told = mlaut("run", "study.toml", "--quiet", folder=study)
+    assert (told.returncode, "9 error" in told.stdout) == (0, True)
+    again = mlaut("run", "study.toml", "--quiet", "--strict", folder=study)  # they failed before
+    assert again.returncode == 9
+    assert "9 cells failed in earlier runs" in again.stdout
+    told = mlaut("status", "study.h5", "--why", folder=study).stdout
+    assert "broken, error, 9 cells, the first:\nTraceback (most recent call last):\n" in told
+    assert "InvalidParameterError" in told
+
+
+def test_a_misspelt_metric_is_told_before_anything_runs(study):
+    path = study / "study.toml"
+    path.write_text(path.read_text() + '[report]\nmetric = "acuracy"\nmissing = "wosrt"\n')
+    (study / "study.h5").unlink()
+    for command in ("plan", "run"):
+        told = mlaut(command, "study.toml", folder=study)
+        assert told.returncode == 7
+        assert "metric 'acuracy' is not known; did you mean 'accuracy'?" in told.stderr
+        assert ("missing 'wosrt' is no treatment" in told.stderr) == (command == "plan")
+    assert not (study / "study.h5").exists()
+
+
+def test_a_metric_that_suits_no_dataset_is_told_by_plan(study):
+    path = study / "study.toml"
+    path.write_text(path.read_text() + '[report]\nmetric = "r2"\n')
+    told = mlaut("plan", "study.toml", folder=study)
+    assert "metric 'r2' suits no dataset (Classification)" in told.stderr
+    assert told.returncode == 7
+
+
 def test_own_strategies_from_a_file(study):
     (study / "own.py").write_text(
         "from sklearn.base import BaseEstimator, ClassifierMixin\n"

@@ -274,3 +274,15 @@ def test_scikit_learns_own_tables():
     assert found["digits"].labels.tolist()[:3] == [0, 1, 2]
     assert found["linnerud"].target == "Weight"
     assert "no dataset 'irs'; did you mean 'iris'?" in told(load_sklearn, ["irs"])
+
+
+def test_columns_and_fields_of_others_in_a_manifest_are_no_matter(tmp_path):
+    manifest = (
+        "\ufefffile,task_type,target_name,title,n_rows\nt.csv,tabular,The target,T,3,more,fields\n"
+    )
+    write(tmp_path, t__csv=CSV)
+    (tmp_path / "manifest.csv").write_text(manifest, encoding="utf-8")
+    (dataset,) = load_folder(tmp_path)
+    assert dataset.metadata["task_type"] == "tabular"
+    assert dataset.metadata["title"] == "T"
+    assert set(dataset.metadata) == {"task_type", "target_name", "title", "n_rows"}

@@ -210,3 +210,17 @@ def test_seeds_follow_from_the_key_alone():
     }
     assert len(seeds) == 48
     assert cell_seed(0, Cell("iris", "SVC", 1, 2)) == 2442951983
+
+
+@pytest.mark.parametrize(
+    "retry", ["timeout", ["timeout"], {"SVC": "timeout"}, {"SVC": ["timeout"]}]
+)
+def test_one_status_to_retry_is_a_word_or_a_list(retry):
+    assert parse_retry(retry, ["SVC"]) == {"SVC": frozenset([Status.TIMEOUT])}
+
+
+def test_a_status_that_is_misspelt_is_answered_with_the_nearest():
+    with pytest.raises(
+        StudyError, match=r"retry 'timout': not a failure; did you mean 'timeout'\?"
+    ):
+        parse_retry("timout", ["SVC"])

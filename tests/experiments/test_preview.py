@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from mlaut.errors import StudyError
 from mlaut.experiments import plan_study, run_study
 from mlaut.experiments.forecast import _effects as effects
 from mlaut.experiments.forecast import expected_seconds, make_forecast
@@ -144,3 +145,29 @@ def test_datasets_by_reference_are_planned_without_storing_them(study_file):
     )
     assert plan_study(study_file).plan.n_todo == 12
     assert [path.name for path in study_file.parent.iterdir()] == ["study.toml"]
+
+
+def test_all_mistakes_of_a_study_file_are_told_at_once(study_file):
+    study_file.write_text(
+        STUDY.replace("kfold(3)", "kfold(1)").replace("Gaussian", "Gausian").replace("zoo", "zo0")
+        + 'timeout = "10x"\nmemory = "much"\nretry = "timout"\nengine = "locl"\n'
+    )
+
+    def check(file, strategies, tasks):
+        assert file.path == study_file
+        assert strategies == []
+        raise StudyError("of the caller")
+
+    with pytest.raises(StudyError, match=r"study\.toml: 8 mistakes: \(1\)") as told:
+        plan_study(study_file, check=check)
+    assert "\n" not in str(told.value)
+    for text in ("did you mean 'GaussianNaiveBayes'", "timeout '10x'", "memory 'much'",
+                 "engine 'locl'", "retry 'timout'", "n_folds 1", "no dataset 'zo0'",
+                 "of the caller"):  # fmt: skip
+        assert text in str(told.value)
+
+
+def test_one_mistake_is_told_as_it_is(study_file):
+    study_file.write_text(STUDY + 'retry = "timout"\n')
+    with pytest.raises(StudyError, match=r"^retry 'timout': not a failure"):
+        plan_study(study_file)

@@ -166,3 +166,28 @@ def test_references_and_names_of_stored_datasets(written):
 def test_references_that_are_wrong_are_told(written, text, error, message):
     with pytest.raises(error, match=message):
         prepare_data(read_study_file(written(f"[data]\n{text}")))
+
+
+def test_all_mistakes_of_the_sections_are_told_at_once(written):
+    path = written('[dta]\n[split]\nshceme = "x"\nseed = "one"\n[run]\nretry = "timeout"\n')
+    with pytest.raises(StudyError) as told:
+        read_study_file(path)
+    assert str(told.value) == (
+        f"{path}: 3 mistakes: (1) unknown section 'dta'; did you mean 'data'?; (2) unknown key "
+        "'shceme' in [split]; did you mean 'scheme'?; (3) seed in [split] is 'one', and must be a "
+        "number"
+    )
+
+
+def test_an_error_in_the_file_of_strategies_names_its_line(written, tmp_path):
+    (tmp_path / "own.py").write_text("a = 1\n\nstrategies = [a / 0]\n")
+    file = read_study_file(written('[strategies]\nfile = "own.py"'))
+    with pytest.raises(StudyError, match=r"own\.py, line 3: ZeroDivisionError: division by zero"):
+        choose_strategies(file)
+
+
+def test_an_error_of_a_study_file_names_no_file_of_the_package(written):
+    path = written('[data]\ncollection = "starter"\ndatasets = ["irs"]')
+    with pytest.raises(DataError) as told:
+        prepare_data(read_study_file(path))
+    assert str(told.value) == "collection 'starter': no dataset 'irs'; did you mean 'iris'?"
