@@ -256,7 +256,8 @@ class Data:
             ``"holdout"``, ``"repeated_holdout(n_repeats=10)"``, ``"kfold(10)"``,
             ``"repeated_kfold(10, 10)"`` (`mlaut.data.parse_scheme`), a scikit-learn splitter, or
             ``"own"``: the split that a dataset came with, such as that of an OpenML task. Default
-            ``"own"`` for datasets that have one, and ``"holdout"`` for all others.
+            ``"own"`` for datasets that have one, and ``"holdout"`` for all others. Of a splitter
+            the rows are kept, and not the order in which it gives them: they are ascending.
         test_size : float, optional
             Share of the rows that test in a hold-out; default a third.
         stratify : bool, default True

@@ -210,7 +210,7 @@ def make_split(
         Regression is never stratified.
     scheme : str, HoldOut, KFold or scikit-learn splitter, default "holdout"
         A text is read by `parse_scheme`. A splitter that shuffles and has no ``random_state`` is
-        given one.
+        given one. Its rows are taken in ascending order, as `split_of_pairs` does.
     seed : int, default 0
     key : str, default ""
         What the draw depends on beside the seed, for example the fingerprint of the dataset, so
@@ -281,6 +281,12 @@ def split_of_pairs(
 
     Where the first k pairs test every row once and train on all others, and so do the next k, and
     so on, they are the folds of one repeat each. Otherwise each pair is a repeat with one fold.
+
+    A split says which rows train and test, not in which order: `Split.rows` gives both ascending.
+    Scikit-learn's k-fold splitters do so too, and results on them equal those of
+    ``cross_val_score(estimator, X, y, cv=splitter)``. `ShuffleSplit` and its kin give rows in the
+    order in which they drew them, and an estimator that draws rows itself, such as a forest, then
+    draws others with the same seed. ``cv=list(split)`` is the same rows in the same order for both.
 
     Parameters
     ----------

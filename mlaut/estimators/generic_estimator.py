@@ -23,8 +23,10 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
 
     An estimator gets only what the table needs: gaps are filled and columns that are not numbers
     are encoded, and a table of complete numbers reaches it untouched, so that results equal those
-    of scikit-learn alone. An estimator with a `Pipeline` or `ColumnTransformer` of its own is used
-    as it is; add ``preprocessing=Preprocessor()`` if it cannot take the table.
+    of scikit-learn alone on the same rows in the same order. (A study has rows ascending, as
+    scikit-learn's k-fold splitters do; ``ShuffleSplit`` gives them as they were drawn.) An
+    estimator with a `Pipeline` or `ColumnTransformer` of its own is used as it is; add
+    ``preprocessing=Preprocessor()`` if it cannot take the table.
 
     Parameters
     ----------

@@ -15,7 +15,14 @@ from comparing import arrays, assert_same
 from learners import Hostile, Random, Traced
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import (
+    KFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    cross_val_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -60,6 +67,38 @@ def test_accuracies_are_those_of_cross_val_score(orchestrator):
             ]
             expected = cross_val_score(strategies[strategy], X, y, cv=list(block.split))
             assert stored == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("splitter", "in_order"),
+    [
+        (KFold(4), True),
+        (KFold(4, shuffle=True, random_state=5), True),
+        (StratifiedKFold(4, shuffle=True, random_state=5), True),
+        (RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=5), True),
+        (ShuffleSplit(4, random_state=5), False),
+        (StratifiedShuffleSplit(4, random_state=5), False),
+    ],
+    ids=["k-fold", "shuffled", "stratified", "repeated", "hold-outs", "stratified hold-outs"],
+)
+def test_a_seeded_forest_is_that_of_cross_val_score(databases, splitter, in_order):
+    """On k folds with the splitter itself; otherwise on the rows of the split, in their order."""
+    input_io, out_io = databases
+    Data().split_datasets(input_io, out_io, ["tables/wine"], scheme=splitter)
+    forest = RandomForestClassifier(n_estimators=3, random_state=4)
+    Orchestrator(input_io, out_io).run(forest, engine="inline", verbose=0)
+    block = Study(out_io.path).block("wine")
+    stored = [
+        (block.predictions[0, repeat, test] == block.truth[test]).mean()
+        for repeat in range(block.split.n_repeats)
+        for _, test in (block.split.rows(repeat, fold) for fold in range(block.split.n_folds))
+    ]
+    dataset = input_io.load_dataset("tables/wine")
+    X, y = dataset.features, dataset.labels.to_numpy()
+    rows = splitter if in_order else list(block.split)
+    assert stored == cross_val_score(forest, X, y, cv=rows).tolist()
+    for (train, test), given in zip(block.split, splitter.split(X, y), strict=True):
+        assert [train.tolist(), test.tolist()] == [sorted(part) for part in given]
 
 
 def test_workers_order_and_engine_change_no_bit(databases, orchestrator, tmp_path):
