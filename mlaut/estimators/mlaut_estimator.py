@@ -14,7 +14,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.model_selection import ParameterGrid
-from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
@@ -238,7 +237,7 @@ class MlautEstimator(BaseEstimator):
     def describe(self) -> dict[str, Any]:
         """Say in plain JSON values and words what it wraps, prepares and tunes."""
         core = self._core(self._reference_shape())
-        wrapped = core.estimator if isinstance(core, BaseSearchCV) else core
+        wrapped = core.estimator if _is_search(core) else core
         return {
             "name": self.name,
             "estimator_family": list(self.estimator_family),
@@ -359,7 +358,7 @@ class MlautEstimator(BaseEstimator):
         accepted = inspect.signature(self.build).parameters
         open_ended = any(p.kind is p.VAR_KEYWORD for p in accepted.values())
         built = self.build(shape=shape) if open_ended or "shape" in accepted else self.build()
-        return built if isinstance(built, BaseSearchCV) else self.tuned(built)
+        return built if _is_search(built) else self.tuned(built)
 
     def _reference_shape(self) -> DataShape:
         """Any one shape, so that two strategies are compared as built for the same data."""
@@ -503,6 +502,11 @@ class MlautEstimator(BaseEstimator):
 
 _KINDS = ("missing", "categories", "sparse")
 _SCORES = {CLASSIFICATION: "accuracy", REGRESSION: "R2"}
+
+
+def _is_search(model: Any) -> bool:
+    """Whether it is one of scikit-learn's searches, or of another package in their manner."""
+    return all(hasattr(model, name) for name in ("estimator", "cv", "refit"))
 
 
 def _n_candidates(grid: Any) -> int:

@@ -10,7 +10,7 @@ import math
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import ParameterGrid, StratifiedKFold, check_cv
+from sklearn.model_selection import StratifiedKFold, check_cv
 
 from mlaut.errors import StrategyError
 from mlaut.estimators.identity import plain
@@ -198,6 +198,8 @@ return_train_score
         return self
 
     def _search(self, X: Any, y: Any, params: Mapping[str, Any]) -> None:
+        given: Any = self.param_grid
+        self.param_grid: Any = self.searched_grid_
         try:
             super().fit(X, y, **params)
         except ValueError as error:
@@ -206,9 +208,8 @@ return_train_score
             last_line = str(error).strip().splitlines()[-1]
             name = type(self.estimator).__name__
             raise StrategyError(f"{name}: every tuning fit failed: {last_line}") from error
-
-    def _run_search(self, evaluate_candidates: Callable[..., Any], **context: Any) -> None:
-        evaluate_candidates(ParameterGrid(self.searched_grid_), **context)
+        finally:
+            self.param_grid = given
 
     def _fit_untuned(self, X: Any, y: Any) -> Self:
         warnings.warn("not tuned: too few rows for two folds", TuningWarning, stacklevel=3)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from mlaut.errors import DataError, MlautError
+from mlaut.errors import DataError, MlautError, OptionalPackageError
 from mlaut.optional import need
 
 __all__ = ["read_table"]
@@ -71,9 +72,7 @@ def _read_csv(path: Path, missing: Sequence[str], separator: str = ",") -> pd.Da
 
 
 def _read_arff(path: Path, _missing: Sequence[str]) -> pd.DataFrame:
-    # scikit-learn's reader copes with quoted names, texts and sparse rows; scipy's does not.
-    from sklearn.externals import _arff
-
+    _arff = _arff_reader()
     with path.open(encoding="utf-8") as file:
         text = file.read()
     sparse = any(
@@ -90,6 +89,22 @@ def _read_arff(path: Path, _missing: Sequence[str]) -> pd.DataFrame:
             name: _arff_column(kind, position, content["data"], sparse)
             for position, (name, kind) in enumerate(content["attributes"])
         }
+    )
+
+
+def _arff_reader() -> Any:
+    """Return the reader of liac-arff: the copy that scikit-learn brings, or itself.
+
+    It copes with quoted names, texts and sparse rows; scipy's does not.
+    """
+    for name in ("sklearn.externals._arff", "arff"):
+        try:
+            return import_module(name)
+        except ImportError:
+            continue
+    raise OptionalPackageError(
+        "reading an ARFF file needs liac-arff, which this scikit-learn no longer brings: "
+        "pip install liac-arff, or save the table as CSV"
     )
 
 

@@ -6,6 +6,7 @@ class with two methods, `interface.Sharer`, and a line in `families`.
 """
 
 from mlaut.estimators.sharing.limits import IncompleteSearchWarning, search_limits
+from mlaut.estimators.sharing.private import SharingWarning
 from mlaut.estimators.sharing.search import SharingGridSearchCV
 
-__all__ = ["IncompleteSearchWarning", "SharingGridSearchCV", "search_limits"]
+__all__ = ["IncompleteSearchWarning", "SharingGridSearchCV", "SharingWarning", "search_limits"]

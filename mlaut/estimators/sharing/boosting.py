@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn._loss.loss import HalfBinomialLoss, HalfMultinomialLoss, HalfSquaredError
 
 from mlaut.estimators.sharing.ensembles import BOOSTED, Ensembles
 from mlaut.estimators.sharing.interface import (
@@ -21,6 +20,13 @@ from mlaut.estimators.sharing.interface import (
     Shared,
     per_table,
     stand_in,
+)
+from mlaut.estimators.sharing.private import (
+    LOSSES,
+    TREES,
+    HalfBinomialLoss,
+    HalfMultinomialLoss,
+    HalfSquaredError,
 )
 from mlaut.estimators.sharing.trees import (
     Grower,
@@ -41,6 +47,7 @@ class Boosted(Ensembles):
     """Shares among numbers of stages, and among depths that no tree reaches."""
 
     kinds = BOOSTED
+    private = (LOSSES, TREES)
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
         """Run the most stages, or take over the run of a smaller depth."""

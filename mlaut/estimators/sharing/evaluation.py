@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,12 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection._validation import _fit_and_score
-from sklearn.utils import _safe_indexing
 
 from mlaut.estimators.sharing.checkpoint import Checkpoint, Place, Writer
 from mlaut.estimators.sharing.families import Group
-from mlaut.estimators.sharing.interface import Candidate, DeadlineError, Fold, Shared
+from mlaut.estimators.sharing.interface import (
+    Candidate,
+    CannotShareError,
+    DeadlineError,
+    Fold,
+    Shared,
+)
+from mlaut.estimators.sharing.private import SharingWarning, _fit_and_score, _safe_indexing
 from mlaut.estimators.sharing.scores import Scoring
 
 __all__ = ["Evaluation", "Result", "Unit", "units_of"]
@@ -108,14 +114,23 @@ class Evaluation:
 
     def _score_group(self, group: Group, number: int, fold: Fold) -> Iterator[Result]:
         done: set[int] = set()
-        for result in self._shared(group, number, fold):
+        failures: list[Exception] = []
+        for result in self._shared(group, number, fold, failures):
             done.add(result.place[0])
             yield result
-        for candidate in group.without(done).candidates:
+        alone = group.without(done).candidates
+        failed = False
+        for candidate in alone:
             fold.check_time()
-            yield Result((candidate.index, number), self._plain(candidate, number), False)
+            scores = self._plain(candidate, number)
+            failed |= scores.get("fit_error") is not None
+            yield Result((candidate.index, number), scores, False)
+        if failures and alone and not failed:  # the fault was not that of the candidates
+            _tell(type(group.sharer).__name__, failures[0])
 
-    def _shared(self, group: Group, number: int, fold: Fold) -> Iterator[Result]:
+    def _shared(
+        self, group: Group, number: int, fold: Fold, failures: list[Exception]
+    ) -> Iterator[Result]:
         """Score what can be shared; what fails here is left to scikit-learn, and to its words."""
         if group.sharer is None:
             return
@@ -123,20 +138,25 @@ class Evaluation:
         try:
             for shared in group.sharer.models(list(group.candidates), fold):
                 fitted = time.perf_counter()
-                scores = self._score(shared)
+                scores = self._score(shared, failures)
                 if scores is not None:
                     seconds = (fitted - started, time.perf_counter() - fitted)
                     yield from self._results(shared.indices, number, scores, seconds)
                 started = time.perf_counter()
         except DeadlineError:
             raise
-        except Exception:
+        except CannotShareError:
             return
+        except Exception as error:
+            failures.append(error)
 
-    def _score(self, shared: Shared) -> dict[str, Any] | None:
+    def _score(self, shared: Shared, failures: list[Exception]) -> dict[str, Any] | None:
         try:
             return self.scoring(shared.model, shared.fold)
-        except Exception:
+        except CannotShareError:
+            return None
+        except Exception as error:
+            failures.append(error)
             return None
 
     def _results(
@@ -169,3 +189,14 @@ class Evaluation:
             candidate_progress=(candidate.index, self.n_candidates),
             error_score=self.error_score,
         )
+
+
+def _tell(family: str, error: Exception) -> None:
+    """Tell of a failure that is not the estimators': it costs time, and would hide otherwise."""
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    warnings.warn(
+        f"{family}: candidates were fitted one by one, with the same scores, because what they "
+        f"share failed ({what})",
+        SharingWarning,
+        stacklevel=2,
+    )

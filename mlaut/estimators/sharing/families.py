@@ -67,7 +67,7 @@ def groups_of(base: Any, points: Sequence[Mapping[str, Any]]) -> list[Group]:
 def _recognise(candidate: Candidate) -> tuple[Sharer | None, Hashable]:
     for family in FAMILIES:
         try:
-            key = family.key(candidate)
+            key = family.usable_key(candidate)
         except (AttributeError, TypeError):  # a grid that scikit-learn will refuse
             key = None
         if key is not None:

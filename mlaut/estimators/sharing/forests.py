@@ -23,6 +23,7 @@ from mlaut.estimators.sharing.interface import (
     per_table,
     stand_in,
 )
+from mlaut.estimators.sharing.private import TREES
 from mlaut.estimators.sharing.trees import (
     Grower,
     can_grow,
@@ -44,13 +45,14 @@ class Forests(Ensembles):
     """Shares among sizes, depths, and settings of ``max_features`` that come to the same."""
 
     kinds = FORESTS
+    private = (TREES,)
     also_shared = ("max_depth", "max_features")
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
         """Grow the forest of the largest depth first."""
         groups: dict[int, list[Candidate]] = {}
         for candidate in candidates:
-            drawn = n_drawn_features(candidate.setting("max_features"), fold.X_train.shape[1])
+            drawn = n_drawn_features(candidate.setting("max_features"), np.shape(fold.X_train)[1])
             groups.setdefault(drawn, []).append(candidate)
         for group in groups.values():
             yield from self._of_one_width(group, fold)
@@ -80,6 +82,7 @@ class Bags(Ensembles):
     """Shares among sizes."""
 
     kinds = BAGS
+    private = (TREES,)
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
         """Grow the trees of the largest."""

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sklearn import metrics
-from sklearn.metrics._scorer import _PassthroughScorer, _Scorer
 
 from mlaut.errors import StrategyError
 from mlaut.estimators.sharing.checkpoint import Place
+from mlaut.estimators.sharing.private import _PassthroughScorer, _Scorer
 
 __all__ = ["best_possible", "hopeless", "leader"]
 

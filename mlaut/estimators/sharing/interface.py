@@ -17,6 +17,8 @@ from typing import Any, NamedTuple, TypeVar
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.metaestimators import available_if
 
+from mlaut.estimators.sharing.private import told_lacking
+
 __all__ = [
     "Candidate",
     "CannotShareError",
@@ -129,9 +131,19 @@ class Sharer(ABC):
     most_in_time : int or None
         So many candidates share at most where time is limited, because one of them may take longer
         than all others; None for any number.
+    private : tuple of str
+        The groups of private names of scikit-learn that it needs.
     """
 
     most_in_time: int | None = None
+    private: tuple[str, ...] = ()
+
+    def usable_key(self, candidate: Candidate) -> Hashable | None:
+        """Return the key; None, with a warning, where scikit-learn lacks what this needs."""
+        key = self.key(candidate)
+        if key is None or (self.private and told_lacking(type(self).__name__, *self.private)):
+            return None
+        return key
 
     @abstractmethod
     def key(self, candidate: Candidate) -> Hashable | None:

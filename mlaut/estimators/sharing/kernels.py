@@ -1,8 +1,8 @@
 """Support vector machines with a Gaussian kernel: one kernel a width serves every penalty.
 
 The squared distances are computed once a fold, the kernel once a ``gamma``. Along ``C`` the solver
-is run until two values give the same model bit for bit, with no support vector at the smaller of
-them: the solver uses ``C`` only to clip, so its steps are then the same for every larger ``C``.
+is run until two values take the same number of steps to the same model, bit for bit: it uses ``C``
+only to clip, so what clips nothing at two values is taken to clip nothing at any larger one.
 
 Distances are computed in libsvm's way, pair by pair with the same dot product, so that the kernel
 differs from libsvm's by the last bit of the exponential at most. libsvm rounds it to single
@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC, SVR, _libsvm
-from sklearn.svm._base import LIBSVM_IMPL
-from sklearn.utils import _safe_indexing, check_array
+from sklearn.svm import SVC, SVR
+from sklearn.utils import check_array
 
 from mlaut.estimators.sharing.interface import (
     Candidate,
@@ -36,19 +35,21 @@ from mlaut.estimators.sharing.interface import (
     per_table,
     stand_in,
 )
+from mlaut.estimators.sharing.private import KERNELS, LIBSVM_IMPL, _libsvm, _safe_indexing
 
 __all__ = ["MOST_ROWS", "GaussianMachines"]
 
 _CUT_OFF = 1  # what libsvm tells of a solver that has reached ``max_iter``
 
 MOST_ROWS = 5_000
-"""Training rows up to which kernels are kept; at this number they take 0.5 GB."""
+"""Training rows up to which kernels are kept; of these they take 0.4 GB, 0.6 GB for a moment."""
 
 
 class GaussianMachines(Sharer):
     """Shares among values of ``C``, and distances among values of ``gamma``."""
 
     most_in_time = 5
+    private = (KERNELS,)
 
     def key(self, candidate: Candidate) -> Hashable | None:
         """Give all but ``C``."""

@@ -14,10 +14,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.metrics._pairwise_distances_reduction import ArgKmin
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils import gen_batches
-from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
 from mlaut.estimators.sharing.interface import (
     Candidate,
@@ -27,6 +25,11 @@ from mlaut.estimators.sharing.interface import (
     Sharer,
     per_table,
     stand_in,
+)
+from mlaut.estimators.sharing.private import (
+    NEIGHBOURS,
+    ArgKmin,
+    _openmp_effective_n_threads,
 )
 
 __all__ = ["Neighbours"]
@@ -40,6 +43,8 @@ MOST_COUNTS = 2**22
 
 class Neighbours(Sharer):
     """Shares among values of ``n_neighbors``, and of ``p`` where it makes no difference."""
+
+    private = (NEIGHBOURS,)
 
     def key(self, candidate: Candidate) -> Hashable | None:
         """Give all but ``n_neighbors`` and ``p``."""

@@ -48,7 +48,7 @@ class Pipelines(Sharer):
     def _of_last(self, candidate: Candidate) -> tuple[int, Hashable]:
         """Give the number of the family that knows the last step, and its key."""
         for number, family in enumerate(self._families):
-            key = family.key(_last(candidate))
+            key = family.usable_key(_last(candidate))
             if key is not None:
                 return number, key
         return -1, None

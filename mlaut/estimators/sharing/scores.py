@@ -14,9 +14,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.metrics._scorer import _BaseScorer, _MultimetricScorer, _PassthroughScorer, _Scorer
 
 from mlaut.estimators.sharing.interface import Fold
+from mlaut.estimators.sharing.private import (
+    _BaseScorer,
+    _MultimetricScorer,
+    _PassthroughScorer,
+    _Scorer,
+)
 
 __all__ = ["Scoring", "only_asks_for_predictions"]
 

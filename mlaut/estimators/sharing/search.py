@@ -11,12 +11,7 @@ import numpy as np
 import sklearn
 from sklearn import get_config
 from sklearn.base import clone, is_classifier
-from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
-from sklearn.model_selection._validation import (
-    _insert_error_scores,
-    _warn_or_raise_about_fit_failures,
-)
 from sklearn.utils import indexable
 
 from mlaut.errors import StrategyError
@@ -26,6 +21,13 @@ from mlaut.estimators.sharing.evaluation import Evaluation
 from mlaut.estimators.sharing.families import Group, groups_of
 from mlaut.estimators.sharing.limits import IncompleteSearchWarning, Limits, current_limits
 from mlaut.estimators.sharing.pipelines import draws_anew
+from mlaut.estimators.sharing.private import (
+    SEARCH,
+    _insert_error_scores,
+    _MultimetricScorer,
+    _warn_or_raise_about_fit_failures,
+    told_lacking,
+)
 from mlaut.estimators.sharing.running import score_all
 from mlaut.estimators.sharing.scores import Scoring, only_asks_for_predictions
 
@@ -81,11 +83,15 @@ class SharingGridSearchCV(GridSearchCV):
             told by this scorer.
         """
         limits = current_limits()
-        points = self._points()
-        groups = self._groups(points, y, params, limits)
+        groups = None
+        if told_lacking("SharingGridSearchCV", SEARCH):
+            _tell_unlimited(limits, "a scikit-learn that lacks what is needed for them")
+        else:
+            points = self._points()
+            groups = self._groups(points, y, params, limits)
         if groups is None:
             super().fit(X, y, **params)
-            plain = len(points) * self.n_splits_
+            plain = len(self.cv_results_["params"]) * self.n_splits_
             self.sharing_ = {"shared": 0, "plain": plain, "resumed": 0, "missing": 0}
             return self
         self._validate_params()
@@ -114,13 +120,7 @@ class SharingGridSearchCV(GridSearchCV):
         """Give the groups of candidates; None where `GridSearchCV` is to do it all."""
         limited = limits != Limits()
         if not self._is_plain_case(y, params):
-            if limited:
-                warnings.warn(
-                    "no checkpoint, deadline or skip_hopeless with parameters of fit, routing, "
-                    "callbacks or several targets: this search runs through",
-                    IncompleteSearchWarning,
-                    stacklevel=3,
-                )
+            _tell_unlimited(limits, "parameters of fit, routing, callbacks or several targets")
             return None
         groups = groups_of(clone(self.estimator), points)
         if not self.share_work or not only_asks_for_predictions(self._get_scorers()[0]):
@@ -296,6 +296,15 @@ class SharingGridSearchCV(GridSearchCV):
         self.refit_time_ = time.time() - started
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
+
+
+def _tell_unlimited(limits: Limits, with_what: str) -> None:
+    if limits != Limits():
+        warnings.warn(
+            f"no checkpoint, deadline or skip_hopeless with {with_what}: this search runs through",
+            IncompleteSearchWarning,
+            stacklevel=4,
+        )
 
 
 def _nothing(value: Any) -> Any:

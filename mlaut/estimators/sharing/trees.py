@@ -23,8 +23,6 @@ from sklearn.tree import (
     ExtraTreeClassifier,
     ExtraTreeRegressor,
 )
-from sklearn.tree._classes import CRITERIA_CLF, CRITERIA_REG, DENSE_SPLITTERS
-from sklearn.tree._tree import DepthFirstTreeBuilder, Tree
 from sklearn.utils import check_array, check_random_state
 
 from mlaut.estimators.sharing.interface import (
@@ -35,6 +33,16 @@ from mlaut.estimators.sharing.interface import (
     Sharer,
     per_table,
     stand_in,
+)
+from mlaut.estimators.sharing.private import (
+    CRITERIA_CLF,
+    CRITERIA_REG,
+    DENSE_SPLITTERS,
+    DepthFirstTreeBuilder,
+    Tree,
+)
+from mlaut.estimators.sharing.private import (
+    TREES as TREE_NAMES,
 )
 
 __all__ = [
@@ -149,7 +157,10 @@ def plain_numbers(X: Any) -> np.ndarray:
     """Give a table as trees take it; raises for gaps, which are left to scikit-learn."""
     if issparse(X):
         raise CannotShareError("sparse tables are grown by scikit-learn")
-    return check_array(X, dtype=np.float32, order="C")
+    numbers = check_array(X, dtype=np.float32, order="C", ensure_all_finite="allow-nan")
+    if np.isnan(numbers).any():
+        raise CannotShareError("tables with gaps are grown by scikit-learn")
+    return numbers
 
 
 def codes(classes: np.ndarray | None, y: Any) -> np.ndarray:
@@ -178,6 +189,8 @@ def depth_order(depth: int | None) -> float:
 class Trees(Sharer):
     """Shares checked data among all candidates, and trees among values of ``max_depth``."""
 
+    private = (TREE_NAMES,)
+
     def key(self, candidate: Candidate) -> Hashable | None:
         """Give all but what may turn out to make no difference."""
         if type(candidate.base) not in TREES or candidate.setting("random_state") is None:
@@ -186,7 +199,7 @@ class Trees(Sharer):
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
         """Grow from the largest depth down, as long as the depth makes a difference."""
-        n_features = fold.X_train.shape[1]
+        n_features = np.shape(fold.X_train)[1]
         groups: dict[int, list[Candidate]] = {}
         for candidate in candidates:
             drawn = n_drawn_features(candidate.setting("max_features"), n_features)
