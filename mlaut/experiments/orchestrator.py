@@ -217,6 +217,76 @@ class Orchestrator:
         known = strategy_entries(strategies, study)
         return self._plan(study, strategies, known, retry, overwrite_predictions, limits)
 
+    def save_models(
+        self,
+        modelling_strategies: Any = None,
+        *,
+        n_jobs: int | None = -1,
+        timeout: str | float | None = None,
+        engine: str | Engine = "local",
+        scheduler: Any = None,
+    ) -> int:
+        """Save the fitted models of cells that are done, where ``run`` has saved none.
+
+        Each cell is fitted again from its stored seed. Its model is kept only where it predicts
+        what is stored, to the last bit; nothing else in the study changes.
+
+        Parameters
+        ----------
+        modelling_strategies : strategies, optional
+            As `run` takes them; default those of the study that come with MLaut.
+        n_jobs : int or None, default -1
+            Worker processes; -1 takes every core.
+        timeout : float or str, optional
+            Wall time that a cell may take: seconds, or for example ``"10m"``.
+        engine, scheduler
+            Where cells run, as for `run`.
+
+        Returns
+        -------
+        int
+            Number of models that were saved; 0 where all are there.
+
+        Raises
+        ------
+        StudyError
+            Cells give now something else than is stored, and the message names them. The models of
+            the others are saved.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from mlaut import Data, Orchestrator
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> data = Data()
+        >>> input_io = data.open_hdf5(folder.name + "/input.h5", mode="a")
+        >>> out_io = data.open_hdf5(folder.name + "/study.h5", mode="a")
+        >>> _ = data.load_collection("starter", hdf5_io=input_io, names=["iris"])
+        >>> _ = data.split_datasets(input_io, out_io, ["starter/iris"])
+        >>> orchestrator = Orchestrator(input_io, out_io)
+        >>> _ = orchestrator.run("GaussianNaiveBayes", engine="inline", verbose=0)
+        >>> orchestrator.save_models(engine="inline")
+        1
+        >>> len(orchestrator.predict_all(trusted=True))
+        50
+        >>> folder.cleanup()
+        """
+        from mlaut.experiments.models_again import save_models
+
+        study = Study(self.hdf5_output_io.path)
+        study.settle()
+        chosen = make_engine(engine, n_jobs, parse_seconds(timeout), 1, scheduler)
+        about = {
+            "engine": engine if isinstance(engine, str) else type(engine).__name__,
+            "seed": self.seed,
+            "input": os.path.relpath(self.hdf5_input_io.path, study.path.parent),
+            "n_jobs": n_jobs,
+            "timeout": timeout,
+            "purpose": "models of cells that were done",
+        }
+        names = list(self._entries(study))
+        return save_models(study, self.hdf5_input_io, names, modelling_strategies, chosen, about)
+
     def predict_all(
         self, modelling_strategies: Any = None, *, trusted: bool = False
     ) -> pd.DataFrame:
@@ -256,8 +326,8 @@ class Orchestrator:
         ]
         if not parts:
             raise StudyError(
-                f"{study.path}: no fitted models were saved; run with save_models=True, "
-                "and overwrite_predictions=True where cells are done already"
+                f"{study.path}: no fitted models were saved; run with save_models=True, or call "
+                "save_models with the same strategies to fit the cells that are done again"
             )
         return pd.concat(parts, ignore_index=True)
 

@@ -124,8 +124,8 @@ def load_model(
                 return read_saved(models_folder(store.path), record["model"], trusted=trusted)
             break
     raise StudyError(
-        f"{store.path}: no fitted model of {wanted} was saved; run with save_models=True, "
-        "and overwrite_predictions=True where the cell is done already"
+        f"{store.path}: no fitted model of {wanted} was saved; run with save_models=True, or, "
+        "where the cell is done, call Orchestrator.save_models"
     )
 
 

@@ -27,7 +27,14 @@ from mlaut.files_io.study_checks import problems_of
 from mlaut.markup import table_html
 from mlaut.records import Block, Cell, Outcome, Status
 
-__all__ = ["Drift", "Verification", "verify_study"]
+__all__ = [
+    "Drift",
+    "Verification",
+    "difference",
+    "fitted_again",
+    "usable_strategies",
+    "verify_study",
+]
 
 
 @dataclass(frozen=True)
@@ -207,7 +214,7 @@ def verify_study(
         return found
     if hdf5_input_io is None:
         raise StudyError(f"{path}: to fit cells again the datasets are needed; name their database")
-    usable, left_out = _usable(study, strategies)
+    usable, left_out = usable_strategies(study, strategies)
     cells = _sample(study, [strategy.name for strategy in usable], share, seed)
     drifts = _refit(study, hdf5_input_io, usable, cells, make_engine(engine, n_jobs))
     return replace(found, refitted=len(cells), drifts=tuple(drifts), left_out=tuple(left_out))
@@ -314,8 +321,20 @@ def _of_data(study: Study, names: Sequence[str], input_io: FilesIO) -> Iterator[
 # ---------------------------------------------------------------- fitting again
 
 
-def _usable(study: Study, given: Any) -> tuple[list[MlautEstimator], list[str]]:
-    """Give the strategies that are those of the study, and why others are not."""
+def usable_strategies(study: Study, given: Any) -> tuple[list[MlautEstimator], list[str]]:
+    """Return the strategies that are those of the study, and why others are not.
+
+    Parameters
+    ----------
+    study : Study
+    given : strategies or None
+        As ``Orchestrator.run`` takes them; None takes those that come with MLaut.
+
+    Raises
+    ------
+    StudyError
+        There is none.
+    """
     usable, left_out = [], []
     candidates = {} if given is None else {s.name: s for s in as_strategies(given)}
     for entry in study.strategies:
@@ -367,21 +386,43 @@ def _refit(
     engine: Engine,
 ) -> Iterator[Drift]:
     """Fit cells again, and give those that come out otherwise."""
-    runs = _Runs(study)
-    entries, block = study.load_splits(), lru_cache(maxsize=4)(study.block)
+    runs, block = _Runs(study), lru_cache(maxsize=4)(study.block)
+    for outcome in fitted_again(study, input_io, strategies, cells, engine):
+        if what := difference(block(outcome.cell.dataset), outcome):
+            yield Drift(outcome.cell, what, runs.changes(outcome.cell))
+
+
+def fitted_again(
+    study: Study,
+    input_io: FilesIO,
+    strategies: Sequence[MlautEstimator],
+    cells: Sequence[Cell],
+    engine: Engine,
+    models: Path | None = None,
+) -> Iterator[Outcome]:
+    """Yield what cells give that are fitted again, with the seed and the threads of their run.
+
+    Parameters
+    ----------
+    study : Study
+    input_io : FilesIO
+    strategies : sequence of MlautEstimator
+    cells : sequence of Cell
+    engine : Engine
+    models : Path, optional
+        Folder that fitted models are saved to.
+    """
+    runs, entries = _Runs(study), study.load_splits()
     by_run: dict[tuple[int, int], list[Cell]] = {}
     for cell in cells:
         run = runs.of(cell)
         key = int(run.get("seed", 0)), int(run.get("threads", 1))
         by_run.setdefault(key, []).append(cell)
     for (seed, threads), of_run in by_run.items():
-        groups = _groups(entries, of_run)
-        batches = make_batches(groups, strategies, input_io.path, seed, CellOptions(threads))
+        groups, options = _groups(entries, of_run), CellOptions(threads, models=models)
+        batches = make_batches(groups, strategies, input_io.path, seed, options)
         for outcomes in engine.run(batches):
-            for outcome in outcomes:
-                what = _difference(block(outcome.cell.dataset), outcome)
-                if what:
-                    yield Drift(outcome.cell, what, runs.changes(outcome.cell))
+            yield from outcomes
 
 
 def _groups(
@@ -394,7 +435,15 @@ def _groups(
         yield entries[dataset], strategy, tuple(of_group)
 
 
-def _difference(block: Block, outcome: Outcome) -> str:
+def difference(block: Block, outcome: Outcome) -> str:
+    """Return what differs between what is stored of a cell and another outcome; empty if nothing.
+
+    Parameters
+    ----------
+    block : Block
+        Of the dataset of the cell.
+    outcome : Outcome
+    """
     cell = outcome.cell
     if outcome.predictions is None:
         return f"{outcome.status.word}: {outcome.reason}"

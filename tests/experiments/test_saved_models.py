@@ -21,7 +21,7 @@ from mlaut.experiments import load_model
 from mlaut.experiments.saved_models import read_saved, save_model
 from mlaut.files_io import Study
 from mlaut.files_io.models import models_folder
-from mlaut.records import Cell
+from mlaut.records import Cell, Outcome, Status
 
 CELL = Cell("iris", "s")
 needs_skops = pytest.mark.skipif(find_spec("skops") is None, reason="needs the extra models")
@@ -234,3 +234,53 @@ def test_a_model_that_is_damaged_or_of_later_is_told(orchestrator):
     model.unlink()
     with pytest.raises(StoreError, match="no such file while loading a model"):
         orchestrator.predict_all(trusted=True)
+
+
+# ------------------------------------------------------------ models of cells that are done
+
+
+def test_models_of_finished_cells_are_had_on_demand(orchestrator):
+    """Fitted again from the stored seed; the study is otherwise what it was."""
+    strategies = [RandomForestClassifier(n_estimators=3), "GaussianNaiveBayes"]
+    orchestrator.dts_names = ["iris", "wine"]
+    orchestrator.run(strategies, n_jobs=1, verbose=0)
+    study = Study(orchestrator.hdf5_output_io.path)
+    before = {name: list(study.details(name)) for name in study.datasets}
+    with pytest.raises(StudyError, match="or call save_models with the same strategies"):
+        orchestrator.predict_all(trusted=True)
+    assert orchestrator.save_models(strategies, engine="inline") == 4
+    assert len(assert_predicts_as_stored(orchestrator, trusted=True)) == 2 * (50 + 59)
+    for name, records_before in before.items():
+        after = [{k: v for k, v in r.items() if k != "model"} for r in study.details(name)]
+        assert after == records_before
+    assert orchestrator.save_models(strategies, engine="inline") == 0
+
+
+def test_a_model_that_predicts_otherwise_is_not_saved(orchestrator):
+    """As when a package was updated between the run and now: the cell is named."""
+    orchestrator.dts_names = ["iris", "wine"]
+    orchestrator.run("GaussianNaiveBayes", engine="inline", verbose=0)
+    study = Study(orchestrator.hdf5_output_io.path)
+    (record,) = study.details("iris")
+    block = study.block("iris")
+    test = block.split.rows(0, 0)[1]
+    predictions = block.predictions[0, 0, test].copy()
+    predictions[:2] = (predictions[:2] + 1) % 3
+    with study.writing() as writer:
+        writer.write(
+            Outcome(
+                Cell("iris", "GaussianNaiveBayes"),
+                Status.DONE,
+                predictions,
+                block.probabilities[0, 0, test],
+                seed=record["seed"],
+                details={"started": record["started"]},
+            )
+        )
+    with pytest.raises(
+        StudyError,
+        match=r"1 cells give now .*GaussianNaiveBayes on iris .*: 2 of 50 predictions differ\)",
+    ):
+        orchestrator.save_models(engine="inline")
+    folder = models_folder(study.path)
+    assert [path.parent.parent.name for path in folder.rglob("r0-f0*")] == ["wine"]

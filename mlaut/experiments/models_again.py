@@ -1,0 +1,116 @@
+"""Models of cells that are done: fitted again, checked against what is stored, and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mlaut.errors import StudyError
+from mlaut.experiments.engines import Engine
+from mlaut.experiments.environment import describe_environment
+from mlaut.experiments.verify import difference, fitted_again, usable_strategies
+from mlaut.files_io import FilesIO, Study
+from mlaut.files_io.models import model_path, models_folder
+from mlaut.records import Cell, Outcome, Status
+
+__all__ = ["save_models"]
+
+_NAMED = 3  # cells that an error names
+# What `Study.details` tells that an outcome holds elsewhere than in its details.
+_OF_OUTCOME = ("dataset", "strategy", "repeat", "fold", "status", "reason", "seconds", "seed")
+
+
+def save_models(
+    study: Study,
+    input_io: FilesIO,
+    datasets: Sequence[str],
+    strategies: Any,
+    engine: Engine,
+    about: Mapping[str, Any],
+) -> int:
+    """Fit the cells that are done and have no saved model again, and keep their models.
+
+    Parameters
+    ----------
+    study : Study
+    input_io : FilesIO
+    datasets : sequence of str
+        Names of those whose cells are wanted.
+    strategies : strategies or None
+        As `mlaut.estimators.as_strategies` takes them; None takes those that come with MLaut.
+    engine : Engine
+    about : mapping
+        What the study is to tell of this run, beside versions and machine.
+
+    Returns
+    -------
+    int
+        Number of models that were saved.
+
+    Raises
+    ------
+    StudyError
+        A cell gives now something else than is stored; the models of the others are saved.
+    """
+    usable, _ = usable_strategies(study, strategies)
+    stored = {
+        cell: record
+        for name in datasets
+        for cell, record in _without_model(study, name, [one.name for one in usable])
+    }
+    if not stored:
+        return 0
+    folder = models_folder(study.path).absolute()
+    folder.mkdir(exist_ok=True)
+    block = lru_cache(maxsize=4)(study.block)
+    differ, saved = [], 0
+    again = fitted_again(study, input_io, usable, list(stored), engine, folder)
+    with study.writing({**describe_environment(), **about}) as writer:
+        for outcome in again:
+            if what := difference(block(outcome.cell.dataset), outcome):
+                differ.append(f"{outcome.cell}: {what}")
+                _remove(folder, outcome)
+            else:
+                writer.write(_with_model(outcome, stored[outcome.cell]))
+                saved += 1
+    if differ:
+        more = f" and {len(differ) - _NAMED} more" if len(differ) > _NAMED else ""
+        raise StudyError(
+            f"{study.path}: {len(differ)} cells give now something else than is stored, and their "
+            f"models were not saved ({'; '.join(differ[:_NAMED])}{more}); fit with the versions "
+            "that the study was run with"
+        )
+    return saved
+
+
+def _without_model(
+    study: Study, dataset: str, names: Sequence[str]
+) -> Iterator[tuple[Cell, Mapping[str, Any]]]:
+    for record in study.details(dataset):
+        done = record["status"] == Status.DONE.word
+        if done and "model" not in record and record["strategy"] in names:
+            yield Cell(dataset, record["strategy"], record["repeat"], record["fold"]), record
+
+
+def _with_model(outcome: Outcome, stored: Mapping[str, Any]) -> Outcome:
+    """Return the outcome as it was stored, times and all, with its model."""
+    details = {name: told for name, told in stored.items() if name not in _OF_OUTCOME}
+    return Outcome(
+        cell=outcome.cell,
+        status=Status.DONE,
+        predictions=outcome.predictions,
+        probabilities=outcome.probabilities,
+        seconds=tuple(np.asarray(stored["seconds"], dtype=float).tolist()),
+        seed=outcome.seed,
+        details={**details, "model": outcome.details["model"]},
+    )
+
+
+def _remove(folder: Path, outcome: Outcome) -> None:
+    """Remove the model of a cell that gave something else."""
+    if "model" in outcome.details:
+        model_path(folder, outcome.details["model"]).unlink(missing_ok=True)
