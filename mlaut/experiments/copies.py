@@ -58,6 +58,7 @@ def load_known(strategy: bytes) -> Any:
 
     Examples
     --------
+    >>> import cloudpickle
     >>> from sklearn.naive_bayes import GaussianNB
     >>> load_known(cloudpickle.dumps(GaussianNB()))
     GaussianNB()

@@ -171,13 +171,13 @@ def test_a_checkpoint_that_cannot_be_written_stops_no_search(tmp_path):
 
 
 def test_the_record_says_what_was_resumed_and_what_was_not_reached(tmp_path, monkeypatch):
-    monkeypatch.setattr(Slow, "seconds", 0.1)
+    monkeypatch.setattr(Slow, "fits", 0)
     grid = {"label": [0, 1] * 5}
     for n_resumed in (0, 30):
         with search_limits(checkpoint=tmp_path / "scores"):
             record = tuning_record(GridSearch(Slow(), grid, cv=STRATIFIED).fit(X, Y))
         assert (record.n_candidates, record.n_scored, record.n_resumed) == (10, 10, n_resumed)
-    with pytest.warns(IncompleteSearchWarning), search_limits(deadline=time.time() + 0.8):
+    with pytest.warns(IncompleteSearchWarning), search_limits(deadline=Slow.over(32 + 8)):
         record = tuning_record(GridSearch(Slow(), grid, cv=STRATIFIED).fit(X, Y))
     assert record.n_candidates == 10
     assert 1 <= record.n_scored < 10
@@ -188,45 +188,49 @@ def test_the_record_says_what_was_resumed_and_what_was_not_reached(tmp_path, mon
 
 
 class Slow(ClassifierMixin, BaseEstimator):
-    """Takes its time to fit, so that a deadline falls where a test wants it."""
+    """Counts its fits, so that a deadline falls after as many as a test wants."""
 
-    seconds = 0.0
+    fits = 0
 
     def __init__(self, label=0):
         self.label = label
 
     def fit(self, X, y):
-        time.sleep(self.seconds)
+        Slow.fits += 1
         self.classes_ = np.unique(y)
         return self
 
     def predict(self, X):
         return np.full(len(X), self.classes_[self.label])
 
+    @classmethod
+    def over(cls, n_fits):
+        return lambda: cls.fits >= n_fits
+
 
 def test_candidates_scored_in_time_are_chosen_from(monkeypatch):
-    monkeypatch.setattr(Slow, "seconds", 0.2)
+    monkeypatch.setattr(Slow, "fits", 0)
     search = SharingGridSearchCV(Slow(), {"label": [0, 1] * 10}, cv=STRATIFIED)
     with (
-        pytest.warns(IncompleteSearchWarning, match=r"time was over: chosen among the \d+ of 20"),
-        search_limits(deadline=time.time() + 1.7),
+        pytest.warns(IncompleteSearchWarning, match="time was over: chosen among the 2 of 20"),
+        search_limits(deadline=Slow.over(8)),
     ):
         search.fit(X, Y)
     complete = search.cv_results_["complete"]
-    assert 1 <= complete.sum() < 20
+    assert complete.sum() == 2
     assert complete[search.best_index_]
     assert np.isnan(search.cv_results_["mean_test_score"][~complete]).all()
-    assert search.sharing_["missing"] >= 3 * (20 - complete.sum()) - 2
+    assert search.sharing_["missing"] == 3 * 20 - 8
     assert search.predict(X).shape == Y.shape
 
 
 def test_what_is_scored_in_time_is_spread_over_the_grid(monkeypatch):
-    monkeypatch.setattr(Slow, "seconds", 0.02)
+    monkeypatch.setattr(Slow, "fits", 0)
     search = SharingGridSearchCV(Slow(), {"label": [0] * 100}, cv=STRATIFIED)
-    with pytest.warns(IncompleteSearchWarning), search_limits(deadline=time.time() + 1.5):
+    with pytest.warns(IncompleteSearchWarning), search_limits(deadline=Slow.over(75)):
         search.fit(X, Y)
     scored = np.flatnonzero(search.cv_results_["complete"])
-    assert 2 <= len(scored) < 50
+    assert len(scored) == 25
     assert scored.min() < 40
     assert scored.max() > 60
 
@@ -268,12 +272,16 @@ def test_no_candidate_in_time_is_an_error():
 
 
 def test_an_ensemble_stops_between_its_members():
-    started = time.time()
+    """The clock of this one is over at the 20th look: a million members would look more often."""
+    looks = []
     forest = RandomForestClassifier(random_state=0)
     search = SharingGridSearchCV(forest, {"n_estimators": [10**6]}, cv=STRATIFIED)
-    with search_limits(deadline=started + 0.5), pytest.raises(StrategyError, match="deadline"):
+    with (
+        search_limits(deadline=lambda: len(looks) >= 20 or looks.append(1)),
+        pytest.raises(StrategyError, match="deadline"),
+    ):
         search.fit(X, Y)
-    assert time.time() - started < 30
+    assert len(looks) == 20
 
 
 def test_limits_that_cannot_be_kept_are_told():
