@@ -1,5 +1,7 @@
 """Treatments of missing cells, and conclusions that depend on them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -235,3 +237,30 @@ def test_bounds_that_cannot_be_had_are_listed_too():
     found = under_treatments(results, sign_test, treatments=("drop datasets",))
     assert list(found.frame) == ["drop datasets"]
     assert "which is missing too" in found.not_applied["bounds"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "datasets"), [("skipped", 3), ("timeout", 3), ("missing", 2), ("not planned", 2)]
+)
+def test_failures_rank_last_and_what_was_not_run_is_left_out(reason, datasets):
+    table = pd.DataFrame({"A": [0.1, np.nan, 0.1], "B": [0.3, 0.4, 0.2], "C": [0.2, 0.5, 0.3]})
+    results = Results.from_table(table, metric="misclassification")
+    results = replace(results, reasons={(1, 0, 0, 0): reason})
+    treated = treat_missing(results, "failures last")
+    assert len(treated.datasets) == datasets
+    if datasets == 3:
+        assert rank_table(treated)["A"].tolist() == [1.0, 3.0, 1.0]
+        assert treated.gaps == ("no misclassification of A on 1: such cells count as last",)
+    else:
+        assert treated.gaps == ("1 of 3 datasets left out: not run by all",)
+        assert treated.incomparable == ""
+
+
+def test_a_gap_of_a_table_counts_as_a_failure_and_one_that_all_have_does_not():
+    table = pd.DataFrame({"A": [0.1, np.nan, np.nan, 0.2], "B": [0.3, 0.4, np.nan, 0.1]})
+    treated = treat_missing(Results.from_table(table, metric="misclassification"), "failures last")
+    assert treated.datasets == ("0", "1", "3")
+    assert rank_table(treated)["A"].tolist() == [1.0, 2.0, 2.0]
+    assert treated.gaps[0] == (
+        "1 of 4 datasets left out: no strategy has misclassification on all folds"
+    )
