@@ -1,7 +1,7 @@
 """Measure how often studies in which no strategy differs claim that some pair does.
 
 A posterior probability of .95 is no type I error of 5 %, least of all for the surest of many pairs.
-The table, in Markdown, is in docs/measured-levels.md. About two minutes on one core.
+The table, in Markdown, is in docs/measured-levels.md. Five minutes on one core.
 
     OMP_NUM_THREADS=1 python benchmarks/false_claims.py 1000 > claims.md
 """

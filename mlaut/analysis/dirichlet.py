@@ -33,7 +33,8 @@ def largest_component(alphas: np.ndarray) -> np.ndarray:
     -----
     Components are gamma variables, divided by their sum. The integral of the density of one times
     the distribution functions of the others is taken over log x, where its logarithm is concave:
-    the trapezoidal rule on the window that matters is exact to 10 digits, in far tails too.
+    the trapezoidal rule on the window that matters is exact to 10 digits, in far tails too. Four
+    times as many nodes, or a window down to e^-60 of the peak in place of e^-45, change 3e-14.
 
     Examples
     --------

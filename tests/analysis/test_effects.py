@@ -1,11 +1,13 @@
 """Effect sizes: closed forms, other packages, and coverage where the truth is known."""
 
+import math
+
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, special, stats
 from scipy.optimize import brentq
 
-from mlaut.analysis.effects import cohens_d, mean_difference, share_better
+from mlaut.analysis.effects import _noncentral_tail, cohens_d, mean_difference, share_better
 from mlaut.analysis.numerics import signed_rank_cdf, signed_rank_ppf, wilson
 from mlaut.analysis.signed_rank import SignedRanks, hodges_lehmann, rank_biserial
 
@@ -53,6 +55,26 @@ def test_hodges_lehmann_by_all_pairs():
         pytest.approx(means[25]),
         pytest.approx(means[-26]),
     )
+
+
+@pytest.mark.parametrize("df", [1, 2, 4, 9, 29])
+@pytest.mark.parametrize("t", [0.5, 3.0, 11.0, 12.5, 30.0, 200.0])
+def test_the_noncentral_tail_is_that_of_adaptive_quadrature(df, t):
+    """Of one degree of freedom, the density of S has a corner at 0."""
+    for nc in t * np.array([0.05, 0.3, 0.8, 1.0, 1.5]):
+        for lower, share in ((True, special.chdtrc), (False, special.chdtr)):
+            known, _ = integrate.quad(
+                lambda z, nc=nc, share=share: (
+                    math.exp(-z * z / 2) * share(df, df * max((z + nc) / t, 0.0) ** 2)
+                ),
+                max(-nc, -9.0),
+                9.0,
+                epsabs=1e-13,
+                limit=200,
+            )
+            known = known / math.sqrt(2 * math.pi) + (special.ndtr(-nc) if lower else 0.0)
+            got = _noncentral_tail(np.array([t]), df, np.array([nc]), lower=lower)[0]
+            assert got == pytest.approx(known, rel=1e-9, abs=1e-12)
 
 
 def test_hodges_lehmann_of_few_datasets_is_infinite():
