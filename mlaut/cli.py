@@ -176,9 +176,13 @@ def status(study: Path, why: bool, as_json: bool) -> None:
 def strategies(criterion: str, task: str | None, as_json: bool) -> None:
     """List the strategies that come with MLaut: all, or those of a name, family or task.
 
+    Of one that is named, it also says what it wraps and tunes, what ends a fit, and up to which
+    size it is run.
+
     \b
     mlaut strategies
     mlaut strategies Ensemble_methods --task classification
+    mlaut strategies SVC
     """
     from mlaut.estimators import REGISTRY
 
@@ -193,7 +197,14 @@ def strategies(criterion: str, task: str | None, as_json: bool) -> None:
         }
         for spec in found
     ]
-    _rows(rows, as_json)
+    about: dict[str, Any] = {}
+    if len(found) == 1 and criterion in (found[0].name, found[0].class_name):
+        listed = (*rows[0], "estimator_family", "tasks")
+        about = {k: v for k, v in found[0].load()().describe().items() if k not in listed}
+    _rows([{**rows[0], **about}] if as_json and about else rows, as_json)
+    if not as_json:
+        for key, value in about.items():
+            _say(_line(f"{key}: {value if isinstance(value, str) else json.dumps(value)}"))
 
 
 @cli.command()

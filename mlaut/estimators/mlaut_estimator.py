@@ -514,12 +514,16 @@ def _n_candidates(grid: Any) -> int:
 
 
 def _bound(wrapped: Any, grid: Any) -> dict[str, Any]:
-    """Return the iterations after which a fit stops; empty without, or where they are tuned."""
-    most = wrapped.get_params().get("max_iter")
-    tuned = any(
-        "max_iter" in part for part in ([grid] if isinstance(grid, Mapping) else grid or [])
-    )
-    return {} if tuned or most in (None, -1) else {"max_iter": plain(most)}
+    """Return what ends a fit that iterates; empty without, or where it is tuned."""
+    parameters = wrapped.get_params()
+    tuned = {
+        name for part in ([grid] if isinstance(grid, Mapping) else grid or []) for name in part
+    }
+    return {
+        name: plain(parameters[name])
+        for name in ("max_iter", "epochs")
+        if parameters.get(name) not in (None, -1) and name not in tuned
+    }
 
 
 def _told_limit(limit: SizeLimit) -> dict[str, Any]:

@@ -97,6 +97,16 @@ def test_status_as_text_and_as_json(finished):
     assert content["running"] is None
 
 
+def test_a_strategy_that_is_named_is_described(finished):
+    lines = mlaut("strategies", "SVC", folder=finished).stdout.splitlines()
+    assert 'stops_after: {"max_iter": 1000000}' in lines
+    assert 'size_limit: {"rows": 20000}' in lines
+    (told,) = json.loads(mlaut("strategies", "SVC_mlaut", "--json", folder=finished).stdout)
+    assert (told["name"], told["stops_after"]) == ("SVC", {"max_iter": 1_000_000})
+    listed, *_ = json.loads(mlaut("strategies", "Cluster", "--json", folder=finished).stdout)
+    assert "stops_after" not in listed
+
+
 def test_strategies_and_datasets_are_listed(finished):
     told = mlaut("strategies", "Naive_Bayes", folder=finished).stdout
     assert "GaussianNaiveBayes" in told
