@@ -157,8 +157,11 @@ class NumberedClasses(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 def _are_numbers(y: Any) -> bool:
     """Whether the labels are the numbers 0 to K-1 already."""
-    labels = np.unique(np.asarray(y))
-    return labels.dtype.kind in "biuf" and np.array_equal(labels, np.arange(len(labels)))
+    labels = np.asarray(y)
+    if labels.dtype.kind not in "biuf":
+        return False
+    found = np.unique(labels)
+    return np.array_equal(found, np.arange(len(found)))
 
 
 def _is_foreign(model: Any) -> bool:
