@@ -122,7 +122,8 @@ def versions_of(modules: Iterable[str]) -> dict[str, str]:
     Parameters
     ----------
     modules : iterable of str
-        Top-level names, as they are imported. What belongs to no distribution is left out.
+        Top-level names, as they are imported, or names of distributions. What belongs to none is
+        left out.
 
     Examples
     --------
@@ -133,9 +134,10 @@ def versions_of(modules: Iterable[str]) -> dict[str, str]:
     waiting = [one for module in modules for one in [_distribution_of(module)] if one]
     while waiting:
         distribution = waiting.pop()
-        name = distribution.metadata["Name"]
-        if name and name not in found:
-            found[name] = distribution.version
+        about = distribution.metadata
+        name, version_of = about.get("Name"), about.get("Version")
+        if name and version_of and name not in found:
+            found[name] = version_of
             waiting += _required(distribution)
     return dict(sorted(found.items()))
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from mlaut.estimators import MlautEstimator
+from mlaut.estimators.distributions import installed_version, versions_of
+
 __all__ = ["describe_environment"]
+
+BACKENDS = ("jax", "torch", "tensorflow")
+"""What keras may compute with."""
 
 _PACKAGES = (
     "mlaut",
@@ -23,8 +29,22 @@ _PACKAGES = (
 )
 
 
-def describe_environment() -> dict[str, Any]:
-    """Give machine and versions as plain JSON values."""
+def describe_environment(strategies: Iterable[MlautEstimator] = ()) -> dict[str, Any]:
+    """Return machine and versions as plain JSON values.
+
+    Parameters
+    ----------
+    strategies : iterable of MlautEstimator
+        The versions of all distributions that they use are told too, and of all that these require.
+
+    Examples
+    --------
+    >>> from mlaut.estimators import as_strategies
+    >>> described = describe_environment(as_strategies("GaussianNaiveBayes"))
+    >>> sorted({"numpy", "scikit-learn", "threadpoolctl"} & set(described["versions"]))
+    ['numpy', 'scikit-learn', 'threadpoolctl']
+    """
+    always = {name: found for name in _PACKAGES if (found := installed_version(name))}
     return {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
@@ -32,15 +52,18 @@ def describe_environment() -> dict[str, Any]:
         "processor": _processor(),
         "cores": os.cpu_count(),
         "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        "versions": {name: found for name in _PACKAGES if (found := _version(name))},
+        "versions": always | versions_of(_used_by(strategies)),
     }
 
 
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
+def _used_by(strategies: Iterable[MlautEstimator]) -> set[str]:
+    """Return the packages that strategies are made of, MLaut left out."""
+    used: set[str] = set()
+    for strategy in strategies:
+        used |= {*strategy.identified().libraries, strategy.metadata.package}
+    if "keras" in used:
+        used |= {name for name in BACKENDS if installed_version(name)}
+    return used - {"mlaut"}
 
 
 def _processor() -> str:

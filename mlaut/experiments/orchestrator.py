@@ -394,7 +394,7 @@ class Orchestrator:
             try:
                 with (
                     interrupted_once(),
-                    study.writing({**describe_environment(), **about}) as writer,
+                    study.writing({**describe_environment(strategies), **about}) as writer,
                     kept_checkpoints(checkpoints),
                     progress,
                     contextlib.closing(engine.run(batches)) as ended,

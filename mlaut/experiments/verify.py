@@ -15,6 +15,7 @@ import numpy as np
 from mlaut.data.targets import encode_target
 from mlaut.errors import MlautError, StudyError
 from mlaut.estimators import MlautEstimator, as_strategies
+from mlaut.estimators.distributions import installed_version
 from mlaut.experiments.cell import CellOptions, cell_seed
 from mlaut.experiments.engines import Engine, make_engine
 from mlaut.experiments.entries import strategy_entries
@@ -477,6 +478,8 @@ class _Runs:
     def changes(self, cell: Cell) -> dict[str, tuple[str, str]]:
         """Name what differs between the run of a cell and now: then and now."""
         then, now = _versions(self.of(cell)), _versions(self._now)
+        others = ((name, installed_version(name)) for name in then if name not in now)
+        now |= {name: found for name, found in others if found}
         return {
             name: (then.get(name, "none"), now.get(name, "none"))
             for name in sorted({*then, *now})
