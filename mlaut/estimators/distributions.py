@@ -135,9 +135,8 @@ def versions_of(modules: Iterable[str]) -> dict[str, str]:
     while waiting:
         distribution = waiting.pop()
         about = distribution.metadata
-        name, version_of = about.get("Name"), about.get("Version")
-        if name and version_of and name not in found:
-            found[name] = version_of
+        if "Name" in about and "Version" in about and about["Name"] not in found:
+            found[about["Name"]] = about["Version"]
             waiting += _required(distribution)
     return dict(sorted(found.items()))
 
