@@ -16,7 +16,9 @@ import numpy as np
 
 from mlaut.errors import AnalysisError
 
-__all__ = ["check", "checked", "floats"]
+__all__ = ["check", "checked", "floats", "shown"]
+
+LARGEST = 2**31 - 1  # of whole numbers: nothing here can be done so often, and numpy takes them
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -84,7 +86,7 @@ def floats(name: str, values: Any) -> np.ndarray:
     if array.dtype.kind in "biuf":
         return array.astype(float, copy=False)
     if array.dtype.kind != "O" or not all(map(_is_number, array.flat)):
-        there = f"is {_shown(values)}" if array.ndim == 0 else f"there are {array.dtype}"
+        there = f"is {shown(values)}" if array.ndim == 0 else f"there are {array.dtype}"
         raise AnalysisError(f"{name} must be real numbers, and {there}")
     return array.astype(float)
 
@@ -94,8 +96,14 @@ def one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _shown(value: Any) -> str:
-    """Write a value in a line of an error."""
+def shown(value: Any) -> str:
+    """Return a value as it stands in the line of an error: short, and in one line.
+
+    Examples
+    --------
+    >>> shown("A"), shown(np.eye(2))
+    ("'A'", 'array([[1., 0.], [0., 1.]])')
+    """
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."
 
@@ -135,7 +143,7 @@ def _share(name: str, value: Any) -> Any:
     if not _is_number(value) or not 0 < value < 1:
         example = {"confidence": 0.95, "power": 0.8}.get(name, 0.05)
         raise AnalysisError(
-            f"{name} = {_shown(value)} is not between 0 and 1, for example {example:g}"
+            f"{name} = {shown(value)} is not between 0 and 1, for example {example:g}"
         )
     return value
 
@@ -143,20 +151,47 @@ def _share(name: str, value: Any) -> Any:
 def _real(name: str, value: Any) -> Any:
     """Require a number; which ones make sense, the function says."""
     if not _is_number(value):
-        raise AnalysisError(f"{name} = {_shown(value)} is not a number")
+        raise AnalysisError(f"{name} = {shown(value)} is not a number")
+    if isinstance(value, Integral) and abs(int(value)) > LARGEST:  # numpy may not take it
+        return float(value) if abs(int(value)) < 10**300 else np.inf
     return value
+
+
+def _prior(name: str, value: Any) -> Any:
+    if LARGEST < _real(name, value) < np.inf:
+        raise AnalysisError(f"{name} = {shown(value)} is too large: it outweighs any data")
+    return value
+
+
+def _priors(least: int, most: int) -> Rule:
+    """Require a tuple of so many numbers."""
+
+    def rule(name: str, values: Any) -> Any:
+        values = tuple(_each(_prior)(name, values))
+        if not least <= len(values) <= most:
+            told = f"{least} to {most}" if least < most else f"{least}"
+            raise AnalysisError(f"{name} = {shown(values)} are not {told} positive numbers")
+        return values
+
+    return rule
+
+
+def _prior_or_priors(name: str, value: Any) -> Any:
+    return _prior(name, value) if _is_number(value) else _priors(1, 3)(name, value)
 
 
 def _whole(name: str, value: Any) -> Any:
     """Require a whole number; which ones make sense, the function says."""
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise AnalysisError(f"{name} = {_shown(value)} is not a whole number")
+        raise AnalysisError(f"{name} = {shown(value)} is not a whole number")
+    if int(value) > LARGEST:
+        raise AnalysisError(f"{name} = {shown(value)} is too large, above {LARGEST}")
     return value
 
 
 def _count(name: str, value: Any) -> Any:
-    if _whole(name, value) < 0:
-        raise AnalysisError(f"{name} = {_shown(value)} is not a whole number of 0 or more")
+    if int(_whole(name, value)) < 0:
+        raise AnalysisError(f"{name} = {shown(value)} is not a whole number of 0 or more")
     return value
 
 
@@ -178,7 +213,9 @@ def _one_or_more(rule: Rule) -> Rule:
 def _each(rule: Rule) -> Rule:
     def of_each(name: str, values: Any) -> Any:
         if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
-            raise AnalysisError(f"{name} = {_shown(values)} is not a list")
+            raise AnalysisError(f"{name} = {shown(values)} is not a list")
+        if np.ma.is_masked(values):
+            raise AnalysisError(f"{name} has masked values")
         values = values if isinstance(values, tuple | list | np.ndarray) else list(values)
         for value in values:
             rule(name, value)
@@ -195,22 +232,31 @@ def _none(value: Any) -> bool:
     return value is None
 
 
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
 def _text(name: str, value: Any) -> Any:
     if not isinstance(value, str):
-        raise AnalysisError(f"{name} = {_shown(value)} is not a name")
+        raise AnalysisError(f"{name} = {shown(value)} is not a name")
     return value
 
 
 def _yes_or_no(name: str, value: Any) -> Any:
     if not isinstance(value, bool | np.bool_):
-        raise AnalysisError(f"{name} = {_shown(value)} is neither True nor False")
+        raise AnalysisError(f"{name} = {shown(value)} is neither True nor False")
     return value
 
 
+def _names(name: str, value: Any) -> Any:
+    """Return names as a list: an array or a Series of them may be given too."""
+    return list(_each(_text)(name, value))
+
+
 def _pair(name: str, value: Any) -> Any:
-    names = _each(_text)(name, value)
+    names = _names(name, value)
     if len(names) != 2 or names[0] == names[1]:
-        raise AnalysisError(f"{name} = {_shown(value)} are not two names, such as ('A', 'B')")
+        raise AnalysisError(f"{name} = {shown(value)} are not two names, such as ('A', 'B')")
     return names
 
 
@@ -223,15 +269,23 @@ def _series(name: str, value: Any) -> Any:
 
 def _function(name: str, value: Any) -> Any:
     if not callable(value):
-        raise AnalysisError(f"{name} = {_shown(value)} is not a function")
+        raise AnalysisError(f"{name} = {shown(value)} is not a function")
     return value
 
 
-def _mapping(name: str, value: Any) -> Any:
-    if not isinstance(value, Mapping):
-        raise AnalysisError(f"{name} must be a dict by name, not {type(value).__name__}")
-    return value
+def _mapping_of(rule: Rule | None = None) -> Rule:
+    def of_each(name: str, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise AnalysisError(f"{name} must be a dict by name, not {type(value).__name__}")
+        for key, one in value.items():
+            if rule is not None:
+                rule(f"{name}[{shown(key)}]", one)
+        return value
 
+    return of_each
+
+
+_table = _instance("ResultTable", "a ResultTable")
 
 _RULES: dict[str, Rule] = {
     "results": _results,
@@ -239,11 +293,11 @@ _RULES: dict[str, Rule] = {
     "levels": _each(_share),
     **dict.fromkeys(("between", "difference", "rope", "sd", "span", "threshold", "within"), _real),
     **dict.fromkeys(("false_number", "false_share", "test_to_train"), _or(_none, _real)),
-    "prior": _one_or_more(_real),
-    "df": _or(lambda value: isinstance(value, str), _one_or_more(_real)),
-    **dict.fromkeys(("folds", "n_datasets"), _one_or_more(_whole)),
-    "n_points": _or(_none, _one_or_more(_whole)),
-    **dict.fromkeys(("most", "n_repetitions", "n_strategies", "repeats"), _whole),
+    "prior": _prior,
+    "df": _or(lambda value: isinstance(value, str), _real),
+    "n_points": _or(_none, _whole),
+    **dict.fromkeys(("folds", "most", "n_datasets", "n_repetitions", "n_strategies"), _whole),
+    "repeats": _whole,
     "n_samples": _count,
     "seed": _seed,
     **dict.fromkeys(("as_scores", "greater_is_better"), _yes_or_no),
@@ -253,10 +307,12 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(
         ("after", "alternative", "correction", "how", "method", "metric", "missing", "name"), _text
     ),
+    "groups": _each(_each(_text)),
     **dict.fromkeys(("scenario", "statistic", "test", "zeros"), _text),
     "strategies": _pair,
-    **dict.fromkeys(("order", "treatments"), _or(_none, _each(_text))),
-    "tests": _or(lambda value: value is None or isinstance(value, Mapping), _each(_text)),
+    "order": _or(_none, _names),
+    "tests": _names,
+    "treatments": _names,
     **dict.fromkeys(("average", "ranks", "scores", "seconds"), _series),
     "better": _instance("DataFrame", "a DataFrame of probabilities"),
     "calibration": _instance("Calibration", "what calibrate returns"),
@@ -264,14 +320,28 @@ _RULES: dict[str, Rule] = {
     "context": _instance("Context", "a Context, such as mlaut.analysis.SINGLE"),
     "pairs": _instance("Pairwise", "the result of a test of all pairs"),
     "probabilities": _instance("PairProbabilities", "what probabilities_by_dataset returns"),
-    "rocs": _mapping,
-    "table": _instance("ResultTable", "a ResultTable"),
+    "rocs": _mapping_of(_instance("Roc", "what judge_on_context returns")),
+    "table": _table,
+    "tables": _or(lambda value: _is_a("ResultTable", value), _mapping_of(_table)),
 }
 _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
     **{name: {"alpha": _or(_none, _share)} for name in ("bonferroni_dunn_test", "nemenyi_test")},
+    "auc_table": {
+        "n_datasets": _one_or_more(_whole),
+        "n_points": _or(_none, _one_or_more(_whole)),
+        "tests": _or(_is_mapping, _names),
+    },
+    "calibrate": {"df": _each(_real), "tests": _or(_none, _names)},
+    "calibration_plot": {"tests": _or(_none, _names)},
     "friedman_test": {"ties": _yes_or_no},
     "hierarchical_probabilities": {"df": floats},
-    "lacoste_sign_test": dict.fromkeys(("losses", "ties", "wins"), _whole),
-    "probabilities_by_dataset": {"losses": _mapping, "strategies": _each(_text)},
+    "lacoste_sign_test": dict.fromkeys(("losses", "ties", "wins"), _real),
+    "judge_on_context": {"tests": _or(_is_mapping, _names)},
+    "prob_better_classifier": {"prior": _prior_or_priors},
+    "probabilities_by_dataset": {"losses": _mapping_of(), "strategies": _names},
+    "rejection_rates": {"tests": _or(_none, _names)},
+    "resolution": dict.fromkeys(("folds", "n_datasets"), _each(_whole)),
+    "risk_posterior": {"prior": _priors(2, 2)},
+    "sign_test": {"ties": _text},
     "under_treatments": {"bounds": _yes_or_no},
 }

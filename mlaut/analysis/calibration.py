@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.arguments import checked
+from mlaut.analysis.arguments import checked, shown
 from mlaut.analysis.cv_statistics import CV_TESTS, find_cv_test
 from mlaut.analysis.repeated_cv import cv_p_values, cv_statistic, difference_table
 from mlaut.analysis.result_types import ResultTable
@@ -155,6 +155,8 @@ def calibrate(
     if not all(0 < level < 1 for level in levels):
         raise AnalysisError(f"levels = {tuple(levels)} must be between 0 and 1, for example 0.05")
     names = _suitable(x) if tests is None else list(tests)
+    if not (names and len(levels) and len(df)):
+        raise AnalysisError("there is no test, no level or no df to calibrate")
     parts = {name: _rates(x, name, levels, df, test_to_train) for name in names}
     folds, runs = (*x.shape[1:], 1)[:2]
     return Calibration(
@@ -186,6 +188,13 @@ def _rates(
     if test.null != "t":
         raise AnalysisError(f"{name} has no degrees of freedom to calibrate")
     difference_table(x, test)
+    if test.resampling != (x.ndim == 2):
+        raise AnalysisError(
+            f"{name!r} needs differences of shape "
+            f"({'datasets, splits' if test.resampling else 'datasets, folds, runs'}), not {x.shape}"
+        )
+    if not all(np.isfinite(d) and d > 0 for d in df):
+        raise AnalysisError(f"df = {shown(df)} are not positive numbers of degrees of freedom")
     critical = {d: stdtrit(d, 1 - np.asarray(levels) / 2) for d in df}
     rows = [
         (np.abs(cv_statistic(x, name, d, test_to_train)[0])[:, None] >= critical[d]).mean(axis=0)

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.arguments import checked
+from mlaut.analysis.arguments import checked, shown
 from mlaut.analysis.contexts import Context, Draws
 from mlaut.analysis.lacoste import prob_better_classifier
 from mlaut.analysis.lacoste_tests import sign_tail, signed_rank_tail
@@ -194,6 +194,9 @@ def judge_on_context(
 
 def _functions(tests: Sequence[str] | Mapping[str, ContextTest]) -> dict[str, ContextTest]:
     if isinstance(tests, Mapping):
+        for name, test in tests.items():
+            if not callable(test):
+                raise AnalysisError(f"test {name!r} = {shown(test)} is not a function")
         return dict(tests)
     for name in tests:
         if name not in CONTEXT_TESTS:

@@ -19,6 +19,7 @@ from mlaut.analysis.arguments import checked
 from mlaut.analysis.plots import BLUE, GREY, ORANGE, NotebookFigure
 from mlaut.analysis.plots import _text_width as text_width
 from mlaut.analysis.result_types import Pairwise, ResultTable
+from mlaut.analysis.results import positions
 from mlaut.analysis.shown import SCENARIOS, number
 from mlaut.errors import AnalysisError
 
@@ -170,8 +171,14 @@ def forest_plot(
     drawn = [tables] if isinstance(tables, ResultTable) else list(tables.values())
     if not drawn:
         raise AnalysisError("there are no estimates to draw")
+    for table in drawn:
+        lacks = {"value", "low", "high"} - set(table.frame.columns)
+        if lacks:
+            raise AnalysisError(f"{table.name!r} has no column {', '.join(sorted(lacks))}")
     names = list(drawn[0].frame["value"].sort_values(kind="stable").index)
     names = names if order is None else list(order)
+    for table in drawn:
+        positions("strategy", names, [str(name) for name in table.frame.index])
     gap = 0.62 / len(drawn)
     height = _ROW * len(names) * max(1.0, 0.62 * len(drawn)) + 1.2
     figure = NotebookFigure(figsize=(7.5, height), layout="constrained")

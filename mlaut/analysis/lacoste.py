@@ -88,7 +88,8 @@ def checked_counts(**counts: ArrayLike) -> list[np.ndarray]:
     """Give counts as floats of a common shape, or say which is not a count."""
     arrays = {name: np.asarray(value, dtype=float) for name, value in counts.items()}
     for name, value in arrays.items():
-        wrong = value[~((value >= 0) & (value == np.floor(value)) & np.isfinite(value))]
+        count = (value >= 0) & (value == np.floor(value)) & (value < 2**53)  # exact as floats
+        wrong = value[~count]
         if wrong.size:
             raise AnalysisError(
                 f"{name} = {wrong.flat[0]:g} is not a count; give whole numbers from 0"
@@ -276,6 +277,8 @@ def joint_errors(wrong: ArrayLike) -> np.ndarray:
            [0, 0]])
     """
     errs = np.asarray(wrong, dtype=float)
+    if errs.ndim < 2:
+        raise AnalysisError(f"wrong of shape {errs.shape}: a row for each classifier is needed")
     if not np.isin(errs, (0, 1)).all():
         raise AnalysisError("errors must be 0 or 1; for other losses use bootstrap_prob_better")
     return np.rint(errs @ np.swapaxes(1 - errs, -1, -2)).astype(np.int64)

@@ -20,6 +20,7 @@ from mlaut.analysis.decisions import non_transitive_cycles
 from mlaut.analysis.lacoste import joint_errors, prob_better_classifier
 from mlaut.analysis.pairs import Pairs
 from mlaut.analysis.poisson_binomial import (
+    checked_prior,
     checked_probabilities,
     poisson_binomial_probability,
     poisson_binomial_share,
@@ -377,6 +378,7 @@ def poisson_binomial_pairs(probabilities: PairProbabilities, prior: float = 1.0)
     B  0.037    NaN  0.21
     C  0.210  0.790   NaN
     """
+    prior = checked_prior(prior)
     pairs = Pairs.of(probabilities.strategies)
     p = probabilities.better[pairs.first, pairs.second]
     n, wins = p.shape[-1], p.sum(axis=-1)

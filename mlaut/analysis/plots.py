@@ -21,7 +21,7 @@ from matplotlib.text import Text
 
 from mlaut.analysis.arguments import checked
 from mlaut.analysis.ranks import average_ranks, critical_difference, rank_groups
-from mlaut.analysis.results import Results
+from mlaut.analysis.results import Results, positions
 from mlaut.errors import AnalysisError
 
 __all__ = ["box_plot", "critical_difference_diagram", "draw_ranks"]
@@ -153,6 +153,10 @@ def draw_ranks(
     """
     if len(ranks) < 2:
         raise AnalysisError("a diagram of ranks needs two strategies")
+    if not 0 <= difference < np.inf:
+        raise AnalysisError(f"difference = {difference} is not a number of 0 or more")
+    for group in groups:
+        positions("strategy", group, [str(name) for name in ranks.index])
     ranks = ranks.sort_values(kind="stable")
     low, high = float(np.floor(ranks.iloc[0])), float(np.ceil(ranks.iloc[-1]))
     high = max(high, low + 1, low + difference)

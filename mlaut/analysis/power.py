@@ -240,4 +240,5 @@ def datasets_needed(
         middle = (low + high) // 2
         low, high = (low, middle) if of_n(effect, middle, alpha) >= power else (middle, high)
     # the power of a discrete test goes up and down a little
-    return min(n for n in range(max(2, high - 12), high + 1) if of_n(effect, n, alpha) >= power)
+    fewest = range(max(2, high - 12), high)
+    return next((n for n in fewest if of_n(effect, n, alpha) >= power), high)

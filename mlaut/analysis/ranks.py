@@ -284,6 +284,8 @@ def rank_groups(average: pd.Series, difference: float) -> tuple[tuple[str, ...],
     >>> rank_groups(pd.Series({"A": 1.0, "B": 1.8, "C": 2.5, "D": 5.0}), 1.0)
     (('A', 'B'), ('B', 'C'))
     """
+    if not difference > 0:
+        raise AnalysisError(f"difference = {difference} is not a positive number")
     ordered = average.sort_values(kind="stable")
     names, values = list(ordered.index), ordered.to_numpy()
     ends = [int(np.flatnonzero(values - start < difference)[-1]) for start in values]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.arguments import shown
 from mlaut.analysis.result_types import Shown
 from mlaut.analysis.score_base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError
@@ -503,7 +504,7 @@ def position(word: str, name: str, names: Sequence[str]) -> int:
         return list(names).index(name)
     near = get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:8])}"
-    raise AnalysisError(f"{word} {name!r} is not in these results; {hint}")
+    raise AnalysisError(f"{word} {shown(name)} is not in these results; {hint}")
 
 
 def positions(word: str, chosen: Iterable[str] | None, names: Sequence[str]) -> list[int]:
@@ -513,7 +514,9 @@ def positions(word: str, chosen: Iterable[str] | None, names: Sequence[str]) -> 
     if isinstance(chosen, str):
         chosen = [chosen]
     if not isinstance(chosen, Iterable):
-        raise AnalysisError(f"{chosen!r} does not name a {word}; there are {', '.join(names[:8])}")
+        raise AnalysisError(
+            f"{shown(chosen)} does not name a {word}; there are {', '.join(names[:8])}"
+        )
     found = [position(word, name, names) for name in chosen]
     if not found:
         raise AnalysisError(f"no {word} was chosen; there are {', '.join(names[:8])}")

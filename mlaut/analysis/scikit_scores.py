@@ -11,8 +11,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer
 from sklearn.utils.metaestimators import available_if
 
+from mlaut.analysis.arguments import shown
 from mlaut.analysis.average_losses import LossAbsolute, LossSquared
 from mlaut.analysis.score_base import IN_TARGET_UNITS, MLautScore, in_target_units, labels_array
+from mlaut.errors import AnalysisError
 from mlaut.records import CLASSIFICATION, REGRESSION
 
 __all__ = ["scikit_score"]
@@ -70,6 +72,11 @@ class _ScikitScore(MLautScore):
             self._ask(stored, np.array([0, 1, 1, 0]))
         except AttributeError:
             return True
+        except TypeError as error:
+            raise AnalysisError(
+                f"{shown(self.scorer)} is no metric: give one of mlaut.analysis.metric_names(), or "
+                "what sklearn.metrics.make_scorer makes of a function"
+            ) from error
         return False
 
     def _ask(self, stored: BaseEstimator, truth: np.ndarray) -> float:

@@ -18,6 +18,7 @@ from mlaut.analysis.aggregate_scores import (
     ScoreSensitivity,
     ScoreSpecificity,
 )
+from mlaut.analysis.arguments import shown
 from mlaut.analysis.average_losses import (
     LossAbsolute,
     LossBrier,
@@ -136,7 +137,7 @@ def metric(which: str | MLautScore | type[MLautScore] | Any) -> MLautScore:
         return _of_scikit(name)
     near = get_close_matches(name, names, n=1)
     hint = f"did you mean {near[0]!r}?" if near else "mlaut.analysis.metric_names() lists them"
-    raise AnalysisError(f"metric {which!r} is not known; {hint}")
+    raise AnalysisError(f"metric {shown(which)} is not known; {hint}")
 
 
 def _of_scikit(scorer: Any) -> MLautScore:
