@@ -233,8 +233,11 @@ class Describer:
         name = f"{value.__module__}.{value.__qualname__}"
         if self._is_library(value.__module__):
             return {"function": name}
+        code: dict[str, Any]
         if is_library_file(value.__code__.co_filename):  # made by a decorator of a library
+            inner = {key: vars(value)[key] for key in _INNER if key in vars(value)}
             code = {"wrapper": str(value.__globals__.get("__name__"))}
+            code |= {key: self._readable(name, item, above) for key, item in inner.items()}
         else:
             code = self._code(name, value)
         around = {
@@ -354,6 +357,9 @@ class Describer:
             self._not_seen(where, f"the content of a {class_path(type(value))} cannot be read")
             return {"class": class_path(type(value))}
 
+
+_INNER = ("__wrapped__", "registry")
+"""Where decorators of libraries keep what they decorate; `functools.singledispatch` has several."""
 
 _NO_SOURCE = (
     "its source is not there; what it was compiled to is compared, and that is another in another "

@@ -192,7 +192,7 @@ def test_plain_values_are_for_reading():
 
 CALLS = """
 import numpy as np
-from functools import lru_cache, partial
+from functools import lru_cache, partial, singledispatch
 
 POWER = 2
 GRID = {"C": [1, POWER]}
@@ -229,6 +229,12 @@ choice = {"a": partial(above)}
 @decorated
 def f(x): return SCALE
 
+@singledispatch
+def one(x): return 1
+
+@one.register
+def _(x: int): return base(x)
+
 def g(x): return cached(x) + choice["a"](x) + tool.use(x)
 
 def h(x, rule=GRID["C"]):
@@ -245,8 +251,8 @@ def inside():
 @pytest.mark.parametrize(
     ("old", "new", "noticed"),
     [
-        ("POWER = 2", "POWER = 3", "ghi"),
-        ("return x ** POWER", "return POWER ** x", "ghi"),
+        ("POWER = 2", "POWER = 3", "ghio"),
+        ("return x ** POWER", "return POWER ** x", "ghio"),
         ("base(x) + 1", "base(x) + 2", "g"),
         ("f(x) * 2", "f(x) * 3", "f"),
         ("[1.0, 2.0]", "[1.0, 3.0]", "f"),
@@ -261,7 +267,7 @@ def inside():
 def test_what_a_function_reads_from_its_module_counts(old, new, noticed):
     """The function itself is the same each time: only what it calls or reads changes."""
     assert old in CALLS
-    names = {"f": "f", "g": "g", "h": "h", "i": "inside"}
+    names = {"f": "f", "g": "g", "h": "h", "i": "inside", "o": "one"}
     before, after = module(CALLS), module(CALLS.replace(old, new))
     changed = {
         short
@@ -367,7 +373,7 @@ DIGESTS = {
     "comprehensions": "1de59e4406df",
     "matching": "a95a2ce4b436",
     "waiting": "1ec295835782",
-    "managed": "6f6d2890709f",
+    "managed": "56e38245d001",
     "cached": "dac77849d6ec",
     "made": "bf89f014b8f0",
     "made(3)": "f4e415f445b7",
