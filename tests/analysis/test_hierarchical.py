@@ -104,6 +104,7 @@ def test_finer_constants_change_little(monkeypatch):
     np.testing.assert_allclose(hierarchical_probabilities(*data), usual, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_one_dataset_far_away_is_an_outlier():
     """A heavy tail over datasets explains it, however far it is; the others keep their say."""
     rng = np.random.default_rng(0)
