@@ -315,7 +315,7 @@ class AnalyseResults:
         tests, table
             As `t_test`, with ``"wins"`` and ``"p_val"``.
         """
-        if ties == "trinomial":
+        if isinstance(ties, str) and ties == "trinomial":
             return self._tests(errors, frequentist.trinomial_test, "wins", alternative=alternative)
         return self._tests(
             errors, frequentist.sign_test, "wins", alternative=alternative, ties=ties
@@ -432,7 +432,7 @@ def as_results(errors: Any) -> Results:
         try:
             errors = pd.DataFrame(dict(errors))
         except ValueError as error:
-            sizes = ", ".join(f"{name} has {len(values)}" for name, values in errors.items())
+            sizes = ", ".join(f"{name} has {np.size(values)}" for name, values in errors.items())
             raise AnalysisError(
                 f"every strategy needs an error for each dataset: {sizes}"
             ) from error

@@ -413,6 +413,8 @@ True or False, or the name of a metric
             ("strategies", self.strategies, strategies),
             ("datasets", self.datasets, datasets),
         ):
+            if not isinstance(least, int):
+                raise AnalysisError(f"{shown(least)} is not a number of {word}")
             if len(names) < least:
                 raise AnalysisError(
                     f"this needs at least {least} {word}, and there "

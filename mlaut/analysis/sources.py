@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.arguments import check, floats
+from mlaut.analysis.arguments import check, floats, shown
 from mlaut.analysis.results import Results, position, positions
 from mlaut.analysis.score_base import IN_TARGET_UNITS, CellScores, MLautScore, in_target_units
 from mlaut.analysis.scores import metric as find_metric
@@ -53,7 +54,12 @@ def results_from_study(
 
 def open_study(output: Any) -> Study:
     """Give the study of a path, of a `FilesIO`, or of a study itself."""
-    return output if hasattr(output, "blocks") else Study(getattr(output, "path", output))
+    if hasattr(output, "blocks"):
+        return output
+    path = getattr(output, "path", output)
+    if not isinstance(path, str | os.PathLike):
+        raise AnalysisError(f"{shown(output)} is neither a study nor the path of one")
+    return Study(path)
 
 
 def _of_task(blocks: Iterable[Block], score: MLautScore, notes: list[str]) -> Iterator[Block]:
@@ -76,7 +82,7 @@ def results_from_blocks(
     load_block: Callable[[str], Block] | None = None,
 ) -> Results:
     """Score blocks one after the other, so that only one need be in memory."""
-    score = find_metric(metric)
+    score, blocks = find_metric(metric), _only_blocks(blocks)
     if load_block is None:
         kept = {block.dataset: block for block in blocks}
         blocks, load_block = kept.values(), kept.__getitem__
@@ -94,6 +100,16 @@ def results_from_blocks(
     return replace(
         _assemble(scored, names, score), notes=tuple(notes), gaps=gaps, load_block=load_block
     )
+
+
+def _only_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Pass on blocks, and refuse what is none."""
+    if not isinstance(blocks, Iterable):
+        raise AnalysisError(f"{shown(blocks)} are not blocks, such as Study.blocks() gives")
+    for block in blocks:
+        if not isinstance(block, Block):
+            raise AnalysisError(f"{shown(block)} is not a block, such as Study.block() gives")
+        yield block
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,12 +267,14 @@ def results_from_long(
     if not isinstance(table, pd.DataFrame):
         raise AnalysisError(f"a DataFrame with a row for each cell is needed, not {_what(table)}")
     have = [str(name) for name in table.columns]
-    for name in (value, *columns.values()):
-        if name is not None:
-            position("column", name, have)
-            if name != value and table[name].isna().any():
-                row = int(np.flatnonzero(table[name].isna())[0])
-                raise AnalysisError(f"row {row} of the table has no {name!r}: name it, or drop it")
+    table = table.set_axis(have, axis=1)
+    for word, name in {"value": value, **columns}.items():
+        if name is None and word in ("repeat", "fold"):
+            continue
+        position("column", str(name), have)
+        if word != "value" and table[name].isna().any():
+            row = int(np.flatnonzero(table[name].isna())[0])
+            raise AnalysisError(f"row {row} of the table has no {name!r}: name it, or drop it")
     keys = {word: name for word, name in columns.items() if name and word != "strategy"}
     index = [*keys.values(), str(columns["strategy"])]
     doubled = table.duplicated(index)
@@ -410,7 +428,7 @@ def _sizes(
             "one for each row"
         )
     rows = np.broadcast_to(rows, len(index))
-    if not ((rows > 0) & (rows < 2**53) & (rows % 1 == 0)).all():
+    if not ((rows > 0) & (rows < 2**53) & (rows == np.floor(rows))).all():
         raise AnalysisError(f"{name} must be a positive number for every row, and a whole one")
     sizes = np.zeros(shape, dtype=int)
     sizes[at] = rows.astype(int)

@@ -256,3 +256,62 @@ def test_the_level_of_a_comparison_is_that_of_its_critical_differences(results):
     dunn = analysis.critical_difference(3, 5, alpha=0.1, test="bonferroni-dunn")
     assert f"critical difference {dunn:.6g} at level 0.1" in found.control.notes
     assert not any("at level 0.05" in note for note in found.notes)
+
+
+WIDE = pd.DataFrame({"A": [0.1, 0.2, 0.3], "B": [0.2, 0.3, 0.1]}, index=[*"xyz"])
+LONG = pd.DataFrame({"dataset": [*"xxyy"], "strategy": [*"ABAB"], "loss": [0.1, 0.2, 0.3, 0.4]})
+OF_RESULTS = {
+    "from_table": {
+        "table": WIDE,
+        "metric": "error",
+        "greater_is_better": False,
+        "n_test": 10,
+        "n_train": 5,
+    },
+    "from_long": {
+        "table": LONG,
+        "value": "loss",
+        "dataset": "dataset",
+        "strategy": "strategy",
+        "fold": None,
+        "metric": "error",
+        "greater_is_better": False,
+    },
+    "from_study": {"study": "none.h5", "metric": "accuracy", "strategies": None, "datasets": None},
+    "from_blocks": {"blocks": [], "metric": "accuracy", "strategies": None},
+    "select": {"datasets": ["x"], "strategies": ["A"]},
+    "complete": {"datasets": 1, "strategies": 1},
+    "points": {"dataset": "x"},
+}
+
+
+@pytest.mark.parametrize("name", OF_RESULTS)
+def test_so_are_those_of_results(name):
+    method = getattr(analysis.Results.from_table(WIDE, metric="error", n_test=20), name)
+    for argument in OF_RESULTS[name]:
+        for bad in BAD:
+            told = what_is_told(method, {**OF_RESULTS[name], argument: bad})
+            assert "\n" not in told, (argument, bad)
+            assert len(told) < 400, (argument, bad)
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        ("average_and_std_error", {"scenario": "(c)", "method": "t", "confidence": 0.9}),
+        ("t_test", {"alternative": "better"}),
+        ("wilcoxon_test", {"zeros": "wilcox"}),
+        ("sign_test", {"ties": "trinomial"}),
+        ("friedman_test", {}),
+        ("plot_critical_difference", {"alpha": 0.05}),
+    ],
+)
+def test_and_those_of_analyse_results(name, how):
+    method = getattr(analysis.AnalyseResults(), name)
+    right = {"errors": WIDE, **how}
+    method(**right)
+    for argument in right:
+        for bad in BAD:
+            told = what_is_told(method, {**right, argument: bad})
+            assert "\n" not in told, (argument, bad)
+            assert told or argument not in SHARES, (argument, bad)
