@@ -395,7 +395,7 @@ def make_plan(
 def _notes(old: StrategyEntry | None, new: StrategyEntry) -> tuple[str, ...]:
     known = new.formerly.get(old.fingerprint) if old else None
     recognised = [f"recognised: {known}"] if known else []
-    unseen = [f"a change is not noticed in {where}" for where in new.metadata.get("unseen", ())]
+    unseen = [f"cannot look into {where}" for where in new.metadata.get("unseen", ())]
     return (*recognised, *unseen)
 
 

@@ -9,7 +9,7 @@ from mlaut.estimators.describer import python_version
 from mlaut.estimators.former_identity import has_compiled_code
 from mlaut.experiments import plan_study, run_study, verify_study
 from mlaut.experiments.entries import AS_COMPILED, NOT_COMPARED
-from mlaut.files_io import Study
+from mlaut.files_io import Study, merge_studies
 
 OWN = ["stretched", "partial", "lambda", "nearest"]
 OF_LIBRARIES = ["GaussianNaiveBayes", "DecisionTreeClassifier"]
@@ -97,3 +97,12 @@ def test_it_can_be_fitted_again_and_gives_the_same(older):
     run_study(older / "study.toml", n_jobs=1, verbose=0, retry=[])
     found = verify_study(older / "study.toml", refit=1.0, engine="inline")
     assert (found.ok, found.refitted) == (True, 6)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_it_merges_with_itself_as_it_is_stored_today(older, order):
+    before = older / "before.h5"
+    shutil.copy(older / "study.h5", before)
+    run_study(older / "study.toml", n_jobs=1, verbose=0)
+    merged = merge_studies([before, older / "study.h5"][::order], older / "merged.h5")
+    assert merged.strategies == Study(older / "study.h5").strategies
