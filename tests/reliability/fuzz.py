@@ -33,9 +33,20 @@ import pandas as pd
 from mlaut import Data
 from mlaut.data import load_folder
 from mlaut.errors import MlautError, StoreWarning
-from mlaut.experiments import read_study_file, study_status
-from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study, accept_changes
+from mlaut.experiments import read_study_file, study_status, verify_study
+from mlaut.experiments.status import unfinished
+from mlaut.files_io import (
+    FilesIO,
+    SplitEntry,
+    StrategyEntry,
+    Study,
+    accept_changes,
+    merge_studies,
+)
+from mlaut.files_io.models import models_folder, write_model
+from mlaut.files_io.study_arrays import put_json
 from mlaut.records import Cell, Dataset, Outcome, Split, Status
+from mlaut.report import make_report, write_report
 
 HANG_SECONDS = 30
 Digests = dict[str, str]
@@ -99,6 +110,21 @@ def make_study(path: Path, live: bool) -> None:
     if live:
         shutil.rmtree(path.parent)
         path.parent.with_name("live").rename(path.parent)
+
+
+def make_two(folder: Path) -> None:
+    """Make a study with saved models, and another of the same cells to merge it with."""
+    for name in ("study.h5", "other.h5"):
+        path = folder / name
+        make_study(path, live=False)
+        folder_of_models = models_folder(path)
+        with Study(path).writing() as writer:
+            for cell in (Cell(dataset, "A", 0, 0) for dataset in ("one", "two")):
+                record = write_model(folder_of_models, cell, f"{cell}".encode() * 99, ".pickle")
+                writer.forget(cell.dataset, ["A"], np.array([[[True, False, False]]]))
+                predictions = np.zeros(20, dtype=np.int32)
+                told = {"model": record}
+                writer.write(Outcome(cell, Status.DONE, predictions, details=told))
 
 
 def make_texts(folder: Path, suffix: str) -> None:
@@ -179,10 +205,32 @@ def swap_type(path: Path, generator: np.random.Generator) -> None:
         accept_changes(path)
 
 
+ODD = (None, True, -1, 2.5, 10**30, "", "../../x", "\ud800", "\x1b[2J", [], [[]], {}, {"a": []})
+
+
+def swap_json(path: Path, generator: np.random.Generator) -> None:
+    """Replace a value somewhere in the JSON of a study by something odd, and accept the change."""
+    with h5py.File(path, "r+") as file:
+        names: list[str] = []
+        kind = "encoding-type"
+        file.visititems(lambda n, x: names.append(n) if x.attrs.get(kind) == "json" else None)
+        name = names[generator.integers(len(names))]
+        content = json.loads(file[name][...].tobytes())
+        above = root = [content]
+        key = 0
+        while isinstance(above[key], list | dict) and len(above[key]) and generator.integers(4):
+            above = above[key]
+            keys = list(above) if isinstance(above, dict) else range(len(above))
+            key = keys[generator.integers(len(keys))]
+        above[key] = ODD[generator.integers(len(ODD))]
+        put_json(file[name].parent, name.rpartition("/")[2], root[0])
+    accept_changes(path)
+
+
 def damage(path: Path, style: str, generator: np.random.Generator) -> None:
     """Damage a file in place."""
-    if style == "swapped type":
-        swap_type(path, generator)
+    if style in ("swapped type", "swapped JSON"):
+        (swap_type if style == "swapped type" else swap_json)(path, generator)
         return
     content = bytearray(path.read_bytes())
     (flip if style == "bit flips" else cut)(content, generator)
@@ -243,6 +291,53 @@ def read_study(path: Path) -> Digests:
     return found
 
 
+def read_report(path: Path) -> Digests:
+    """Digests of each score of a report, which is written in every form too."""
+    made = make_report(path)
+    write_report(made, path.parent / "report")
+    found = {}
+    for section in made.sections:
+        cells = section.scored.cells
+        for place in np.argwhere(~np.isnan(cells)).tolist():
+            d, s, repeat, fold = place
+            key = f"{section.scored.datasets[d]} {section.scored.strategies[s]} {repeat} {fold}"
+            found[key] = digest(cells[d, s, repeat, fold])
+    return found
+
+
+def read_verification(path: Path) -> Digests:
+    """Nothing to compare: what is wrong is what is looked for."""
+    str(verify_study(path))
+    unfinished(path)
+    return {}
+
+
+def read_merged(path: Path) -> Digests:
+    """Digests of each cell of the study that it makes with a whole one, and of its models."""
+    folder = path if path.is_dir() else path.parent
+    while not (folder / "other.h5").exists():
+        folder = folder.parent
+    new = folder / "new" / "merged.h5"
+    shutil.rmtree(new.parent, ignore_errors=True)
+    new.parent.mkdir()
+    try:
+        merged = merge_studies([folder / "study.h5", folder / "other.h5"], new)
+    except MlautError:
+        if left := [file for file in new.parent.rglob("*") if file.is_file()]:
+            raise RuntimeError(f"a merge that was refused has left {left}") from None
+        raise
+    found = read_study(merged.path)
+    for model in models_folder(new).rglob("*.*"):
+        if model.is_file():
+            found[f"model {model.relative_to(models_folder(new))}"] = digest_of_file(model)
+    return found
+
+
+def digest_of_file(path: Path) -> str:
+    """Digest of a file's bytes."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def read_texts(path: Path) -> Digests:
     """Nothing to compare: what another program wrote has no digest."""
     if path.suffix == ".toml":
@@ -284,6 +379,25 @@ KINDS: dict[str, Kind] = {
         lambda folder: make_study(folder / "study.h5", live=True),
         "study.h5.journal",
         lambda path: read_study(path.with_suffix("")),
+        RAW,
+    ),
+    **{
+        f"{what} study": (
+            lambda folder: make_two(folder),
+            "study.h5",
+            read,
+            (*RAW, "swapped type", "swapped JSON", "swapped JSON"),
+        )
+        for what, read in (
+            ("reported", read_report),
+            ("verified", read_verification),
+            ("merged", read_merged),
+        )
+    },
+    "merged model": (
+        lambda folder: make_two(folder),
+        "study.h5.models/one/A/r0-f0.pickle",
+        read_merged,
         RAW,
     ),
     **{
@@ -361,7 +475,7 @@ def fuzz(files: int, seed: int, kinds: list[str], folder: Path) -> dict[str, obj
         verdict = look(here / name, read, whole[kind])
         counts[f"{kind}, {style}: {verdict.split(maxsplit=1)[0]}"] += 1
         if verdict not in ("MlautError", "right"):
-            file = folder / f"worse-{seed}-{number}-{name}"
+            file = folder / f"worse-{seed}-{number}-{Path(name).name}"
             file.write_bytes(kept)
             worse.append({"file": str(file), "kind": kind, "style": style, "verdict": verdict})
     return {
