@@ -40,6 +40,8 @@ from mlaut.records import Cell
 __all__ = ["load_model", "read_saved", "save_model"]
 
 _SUFFIX = {"skops": ".skops", "keras": ".keras", "network": ".zip", "pickle": ".pickle.z"}
+_UNPACKED = 2**30  # bytes that a model may always have
+_PACKED = 200  # how many times its file a larger one may have: a fifth of what deflate can do
 _PARTS = ("around.skops", "network.keras")
 # Classes that only hold data; functions are lower case, and a network has a format of its own.
 _HARMLESS = re.compile(r"numpy\.dtype|(?:sklearn|mlaut\.estimators)(?:\.(?!keras)\w+)*\._?[A-Z]\w*")
@@ -178,6 +180,7 @@ def _decoded(style: str, content: bytes) -> Any:
     if style == "keras":
         return _from_keras(content)
     if style == "network":
+        _check_unpacked(content)
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             around, network = map(archive.read, _PARTS)
         return _together(_from_skops(around), _from_keras(network))
@@ -198,7 +201,19 @@ def _skops_bytes(model: Any) -> bytes | None:
     return content if all(map(_HARMLESS.fullmatch, unknown)) else None
 
 
+def _check_unpacked(content: bytes) -> None:
+    """Refuse an archive that would fill the memory."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        size = sum(about.file_size for about in archive.infolist())
+    if size > max(_UNPACKED, _PACKED * len(content)):
+        raise StoreError(
+            f"a model of {len(content):,} bytes that would unpack to {size:,}; "
+            "do not trust its study"
+        )
+
+
 def _from_skops(content: bytes) -> Any:
+    _check_unpacked(content)
     io_of_skops = need("skops.io", extra="models", purpose="Loading this model")
     unknown = io_of_skops.get_untrusted_types(data=content)
     return io_of_skops.loads(content, trusted=[*filter(_HARMLESS.fullmatch, unknown)])
@@ -212,6 +227,7 @@ def _keras_bytes(network: Any) -> bytes:
 def _from_keras(content: bytes) -> Any:
     from mlaut.estimators import keras_estimator
 
+    _check_unpacked(content)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, _PARTS[1])
         path.write_bytes(content)

@@ -1,5 +1,6 @@
 """Models that were saved: the same predictions, safely loaded where their format allows it."""
 
+import io
 import json
 import subprocess
 import sys
@@ -17,10 +18,10 @@ from mlaut import Data, Orchestrator
 from mlaut.data import load_sklearn
 from mlaut.errors import OptionalPackageError, StoreError, StudyError
 from mlaut.estimators import REGISTRY, DataShape, as_strategies
-from mlaut.experiments import load_model
+from mlaut.experiments import load_model, saved_models
 from mlaut.experiments.saved_models import read_saved, save_model
 from mlaut.files_io import Study
-from mlaut.files_io.models import models_folder
+from mlaut.files_io.models import models_folder, write_model
 from mlaut.records import Cell, Outcome, Status
 
 CELL = Cell("iris", "s")
@@ -284,3 +285,14 @@ def test_a_model_that_predicts_otherwise_is_not_saved(orchestrator):
         orchestrator.save_models(engine="inline")
     folder = models_folder(study.path)
     assert [path.parent.parent.name for path in folder.rglob("r0-f0*")] == ["wine"]
+
+
+@needs_skops
+def test_an_archive_that_would_fill_the_memory_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(saved_models, "_UNPACKED", 2**20)  # in place of a gigabyte
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("schema.json", bytes(2**21))
+    written = write_model(tmp_path, CELL, buffer.getvalue(), ".skops")
+    with pytest.raises(StoreError, match=r"would unpack to 2,097,152; do not trust its study"):
+        read_saved(tmp_path, {"format": "skops", **written}, trusted=False)
