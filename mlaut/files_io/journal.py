@@ -33,7 +33,7 @@ import numpy as np
 from mlaut.errors import StoreError, StudyError
 from mlaut.files_io.hdf5 import fsync_folder
 from mlaut.files_io.system_errors import explain, explained
-from mlaut.files_io.untrusted import check_plain
+from mlaut.files_io.untrusted import check_plain, read_json
 
 __all__ = ["Journal", "JournalIndex", "index_journal", "kept_journals", "put_aside"]
 
@@ -337,7 +337,7 @@ def _encode(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: P
 
 def _text(payload: bytes) -> dict[str, Any]:
     (size,) = _LENGTH.unpack_from(payload)
-    return json.loads(payload[_LENGTH.size : _LENGTH.size + size])
+    return dict(read_json(payload[_LENGTH.size : _LENGTH.size + size]))
 
 
 def _decode(payload: bytes) -> Record:

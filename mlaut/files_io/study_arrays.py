@@ -14,7 +14,7 @@ import numpy as np
 
 from mlaut.files_io.hdf5 import InPlace
 from mlaut.files_io.study_records import USAGE, SplitEntry, prediction_type
-from mlaut.files_io.untrusted import check_size, read_whole
+from mlaut.files_io.untrusted import check_size, read_json, read_whole
 from mlaut.records import CLASSIFICATION, Block, Cell, Outcome, Split, Status
 
 __all__ = [
@@ -332,4 +332,4 @@ def get_json(group: h5py.Group, name: str, default: Any) -> Any:
     item = group[name]
     if item.size > _LARGEST_JSON:
         raise ValueError(f"{item.name} has {item.size:,} bytes of JSON, which nothing needs")
-    return json.loads(read_whole(item).tobytes())
+    return read_json(read_whole(item).tobytes())

@@ -73,7 +73,6 @@ def strategies_of(file: h5py.File) -> tuple[StrategyEntry, ...]:
         texts, tables = (entry.name, entry.fingerprint), (entry.identity, entry.metadata)
         if not (_all(texts, str) and _all(tables, dict)):
             raise ValueError("a strategy has no name, fingerprint, identity or metadata")
-        entry.name.encode()  # a half of a character can be stored, and not be written
     return entries
 
 

@@ -19,7 +19,15 @@ from mlaut.files_io.models import copy_model, is_recorded, model_path, models_fo
 from mlaut.files_io.names import to_h5
 from mlaut.files_io.study import Study
 from mlaut.files_io.study_arrays import StudyArrays, array_layout, put_json, tested_rows
-from mlaut.files_io.study_layout import PREDICTIONS, RUNS, STRATEGIES, arrays_of, mark, put_entry
+from mlaut.files_io.study_layout import (
+    PREDICTIONS,
+    RUNS,
+    STRATEGIES,
+    arrays_of,
+    damage_explained,
+    mark,
+    put_entry,
+)
 from mlaut.files_io.study_records import (
     SplitEntry,
     StrategyEntry,
@@ -131,7 +139,7 @@ def _merge_dataset(
     sources: Sequence[tuple[Study, h5py.File]],
 ) -> list[Model]:
     """Put the cells of one dataset into a new study, and give the models that belong to them."""
-    present = [pair for pair in sources if to_h5(entry.name) in pair[1][PREDICTIONS]]
+    present = [pair for pair in sources if _has(*pair, entry.name)]
     blocks = [study.block(entry.name) for study, _ in present]
     some = {name for block in blocks for name in block.strategies}
     names = [strategy.name for strategy in strategies if strategy.name in some]
@@ -141,19 +149,25 @@ def _merge_dataset(
     told: list[dict[str, Any]] = []
     models: list[Model] = []
     for (study, file), block in zip(present, blocks, strict=True):
-        at = [names.index(name) for name in block.strategies]
-        taken = _taken(study, entry, arrays, at, block)
-        _copy(arrays_of(file, entry.name), arrays, at, taken)
-        position = {name: s for s, name in enumerate(block.strategies)}
-        for record in study.details(entry.name):
-            if taken[position[record["strategy"]], record["repeat"], record["fold"]]:
-                told += [rest] if (rest := ragged(record)) else []
-                if "model" in record:
-                    models.append((models_folder(study.path), record["model"]))
+        with damage_explained(study.path):
+            at = [names.index(name) for name in block.strategies]
+            taken = _taken(study, entry, arrays, at, block)
+            _copy(arrays_of(file, entry.name), arrays, at, taken)
+            position = {name: s for s, name in enumerate(block.strategies)}
+            for record in study.details(entry.name):
+                if taken[position[record["strategy"]], record["repeat"], record["fold"]]:
+                    told += [rest] if (rest := ragged(record)) else []
+                    if "model" in record:
+                        models.append((models_folder(study.path), record["model"]))
     for name, values in arrays.items():
         group[name][...] = values
     put_json(group, "details", told)
     return models
+
+
+def _has(study: Study, file: h5py.File, dataset: str) -> bool:
+    with damage_explained(study.path):
+        return to_h5(dataset) in file[PREDICTIONS]
 
 
 def _taken(

@@ -7,15 +7,17 @@ for a terabyte. MLaut writes nothing of that kind, so that it can refuse all of 
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
 
 from mlaut.errors import StoreError
 
-__all__ = ["check_links", "check_plain", "check_size", "check_together", "read_whole"]
+__all__ = ["check_links", "check_plain", "check_size", "check_together", "read_json", "read_whole"]
 
 _DEFLATED = 1100  # deflate makes at most 1,032 bytes of one
 _SMALL = 2**20  # bytes that may be declared without being stored: HDF5 fills them in
@@ -60,8 +62,15 @@ def check_links(file: h5py.File, path: Path) -> None:
             return None
         return f"{name.decode(errors='replace')!r} is a second name of a group"
 
-    known[h5py.h5o.get_info(file.id).addr] = b"/"
-    if found := file.id.links.visit(look, info=True):
+    try:
+        known[h5py.h5o.get_info(file.id).addr] = b"/"
+        found = file.id.links.visit(look, info=True)
+    except (KeyError, RuntimeError, ValueError) as error:
+        raise StoreError(
+            f"{path}: damaged, for its groups cannot be listed ({' '.join(str(error).split())}); "
+            "restore it from a copy, or write to a new file"
+        ) from error
+    if found:
         raise StoreError(
             f"{path}: {found}, which MLaut does not follow; do not trust this file, or copy what "
             "it leads to into a file of its own (h5repack, h5copy)"
@@ -111,6 +120,20 @@ def check_together(group: h5py.Group) -> None:
             f"{group.file.filename}: {group.name} needs {sum(sizes):,} bytes, more than half of "
             "the memory of this machine; read it on a larger one"
         )
+
+
+def read_json(content: bytes) -> Any:
+    r"""Read JSON; halves of characters, which no file and no table can hold, become ``?``.
+
+    Examples
+    --------
+    >>> read_json(b'["\\ud800", "a"]')
+    ['?', 'a']
+    """
+    value = json.loads(content)
+    if rb"\ud" not in content.lower():
+        return value
+    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def read_whole(item: h5py.Dataset) -> np.ndarray:

@@ -186,6 +186,7 @@ def test_a_table_that_declares_more_than_is_stored_is_told(tmp_path):
 @pytest.mark.parametrize(
     "text",
     [b"[" * 10**6, b'{"a":' * 10**6, b"[]" * 10, b"\xff\xfe", b"3", b"NaN", b'["a", 1]', b"[1e999]",
+     b'["tree", "none"]', b'[{"strategy": "tree", "repeat": 0, "fold": 0, "reason": "\\ud800"}]',
      b'[{"strategy": ["x"], "repeat": 0, "fold": 0}]',
      b'[{"strategy": "tree", "repeat": 0, "fold": 0, "reason": ["x"]}]',
      b'[{"strategy": "tree", "repeat": 0, "fold": 0, "warnings": [1]}]',
