@@ -15,6 +15,7 @@ import numpy as np
 from mlaut.files_io import Study
 from mlaut.files_io.lock import holder_of
 from mlaut.files_io.remains import remains_of
+from mlaut.files_io.study_layout import damage_explained
 from mlaut.markup import table_html
 from mlaut.records import Status
 
@@ -136,10 +137,11 @@ def study_status(path: str | os.PathLike[str]) -> StudyStatus:
     strategies = tuple(entry.name for entry in study.strategies)
     position = {name: s for s, name in enumerate(strategies)}
     cells = np.zeros((len(statuses), len(strategies), len(Status)), dtype=np.intp)
-    for d, (names, status) in enumerate(statuses.values()):
-        flat = status.reshape(len(names), math.prod(status.shape[1:]))
-        for kind in Status:
-            cells[d, [position[name] for name in names], kind] = (flat == kind).sum(axis=1)
+    with damage_explained(study.path):
+        for d, (names, status) in enumerate(statuses.values()):
+            flat = status.reshape(len(names), math.prod(status.shape[1:]))
+            for kind in Status:
+                cells[d, [position[name] for name in names], kind] = (flat == kind).sum(axis=1)
     return StudyStatus(
         path=study.path,
         datasets=tuple(statuses),

@@ -5,7 +5,8 @@
 Each damaged file must give an `MlautError` of one line, or the data that was stored: never a crash
 of the interpreter, a hang, an error of another kind, or other numbers without a word. A cell of a
 study may come back as not done, for then it is run again. Tables that were made by others (CSV,
-ARFF, parquet, TOML) have no digest, so there only crashes, hangs and other errors count.
+ARFF, parquet, TOML) have no digest, so there only crashes, hangs and other errors count; so it is
+where JSON of a study is changed behind a new seal, for that is then what the study says.
 """
 
 from __future__ import annotations
@@ -446,7 +447,7 @@ def judged(read: Callable[[Path], Digests], path: Path, whole: Digests) -> str:
         found = read(path)
     except MlautError as error:
         return "MlautError" if "\n" not in str(error) else f"more than a line: {error}"
-    if all(whole.get(key) == value for key, value in found.items()):
+    if not whole or all(whole.get(key) == value for key, value in found.items()):
         return "right"
     return f"wrong: {[key for key in found if whole.get(key) != found[key]][:5]}"
 
@@ -472,7 +473,7 @@ def fuzz(files: int, seed: int, kinds: list[str], folder: Path) -> dict[str, obj
         shutil.copytree(folder / "original" / kind / "x", here)
         damage(here / name, style, generator)
         kept = (here / name).read_bytes()
-        verdict = look(here / name, read, whole[kind])
+        verdict = look(here / name, read, {} if style == "swapped JSON" else whole[kind])
         counts[f"{kind}, {style}: {verdict.split(maxsplit=1)[0]}"] += 1
         if verdict not in ("MlautError", "right"):
             file = folder / f"worse-{seed}-{number}-{Path(name).name}"
