@@ -3,9 +3,9 @@
 from mlaut.lazy import attach
 
 _HOME = {
-    "Report": "mlaut.report.content",
+    "Report": "mlaut.report.report",
     "Section": "mlaut.report.content",
-    "make_report": "mlaut.report.content",
+    "make_report": "mlaut.report.report",
     "write_report": "mlaut.report.writing",
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -28,17 +27,15 @@ from mlaut.analysis import (
 )
 from mlaut.analysis.missing import with_means
 from mlaut.analysis.retrained import retrained_mean_estimates
-from mlaut.analysis.sources import open_study
 from mlaut.errors import AnalysisError
-from mlaut.files_io import FilesIO, Study
+from mlaut.files_io import Study
 from mlaut.records import TASKS, Status
 from mlaut.report.state import State, study_state
 
-__all__ = ["Report", "Section", "make_report"]
+__all__ = ["Content", "Section", "make_content", "seconds_of_done"]
 
 # R2 has no unit: an error in the units of each target has no mean over datasets that says much.
 _METRICS = dict(zip(TASKS, ("accuracy", "r2"), strict=True))
-_FRAME = "width: 100%; height: 40rem; border: 1px solid #888"
 _MOST_TESTS = 20_000  # of two strategies: some ten seconds
 _NO_BOUNDS = (
     "there are too many pairs to examine the best and the worst case of missing cells here: see "
@@ -85,8 +82,8 @@ class Section:
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
-    """A report on a study.
+class Content:
+    """What a report says, whatever form it takes.
 
     Attributes
     ----------
@@ -101,59 +98,15 @@ class Report:
     state: State
     sections: tuple[Section, ...]
 
-    def __str__(self) -> str:
-        from mlaut.report.writing import as_text
 
-        return as_text(self)
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        from mlaut.report.page import as_html
-
-        page = escape(as_html(self))
-        return f'<iframe srcdoc="{page}" title="Report" style="{_FRAME}"></iframe>'
-
-
-def make_report(
-    study: str | os.PathLike[str] | Study | FilesIO,
-    metric: str | None = None,
-    *,
-    missing: str = "failures last",
-) -> Report:
-    """Say what may be concluded from a study; also while it runs.
-
-    Parameters
-    ----------
-    study : path-like, Study, or FilesIO
-        A `FilesIO` is the output database as `mlaut.Data.open_hdf5` opens it.
-    metric : str, optional
-        As `mlaut.analysis.metric` knows it. Default accuracy for classification and R2 for
-        regression, in a section each.
-    missing : str, default "failures last"
-        Treatment of missing cells (`mlaut.analysis.treat_missing`); what it does is said in the
-        first sentence and in the notes of each section. By default a strategy ranks last where it
-        failed, so that no failure makes it look better. Where leaving out datasets or strategies
-        would leave none, the report has the scores and compares nothing.
-
-    Returns
-    -------
-    Report
-
-    Raises
-    ------
-    StoreError, StudyError
-        The file cannot be read, or is not a study.
-    AnalysisError
-        The metric is not known or suits no dataset, or no cell is done.
-    """
-    opened = open_study(study)
-    state = study_state(opened)
+def make_content(study: Study, metric: str | None, missing: str) -> Content:
+    """Return what a report on a study says; see `mlaut.report.make_report`."""
+    state = study_state(study)
     if not state.cells.get(Status.DONE):
         total = sum(state.cells.values())
-        raise AnalysisError(f"{opened.path}: none of {total} cells is done; run the study first")
+        raise AnalysisError(f"{study.path}: none of {total} cells is done; run the study first")
     metrics = [metric] if metric is not None else _metrics(state)
-    return Report(opened.path, state, tuple(_section(opened, m, missing) for m in metrics))
+    return Content(study.path, state, tuple(_section(study, m, missing) for m in metrics))
 
 
 def _metrics(state: State) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from mlaut.analysis.shown import number
-from mlaut.report.content import Report
+from mlaut.report.content import Content
 from mlaut.report.tables import pair_table
 
 __all__ = ["as_latex", "escape"]
@@ -35,7 +35,7 @@ def escape(text: str) -> str:
     return "".join(_SPECIAL.get(sign, sign) for sign in " ".join(text.split()))
 
 
-def as_latex(report: Report) -> str:
+def as_latex(report: Content) -> str:
     """Give the summary and all pairs of each section, with sentences and notes as comments."""
     lines = [
         f"% {' '.join(report.study.name.split())}: \\input this file; it needs "
@@ -57,7 +57,7 @@ def as_latex(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _partial(report: Report) -> str:
+def _partial(report: Content) -> str:
     return f" {report.state.partial}" if report.state.partial else ""
 
 

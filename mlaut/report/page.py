@@ -13,7 +13,7 @@ import pandas as pd
 from mlaut import __version__
 from mlaut.analysis import Comparison
 from mlaut.analysis.shown import SCENARIOS, SMALLEST_P, number
-from mlaut.report.content import Report, Section
+from mlaut.report.content import Content, Section
 from mlaut.report.drawing import Picture, pictures
 from mlaut.report.tables import dataset_table, pair_table
 
@@ -52,7 +52,7 @@ class _Part:
     datasets: dict[str, _Table]
 
 
-def as_html(report: Report) -> str:
+def as_html(report: Content) -> str:
     """Give the page.
 
     Parameters

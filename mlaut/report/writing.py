@@ -14,7 +14,7 @@ import pandas as pd
 
 from mlaut.analysis.shown import number
 from mlaut.errors import AnalysisError
-from mlaut.report.content import Report, Section
+from mlaut.report.content import Content, Section
 from mlaut.report.latex import as_latex
 
 __all__ = ["as_markdown", "as_text", "write_report"]
@@ -26,7 +26,7 @@ _MARKS = "\\`[<|"
 _FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"  # the last four are the wide forms of the first
 
 
-def as_text(report: Report) -> str:
+def as_text(report: Content) -> str:
     """Give what one reads first, with tables for a terminal."""
     lines = [str(report.study), *_state(report)]
     for name, table in _failures(report):
@@ -39,7 +39,7 @@ def as_text(report: Report) -> str:
     return "\n".join(lines)
 
 
-def as_markdown(report: Report) -> str:
+def as_markdown(report: Content) -> str:
     """Give the same as Markdown."""
     lines = [f"# {_marked(report.study.name)}", "", *map(_marked, _state(report))]
     for name, table in _failures(report):
@@ -52,7 +52,7 @@ def as_markdown(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_csv(report: Report) -> str:
+def as_csv(report: Content) -> str:
     """Give the summary of the first section as CSV, unrounded."""
     return _csv(report.sections[0].tables["summary"])
 
@@ -90,7 +90,7 @@ def _no_formula(value: Any) -> Any:
     return value
 
 
-def _as_html(report: Report) -> str:
+def _as_html(report: Content) -> str:
     from mlaut.report.page import as_html  # matplotlib and jinja2 are slow to load
 
     return as_html(report)
@@ -107,7 +107,7 @@ _ENDINGS = {
 _IN_A_FOLDER = ("report.html", "report.md", "report.tex")
 
 
-def write_report(report: Report, path: str | os.PathLike[str]) -> tuple[Path, ...]:
+def write_report(report: Content, path: str | os.PathLike[str]) -> tuple[Path, ...]:
     """Write a report.
 
     Parameters
@@ -146,7 +146,7 @@ def write_report(report: Report, path: str | os.PathLike[str]) -> tuple[Path, ..
     return (path,)
 
 
-def _write_folder(report: Report, folder: Path) -> Iterator[Path]:
+def _write_folder(report: Content, folder: Path) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for section in report.sections:
         prefix = "" if len(report.sections) == 1 else section.title.split()[0] + "-"
@@ -179,11 +179,11 @@ def _marked(text: str) -> str:
     return "".join("\\" + sign if sign in _MARKS else sign for sign in " ".join(text.split()))
 
 
-def _state(report: Report) -> tuple[str, ...]:
+def _state(report: Content) -> tuple[str, ...]:
     return (*report.state.lines, *([report.state.partial] if report.state.partial else []))
 
 
-def _failures(report: Report) -> Iterator[tuple[str, pd.DataFrame]]:
+def _failures(report: Content) -> Iterator[tuple[str, pd.DataFrame]]:
     for name in ("failures", "warnings"):
         if name in report.state.tables:
             yield name, report.state.tables[name]
