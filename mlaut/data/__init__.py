@@ -7,7 +7,8 @@ from mlaut.data.collections import (
     list_collections,
 )
 from mlaut.data.data import Data, list_datasets
-from mlaut.data.loaders import from_frame, load_folder, load_sklearn
+from mlaut.data.frames import from_frame
+from mlaut.data.loaders import load_folder, load_sklearn
 from mlaut.data.references import Reference, fetch, is_reference, parse_reference
 from mlaut.data.remote import cache_folder
 from mlaut.data.resampling import HoldOut, KFold, make_split, parse_scheme, split_of_pairs

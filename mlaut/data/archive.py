@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from mlaut.data.loaders import from_frame
+from mlaut.data.frames import from_frame
 from mlaut.data.resampling import split_of_pairs
 from mlaut.errors import DataError, nearest
 from mlaut.records import CLASSIFICATION, TRAIN_ONLY, Dataset, Split

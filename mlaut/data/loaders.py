@@ -11,13 +11,14 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.data.targets import encode_target
+from mlaut.data.archive import is_archive, load_archive
+from mlaut.data.frames import from_frame
 from mlaut.errors import DataError, nearest
-from mlaut.files_io.datasets import checked, task_named
+from mlaut.files_io.datasets import task_named
 from mlaut.files_io.tables import MISSING, READERS, ending_of, read_table, stem_of
 from mlaut.records import CLASSIFICATION, REGRESSION, Dataset
 
-__all__ = ["from_frame", "load_folder", "load_sklearn", "read_manifest"]
+__all__ = ["load_folder", "load_sklearn", "read_manifest"]
 
 MANIFEST = "manifest.csv"
 SETTINGS = ("name", "file", "target", "task", "categorical", "missing", "fingerprint")
@@ -26,43 +27,6 @@ TARGETS = ("target", "class")
 # The likeness (difflib) from which a column is a setting that is misspelt: "categorial" has .95,
 # "traget" .83; "task_type" (.62) and "data_file" (.62) are columns of somebody else.
 _MISSPELT = 0.8
-
-
-def from_frame(
-    frame: pd.DataFrame, target: Any, *, name: str, task: str = "", **metadata: Any
-) -> Dataset:
-    """Make a dataset of a table in memory, and check that it can be used.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        All columns, the target among them.
-    target : str
-        Name of the target column.
-    name : str
-    task : str, optional
-        Inferred when it is not given (`mlaut.data.targets.infer_task`).
-    **metadata
-        ``source``, ``licence`` and whatever else is known, plain values.
-
-    Raises
-    ------
-    DataError
-        There is no such column, the target has missing values or one class only, or a column is
-        of a kind that cannot be stored.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]})
-    >>> from_frame(table, "y", name="tiny", source="by hand").task
-    'Classification'
-    """
-    dataset = checked(Dataset(name, frame, target, task, metadata))
-    try:
-        encode_target(dataset.labels, dataset.task)
-    except DataError as error:
-        raise DataError(f"dataset {name!r}: {error}") from None
-    return dataset
 
 
 # ------------------------------------------------------------------- a folder
@@ -130,8 +94,6 @@ def load_folder(
     folder = Path(folder)
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder; check the path")
-    from mlaut.data.archive import is_archive, load_archive
-
     wanted = task_named(task) if task else None
     if not (folder / MANIFEST).exists() and is_archive(folder):
         return load_archive(folder, names=names, task=wanted)

@@ -18,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.data.loaders import from_frame
+from mlaut.data.frames import from_frame
 from mlaut.data.remote import explained
 from mlaut.data.resampling import split_of_pairs
 from mlaut.errors import DataError

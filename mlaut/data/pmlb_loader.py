@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mlaut.data.loaders import from_frame
+from mlaut.data.frames import from_frame
 from mlaut.data.remote import cache_folder, cached_dataset, explained
 from mlaut.errors import DataError, nearest
 from mlaut.optional import need

@@ -1,0 +1,51 @@
+"""A table in memory as a dataset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from mlaut.data.targets import encode_target
+from mlaut.errors import DataError
+from mlaut.files_io.datasets import checked
+from mlaut.records import Dataset
+
+__all__ = ["from_frame"]
+
+
+def from_frame(
+    frame: pd.DataFrame, target: Any, *, name: str, task: str = "", **metadata: Any
+) -> Dataset:
+    """Make a dataset of a table in memory, and check that it can be used.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        All columns, the target among them.
+    target : str
+        Name of the target column.
+    name : str
+    task : str, optional
+        Inferred when it is not given (`mlaut.data.targets.infer_task`).
+    **metadata
+        ``source``, ``licence`` and whatever else is known, plain values.
+
+    Raises
+    ------
+    DataError
+        There is no such column, the target has missing values or one class only, or a column is
+        of a kind that cannot be stored.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]})
+    >>> from_frame(table, "y", name="tiny", source="by hand").task
+    'Classification'
+    """
+    dataset = checked(Dataset(name, frame, target, task, metadata))
+    try:
+        encode_target(dataset.labels, dataset.task)
+    except DataError as error:
+        raise DataError(f"dataset {name!r}: {error}") from None
+    return dataset
