@@ -380,8 +380,8 @@ class Study:
             new = stack.enter_context(rewrite_h5(self.path, fresh=True))
             before = set(old.get(PREDICTIONS, {})) if old is not None else set()
             for dataset in entries:
-                known = to_h5(dataset) in before
-                columns.setdefault(dataset, arrays_of(old, dataset).names if known else ())
+                stored = to_h5(dataset) in before
+                columns.setdefault(dataset, arrays_of(old, dataset).names if stored else ())
             if old is not None:
                 copy_all_but(old, new, {to_h5(name) for name in columns})
             mark(new)
@@ -390,10 +390,15 @@ class Study:
             if strategies is not None:
                 put_json(new, STRATEGIES, [vars(entry) for entry in strategies])
             for dataset, names in columns.items():
+                known = arrays_of(old, dataset) if to_h5(dataset) in before else None
+                if known is None or dataset in entries:
+                    entry = entry_of(new, dataset)
+                else:
+                    entry = known.entry
                 group = new[PREDICTIONS].create_group(to_h5(dataset))
-                arrays = StudyArrays.create(group, entry_of(new, dataset), names)
-                if to_h5(dataset) in before and extends(entry_of(old, dataset), arrays.entry):
-                    arrays.copy_from(arrays_of(old, dataset), stale)
+                arrays = StudyArrays.create(group, entry, names)
+                if known is not None and extends(known.entry, entry):
+                    arrays.copy_from(known, stale)
 
     # ---------------------------------------------------------------- writing
 
