@@ -8,12 +8,15 @@ so is whether it dies before the call, after it, or when half of what it writes 
 compiler is needed: ``shim.c`` is loaded before the C library.
 
 With ``--by command`` a life of a study is four times ``mlaut run study.toml``, and its cells run in
-a worker process; what is killed is the process that writes.
+a worker process; what is killed is the process that writes. Half of these kills are counted from
+the begin of the cells: most of the time goes by before it.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 import sys
 import tempfile
@@ -52,6 +55,17 @@ STAGES = (  # datasets, scheme, strategies, models
 )
 
 
+def from_the_cells(folder: Path, report: Callable[[str], object], life, number: int, how: str):
+    """Live the life of a study, and be killed at a call counted from the begin of the cells."""
+
+    def report_and_begin(step: str) -> None:
+        report(step)
+        if step == "cells":
+            shim.kill_at(folder, number, how)
+
+    life(folder, report_and_begin)
+
+
 def live_by_command(folder: Path, report: Callable[[str], object], files: Path) -> None:
     """Run the commands of the life of a study that are not done yet."""
     import kills
@@ -83,7 +97,8 @@ def live_by_command(folder: Path, report: Callable[[str], object], files: Path) 
             )
         )
         try:
-            main(["run", str(path), "--quiet"])
+            with contextlib.redirect_stdout(io.StringIO()):
+                main(["run", str(path), "--quiet"])
         except SystemExit as end:
             if end.code:
                 raise
@@ -118,7 +133,12 @@ def survive(
             how = str(generator.choice(shim.HOW))
             far = generator.random() < 1 / ONE_IN_FAR
             number = int(generator.integers(1, 1000 if far else 100, endpoint=True))
-            child = kills.Child(here, life, partial(shim.kill_at, here, number, how))
+            if by == "command" and generator.random() < 0.5:
+                child = kills.Child(
+                    here, partial(from_the_cells, life=life, number=number, how=how)
+                )
+            else:
+                child = kills.Child(here, life, partial(shim.kill_at, here, number, how))
             ended, told = child.ended()
             cells = {line for line in told if line.startswith("cell ")}
             reported |= cells
