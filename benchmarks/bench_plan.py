@@ -27,6 +27,7 @@ from mlaut.errors import RunInterrupted
 from mlaut.experiments import study_status
 from mlaut.experiments.batches import BatchQueue
 from mlaut.experiments.status import unfinished
+from mlaut.files_io import StrategyEntry, Study
 from mlaut.records import Dataset, Outcome, Split, Status
 
 N_ROWS = 100
@@ -128,6 +129,8 @@ def main() -> None:
             unfinished(path)
         with measured("plan --why"):
             orchestrator.plan(strategies).why()
+        with measured("room made for one strategy more"):
+            Study(path).allocate([StrategyEntry("one more", "its identity")])
         print(f"\n{cells} cells, {status.total[Status.DONE]} done, {size / 1e6:.0f} MB on disk")
 
 
