@@ -96,7 +96,10 @@ def make_engine(
 
 
 class InlineEngine:
-    """Runs cells in this process, one after the other."""
+    """Runs cells in this process, one after the other, for debugging.
+
+    What a strategy changes in the process reaches all that run after it.
+    """
 
     def run(self, groups: Iterable[Batch]) -> Outcomes:
         """Run all cells of each group and give their outcomes as they end."""
