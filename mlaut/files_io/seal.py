@@ -77,7 +77,9 @@ def _stretches(group: h5py.Group, kind: str = "") -> Iterator[tuple[int, int]]:
     for name, item in group.items():
         if isinstance(item, h5py.Group):
             body = kind == "body" or (kind == "mlaut-table" and name == "body")
-            yield from _stretches(item, "body" if body else item.attrs.get("encoding-type", ""))
+            yield from _stretches(
+                item, "body" if body else str(item.attrs.get("encoding-type", ""))
+            )
         elif kind in ("mlaut-outcomes", "body"):
             yield from _places(item, changing=kind == "mlaut-outcomes")
 

@@ -219,6 +219,13 @@ def test_more_json_than_anything_needs_is_told(study):
         _ = study.runs
 
 
+def test_a_kind_that_is_no_text_can_be_sealed(study):
+    with h5py.File(study.path, "r+") as file:
+        file[IRIS].attrs["encoding-type"] = np.arange(3)
+    accept_changes(study.path)
+    told_by_all(study)
+
+
 def test_ways_that_multiply_are_not_walked(tmp_path):
     path = tmp_path / "ways.h5"
     with h5py.File(path, "w") as file:
