@@ -14,7 +14,8 @@ ID = "0" * 32
 
 
 def record(fold, dataset="iris"):
-    return {"dataset": dataset, "strategy": "tree", "repeat": 0, "fold": fold}
+    where = {"dataset": dataset, "strategy": "tree", "repeat": 0, "fold": fold}
+    return {**where, "status": "done"}
 
 
 def values(fold):
