@@ -6,7 +6,8 @@ function's options, the function checks itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import wraps
 from inspect import signature
 from numbers import Integral, Real
@@ -16,7 +17,7 @@ import numpy as np
 
 from mlaut.errors import AnalysisError
 
-__all__ = ["check", "checked", "floats", "shown"]
+__all__ = ["check", "checked", "floats", "position", "positions", "shown"]
 
 LARGEST = 2**31 - 1  # of whole numbers: nothing here can be done so often, and numpy takes them
 
@@ -345,3 +346,28 @@ _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
     "sign_test": {"ties": _text},
     "under_treatments": {"bounds": _yes_or_no},
 }
+
+
+def position(word: str, name: str, names: Sequence[str]) -> int:
+    """Find a name, or raise `AnalysisError` with the nearest one."""
+    if isinstance(name, str) and name in names:
+        return list(names).index(name)
+    near = get_close_matches(str(name), names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:8])}"
+    raise AnalysisError(f"{word} {shown(name)} is not in these results; {hint}")
+
+
+def positions(word: str, chosen: Iterable[str] | None, names: Sequence[str]) -> list[int]:
+    """Find several names; None means all."""
+    if chosen is None:
+        return list(range(len(names)))
+    if isinstance(chosen, str):
+        chosen = [chosen]
+    if not isinstance(chosen, Iterable):
+        raise AnalysisError(
+            f"{shown(chosen)} does not name a {word}; there are {', '.join(names[:8])}"
+        )
+    found = [position(word, name, names) for name in chosen]
+    if not found:
+        raise AnalysisError(f"no {word} was chosen; there are {', '.join(names[:8])}")
+    return found

@@ -15,11 +15,10 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from mlaut.analysis.arguments import checked
+from mlaut.analysis.arguments import checked, positions
 from mlaut.analysis.plots import BLUE, GREY, ORANGE, NotebookFigure
 from mlaut.analysis.plots import _text_width as text_width
 from mlaut.analysis.result_types import Pairwise, ResultTable
-from mlaut.analysis.results import positions
 from mlaut.analysis.shown import SCENARIOS, number
 from mlaut.errors import AnalysisError
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.arguments import checked
+from mlaut.analysis.arguments import checked, position
 from mlaut.analysis.effects import Effect
 from mlaut.analysis.lacoste import checked_counts
 from mlaut.analysis.pairs import Pairs, even, lay_out
 from mlaut.analysis.result_types import Pairwise
-from mlaut.analysis.results import Results, position
+from mlaut.analysis.results import Results
 from mlaut.analysis.shown import SMALLEST_P
 from mlaut.errors import AnalysisError
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.arguments import checked
+from mlaut.analysis.arguments import checked, position
 from mlaut.analysis.result_types import Pairwise, TestResult
-from mlaut.analysis.results import Results, position
+from mlaut.analysis.results import Results
 from mlaut.analysis.shown import Shown
 from mlaut.errors import AnalysisError
 from mlaut.records import NOT_PLANNED, Status

@@ -19,9 +19,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from mlaut.analysis.arguments import checked
+from mlaut.analysis.arguments import checked, positions
 from mlaut.analysis.ranks import average_ranks, critical_difference, rank_groups
-from mlaut.analysis.results import Results, positions
+from mlaut.analysis.results import Results
 from mlaut.errors import AnalysisError
 
 __all__ = ["box_plot", "critical_difference_diagram", "draw_ranks"]

@@ -15,11 +15,10 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import blended_transform_factory
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.arguments import checked
+from mlaut.analysis.arguments import checked, position
 from mlaut.analysis.pair_probabilities import PairProbabilities
 from mlaut.analysis.plots import BLUE, GREY, ORANGE, NotebookFigure
 from mlaut.analysis.poisson_binomial import poisson_binomial_pmf, poisson_binomial_probability
-from mlaut.analysis.results import position
 from mlaut.analysis.shown import number
 from mlaut.errors import AnalysisError
 

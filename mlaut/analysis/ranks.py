@@ -11,13 +11,13 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.arguments import checked
+from mlaut.analysis.arguments import checked, position
 from mlaut.analysis.effects import Effect
 from mlaut.analysis.intervals import FEW_DATASETS, mean_ends, too_few_for_normal
 from mlaut.analysis.numerics import RELATIVE_NOISE, equalised, range_ppf, range_sf
 from mlaut.analysis.pairs import Pairs, complete_losses, lay_out, odd
 from mlaut.analysis.result_types import SMALLEST_P, Pairwise, ResultTable
-from mlaut.analysis.results import Results, position
+from mlaut.analysis.results import Results
 from mlaut.errors import AnalysisError
 
 __all__ = [

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.arguments import shown
+from mlaut.analysis import sources
+from mlaut.analysis.arguments import position, positions, shown
 from mlaut.analysis.result_types import Shown
 from mlaut.analysis.score_base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError
@@ -157,9 +157,9 @@ True or False, or the name of a metric
         AnalysisError
             A name is not in the study, or nothing in it suits the metric.
         """
-        from mlaut.analysis.sources import results_from_study
-
-        return results_from_study(study, metric, strategies=strategies, datasets=datasets)
+        return sources.results_from_study(
+            cls, study, metric, strategies=strategies, datasets=datasets
+        )
 
     @classmethod
     def from_blocks(
@@ -170,9 +170,7 @@ True or False, or the name of a metric
         strategies: Iterable[str] | None = None,
     ) -> Results:
         """Score blocks, one a dataset; see `from_study`."""
-        from mlaut.analysis.sources import results_from_blocks
-
-        return results_from_blocks(blocks, metric, strategies=strategies)
+        return sources.results_from_blocks(cls, blocks, metric, strategies=strategies)
 
     @classmethod
     def from_table(
@@ -209,9 +207,8 @@ True or False, or the name of a metric
             level of the index is neither dataset, repeat nor fold, a value is infinite, not a real
             number or out of the metric's range, or there are not as many sizes as rows.
         """
-        from mlaut.analysis.sources import results_from_table
-
-        return results_from_table(
+        return sources.results_from_table(
+            cls,
             table,
             metric=metric,
             greater_is_better=greater_is_better,
@@ -252,11 +249,9 @@ True or False, or the name of a metric
         dataset
         iris      0.1  0.2
         """
-        from mlaut.analysis.sources import results_from_long
-
         columns = {"dataset": dataset, "strategy": strategy, "repeat": repeat, "fold": fold}
-        return results_from_long(
-            table, value, columns, metric=metric, greater_is_better=greater_is_better
+        return sources.results_from_long(
+            cls, table, value, columns, metric=metric, greater_is_better=greater_is_better
         )
 
     # ------------------------------------------------------------------- values
@@ -498,28 +493,3 @@ def _check_names(word: str, names: Sequence[str]) -> None:
         raise AnalysisError(
             f"{word} {', '.join(map(repr, doubled))} comes more than once: names must differ"
         )
-
-
-def position(word: str, name: str, names: Sequence[str]) -> int:
-    """Find a name, or raise `AnalysisError` with the nearest one."""
-    if isinstance(name, str) and name in names:
-        return list(names).index(name)
-    near = get_close_matches(str(name), names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:8])}"
-    raise AnalysisError(f"{word} {shown(name)} is not in these results; {hint}")
-
-
-def positions(word: str, chosen: Iterable[str] | None, names: Sequence[str]) -> list[int]:
-    """Find several names; None means all."""
-    if chosen is None:
-        return list(range(len(names)))
-    if isinstance(chosen, str):
-        chosen = [chosen]
-    if not isinstance(chosen, Iterable):
-        raise AnalysisError(
-            f"{shown(chosen)} does not name a {word}; there are {', '.join(names[:8])}"
-        )
-    found = [position(word, name, names) for name in chosen]
-    if not found:
-        raise AnalysisError(f"no {word} was chosen; there are {', '.join(names[:8])}")
-    return found

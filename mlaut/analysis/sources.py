@@ -1,17 +1,20 @@
-"""Where results come from: a study, blocks, or a table of anybody's."""
+"""Where results come from: a study, blocks, or a table of anybody's.
+
+Each function is handed the class that it makes an object of, `mlaut.analysis.Results`, whose class
+methods call it.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.arguments import check, floats, shown
-from mlaut.analysis.results import Results, position, positions
+from mlaut.analysis.arguments import check, floats, position, positions, shown
 from mlaut.analysis.score_base import IN_TARGET_UNITS, CellScores, MLautScore, in_target_units
 from mlaut.analysis.scores import metric as find_metric
 from mlaut.errors import AnalysisError
@@ -27,17 +30,19 @@ __all__ = [
     "results_from_table",
 ]
 
+R = TypeVar("R")
 
 # ------------------------------------------------------------------- studies
 
 
 def results_from_study(
+    make: Callable[..., R],
     study: Any,
     metric: Any,
     *,
     strategies: Iterable[str] | None = None,
     datasets: Iterable[str] | None = None,
-) -> Results:
+) -> R:
     """Score a study; see `Results.from_study`."""
     study = open_study(study)
     score = find_metric(metric)
@@ -48,8 +53,9 @@ def results_from_study(
     )
     if datasets is None:
         blocks = _of_task(blocks, score, notes)
-    results = results_from_blocks(blocks, score, strategies=strategies, load_block=study.block)
-    return replace(results, notes=(*notes, *results.notes))
+    return results_from_blocks(
+        make, blocks, score, strategies=strategies, load_block=study.block, notes=notes
+    )
 
 
 def open_study(output: Any) -> Study:
@@ -75,12 +81,14 @@ def _of_task(blocks: Iterable[Block], score: MLautScore, notes: list[str]) -> It
 
 
 def results_from_blocks(
+    make: Callable[..., R],
     blocks: Iterable[Block],
     metric: Any,
     *,
     strategies: Iterable[str] | None = None,
     load_block: Callable[[str], Block] | None = None,
-) -> Results:
+    notes: Sequence[str] = (),
+) -> R:
     """Score blocks one after the other, so that only one need be in memory."""
     score, blocks = find_metric(metric), _only_blocks(blocks)
     if load_block is None:
@@ -90,16 +98,17 @@ def results_from_blocks(
     if not scored:
         raise AnalysisError(f"there is no dataset that suits the metric {score.name!r}")
     names, never = _strategy_names(scored, strategies)
-    notes = [f"tried on none of the datasets, left out: {', '.join(never)}"] if never else []
+    said = list(notes)
+    if never:
+        said.append(f"tried on none of the datasets, left out: {', '.join(never)}")
     gaps = (f"{', '.join(never)} left out: tried on none",) if never else ()
     if score.average and any(one.n_test.size > 1 for one in scored):
-        notes.append(
+        said.append(
             "several test sets share training rows: standard errors of scenario (a) are "
             "approximate under cross-validation"
         )
-    return replace(
-        _assemble(scored, names, score), notes=tuple(notes), gaps=gaps, load_block=load_block
-    )
+    arrays = _assemble(scored, names, score)
+    return make(metric=score, notes=tuple(said), gaps=gaps, load_block=load_block, **arrays)
 
 
 def _only_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -159,8 +168,8 @@ def _strategy_names(
     return [name for name in tried if name not in never], never
 
 
-def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore) -> Results:
-    """Put the scores of all datasets into arrays of one shape."""
+def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore) -> dict[str, Any]:
+    """Put the scores of all datasets into arrays of one shape, by the names of the fields."""
     repeats, folds = np.max([one.n_test.shape for one in scored], axis=0)
     shape = (len(scored), len(names), repeats, folds)
     cells, losses, variances = np.full((3, *shape), np.nan)
@@ -182,20 +191,19 @@ def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore
         for (s, a, b), why in one.scores.reasons.items():
             if one.strategies[s] in names:
                 reasons[i, names.index(one.strategies[s]), a, b] = why
-    return Results(
-        metric=score,
-        datasets=tuple(one.dataset for one in scored),
-        strategies=tuple(names),
-        cells=cells,
-        cell_losses=losses,
-        expected=sizes[0] > 0,
-        reasons=reasons,
-        variances=variances if score.average else None,
-        n_test=sizes[0],
-        n_train=sizes[1],
-        seconds=seconds,
-        fingerprints=tuple(one.fingerprint for one in scored),
-    )
+    return {
+        "datasets": tuple(one.dataset for one in scored),
+        "strategies": tuple(names),
+        "cells": cells,
+        "cell_losses": losses,
+        "expected": sizes[0] > 0,
+        "reasons": reasons,
+        "variances": variances if score.average else None,
+        "n_test": sizes[0],
+        "n_train": sizes[1],
+        "seconds": seconds,
+        "fingerprints": tuple(one.fingerprint for one in scored),
+    }
 
 
 # -------------------------------------------------------------------- tables
@@ -219,13 +227,14 @@ class TableMetric(MLautScore):
 
 
 def results_from_table(
+    make: Callable[..., R],
     table: pd.DataFrame,
     *,
     metric: str | MLautScore = "loss",
     greater_is_better: bool | None = None,
     n_test: Any = None,
     n_train: Any = None,
-) -> Results:
+) -> R:
     """Take a table of scores; see `Results.from_table`."""
     if not isinstance(table, pd.DataFrame) or table.empty:
         raise AnalysisError(f"a DataFrame with rows and columns is needed, not {_what(table)}")
@@ -242,7 +251,7 @@ def results_from_table(
         _sizes(name, given, table.index, at, shape)
         for name, given in (("n_test", n_test), ("n_train", n_train))
     ]
-    return Results(
+    return make(
         metric=score,
         datasets=datasets,
         strategies=tuple(str(name) for name in table.columns),
@@ -256,13 +265,14 @@ def results_from_table(
 
 
 def results_from_long(
+    make: Callable[..., R],
     table: pd.DataFrame,
     value: str,
     columns: Mapping[str, str | None],
     *,
     metric: str | MLautScore = "loss",
     greater_is_better: bool | None = None,
-) -> Results:
+) -> R:
     """Take a table with one row a cell; see `Results.from_long`."""
     if not isinstance(table, pd.DataFrame):
         raise AnalysisError(f"a DataFrame with a row for each cell is needed, not {_what(table)}")
@@ -286,7 +296,7 @@ def results_from_long(
     wide = wide.reindex(order[0], level=0) if len(keys) > 1 else wide.reindex(order[0])
     wide = wide[list(order[1])]
     wide.index.names = list(keys)
-    return results_from_table(wide, metric=metric, greater_is_better=greater_is_better)
+    return results_from_table(make, wide, metric=metric, greater_is_better=greater_is_better)
 
 
 def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndarray) -> MLautScore:
