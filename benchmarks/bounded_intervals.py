@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import expit, logit, stdtrit
 
-from mlaut.analysis.intervals import mean_ends
+from mlaut.analysis.estimates.intervals import mean_ends
 
 CONFIDENCE = 0.95
 DATASETS = (2, 3, 5, 10, 25)

@@ -34,8 +34,8 @@ from mlaut.analysis import (
     trinomial_test,
     wilcoxon_test,
 )
-from mlaut.analysis.effects import cohens_d, mean_difference, share_better
-from mlaut.analysis.signed_rank import SignedRanks, hodges_lehmann, rank_biserial
+from mlaut.analysis.pairwise.effects import cohens_d, mean_difference, share_better
+from mlaut.analysis.pairwise.signed_rank import SignedRanks, hodges_lehmann, rank_biserial
 
 LEVELS = (0.01, 0.05, 0.10)
 CONFIDENCES = (0.90, 0.95, 0.99)

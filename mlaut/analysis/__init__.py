@@ -6,7 +6,7 @@ Names are imported when they are first used, so that ``import mlaut.analysis`` s
 from mlaut.lazy import attach
 
 _NAMES = {
-    "bayesian": (
+    "bayes.sign_tests": (
         "bayesian_sign_test",
         "bayesian_signed_rank_test",
         "sign_posterior",
@@ -14,32 +14,52 @@ _NAMES = {
         "signed_rank_posterior",
         "signed_rank_probabilities",
     ),
-    "bayesian_bootstrap": ("bootstrap_prob_better",),
-    "calibration": ("Calibration", "calibrate", "rejection_rates", "replicability"),
-    "context_tests": ("CONTEXT_TESTS", "Roc", "auc_table", "judge_on_context"),
-    "contexts": ("BIMODAL", "MULTIPLE", "SINGLE", "Context", "context_from_counts"),
-    "correlated_t": ("correlated_t_datasets", "correlated_t_probabilities", "correlated_t_test"),
-    "curves": ("auc_plot", "calibration_plot", "roc_plot"),
-    "cv_statistics": ("CV_TESTS",),
-    "cv_tests": ("cv_differences", "cv_test", "cv_test_datasets", "cv_test_overview"),
-    "decisions": ("Cycle", "Decisions", "decide", "non_transitive_cycles"),
-    "design": (
+    "lacoste.bayesian_bootstrap": ("bootstrap_prob_better",),
+    "cross_validation.calibration": (
+        "Calibration",
+        "calibrate",
+        "rejection_rates",
+        "replicability",
+    ),
+    "lacoste.context_tests": ("CONTEXT_TESTS", "Roc", "auc_table", "judge_on_context"),
+    "lacoste.synthetic_contexts": (
+        "BIMODAL",
+        "MULTIPLE",
+        "SINGLE",
+        "Context",
+        "context_from_counts",
+    ),
+    "bayes.correlated_t": (
+        "correlated_t_datasets",
+        "correlated_t_probabilities",
+        "correlated_t_test",
+    ),
+    "plots.level_plots": ("auc_plot", "calibration_plot", "roc_plot"),
+    "cross_validation.statistics": ("CV_TESTS",),
+    "cross_validation.fold_tests": (
+        "cv_differences",
+        "cv_test",
+        "cv_test_datasets",
+        "cv_test_overview",
+    ),
+    "pairwise.decisions": ("Cycle", "Decisions", "decide", "non_transitive_cycles"),
+    "planning.design": (
         "ContextDesign",
         "datasets_needed_for_ranks",
         "datasets_needed_in_context",
         "pilot_design",
         "resolution",
     ),
-    "hierarchical": ("hierarchical_probabilities", "hierarchical_test"),
-    "lacoste": (
+    "bayes.hierarchical": ("hierarchical_probabilities", "hierarchical_test"),
+    "lacoste.risk_posterior": (
         "RiskPosterior",
         "joint_errors",
         "langford_bounds",
         "prob_better_classifier",
         "risk_posterior",
     ),
-    "lacoste_tests": ("lacoste_comparison", "lacoste_sign_test", "lacoste_signed_rank_test"),
-    "pair_probabilities": (
+    "lacoste.table_tests": ("lacoste_comparison", "lacoste_sign_test", "lacoste_signed_rank_test"),
+    "lacoste.pair_probabilities": (
         "PairProbabilities",
         "error_counts",
         "poisson_binomial_from_probabilities",
@@ -47,33 +67,39 @@ _NAMES = {
         "poisson_binomial_test",
         "probabilities_by_dataset",
     ),
-    "poisson_binomial": (
+    "lacoste.poisson_binomial": (
         "poisson_binomial_pmf",
         "poisson_binomial_probability",
         "poisson_binomial_share",
     ),
-    "posteriors": ("dataset_plot", "simplex_plot"),
-    "power": ("dataset_sd", "datasets_needed", "power_of_test", "smallest_difference"),
-    "repeated_cv": ("cv_interval", "cv_p_values", "cv_statistic"),
-    "retrained": ("retrained_estimates", "retrained_mean_estimates"),
+    "plots.posterior_plots": ("dataset_plot", "simplex_plot"),
+    "planning.power": ("dataset_sd", "datasets_needed", "power_of_test", "smallest_difference"),
+    "cross_validation.repeated_cv": ("cv_interval", "cv_p_values", "cv_statistic"),
+    "cross_validation.retrained_estimates": ("retrained_estimates", "retrained_mean_estimates"),
     "analyse_results": ("AnalyseResults",),
     "comparison": ("Comparison", "compare"),
-    "corrections": ("CORRECTIONS", "adjust", "adjust_pairs"),
-    "figures": ("forest_plot", "pairwise_matrix", "pareto_front", "time_plot"),
-    "foreign_predictions": ("read_openml_runs",),
-    "foreign_sktime": ("read_sktime",),
-    "foreign_tables": (
+    "pairwise.corrections": ("CORRECTIONS", "adjust", "adjust_pairs"),
+    "plots.pair_plots": ("forest_plot", "pairwise_matrix", "pareto_front", "time_plot"),
+    "importers.openml_runs": ("read_openml_runs",),
+    "importers.sktime_results": ("read_sktime",),
+    "importers.tables": (
         "read_automlbenchmark",
         "read_benchopt",
         "read_openml_evaluations",
         "read_weka",
     ),
-    "frequentist": ("ranksum_test", "sign_test", "t_test", "trinomial_test", "wilcoxon_test"),
-    "intervals": ("dataset_estimates", "mean_estimates"),
-    "mcnemar": ("mcnemar_p", "mcnemar_test"),
-    "missing": ("TREATMENTS", "Robustness", "treat_missing", "under_treatments"),
-    "plots": ("box_plot", "critical_difference_diagram", "draw_ranks"),
-    "portmanteau": (
+    "frequentist.paired_tests": (
+        "ranksum_test",
+        "sign_test",
+        "t_test",
+        "trinomial_test",
+        "wilcoxon_test",
+    ),
+    "estimates.intervals": ("dataset_estimates", "mean_estimates"),
+    "frequentist.mcnemar": ("mcnemar_p", "mcnemar_test"),
+    "results.missing": ("TREATMENTS", "Robustness", "treat_missing", "under_treatments"),
+    "plots.rank_plots": ("box_plot", "critical_difference_diagram", "draw_ranks"),
+    "frequentist.portmanteau": (
         "aligned_ranks_test",
         "conover_test",
         "friedman_test",
@@ -81,7 +107,7 @@ _NAMES = {
         "post_hoc_test",
         "quade_test",
     ),
-    "ranks": (
+    "frequentist.ranks": (
         "average_ranks",
         "bonferroni_dunn_test",
         "critical_difference",
@@ -89,9 +115,9 @@ _NAMES = {
         "rank_groups",
         "rank_table",
     ),
-    "result_types": ("Estimate", "Pairwise", "ResultTable", "TestResult"),
-    "results": ("Results",),
-    "scores": (
+    "common.result_types": ("Estimate", "Pairwise", "ResultTable", "TestResult"),
+    "results.results": ("Results",),
+    "scores.catalogue": (
         "LossAbsolute",
         "LossBrier",
         "LossLog",

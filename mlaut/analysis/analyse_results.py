@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis import frequentist
-from mlaut.analysis.corrections import adjust_pairs
-from mlaut.analysis.intervals import mean_estimates
-from mlaut.analysis.missing import treat_missing
-from mlaut.analysis.portmanteau import friedman_test
-from mlaut.analysis.ranks import average_ranks, nemenyi_test
-from mlaut.analysis.result_types import Pairwise, TestResult
-from mlaut.analysis.results import Results
-from mlaut.analysis.sources import open_study
+from mlaut.analysis.common.result_types import Pairwise, TestResult
+from mlaut.analysis.estimates.intervals import mean_estimates
+from mlaut.analysis.frequentist import paired_tests as frequentist
+from mlaut.analysis.frequentist.portmanteau import friedman_test
+from mlaut.analysis.frequentist.ranks import average_ranks, nemenyi_test
+from mlaut.analysis.pairwise.corrections import adjust_pairs
+from mlaut.analysis.results.missing import treat_missing
+from mlaut.analysis.results.results import Results
+from mlaut.analysis.results.sources import open_study
 from mlaut.errors import AnalysisError
 
 if TYPE_CHECKING:
@@ -366,7 +366,7 @@ class AnalyseResults:
 
         Missing cells have no dot, whatever stands in for them in the tests.
         """
-        from mlaut.analysis.plots import box_plot
+        from mlaut.analysis.plots.rank_plots import box_plot
 
         kept = self._complete(errors)
         seen = as_results(errors).select(datasets=kept.datasets, strategies=kept.strategies)
@@ -374,7 +374,7 @@ class AnalyseResults:
 
     def plot_critical_difference(self, errors: Any, *, alpha: float = 0.05) -> Figure:
         """Draw average ranks with Nemenyi's critical difference; see `mlaut.analysis.plots`."""
-        from mlaut.analysis.plots import critical_difference_diagram
+        from mlaut.analysis.plots.rank_plots import critical_difference_diagram
 
         return critical_difference_diagram(self._complete(errors), alpha=alpha)
 

@@ -10,25 +10,29 @@ from typing import Any, TypeGuard
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.arguments import checked
-from mlaut.analysis.bayesian import EQUIVALENT, bayesian_sign_test, bayesian_signed_rank_test
-from mlaut.analysis.corrections import adjust_pairs
-from mlaut.analysis.frequentist import sign_test, t_test, trinomial_test, wilcoxon_test
-from mlaut.analysis.intervals import mean_estimates
-from mlaut.analysis.missing import treat_missing, with_means
-from mlaut.analysis.numerics import RELATIVE_NOISE
-from mlaut.analysis.pair_probabilities import BETTER, poisson_binomial_test
-from mlaut.analysis.portmanteau import aligned_ranks_test, friedman_test, quade_test
-from mlaut.analysis.ranks import (
+from mlaut.analysis.bayes.sign_tests import (
+    EQUIVALENT,
+    bayesian_sign_test,
+    bayesian_signed_rank_test,
+)
+from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.display import Shown, number, p_text
+from mlaut.analysis.common.numerics import RELATIVE_NOISE
+from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
+from mlaut.analysis.estimates.intervals import mean_estimates
+from mlaut.analysis.frequentist.paired_tests import sign_test, t_test, trinomial_test, wilcoxon_test
+from mlaut.analysis.frequentist.portmanteau import aligned_ranks_test, friedman_test, quade_test
+from mlaut.analysis.frequentist.ranks import (
     average_ranks,
     bonferroni_dunn_test,
     critical_difference,
     nemenyi_test,
     rank_groups,
 )
-from mlaut.analysis.result_types import Pairwise, ResultTable, TestResult
-from mlaut.analysis.results import Results
-from mlaut.analysis.shown import Shown, number, p_text
+from mlaut.analysis.lacoste.pair_probabilities import BETTER, poisson_binomial_test
+from mlaut.analysis.pairwise.corrections import adjust_pairs
+from mlaut.analysis.results.missing import treat_missing, with_means
+from mlaut.analysis.results.results import Results
 
 __all__ = ["Comparison", "compare"]
 

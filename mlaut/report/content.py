@@ -25,8 +25,8 @@ from mlaut.analysis import (
     under_treatments,
     wilcoxon_test,
 )
-from mlaut.analysis.missing import with_means
-from mlaut.analysis.retrained import retrained_mean_estimates
+from mlaut.analysis.cross_validation.retrained_estimates import retrained_mean_estimates
+from mlaut.analysis.results.missing import with_means
 from mlaut.errors import AnalysisError
 from mlaut.files_io import Study
 from mlaut.records import TASKS, Status

@@ -14,9 +14,9 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from mlaut.analysis import Comparison, Pairwise, box_plot, draw_ranks
-from mlaut.analysis.figures import forest_plot, pairwise_matrix, pareto_front, time_plot
-from mlaut.analysis.plots import best_median_first
-from mlaut.analysis.shown import SCENARIOS, number
+from mlaut.analysis.common.display import SCENARIOS, number
+from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
+from mlaut.analysis.plots.rank_plots import best_median_first
 from mlaut.report.content import Section
 
 __all__ = ["Picture", "pictures"]

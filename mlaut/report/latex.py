@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from mlaut.analysis.shown import number
+from mlaut.analysis.common.display import number
 from mlaut.report.content import Content
 from mlaut.report.tables import pair_table
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from mlaut import __version__
 from mlaut.analysis import Comparison
-from mlaut.analysis.shown import SCENARIOS, SMALLEST_P, number
+from mlaut.analysis.common.display import SCENARIOS, SMALLEST_P, number
 from mlaut.report.content import Content, Section
 from mlaut.report.drawing import Picture, pictures
 from mlaut.report.tables import dataset_table, pair_table

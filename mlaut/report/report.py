@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from html import escape
 
-from mlaut.analysis.sources import open_study
+from mlaut.analysis.results.sources import open_study
 from mlaut.files_io import FilesIO, Study
 from mlaut.report.content import Content, make_content
 from mlaut.report.writing import as_text

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis.shown import number
+from mlaut.analysis.common.display import number
 from mlaut.errors import AnalysisError
 from mlaut.report.content import Content, Section
 from mlaut.report.latex import as_latex

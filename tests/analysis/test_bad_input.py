@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 import mlaut.analysis as analysis
 from mlaut.analysis import Results
-from mlaut.analysis.result_types import Shown
+from mlaut.analysis.common.result_types import Shown
 from mlaut.errors import AnalysisError, MissingCellsError
 from mlaut.records import TRAIN_ONLY, Status
 

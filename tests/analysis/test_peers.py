@@ -26,7 +26,7 @@ from mlaut.analysis import (
     t_test,
     wilcoxon_test,
 )
-from mlaut.analysis.numerics import range_ppf, range_sf, signed_rank_cdf
+from mlaut.analysis.common.numerics import range_ppf, range_sf, signed_rank_cdf
 
 
 def pair(d):

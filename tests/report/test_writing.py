@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from made_up import made_up_study
 
-from mlaut.analysis.shown import number
+from mlaut.analysis.common.display import number
 from mlaut.cli import cli
 from mlaut.errors import AnalysisError
 from mlaut.report import make_report, write_report

@@ -1,0 +1,1 @@
+"""Bayesian tests with a region of practical equivalence."""

@@ -1,0 +1,441 @@
+"""Bayesian tests with a region of practical equivalence, for all pairs of strategies at once.
+
+They answer with three probabilities: the first strategy is better by more than ``rope``, the two
+are equivalent, the second is better. Benavoli, Corani, Demsar & Zaffalon (2017). What has a closed
+form or an integral is exact; only the signed rank test is sampled, with a seed and the error of the
+sampling beside it.
+
+Without a region (``rope=0``) there is no middle: a dataset on which both are equal counts half for
+either side, and so does the prior.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mlaut.analysis.bayes.dirichlet import (
+    SignedRankKernel,
+    largest_component,
+    signed_rank_means,
+    weight_blocks,
+)
+from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.display import SMALLEST_P
+from mlaut.analysis.common.numerics import RELATIVE_NOISE
+from mlaut.analysis.common.result_types import Pairwise
+from mlaut.analysis.lacoste.pair_probabilities import BETTER
+from mlaut.analysis.pairwise.decisions import many_pairs
+from mlaut.analysis.pairwise.pairs import Pairs, even, paired_differences
+from mlaut.errors import AnalysisError
+
+if TYPE_CHECKING:
+    from mlaut.analysis.results.results import Results
+
+__all__ = [
+    "EQUIVALENT",
+    "WORSE",
+    "bayesian_sign_test",
+    "bayesian_signed_rank_test",
+    "sign_posterior",
+    "sign_probabilities",
+    "signed_rank_posterior",
+    "signed_rank_probabilities",
+]
+
+EQUIVALENT = "P(equivalent)"
+WORSE = "P(column better)"
+_SOURCE = "Benavoli, Corani, Demsar & Zaffalon 2017"
+_NULL = "none is tested: which is better on most new datasets, by more than {rope}?"
+
+
+def checked_rope(rope: float) -> float:
+    """Give the half width of the region of practical equivalence, or say what is wrong with it."""
+    if not (np.isfinite(rope) and rope >= 0):
+        raise AnalysisError(f"rope = {rope} must be 0 or a positive number, in units of the metric")
+    return float(rope)
+
+
+def _columns(differences: ArrayLike) -> np.ndarray:
+    d = np.asarray(differences, dtype=float)
+    d = d[:, None] if d.ndim == 1 else d
+    if d.ndim != 2 or 0 in d.shape or not np.isfinite(d).all():
+        raise AnalysisError(
+            f"differences of shape {d.shape} must be finite numbers, one row a dataset"
+        )
+    return d
+
+
+@checked
+def sign_probabilities(
+    differences: ArrayLike, rope: float = 0.0, prior: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bayesian sign test of many pairs, exact.
+
+    Scenario (c).
+
+    Parameters
+    ----------
+    differences : array_like of float, shape (N, P), or (N,)
+        Loss of the first strategy minus loss of the second on each of N datasets; a column a pair.
+    rope : float, default 0
+        Differences up to this size are equivalent.
+    prior : float, default 1
+        Weight of the prior, as a number of datasets; put on the equivalence, or half on either side
+        where ``rope`` is 0.
+
+    Returns
+    -------
+    probabilities : ndarray of float, shape (P, 3)
+        That on most new datasets the first is better, both are equivalent, the second is better;
+        "most" meaning more than on either other.
+    shares : ndarray of float, shape (P, 3)
+        Expected shares of datasets of these three kinds.
+
+    Raises
+    ------
+    AnalysisError
+        A difference is not finite, or ``rope`` or ``prior`` is out of range.
+
+    Notes
+    -----
+    Benavoli et al. (2014, 2017): the shares have a Dirichlet posterior.
+
+    Examples
+    --------
+    >>> d = [-2.0] * 18 + [0.0] * 15 + [2.0] * 21
+    >>> sign_probabilities(d, rope=1)[0].round(6)
+    array([[0.264768, 0.133839, 0.601393]])
+    """
+    from scipy.special import betainc
+
+    d, rope = _columns(differences), checked_rope(rope)
+    alphas = _sign_alphas(d, rope, _checked_weight(prior))
+    shares = alphas / alphas.sum(axis=1, keepdims=True)
+    if rope > 0:
+        return largest_component(alphas), shares
+    first, second = (np.maximum(alphas[:, i], 1e-300) for i in (0, 2))
+    better = np.stack([betainc(second, first, 0.5), betainc(first, second, 0.5)], axis=1)
+    return np.insert(better, 1, 0.0, axis=1), shares
+
+
+def _checked_weight(prior: float) -> float:
+    if not (np.isfinite(prior) and prior >= 0):
+        raise AnalysisError(f"prior = {prior} must be 0 or a positive number of datasets")
+    return float(prior)
+
+
+def _sign_alphas(d: np.ndarray, rope: float, prior: float) -> np.ndarray:
+    outside = rope * (1 + RELATIVE_NOISE)  # 0.31 - 0.3 is in a region of 0.01
+    first, second = (d < -outside).sum(axis=0), (d > outside).sum(axis=0)
+    alphas = np.stack([first, len(d) - first - second + prior, second], axis=1).astype(float)
+    if rope == 0:
+        alphas[:, [0, 2]] += alphas[:, [1]] / 2
+        alphas[:, 1] = 0.0
+    return alphas
+
+
+@checked
+def signed_rank_probabilities(
+    differences: ArrayLike,
+    rope: float = 0.0,
+    prior: float = 0.5,
+    n_samples: int = 50_000,
+    seed: int = 0,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Bayesian signed rank test of many pairs, sampled.
+
+    Scenario (c).
+
+    Parameters
+    ----------
+    differences : array_like of float, shape (N, P), or (N,)
+        Loss of the first strategy minus loss of the second on each of N datasets; a column a pair.
+    rope : float, default 0
+    prior : float, default 0.5
+        Weight of a pseudo-dataset on which both are equal.
+    n_samples : int, default 50000
+        Draws of the weights of the datasets; the same ones serve all pairs.
+    seed : int, default 0
+
+    Returns
+    -------
+    probabilities : ndarray of float, shape (P, 3)
+        That the first is better, both are equivalent, the second is better. One that did not occur
+        in the sample is a third of a draw, so none is 0, save where nothing was left to chance:
+        strategies that are equal on all datasets.
+    shares : ndarray of float, shape (P, 3)
+        Expected shares of pairs of datasets whose mean difference is of these three kinds; exact.
+    errors : ndarray of float, shape (P, 3)
+        Monte Carlo standard errors of the probabilities.
+
+    Raises
+    ------
+    AnalysisError
+        A difference is not finite, or an option is out of range.
+
+    Notes
+    -----
+    Benavoli et al. (2014, 2017): a Dirichlet process on the differences; compared are the
+    probabilities that the mean of two differences falls below, into, or above the region.
+
+    Examples
+    --------
+    >>> d = [-0.3, -0.1, 0.2, -0.5, -0.1, 0.1, -0.4, -0.2]
+    >>> probabilities, shares, errors = signed_rank_probabilities(d, rope=0.05, n_samples=5000)
+    >>> probabilities.round(2), shares.round(3)
+    (array([[0.97, 0.  , 0.02]]), array([[0.731, 0.152, 0.118]]))
+    """
+    d, rope, prior = _columns(differences), checked_rope(rope), _checked_weight(prior)
+    n_samples = _checked_count(n_samples)
+    kernels = [SignedRankKernel(column, rope) for column in d.T]
+    counts = np.zeros((len(kernels), 3))
+    for weights in weight_blocks(len(d), prior, n_samples, seed):
+        for place, kernel in enumerate(kernels):
+            counts[place] += np.bincount(np.argmax(kernel.sums(weights), axis=0), minlength=3)
+    possible = np.array([rope >= 0, rope > 0, True])
+    p = np.where(possible, (counts + 1 / 3) / (n_samples + possible.sum() / 3), 0.0)
+    errors = np.sqrt(p * (1 - p) / n_samples)
+    equal = (d == 0).all(axis=0)
+    p[equal] = [0.0, 1.0, 0.0] if rope > 0 else [0.5, 0.0, 0.5]
+    errors[equal] = 0.0
+    shares = np.array([signed_rank_means(column, rope, prior) for column in d.T])
+    return p, shares, errors
+
+
+@checked
+def signed_rank_posterior(
+    differences: ArrayLike,
+    rope: float = 0.0,
+    prior: float = 0.5,
+    n_samples: int = 50_000,
+    seed: int = 0,
+) -> np.ndarray:
+    """Draws from the posterior of the Bayesian signed rank test of one pair, to be drawn or kept.
+
+    Parameters
+    ----------
+    differences : array_like of float, shape (N,)
+    rope, prior, n_samples, seed
+        As in `signed_rank_probabilities`, which counts the largest of each row.
+
+    Returns
+    -------
+    ndarray of float, shape (n_samples, 3)
+        Each row adds up to 1.
+
+    Examples
+    --------
+    >>> signed_rank_posterior([-0.3, -0.1, 0.2, -0.5], rope=0.05, n_samples=1000).shape
+    (1000, 3)
+    """
+    d = _one_column(differences)
+    kernel = SignedRankKernel(d[:, 0], checked_rope(rope))
+    blocks = weight_blocks(len(d), _checked_weight(prior), _checked_count(n_samples), seed)
+    sums = np.concatenate([np.stack(kernel.sums(weights), axis=1) for weights in blocks])
+    return sums / sums.sum(axis=1, keepdims=True)
+
+
+@checked
+def sign_posterior(
+    differences: ArrayLike,
+    rope: float = 0.0,
+    prior: float = 1.0,
+    n_samples: int = 50_000,
+    seed: int = 0,
+) -> np.ndarray:
+    """Draws from the posterior of the Bayesian sign test of one pair, to be drawn or kept.
+
+    Parameters
+    ----------
+    differences : array_like of float, shape (N,)
+    rope, prior
+        As in `sign_probabilities`, which needs no draws.
+    n_samples : int, default 50000
+    seed : int, default 0
+
+    Returns
+    -------
+    ndarray of float, shape (n_samples, 3)
+        Each row adds up to 1.
+
+    Examples
+    --------
+    >>> sign_posterior([-0.3, -0.1, 0.2, -0.5], rope=0.05, n_samples=1000).mean(axis=0).round(1)
+    array([0.6, 0.2, 0.2])
+    """
+    d = _one_column(differences)
+    alphas = _sign_alphas(d, checked_rope(rope), _checked_weight(prior))[0]
+    draws = np.random.default_rng(seed).standard_gamma(alphas, (_checked_count(n_samples), 3))
+    return draws / draws.sum(axis=1, keepdims=True)
+
+
+def _one_column(differences: ArrayLike) -> np.ndarray:
+    d = _columns(differences)
+    if d.shape[1] != 1:
+        raise AnalysisError(f"{d.shape[1]} pairs are given; the posterior is that of one")
+    return d
+
+
+def _checked_count(n_samples: int) -> int:
+    if n_samples < 1:
+        raise AnalysisError(f"n_samples = {n_samples} must be at least 1")
+    return n_samples
+
+
+@checked
+def bayesian_sign_test(results: Results, *, rope: float = 0.0, prior: float = 1.0) -> Pairwise:
+    """Bayesian sign test of all pairs of strategies over datasets, exact.
+
+    Scenario (c). There is no null hypothesis: the result is the probability that the first strategy
+    is better by more than ``rope`` on most new datasets, that both are equivalent on most, and that
+    the second is better on most.
+
+    Parameters
+    ----------
+    results : Results
+    rope : float, default 0
+        Half width of the region of practical equivalence, in units of the metric.
+    prior : float, default 1
+        Weight of the prior, as a number of datasets on which both are equivalent; half on either
+        side where ``rope`` is 0.
+
+    Returns
+    -------
+    Pairwise
+        Tables ``"P(row better)"``, ``"P(equivalent)"``, ``"P(column better)"``, and the effect
+        ``"share of datasets"``: the expected share of datasets on which the row is better.
+
+    Raises
+    ------
+    MissingCellsError
+        Cells are missing.
+    AnalysisError
+        There are fewer than two datasets or strategies, or an option is out of range.
+
+    Notes
+    -----
+    Benavoli, Corani, Demsar & Zaffalon (2017), section 4.2. By quadrature, not by sampling.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mlaut.analysis.results.results import Results
+    >>> table = pd.DataFrame({"A": [0.1, 0.2, 0.3, 0.2], "B": [0.2, 0.4, 0.35, 0.2]})
+    >>> pairs = bayesian_sign_test(Results.from_table(table, greater_is_better=False), rope=0.01)
+    >>> round(float(pairs.table("P(row better)").loc["A", "B"]), 4)
+    0.6875
+    """
+    d, pairs = paired_differences(results, checked_rope(rope))
+    p, shares = sign_probabilities(d, rope, prior)
+    effects = {"share of datasets": shares}
+    return _pairwise(results, d, pairs, "Bayesian sign test", rope, p, effects)
+
+
+@checked
+def bayesian_signed_rank_test(
+    results: Results,
+    *,
+    rope: float = 0.0,
+    prior: float = 0.5,
+    n_samples: int = 50_000,
+    seed: int = 0,
+) -> Pairwise:
+    """Bayesian signed rank test of all pairs of strategies over datasets, sampled.
+
+    Scenario (c). There is no null hypothesis; see `bayesian_sign_test`. Here the size of the
+    differences counts too, through the means of pairs of them.
+
+    Parameters
+    ----------
+    results : Results
+    rope : float, default 0
+        Half width of the region of practical equivalence, in units of the metric.
+    prior : float, default 0.5
+        Weight of a pseudo-dataset on which both are equal.
+    n_samples : int, default 50000
+    seed : int, default 0
+
+    Returns
+    -------
+    Pairwise
+        Tables ``"P(row better)"``, ``"P(equivalent)"``, ``"P(column better)"``, ``"Monte Carlo
+        error"`` (the largest of the three), and the effect ``"share of pairs of datasets"``.
+
+    Raises
+    ------
+    MissingCellsError
+        Cells are missing.
+    AnalysisError
+        There are fewer than two datasets or strategies, or an option is out of range.
+
+    Notes
+    -----
+    Benavoli, Corani, Demsar & Zaffalon (2017), section 4.3.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mlaut.analysis.results.results import Results
+    >>> table = pd.DataFrame({"A": [0.1, 0.2, 0.3, 0.2], "B": [0.2, 0.4, 0.35, 0.2]})
+    >>> results = Results.from_table(table, greater_is_better=False)
+    >>> pairs = bayesian_signed_rank_test(results, rope=0.01, n_samples=10_000)
+    >>> round(float(pairs.table("P(row better)").loc["A", "B"]), 2)
+    0.95
+    """
+    d, pairs = paired_differences(results, checked_rope(rope))
+    p, shares, errors = signed_rank_probabilities(d, rope, prior, n_samples, seed)
+    return _pairwise(
+        results,
+        d,
+        pairs,
+        "Bayesian signed rank test",
+        rope,
+        p,
+        {"share of pairs of datasets": shares},
+        errors,
+        notes=(f"{n_samples} draws, seed {seed}",),
+    )
+
+
+def _pairwise(
+    results: Results,
+    d: np.ndarray,
+    pairs: Pairs,
+    name: str,
+    rope: float,
+    probabilities: np.ndarray,
+    shares: dict[str, np.ndarray],
+    errors: np.ndarray | None = None,
+    notes: tuple[str, ...] = (),
+) -> Pairwise:
+    p = np.where(probabilities > 0, np.maximum(probabilities, SMALLEST_P), 0.0)
+    equal = d == 0
+    both = {
+        BETTER: (p[:, 0], p[:, 2]),
+        EQUIVALENT: even(p[:, 1]),
+        WORSE: (p[:, 2], p[:, 0]),
+        "ties": even(equal.sum(axis=0)),
+        **{effect: (share[:, 0], share[:, 2]) for effect, share in shares.items()},
+    }
+    if errors is not None:
+        both["Monte Carlo error"] = even(errors.max(axis=1))
+    return Pairwise(
+        name=name,
+        strategies=pairs.strategies,
+        tables={key: pairs.square(*values) for key, values in both.items()},
+        null=_NULL.format(rope=f"{rope:g}"),
+        source=_SOURCE,
+        metric=results.metric.loss_name,
+        effects=dict.fromkeys(shares, "posterior mean"),
+        n=len(d),
+        notes=(
+            *results.notes_text(),
+            f"region of practical equivalence: +-{rope:g}",
+            *many_pairs(len(pairs.first)),
+            *notes,
+        ),
+        pair_notes=pairs.notes(np.flatnonzero(equal.all(axis=0)), "equal on every dataset"),
+    )

@@ -1,0 +1,464 @@
+"""The base of every result: a frozen record that shows itself.
+
+Numbers are kept unrounded; only what is displayed is rounded. No p-value is 0: one that is smaller
+than the smallest number of the machine is kept at that number, with a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.common.display import (
+    SCENARIOS,
+    SMALLEST_P,
+    Shown,
+    check_scenario,
+    number,
+    p_text,
+)
+from mlaut.errors import AnalysisError
+
+__all__ = [
+    "SCENARIOS",
+    "SMALLEST_P",
+    "Estimate",
+    "Pairwise",
+    "ResultTable",
+    "Shown",
+    "TestResult",
+    "number",
+    "p_text",
+]
+
+_BETTER = "P(row better)"
+_UNDERFLOW = f"p is below {SMALLEST_P:.1e}, the smallest number kept here: it is an upper bound"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Estimate(Shown):
+    """A number that was estimated, with what is known of its precision.
+
+    Attributes
+    ----------
+    name : str
+        What is estimated, for example ``"mean difference"``.
+    value : float
+    standard_error : float
+        NaN where the method has none.
+    low, high : float
+        Ends of the interval; NaN where there is none.
+    confidence : float, default 0.95
+        Of the interval.
+    method : str
+        How the interval was made: ``"normal"``, ``"t"``, ``"Wilson"``, ...
+    scenario : str
+        What is guaranteed: a key of `SCENARIOS`.
+    n : int
+        Sample size, in ``unit``.
+    unit : str, default "datasets"
+    notes : tuple of str
+
+    Examples
+    --------
+    >>> Estimate(name="mean loss", value=0.25, low=0.125, high=0.375, scenario="(a)").sentence()
+    'mean loss 0.25, 95 % interval [0.125, 0.375], scenario (a)'
+    """
+
+    name: str
+    value: float
+    standard_error: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+    confidence: float = 0.95
+    method: str = ""
+    scenario: str = "(c)"
+    n: int = 0
+    unit: str = "datasets"
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_scenario(self.scenario)
+
+    def title(self) -> str:  # noqa: D102 - inherited
+        method = f", {self.method}" if self.method else ""
+        return f"{self.name} ({SCENARIOS[self.scenario]}{method})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give one row: value, standard error, interval, confidence, method, scenario, n."""
+        keys = ("value", "standard_error", "low", "high", "confidence", "method", "scenario", "n")
+        return pd.DataFrame({k: [getattr(self, k)] for k in keys}, index=pd.Index([self.name]))
+
+    def words(self) -> str:
+        """Give name, value and interval, to be part of a sentence."""
+        text = f"{self.name} {number(self.value)}"
+        if np.isnan(self.low) and np.isnan(self.high):
+            return text
+        interval = f"[{number(self.low)}, {number(self.high)}]"
+        return f"{text}, {number(100 * self.confidence)} % interval {interval}"
+
+    def sentence(self) -> str:  # noqa: D102 - inherited
+        return f"{self.words()}, scenario {self.scenario}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TestResult(Shown):
+    """What one test gave.
+
+    Attributes
+    ----------
+    name : str
+        Of the test.
+    strategies : tuple of str
+        Those compared; the first is the one that an alternative or a difference speaks of.
+    null : str
+        The null hypothesis, in words.
+    source : str
+        Paper, section or equation.
+    metric : str
+    scenario : str, default "(c)"
+        What the conclusion is about: a key of `SCENARIOS`.
+    alternative : str, default "two-sided"
+    statistic : float or None
+    statistic_name : str
+        For example ``"t"``.
+    df : float, tuple of float, or None
+        Degrees of freedom.
+    p_value : float or None
+        In (0, 1].
+    probabilities : mapping of str to float
+        Named ones, for example ``{"P(A better)": 0.9}``.
+    effects : tuple of Estimate
+        Effect sizes with their intervals, the main one first.
+    n : int
+        Sample size, in ``unit``.
+    unit : str, default "datasets"
+    ties : int
+        Differences that are 0, or tied blocks; the notes say what was done with them.
+    notes : tuple of str
+        What must be known to read the numbers.
+
+    Examples
+    --------
+    >>> result = TestResult(name="Sign test", strategies=("A", "B"), metric="loss", n=12, ties=2,
+    ...                     null="A and B are equally likely to be better", statistic=10,
+    ...                     statistic_name="wins", p_value=0.0385742, source="Demsar 2006, 3.1.4")
+    >>> result.sentence()
+    'Sign test of A against B on loss (12 datasets, 2 ties): wins = 10, p = 0.0386, scenario (c).'
+    """
+
+    __test__: ClassVar[bool] = False  # pytest: not a class of tests
+
+    name: str
+    strategies: tuple[str, ...]
+    null: str
+    source: str
+    metric: str = ""
+    scenario: str = "(c)"
+    alternative: str = "two-sided"
+    statistic: float | None = None
+    statistic_name: str = "statistic"
+    df: float | tuple[float, ...] | None = None
+    p_value: float | None = None
+    probabilities: Mapping[str, float] = field(default_factory=dict)
+    effects: tuple[Estimate, ...] = ()
+    n: int = 0
+    unit: str = "datasets"
+    ties: int = 0
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_scenario(self.scenario)
+        named = {**self.probabilities, **({} if self.p_value is None else {"p": self.p_value})}
+        for name, value in named.items():
+            if not -1e-12 <= value <= 1 + 1e-12:
+                raise AnalysisError(f"{self.name}: {name} = {value} is not a probability")
+        if self.p_value is not None and self.p_value < SMALLEST_P:
+            object.__setattr__(self, "p_value", SMALLEST_P)
+            object.__setattr__(self, "notes", (*self.notes, _UNDERFLOW))
+
+    @property
+    def effect(self) -> Estimate | None:
+        """The main effect size."""
+        return self.effects[0] if self.effects else None
+
+    def rejects(self, alpha: float = 0.05) -> bool:
+        """Whether the null hypothesis is rejected at level ``alpha``."""
+        if self.p_value is None:
+            raise AnalysisError(f"{self.name} gives no p-value; see its probabilities")
+        return self.p_value <= alpha
+
+    def title(self) -> str:  # noqa: D102 - inherited
+        of = _versus(self.strategies)
+        return f"{self.name}: {of}" + (f", {self.metric}" if self.metric else "")
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give one row with every number, and the texts."""
+        row: dict[str, Any] = {"strategies": ", ".join(self.strategies), "metric": self.metric}
+        row |= {"scenario": self.scenario, "alternative": self.alternative, "n": self.n}
+        row |= {"ties": self.ties, self.statistic_name: self.statistic, "df": self.df}
+        row |= {"p_value": self.p_value, **self.probabilities}
+        for effect in self.effects:
+            row |= {effect.name: effect.value, f"{effect.name} low": effect.low}
+            row |= {f"{effect.name} high": effect.high}
+        row |= {"null": self.null, "source": self.source, "notes": "; ".join(self.notes)}
+        return pd.DataFrame([row], index=pd.Index([self.name])).dropna(axis="columns", how="all")
+
+    def display_frame(self) -> pd.DataFrame:
+        """Give one line an entry, as it is shown."""
+        rows = [("null hypothesis", self.null), ("alternative", self.alternative)]
+        if self.statistic is not None:
+            rows.append((self.statistic_name, number(self.statistic, 6)))
+        rows += [("degrees of freedom", number(self.df))] if self.df is not None else []
+        rows += (
+            [("p", p_text(self.p_value)[2:].removeprefix("= "))] if self.p_value is not None else []
+        )
+        rows += [(name, number(p)) for name, p in self.probabilities.items()]
+        rows += [(effect.name, effect.words()[len(effect.name) + 1 :]) for effect in self.effects]
+        rows += [("n", f"{self.n} {self.unit}"), ("ties", str(self.ties))]
+        rows += [("scenario", f"{self.scenario}: {SCENARIOS[self.scenario]}")]
+        rows += [("source", self.source)]
+        return pd.DataFrame({"": [text for _, text in rows]}, index=[label for label, _ in rows])
+
+    def sentence(self) -> str:  # noqa: D102 - inherited
+        ties = f", {self.ties} tie{'s' * (self.ties > 1)}" if self.ties else ""
+        on = f" on {self.metric}" if self.metric else ""
+        start = f"{self.name} of {_versus(self.strategies)}{on} ({self.n} {self.unit}{ties}): "
+        parts = []
+        if self.statistic is not None:
+            df = "" if self.df is None else f"({number(self.df)})"
+            parts.append(f"{self.statistic_name}{df} = {number(self.statistic)}")
+        if self.p_value is not None:
+            side = "" if self.alternative == "two-sided" else f" ({self.alternative})"
+            parts.append(p_text(self.p_value) + side)
+        parts += [f"{name} = {number(p)}" for name, p in self.probabilities.items()]
+        parts += [self.effects[0].words()] if self.effects else []
+        return start + ", ".join([*parts, f"scenario {self.scenario}"]) + "."
+
+
+def _versus(strategies: Sequence[str]) -> str:
+    if len(strategies) == 2:
+        return f"{strategies[0]} against {strategies[1]}"
+    return strategies[0] if len(strategies) == 1 else f"{len(strategies)} strategies"
+
+
+_SHARED = (
+    "name",
+    "null",
+    "source",
+    "metric",
+    "scenario",
+    "alternative",
+    "statistic_name",
+    "df",
+    "n",
+    "unit",
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Pairwise(Shown):
+    """What one test gave for every pair of strategies.
+
+    Attributes
+    ----------
+    name, null, source, metric, scenario, alternative, n, unit, notes
+        As in `TestResult`.
+    strategies : tuple of str, length K
+    tables : mapping of str to DataFrame, each (K, K)
+        Rows and columns are the strategies. ``"p_value"``, ``"statistic"``, ``"ties"`` and further
+        ones by name, for example ``"P(row better)"``. The entry in row A and column B speaks of A
+        against B; the diagonal is NaN.
+    statistic_name : str
+    df : float, tuple of float, or None
+    effects : mapping of str to str
+        Names of the tables that are effect sizes, the main one first, and how their intervals were
+        made; the ends are the tables ``"<name> low"`` and ``"<name> high"``.
+    confidence : float, default 0.95
+        Of those intervals.
+    pair_notes : mapping of (str, str) to str
+        What must be known of single pairs.
+
+    Examples
+    --------
+    >>> p = pd.DataFrame([[np.nan, 0.01], [0.01, np.nan]], index=["A", "B"], columns=["A", "B"])
+    >>> pairs = Pairwise(name="Paired t-test", strategies=("A", "B"), n=12, tables={"p_value": p},
+    ...                  null="the expected difference is 0", source="MLaut 2019, Table 6")
+    >>> pairs.to_frame()
+           p_value
+    A B       0.01
+    >>> pairs.sentence()
+    'Paired t-test of 2 strategies (12 datasets): 1 of 1 pairs at or below 0.05, scenario (c).'
+    """
+
+    name: str
+    strategies: tuple[str, ...]
+    tables: Mapping[str, pd.DataFrame]
+    null: str
+    source: str
+    metric: str = ""
+    scenario: str = "(c)"
+    alternative: str = "two-sided"
+    statistic_name: str = "statistic"
+    df: float | tuple[float, ...] | None = None
+    effects: Mapping[str, str] = field(default_factory=dict)
+    confidence: float = 0.95
+    n: int = 0
+    unit: str = "datasets"
+    notes: tuple[str, ...] = ()
+    pair_notes: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_scenario(self.scenario)
+        names, known = list(self.strategies), set()
+        for key, table in self.tables.items():
+            labels = [x for x in (table.index, table.columns) if id(x) not in known]
+            known |= {id(label) for label in labels}
+            if any(list(label) != names for label in labels):
+                raise AnalysisError(f"{self.name}: table {key!r} is not labelled by {names}")
+        if "p_value" in self.tables and (self.p_values < SMALLEST_P).any(axis=None):
+            floored = self.p_values.mask(self.p_values < SMALLEST_P, SMALLEST_P)
+            object.__setattr__(self, "tables", {**self.tables, "p_value": floored})
+            object.__setattr__(self, "notes", (*self.notes, _UNDERFLOW))
+
+    @property
+    def p_values(self) -> pd.DataFrame:
+        """The p-value of every pair."""
+        return self.table("p_value")
+
+    @property
+    def statistics(self) -> pd.DataFrame:
+        """The statistic of every pair."""
+        return self.table("statistic")
+
+    def table(self, key: str) -> pd.DataFrame:
+        """Give one of the tables by name."""
+        if key not in self.tables:
+            raise AnalysisError(f"{self.name} has no table {key!r}; it has {sorted(self.tables)}")
+        return self.tables[key]
+
+    def value(self, key: str, first: str, second: str) -> float:
+        """Give one number of one of the tables."""
+        for name in (first, second):
+            if name not in self.strategies:
+                raise AnalysisError(f"{name!r} is not one of {', '.join(self.strategies)}")
+        at = self.strategies.index(first), self.strategies.index(second)
+        return float(self.table(key).to_numpy()[at])
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """All pairs, each once, in the order of the strategies."""
+        names = self.strategies
+        return [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+
+    def pair(self, first: str, second: str) -> TestResult:
+        """Give the result of one pair; differences and alternatives speak of the first."""
+        if first == second:
+            raise AnalysisError(f"a strategy is not compared with itself: {first!r}")
+
+        def get(key: str) -> float | None:
+            return self.value(key, first, second) if key in self.tables else None
+
+        note = self.pair_notes.get((first, second)) or self.pair_notes.get((second, first))
+        return TestResult(
+            **{key: getattr(self, key) for key in _SHARED},
+            strategies=(first, second),
+            statistic=get("statistic"),
+            p_value=get("p_value"),
+            probabilities={key: self.value(key, first, second) for key in self._probabilities},
+            effects=tuple(self._effect(name, get) for name in self.effects),
+            ties=int(get("ties") or 0),
+            notes=(*self.notes, *((note,) if note else ())),
+        )
+
+    @property
+    def _probabilities(self) -> list[str]:
+        ends = {name + end for name in self.effects for end in ("", " low", " high")}
+        return [key for key in self.tables if key[:2] in ("P(", "p ") and key not in ends]
+
+    def _effect(self, name: str, get: Callable[[str], float | None]) -> Estimate:
+        value, low, high = (get(name + end) for end in ("", " low", " high"))
+        return Estimate(
+            name=name,
+            value=np.nan if value is None else value,
+            low=np.nan if low is None else low,
+            high=np.nan if high is None else high,
+            confidence=self.confidence,
+            method=self.effects[name],
+            scenario=self.scenario,
+            n=self.n,
+            unit=self.unit,
+        )
+
+    def title(self) -> str:  # noqa: D102 - inherited
+        of = f"{self.name} for all pairs of {len(self.strategies)} strategies"
+        return of + (f", {self.metric}" if self.metric else "")
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give one row a pair, one column a table; tables that say nothing have none."""
+        index = pd.MultiIndex.from_tuples(self.pairs)
+        upper = np.triu_indices(len(self.strategies), 1)
+        columns = {key: table.to_numpy()[upper] for key, table in self.tables.items()}
+        told = {key: x for key, x in columns.items() if not np.isnan(x).all()}
+        return pd.DataFrame(told, index=index)
+
+    def _surest(self) -> str:
+        """Say which pair is surest, where the result is a probability: a count would be a claim."""
+        better, n = self.table(_BETTER).to_numpy(), len(self.pairs)
+        at = np.unravel_index(np.nanargmax(better), better.shape)
+        first, second = (self.strategies[i] for i in at)
+        found = f"{first} better than {second} with probability {number(better[at])}"
+        return (
+            found if n == 1 else f"surest of {n} pairs, not corrected for their number, is {found}"
+        )
+
+    def sentence(self) -> str:  # noqa: D102 - inherited
+        on = f" on {self.metric}" if self.metric else ""
+        start = f"{self.name} of {len(self.strategies)} strategies{on} ({self.n} {self.unit}): "
+        end = f", scenario {self.scenario}."
+        if "p_value" not in self.tables:
+            said = self._surest() if _BETTER in self.tables else f"{len(self.pairs)} pairs"
+            return f"{start}{said}{end}"
+        small = int((self.to_frame()["p_value"] <= 0.05).sum())
+        return f"{start}{small} of {len(self.pairs)} pairs at or below 0.05{end}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ResultTable(Shown):
+    """A table of estimates, a row for each strategy or dataset.
+
+    Attributes
+    ----------
+    name : str
+    frame : DataFrame
+        Unrounded.
+    source : str
+    metric : str
+    scenario : str, default "(c)"
+    notes : tuple of str
+    """
+
+    name: str
+    frame: pd.DataFrame
+    source: str
+    metric: str = ""
+    scenario: str = "(c)"
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_scenario(self.scenario)
+
+    def title(self) -> str:  # noqa: D102 - inherited
+        on = f" of {self.metric}" if self.metric else ""
+        return f"{self.name}{on}, scenario {self.scenario}: {SCENARIOS[self.scenario]}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the table, unrounded."""
+        return self.frame.copy()
+
+    def sentence(self) -> str:  # noqa: D102 - inherited
+        return f"{self.title()} ({len(self.frame)} rows)."

@@ -1,0 +1,1 @@
+"""Tests and estimates from the folds of one dataset: scenario (b)."""

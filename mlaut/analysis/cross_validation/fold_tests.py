@@ -1,0 +1,366 @@
+"""Two strategies compared by tests on cross-validation, on one dataset or on every dataset.
+
+Scenario (b) throughout; the numbers come from `mlaut.analysis.cross_validation.repeated_cv`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.numerics import snap
+from mlaut.analysis.common.result_types import Estimate, ResultTable, TestResult
+from mlaut.analysis.cross_validation.repeated_cv import (
+    cv_interval,
+    cv_statistic,
+    difference_table,
+    two_sided_p,
+)
+from mlaut.analysis.cross_validation.retrained_estimates import fold_table, train_ratio_of
+from mlaut.analysis.cross_validation.statistics import CV_TESTS, CvTest, find_cv_test
+from mlaut.analysis.pairwise.pairs import Pairs
+from mlaut.errors import AnalysisError
+
+if TYPE_CHECKING:
+    from mlaut.analysis.results.results import Results
+
+__all__ = ["cv_differences", "cv_test", "cv_test_datasets", "cv_test_overview"]
+
+_NULL = "the expected difference, re-trained on this dataset, is 0"
+_LIMITS = (
+    "the calibration is not universal: 10 df held the level 5 % for naive Bayes against unpruned "
+    "trees on binary data (Bouckaert 2003), and gave 16.5 % against pruned ones; "
+    "calibrate() measures it for other strategies"
+)
+_DEFAULT = "the default df take dependent test sets for independent: p is too small"
+_FIVE_BY_TWO = (
+    "it rejected 7.3 % at level 5 % for naive Bayes against unpruned trees where neither is better "
+    "(docs/measured-levels.md)"
+)
+_GIVEN = (
+    "the degrees of freedom were given: they hold the level for strategies, datasets and a scheme "
+    "like those that they were measured on"
+)
+
+
+@checked
+def cv_test(
+    differences: ArrayLike,
+    test: str = "use all data",
+    df: float | str = "calibrated",
+    strategies: Sequence[str] = ("A", "B"),
+    metric: str = "",
+    test_to_train: float | None = None,
+) -> TestResult:
+    """Compare two strategies on one dataset by one of the tests of `CV_TESTS`.
+
+    Scenario (b), two-sided. The null hypothesis is that the expected difference of the two, trained
+    again on this source, is 0.
+
+    Parameters
+    ----------
+    differences : array_like of float, shape (folds, runs), (folds,), or (splits,) for resampling
+        Loss of the first strategy minus loss of the second on each test set.
+    test : str, default "use all data"
+        A key of `CV_TESTS`; Bouckaert recommends the default, with 10 folds x 10 runs.
+    df : {"calibrated", "default"} or float, default "calibrated"
+        See `cv_statistic`.
+    strategies : pair of str
+    metric : str
+    test_to_train : float, optional
+        Ratio of test to training rows; needed for corrected resampling.
+
+    Returns
+    -------
+    TestResult
+        The effect is the mean difference with its corrected interval (`cv_interval`). The notes say
+        what the calibration does not promise.
+
+    Raises
+    ------
+    AnalysisError
+        As `cv_statistic`.
+
+    Examples
+    --------
+    The ten folds of "Comparing Learning Algorithms", example 2:
+
+    >>> a = [0.305, 0.322, 0.207, 0.206, 0.31, 0.41, 0.277, 0.26, 0.215, 0.26]
+    >>> b = [0.224, 0.145, 0.224, 0.196, 0.207, 0.204, 0.221, 0.194, 0.162, 0.35]
+    >>> d = [x - y for x, y in zip(a, b)]
+    >>> naive = cv_test(d, "k-fold", df="default")
+    >>> round(naive.statistic, 4), naive.df, round(naive.p_value, 4)
+    (2.3444, 9.0, 0.0437)
+    >>> round(cv_test(d, "corrected repeated k-fold").p_value, 4)
+    0.1411
+    """
+    row = find_cv_test(test)
+    x = difference_table(differences, row)
+    if x.ndim != 2:
+        raise AnalysisError(f"one table of differences is expected, not shape {x.shape}")
+    first, second = strategies
+    given = x[:, 0] if row.resampling else x
+    statistic, used = cv_statistic(given, test, df, test_to_train)
+    return TestResult(
+        name=f"{test[:1].upper()}{test[1:]} test",
+        strategies=(first, second),
+        metric=metric,
+        null=_NULL,
+        source=row.source,
+        scenario="(b)",
+        statistic=float(statistic),
+        statistic_name="F" if row.null == "F" else "Z" if row.calibrated else "t",
+        df=(10.0, used) if row.null == "F" else used,
+        p_value=float(two_sided_p(row, statistic, used)),
+        effects=(_mean_difference(x, row, test_to_train),),
+        n=x.size,
+        unit="test sets",
+        ties=int((x == 0).sum()),
+        notes=tuple(_notes(row, df, x, float(statistic))),
+    )
+
+
+def _mean_difference(x: np.ndarray, test: CvTest, test_to_train: float | None) -> Estimate:
+    if test.resampling and test_to_train is None:  # the interval would not be known
+        return Estimate(name="mean difference", value=float(x.mean()), scenario="(b)", n=x.size)
+    mean, error, low, high = (float(v) for v in cv_interval(x, test_to_train=test_to_train))
+    return Estimate(
+        name="mean difference",
+        value=mean,
+        standard_error=error,
+        low=low,
+        high=high,
+        method="t, variance corrected after Nadeau & Bengio (approximate)",
+        scenario="(b)",
+        n=x.size,
+        unit="test sets",
+    )
+
+
+def _limits(test: CvTest, df: float | str) -> list[str]:
+    """Say what the degrees of freedom do not promise."""
+    if test.name.startswith("5x2cv"):
+        return [_FIVE_BY_TWO]
+    if not isinstance(df, str):
+        return [_GIVEN]
+    return [{"calibrated": _LIMITS, "default": _DEFAULT}[df]] if test.calibrated else []
+
+
+def _elsewhere(test: CvTest, df: float | str, schemes: set[tuple[int, ...]]) -> list[str]:
+    """Say which schemes the degrees of freedom are used for without having been measured there."""
+    if df != "calibrated" or not test.calibrated or test.resampling:
+        return []
+    used = ", ".join(f"{folds} x {runs}" for folds, runs in sorted(schemes - {(10, 10)}))
+    return [f"measured with 10 folds x 10 runs, and used for {used}"] if used else []
+
+
+def _notes(test: CvTest, df: float | str, x: np.ndarray, statistic: float) -> list[str]:
+    notes = []
+    if test.name == "k-fold" and x.shape[1] > 1:
+        notes.append(f"only the first of {x.shape[1]} runs is used")
+    notes += [*_limits(test, df), *_elsewhere(test, df, {x.shape})]
+    if not test.calibratable:
+        notes.append("this test is known to be wrong in ways that no df can put right")
+    if np.isinf(statistic):
+        notes.append("the differences do not vary: p is only the limit for a variance of 0")
+    return notes
+
+
+@checked
+def cv_test_overview(
+    differences: ArrayLike,
+    df: float | str = "calibrated",
+    strategies: Sequence[str] = ("A", "B"),
+    metric: str = "",
+) -> ResultTable:
+    """All of Bouckaert's tests on a repeated cross-validation of two strategies, side by side.
+
+    Scenario (b). They share their null hypothesis; see `cv_test`.
+
+    Parameters
+    ----------
+    differences : array_like of float, shape (folds, runs)
+    df : {"calibrated", "default"} or float, default "calibrated"
+        Tests that cannot be calibrated have their default ones in place of calibrated ones.
+    strategies : pair of str
+    metric : str
+
+    Returns
+    -------
+    ResultTable
+        One row a test: statistic, df, p-value, and whether it can be calibrated.
+
+    Examples
+    --------
+    >>> x = [[0.10, 0.02, 0.06], [0.00, 0.08, 0.04], [0.06, -0.02, 0.10], [0.04, 0.08, -0.01]]
+    >>> cv_test_overview(x, df="default").frame["p_value"].round(4).head(3).to_dict()
+    {'k-fold': 0.0957, 'use all data': 0.0028, 'folds': 0.0043}
+    """
+    first, second = strategies
+    rows = {}
+    for test in CV_TESTS.values():
+        if test.resampling or test.name.startswith("5x2cv"):
+            continue
+        choice = "default" if df == "calibrated" and not test.calibratable else df
+        statistic, used = cv_statistic(differences, test.name, choice)
+        p = float(two_sided_p(test, statistic, used))
+        rows[test.name] = (float(statistic), used, p, test.calibratable)
+    columns = ["statistic", "df", "p_value", "calibratable"]
+    return ResultTable(
+        name=f"Tests of {first} against {second} on repeated cross-validation",
+        frame=pd.DataFrame.from_dict(rows, orient="index", columns=columns),
+        source="Bouckaert 2003",
+        metric=metric,
+        scenario="(b)",
+        notes=tuple(_limits(CV_TESTS["use all data"], df)),
+    )
+
+
+@checked
+def cv_test_datasets(
+    results: Results, *, test: str = "use all data", df: float | str = "calibrated"
+) -> ResultTable:
+    """Compare all pairs of strategies on every dataset of a study by a test on cross-validation.
+
+    Scenario (b): each dataset on its own; see `cv_test` for the null hypothesis.
+
+    Parameters
+    ----------
+    results : Results
+        With folds, and repeats where the test needs them.
+    test, df
+        As in `cv_statistic`; the ratio of test to training rows is that of the study.
+
+    Returns
+    -------
+    ResultTable
+        One row a dataset and pair: mean difference of the losses (first minus second) with its
+        interval, statistic, df and p-value. Nothing is corrected for the number of rows.
+
+    Raises
+    ------
+    MissingCellsError
+        Cells are missing.
+    AnalysisError
+        A dataset has too few folds or repeats for the test.
+
+    Examples
+    --------
+    >>> from mlaut.analysis.results.results import Results
+    >>> folds = pd.MultiIndex.from_product([["iris"], range(2), range(3)])
+    >>> losses = pd.DataFrame({"A": [1, 2, 3, 1, 2, 3.5], "B": [2, 2, 5, 3, 1, 4]}, index=folds)
+    >>> table = cv_test_datasets(Results.from_table(losses, greater_is_better=False))
+    >>> table.frame["mean difference"].round(3).to_dict()
+    {('iris', 'A', 'B'): -0.75}
+    """
+    results.complete(strategies=2)
+    row = find_cv_test(test)
+    pairs = Pairs.of(results.strategies)
+    parts, schemes = {}, set()
+    for place, dataset in enumerate(results.datasets):
+        x = dataset_differences(results, place, pairs)
+        schemes.add(x.shape[1:])
+        ratio = train_ratio_of(results, place)
+        try:
+            parts[dataset] = _dataset_rows(x, row, df, ratio, pairs, results.metric.span)
+        except AnalysisError as error:
+            raise AnalysisError(f"dataset {dataset!r}: {error}") from None
+    return ResultTable(
+        name=f"{test[:1].upper()}{test[1:]} test on each dataset",
+        frame=pd.concat(parts, names=["dataset", "first", "second"]),
+        source=row.source,
+        metric=results.metric.loss_name,
+        scenario="(b)",
+        notes=(*results.notes_text(), *_limits(row, df), *_elsewhere(row, df, schemes)),
+    )
+
+
+@checked
+def cv_differences(
+    results: Results, first: str | None = None, second: str | None = None
+) -> np.ndarray:
+    """Give the differences of two strategies on every test set of every dataset.
+
+    Parameters
+    ----------
+    results : Results
+        With folds or random splits, repeated or not; as many on each dataset.
+    first, second : str, optional
+        Default the only two strategies.
+
+    Returns
+    -------
+    ndarray of float, shape (datasets, folds, runs), or (datasets, splits) for random splits
+        Loss of the first minus loss of the second, for `calibrate`, `rejection_rates` and
+        `cv_p_values`.
+
+    Raises
+    ------
+    MissingCellsError
+        Cells are missing.
+    AnalysisError
+        There are not two strategies, or datasets differ in their numbers of test sets.
+
+    Examples
+    --------
+    >>> from mlaut.analysis.results.results import Results
+    >>> folds = pd.MultiIndex.from_product([["iris", "wine"], range(5), range(2)])
+    >>> losses = pd.DataFrame({"A": np.arange(20.0), "B": np.arange(20.0) + 1}, index=folds)
+    >>> cv_differences(Results.from_table(losses, greater_is_better=False)).shape
+    (2, 2, 5)
+    """
+    if first is not None or second is not None:
+        results = results.select(strategies=[str(first), str(second)])
+    if len(results.strategies) != 2:
+        raise AnalysisError(
+            f"differences are those of two strategies, and there are {len(results.strategies)}: "
+            "give first and second"
+        )
+    results.complete(strategies=2)
+    pairs = Pairs.of(results.strategies)
+    tables = [dataset_differences(results, at, pairs)[0] for at in range(len(results.datasets))]
+    shapes = {table.shape for table in tables}
+    if len(shapes) > 1:
+        raise AnalysisError(
+            f"datasets differ in their folds and runs ({', '.join(map(str, sorted(shapes)))}): "
+            "choose those that are alike with Results.select"
+        )
+    x = np.array(tables)
+    return x[:, 0] if x.shape[1] == 1 else x
+
+
+def dataset_differences(results: Results, place: int, pairs: Pairs) -> np.ndarray:
+    """Give the differences of all pairs on one dataset, shape (pairs, folds, repeats)."""
+    losses = fold_table(results.cell_losses[place], results, place)
+    a, b = losses[pairs.first], losses[pairs.second]
+    flat = (len(a), -1)
+    size = np.maximum(np.abs(a), np.abs(b)).reshape(flat)
+    return snap((a - b).reshape(flat).T, size.T).T.reshape(a.shape)
+
+
+def pair_index(pairs: Pairs) -> pd.MultiIndex:
+    """Label rows with the two strategies of each pair."""
+    labels = np.array(pairs.strategies, dtype=object)
+    return pd.MultiIndex.from_arrays([labels[pairs.first], labels[pairs.second]])
+
+
+def _dataset_rows(
+    x: np.ndarray,
+    test: CvTest,
+    df: float | str,
+    ratio: float | None,
+    pairs: Pairs,
+    span: float,
+) -> pd.DataFrame:
+    if test.resampling:
+        x = x.reshape(len(x), -1, 1)
+    statistic, used = cv_statistic(x[..., 0] if test.resampling else x, test.name, df, ratio)
+    mean, _, low, high = cv_interval(x, test_to_train=ratio, span=span)
+    columns = {"mean difference": mean, "low": low, "high": high, "statistic": statistic}
+    columns |= {"df": np.full(len(x), used), "p_value": two_sided_p(test, statistic, used)}
+    return pd.DataFrame(columns, index=pair_index(pairs))

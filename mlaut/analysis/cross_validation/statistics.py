@@ -1,0 +1,211 @@
+"""The statistics of Bouckaert's thirteen tests (2003) and of three others, for many tables at once.
+
+A table holds the differences of two strategies on the test sets of a (repeated) cross-validation,
+shape (folds, runs), or of random splits, shape (splits, 1). Any number of tables can come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+import numpy as np
+
+from mlaut.analysis.common.numerics import RELATIVE_NOISE
+from mlaut.errors import AnalysisError
+
+__all__ = ["CV_TESTS", "CvTest", "find_cv_test", "variance"]
+
+Statistic = Callable[[np.ndarray, float, float], np.ndarray]
+Grouping = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class CvTest:
+    """One test on the differences of two strategies.
+
+    Attributes
+    ----------
+    name : str
+    statistic : callable
+        From differences (..., folds, runs), the degrees of freedom, and the ratio of test to
+        training rows, to the statistic, shape (...).
+    units : str
+        What theory takes for independent: ``"folds"``, ``"runs"``, ``"all"``, or ``"two of each
+        run"`` (of 5x2cv). The default degrees of freedom are one less than there are of it; two
+        folds give one for each run.
+    source : str
+    calibrated : mapping of int to float
+        Degrees of freedom at which the test was measured to hold the level 5 %, by the number of
+        runs of 10 folds (or of splits) that they were measured with.
+    calibratable : bool
+        False where the right degrees of freedom were measured to be erratic, 1 to 3: something
+        else is wrong with the test.
+    resampling : bool
+        Whether the differences come from random splits.
+    null : str
+        Distribution of the statistic under the null hypothesis: ``"t"`` or ``"F"``.
+    """
+
+    name: str
+    statistic: Statistic
+    units: str
+    source: str = "Bouckaert 2003, Table 1"
+    calibrated: Mapping[int, float] = field(default_factory=dict)
+    calibratable: bool = True
+    resampling: bool = False
+    null: str = "t"
+
+    def default_df(self, folds: int, runs: int) -> float:
+        """Degrees of freedom if the units were independent."""
+        units = {"folds": folds, "runs": runs, "all": folds * runs, "two of each run": runs + 1}
+        return units[self.units] - 1.0
+
+
+def variance(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    """Variance with divisor n - 1; exactly 0 for numbers that are equal but for rounding."""
+    spread = x.max(axis=axis) - x.min(axis=axis)
+    same = spread <= RELATIVE_NOISE * np.abs(x).max(axis=axis)
+    return np.where(same, 0.0, x.var(axis=axis, ddof=1))
+
+
+def _ratio(mean: np.ndarray, of_variance: np.ndarray) -> np.ndarray:
+    """``mean / sqrt(variance)``: 0 where the mean is 0, infinite where only the variance is."""
+    sure = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
+    return np.divide(mean, np.sqrt(of_variance), out=sure, where=of_variance > 0)
+
+
+def _flat(x: np.ndarray) -> np.ndarray:
+    return x.reshape(*x.shape[:-2], -1)
+
+
+def _all(x: np.ndarray, df: float, _: float) -> np.ndarray:
+    return _ratio(_flat(x).mean(axis=-1), variance(_flat(x))) * np.sqrt(df + 1)
+
+
+def _first_run(x: np.ndarray, df: float, _: float) -> np.ndarray:
+    return _ratio(x[..., 0].mean(axis=-1), variance(x[..., 0])) * np.sqrt(df + 1)
+
+
+def _corrected(x: np.ndarray, df: float, ratio: float) -> np.ndarray:
+    return _ratio(_flat(x).mean(axis=-1), variance(_flat(x)) * (1 / (df + 1) + ratio))
+
+
+def _corrected_repeated(x: np.ndarray, _: float, ratio: float) -> np.ndarray:
+    return _corrected(x, x.shape[-1] * x.shape[-2] - 1, ratio)
+
+
+# Nine tests look at the table in groups, shape (..., groups, members).
+
+
+def _by_run(x: np.ndarray) -> np.ndarray:
+    """Give the folds of each run."""
+    return np.swapaxes(x, -1, -2)
+
+
+def _by_fold(x: np.ndarray) -> np.ndarray:
+    """Give the runs of each fold."""
+    return x
+
+
+def _by_sorted_fold(x: np.ndarray) -> np.ndarray:
+    """Give the runs of the smallest fold, of the second smallest, and so on."""
+    return np.sort(x, axis=-2)
+
+
+def _of_means(groups: Grouping) -> Statistic:
+    def statistic(x: np.ndarray, df: float, _: float) -> np.ndarray:
+        means = groups(x).mean(axis=-1)
+        return _ratio(means.mean(axis=-1), variance(means)) * np.sqrt(df + 1)
+
+    return statistic
+
+
+def _of_averaged_variance(groups: Grouping) -> Statistic:
+    def statistic(x: np.ndarray, df: float, _: float) -> np.ndarray:
+        within = variance(groups(x)).mean(axis=-1)
+        return _ratio(x.mean(axis=(-1, -2)), within) * np.sqrt(df + 1)
+
+    return statistic
+
+
+def _of_averaged_t(groups: Grouping) -> Statistic:
+    """Average mean / sd over the groups.
+
+    A group without variance counts as 0 where its mean is 0 and is left out otherwise; where all
+    are left out, the statistic is infinite.
+    """
+
+    def statistic(x: np.ndarray, df: float, _: float) -> np.ndarray:
+        means = groups(x).mean(axis=-1)
+        ratios = _ratio(means, variance(groups(x)))
+        kept = np.isfinite(ratios)
+        total = np.where(kept, ratios, 0.0).sum(axis=-1)
+        none_left = _ratio(means.mean(axis=-1), np.zeros(means.shape[:-1]))
+        averaged = np.divide(total, kept.sum(axis=-1), out=none_left, where=kept.any(axis=-1))
+        return averaged * np.sqrt(df + 1)
+
+    return statistic
+
+
+def _five_by_two_t(x: np.ndarray, _: float, __: float) -> np.ndarray:
+    """First difference of all over the root of the mean variance of the five runs."""
+    return _ratio(x[..., 0, 0], variance(x, -2).mean(axis=-1))
+
+
+def _five_by_two_f(x: np.ndarray, _: float, __: float) -> np.ndarray:
+    """Sum of the ten squares over twice the sum of the five variances."""
+    within = 2 * variance(x, -2).sum(axis=-1)
+    return _ratio((x**2).sum(axis=(-1, -2)), within**2)
+
+
+_RUNS = 10  # of 10 folds: what the calibrated degrees of freedom were measured with
+
+_TESTS = (
+    CvTest("resampling", _all, "all", calibrated={10: 5, 100: 11}, resampling=True),
+    CvTest(
+        "corrected resampling",
+        _corrected,
+        "all",
+        source="Bouckaert 2003, Table 1; Nadeau & Bengio 2003",
+        calibrated={10: 10, 100: 99},
+        resampling=True,
+    ),
+    CvTest("k-fold", _first_run, "folds", calibrated={_RUNS: 6}),
+    CvTest("use all data", _all, "all", calibrated={_RUNS: 10}),
+    CvTest("folds", _of_means(_by_run), "runs", calibratable=False),
+    CvTest("folds, averaged var", _of_averaged_variance(_by_run), "folds", calibrated={_RUNS: 11}),
+    CvTest("folds, averaged T", _of_averaged_t(_by_run), "folds", calibrated={_RUNS: 9}),
+    CvTest("runs", _of_means(_by_fold), "folds", calibratable=False),
+    CvTest("runs, averaged var", _of_averaged_variance(_by_fold), "runs", calibrated={_RUNS: 10}),
+    CvTest("runs, averaged T", _of_averaged_t(_by_fold), "runs", calibrated={_RUNS: 9}),
+    CvTest("sorted runs", _of_means(_by_sorted_fold), "folds", calibrated={_RUNS: 10}),
+    CvTest(
+        "sorted runs, averaged var",
+        _of_averaged_variance(_by_sorted_fold),
+        "runs",
+        calibratable=False,
+    ),
+    CvTest("sorted runs, averaged T", _of_averaged_t(_by_sorted_fold), "runs", calibratable=False),
+    CvTest(
+        "corrected repeated k-fold",
+        _corrected_repeated,
+        "all",
+        source="Nadeau & Bengio 2003; Bouckaert & Frank 2004",
+    ),
+    CvTest("5x2cv t", _five_by_two_t, "two of each run", source="Dietterich 1998"),
+    CvTest("5x2cv F", _five_by_two_f, "two of each run", source="Alpaydin 1999", null="F"),
+)
+
+CV_TESTS: dict[str, CvTest] = {test.name: test for test in _TESTS}
+"""The tests by name."""
+
+
+def find_cv_test(name: str) -> CvTest:
+    """Give a test of `CV_TESTS`, or say which name is nearest."""
+    if name not in CV_TESTS:
+        near = get_close_matches(name, CV_TESTS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(CV_TESTS)}"
+        raise AnalysisError(f"test {name!r} is not known; {hint}")
+    return CV_TESTS[name]

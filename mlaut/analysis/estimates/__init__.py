@@ -1,0 +1,1 @@
+"""Mean losses with intervals."""

@@ -1,0 +1,401 @@
+"""Estimates with standard errors and intervals; each says its scenario."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.numerics import bounded_ends, wilson
+from mlaut.analysis.common.result_types import ResultTable
+from mlaut.analysis.results.results import Results
+from mlaut.errors import AnalysisError, MissingCellsError
+
+__all__ = ["dataset_estimates", "mean_estimates"]
+
+_OF_SHARES = ("wilson", "jeffreys", "uniform")
+_PRIOR = {"jeffreys": 0.5, "uniform": 1.0}
+FEW_DATASETS, FEW_FOR_T, FEW_ERRORS = 30, 10, 5
+_OF_FEW = (
+    "an interval on {n} datasets is right for normal losses, and too narrow for very skewed ones"
+)
+METHODS = ("bounded", "normal", "t")
+
+
+class _Interval(NamedTuple):
+    value: np.ndarray
+    standard_error: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@checked
+def dataset_estimates(
+    results: Results,
+    *,
+    method: str = "bounded",
+    confidence: float = 0.95,
+    as_scores: bool = False,
+    seed: int = 0,
+) -> ResultTable:
+    """Estimate the loss of each fitted strategy on each dataset: scenario (a).
+
+    Parameters
+    ----------
+    results : Results
+        A strategy with a missing cell on a dataset has no estimate there; not so for the bootstrap.
+    method : str, default "bounded"
+        ``"bounded"`` stays within the range of the metric: of zeros and ones (accuracy) it is
+        Wilson's interval (``"wilson"``), of other losses Student's t as in `mean_estimates`.
+        ``"normal"`` is the paper's, and ``"t"`` Student's, poor for few test points or few errors;
+        both end where the range does. ``"jeffreys"`` and ``"uniform"`` take the Beta posterior with
+        that prior, for zeros and ones. ``"bootstrap"`` draws test points with replacement; it
+        serves aggregates too, which have no other interval in this scenario.
+    confidence : float, default 0.95
+    as_scores : bool, default False
+        Give scores as the metric defines them, in place of losses.
+    seed : int, default 0
+        Of the bootstrap.
+
+    Returns
+    -------
+    ResultTable
+        Rows by dataset and strategy: value, standard_error, low, high, n_test (test points of one
+        repeat).
+
+    Notes
+    -----
+    The estimate of Table 3, row 1, of MLaut 2019: standard error ``sqrt(v / M)``, v the variance of
+    the point losses with divisor M - 1. Its central limit theorem is in M, the test points. For the
+    Beta posterior see Lacoste et al. 2012, section 3.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"tree": [0.96]}, index=["iris"])
+    >>> results = Results.from_table(table, metric="accuracy", n_test=50)
+    >>> dataset_estimates(results).frame.round(4)
+                      value  standard_error    low    high  n_test
+    dataset strategy
+    iris    tree       0.04           0.028  0.011  0.1346      50
+    """
+    if method == "bounded" and results.metric.zero_one:
+        method = "wilson"
+    notes = list(results.notes_text())
+    if method == "bootstrap":
+        from mlaut.analysis.estimates.bootstrap import bootstrap_datasets
+
+        results.complete()
+        interval = _Interval(*bootstrap_datasets(results, confidence, seed))
+        n_test = _test_points(results)
+    else:
+        interval, n_test = _of_datasets(results, method, confidence)
+    if method not in _OF_SHARES:
+        notes += _too_narrow(interval, n_test, results.metric.zero_one)
+    frame = pd.DataFrame(
+        {
+            key: part.ravel()
+            for key, part in _turned(interval, results, as_scores)._asdict().items()
+        },
+        index=pd.MultiIndex.from_product(
+            [results.datasets, results.strategies], names=["dataset", "strategy"]
+        ),
+    )
+    frame["n_test"] = np.repeat(n_test, len(results.strategies))
+    return _table("Estimates by dataset", frame, results, "(a)", method, as_scores, notes)
+
+
+def _too_narrow(interval: _Interval, n_test: np.ndarray, zero_one: bool) -> list[str]:
+    """Say how many intervals of means of test points are too narrow, and why."""
+    notes = []
+    instead = ": choose 'wilson' or 'jeffreys'" if zero_one else ""
+    points = int(((interval.standard_error == 0) & _alike(interval)).sum())
+    if points:
+        notes.append(
+            f"{points} estimates have no variation among their test points, so their interval is a "
+            f"single point, which is too narrow{instead}"
+        )
+    errors = np.minimum(interval.value, 1 - interval.value) * n_test[:, None]
+    few = int(((errors < FEW_ERRORS) & (interval.standard_error > 0)).sum()) if zero_one else 0
+    if few:
+        notes.append(
+            f"{few} estimates rest on fewer than {FEW_ERRORS} errors, or on fewer right answers, "
+            f"where this interval is too narrow{instead}"
+        )
+    return notes
+
+
+def _test_points(results: Results) -> np.ndarray:
+    """Give the test points of one repeat of each dataset."""
+    if results.n_test is None:
+        raise AnalysisError("the numbers of test points are not known: give n_test")
+    repeats = (results.n_test > 0).any(axis=2).sum(axis=1)
+    return (results.n_test.sum(axis=(1, 2)) / repeats).round().astype(int)
+
+
+def _of_datasets(results: Results, method: str, confidence: float) -> tuple[_Interval, np.ndarray]:
+    error = results.standard_errors.to_numpy()
+    value = results.losses.to_numpy()
+    n_test = _test_points(results)
+    n = n_test[:, None]
+    if method in METHODS:
+        folds = results.expected.any(axis=1).sum(axis=1)[:, None]
+        return _about(results, value, error, method, n - folds, confidence, n), n_test
+    if method not in _OF_SHARES:
+        raise _unknown(method, (*METHODS, *_OF_SHARES, "bootstrap"))
+    if not results.metric.zero_one:
+        raise AnalysisError(
+            f"{method!r} is for metrics whose point losses are 0 or 1, and {results.metric.name} "
+            "is not one: choose 't' or 'bootstrap'"
+        )
+    if method == "wilson":
+        return _Interval(value, error, *wilson(value, n, confidence)), n_test
+    return _Interval(value, error, *_beta(value, n, _PRIOR[method], confidence)), n_test
+
+
+def _beta(
+    share: np.ndarray, n: np.ndarray, prior: float, confidence: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give the central interval of the Beta posterior, with its end at 0 or 1 for 0 or n errors."""
+    from scipy.special import betaincinv
+
+    tail = (1 - confidence) / 2
+    a, b = share * n + prior, (1 - share) * n + prior
+    low = np.where(share <= 0, 0.0, betaincinv(a, b, tail))
+    return low, np.where(share >= 1, 1.0, betaincinv(a, b, 1 - tail))
+
+
+@checked
+def mean_estimates(
+    results: Results,
+    *,
+    scenario: str = "(c)",
+    method: str = "bounded",
+    confidence: float = 0.95,
+    as_scores: bool = False,
+    seed: int = 0,
+) -> ResultTable:
+    """Estimate the mean loss of each strategy over datasets: scenario (c) or (a).
+
+    Parameters
+    ----------
+    results : Results
+    scenario : {"(c)", "(a)"}, default "(c)"
+        ``"(c)"``: trained anew on a new dataset of the same kind. ``"(a)"``: the fitted models used
+        again on these datasets; not for aggregates, except by the bootstrap.
+    method : {"bounded", "t", "normal", "bootstrap"}, default "bounded"
+        ``"bounded"`` is Student's t, and within the range of the metric: see the notes. ``"t"`` is
+        right for normal losses, ``"normal"`` is the paper's, and with few datasets too narrow for
+        scenario (c); both end where the range does. ``"bootstrap"`` (bias-corrected and
+        accelerated) draws datasets with replacement for (c), and test points within each dataset
+        for (a).
+    confidence : float, default 0.95
+    as_scores : bool, default False
+        Give scores as the metric defines them, in place of losses.
+    seed : int, default 0
+        Of the bootstrap.
+
+    Returns
+    -------
+    ResultTable
+        A row a strategy: value, standard_error, low, high.
+
+    Notes
+    -----
+    MLaut 2019, Table 3, rows 2 and 3, and Table 4. Standard error for (a): ``sqrt(sum v_k / M_k) /
+    N``; for (c): ``sqrt(sum (e_k - e)^2 / (N (N - 1)))``. The estimate is the same for both. For
+    scenario (b) see `mlaut.analysis.retrained_estimates`.
+
+    An interval that ends where the range of the metric ends loses no coverage, since the truth is
+    within that range too. The bounded interval does more. It takes the standard error of a mean m
+    to be proportional to the root of ``(m - lower) (upper - m)``, as that of a share is, or of the
+    distance from the only end; then it holds each m that the estimate does not refute (a score
+    interval). Where losses are skewed, as near an end they are, it covers more than Student's
+    interval: docs/measured-levels.md has both. Without bounds it is Student's interval.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"tree": [0.25, 0.4, 1 / 6]})
+    >>> results = Results.from_table(table, metric="error", n_test=[4, 5, 6])
+    >>> mean_estimates(results, method="normal").frame.round(6)
+                 value  standard_error      low      high
+    strategy
+    tree      0.272222        0.068268  0.13842  0.406025
+    >>> mean_estimates(results).frame.round(6)
+                 value  standard_error       low      high
+    strategy
+    tree      0.272222        0.068268  0.086611  0.596038
+    """
+    if scenario not in ("(a)", "(c)"):
+        raise AnalysisError(
+            f"scenario {scenario!r} is not one of '(a)', '(c)'; for '(b)' see "
+            "mlaut.analysis.retrained_estimates"
+        )
+    if method not in (*METHODS, "bootstrap"):
+        raise _unknown(method, (*METHODS, "bootstrap"))
+    results.complete(datasets=2 if scenario == "(c)" else 1)
+    if method == "bootstrap":
+        from mlaut.analysis.estimates.bootstrap import bootstrap_means
+
+        interval = _Interval(*bootstrap_means(results, scenario, confidence, seed))
+    else:
+        estimate = _mean_of_unseen if scenario == "(c)" else _mean_of_seen
+        interval = estimate(results, method, confidence)
+    notes = [
+        *results.notes_text(),
+        *results.notes_on_means(),
+        *_of_few(interval, scenario, method, len(results.datasets)),
+    ]
+    frame = pd.DataFrame(
+        _turned(interval, results, as_scores)._asdict(),
+        index=pd.Index(results.strategies, name="strategy"),
+    )
+    return _table("Mean over datasets", frame, results, scenario, method, as_scores, notes)
+
+
+def _of_few(interval: _Interval, scenario: str, method: str, n: int) -> list[str]:
+    """Say which intervals of means over datasets are too narrow, and why."""
+    notes = []
+    points = int(((interval.standard_error == 0) & _alike(interval)).sum())
+    if points:
+        notes.append(
+            f"{points} estimates have no variation at all, so their interval is a single point, "
+            "which is too narrow"
+        )
+    if scenario == "(c)" and method == "normal" and n < FEW_DATASETS:
+        notes.append(too_few_for_normal(n))
+    elif scenario == "(c)" and method == "bootstrap" and n < FEW_DATASETS:
+        notes.append(f"a bootstrap of {n} datasets is too narrow: choose method='bounded'")
+    elif scenario == "(c)" and n < FEW_FOR_T:
+        notes.append(_OF_FEW.format(n=n))
+    return notes
+
+
+def _alike(interval: _Interval) -> np.ndarray:
+    """Whether both ends of each interval are the same but for rounding."""
+    return np.isclose(interval.low, interval.high, rtol=1e-12, atol=0)
+
+
+def _about(
+    results: Results,
+    value: np.ndarray,
+    error: np.ndarray,
+    method: str,
+    df: ArrayLike,
+    confidence: float,
+    n: ArrayLike,
+) -> _Interval:
+    """Give the interval of mean losses; ``n`` counts what each is a mean of."""
+    bounds = results.metric.loss_bounds
+    return _Interval(value, error, *mean_ends(value, error, method, df, confidence, bounds, n))
+
+
+def mean_ends(
+    value: np.ndarray,
+    error: np.ndarray,
+    method: str,
+    df: ArrayLike,
+    confidence: float,
+    bounds: tuple[float, float],
+    n: ArrayLike,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give the ends of the interval of a mean, within the range of what it is a mean of.
+
+    Parameters
+    ----------
+    value, error : ndarray of the same shape
+        Means and their standard errors.
+    method : {"bounded", "normal", "t"}
+    df : array_like
+        Degrees of freedom of the errors, for all but ``"normal"``.
+    confidence : float
+    bounds : (float, float)
+    n : array_like
+        How many independent values the variance of zeros and ones would be divided by; it counts
+        where all values are at the same end of the range.
+    """
+    quantile = upper_point(method, df, confidence)
+    half = quantile * error
+    if method == "bounded":
+        return bounded_ends(value, half, bounds, quantile**2 / np.asarray(n, dtype=float))
+    return np.clip(value - half, *bounds), np.clip(value + half, *bounds)
+
+
+def _mean_of_unseen(results: Results, method: str, confidence: float) -> _Interval:
+    losses = results.losses.to_numpy()
+    n = len(losses)
+    value, error = losses.mean(axis=0), losses.std(axis=0, ddof=1) / np.sqrt(n)
+    # the same loss everywhere: its mean differs from it by rounding, which is no variation
+    error = np.where(losses.max(axis=0) == losses.min(axis=0), 0.0, error)
+    value = np.where(error == 0, losses[0], value)
+    return _about(results, value, error, method, n - 1, confidence, n)
+
+
+def _mean_of_seen(results: Results, method: str, confidence: float) -> _Interval:
+    losses, errors = results.losses.to_numpy(), results.standard_errors.to_numpy()
+    if np.isnan(errors).any():
+        raise MissingCellsError(
+            "some cells have no variance of point losses (they were filled in, or have one test "
+            "point), so scenario (a) has no standard error: leave their datasets out"
+        )
+    n = len(losses)
+    value, error = losses.mean(axis=0), np.sqrt(np.square(errors).sum(axis=0)) / n
+    # Welch and Satterthwaite's degrees of freedom of a sum of variances
+    within = np.maximum(_test_points(results)[:, None] - 1, 1)
+    fourth = (errors**4 / within).sum(axis=0)
+    df = np.square(np.square(errors).sum(axis=0)) / np.where(fourth > 0, fourth, 1.0)
+    test_sets = n**2 / (1 / _test_points(results)).sum()
+    return _about(results, value, error, method, np.maximum(df, 1.0), confidence, test_sets)
+
+
+def upper_point(method: str, df: ArrayLike, confidence: float) -> np.ndarray:
+    """Give the upper point of the normal or of Student's t."""
+    from scipy.special import ndtri, stdtrit
+
+    if method not in METHODS:
+        raise _unknown(method, METHODS)
+    level = 0.5 + confidence / 2
+    df = np.maximum(np.asarray(df, dtype=float), 1)
+    return ndtri(np.full_like(df, level)) if method == "normal" else stdtrit(df, level)
+
+
+def too_few_for_normal(n: int) -> str:
+    """Say where a normal interval over datasets misses its confidence."""
+    return f"a normal interval on {n} datasets is too narrow: choose method='bounded'"
+
+
+def _turned(interval: _Interval, results: Results, as_scores: bool) -> _Interval:
+    """Give losses, or scores with the ends of the interval the right way round."""
+    if not as_scores or not results.metric.greater_is_better:
+        return interval
+    turn = results.metric.loss  # its own inverse
+    value, low, high = turn(interval.value), turn(interval.high), turn(interval.low)
+    return _Interval(value, interval.standard_error, low, high)
+
+
+def _table(
+    name: str,
+    frame: pd.DataFrame,
+    results: Results,
+    scenario: str,
+    method: str,
+    as_scores: bool,
+    notes: list[str],
+) -> ResultTable:
+    kind = "3" if results.metric.average else "4"
+    if method == "bounded" and not np.isfinite(results.metric.bounds).any():
+        method = "t"
+    return ResultTable(
+        name=f"{name} ({method} intervals)",
+        frame=frame,
+        source=f"MLaut 2019, Table {kind}",
+        metric=results.metric.name if as_scores else results.metric.loss_name,
+        scenario=scenario,
+        notes=tuple(notes),
+    )
+
+
+def _unknown(method: str, known: tuple[str, ...]) -> AnalysisError:
+    return AnalysisError(f"method {method!r} is not known; one of {', '.join(map(repr, known))}")

@@ -1,0 +1,1 @@
+"""Frequentist tests over datasets."""

@@ -1,0 +1,130 @@
+"""McNemar's test of two fitted classifiers on the test points of one dataset: scenario (a)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mlaut.analysis.common.arguments import checked, position
+from mlaut.analysis.common.display import SMALLEST_P
+from mlaut.analysis.common.result_types import Pairwise
+from mlaut.analysis.lacoste.risk_posterior import checked_counts
+from mlaut.analysis.pairwise.effects import Effect
+from mlaut.analysis.pairwise.pairs import Pairs, even, lay_out
+from mlaut.analysis.results.results import Results
+from mlaut.errors import AnalysisError
+
+__all__ = ["mcnemar_p", "mcnemar_test"]
+
+_METHODS = ("mid-p", "exact", "corrected", "uncorrected")
+
+
+@checked
+def mcnemar_p(only_first: ArrayLike, only_second: ArrayLike, method: str = "mid-p") -> np.ndarray:
+    """Give two-sided p-values for numbers of test points that only one classifier gets wrong.
+
+    Parameters
+    ----------
+    only_first, only_second : array of int
+        Points that only the first, only the second gets wrong.
+    method : {"mid-p", "exact", "corrected", "uncorrected"}, default "mid-p"
+        The binomial with the observed count taken half, which holds its level better than the
+        exact one (Fagerland, Lydersen and Laake 2013); the exact binomial; chi-square with and
+        without Edwards' correction.
+
+    Raises
+    ------
+    AnalysisError
+        A number is not a count, or the method is not known.
+
+    Examples
+    --------
+    >>> float(mcnemar_p(59, 121, "exact").round(11))
+    4.43445e-06
+    """
+    from scipy.special import bdtr, chdtrc, gammaln
+
+    if method not in _METHODS:
+        raise AnalysisError(
+            f"method {method!r} is not known; one of {', '.join(map(repr, _METHODS))}"
+        )
+    b, c = checked_counts(only_first=only_first, only_second=only_second)
+    n, fewer = b + c, np.minimum(b, c)
+    if method in ("corrected", "uncorrected"):
+        away = np.maximum(np.abs(b - c) - (method == "corrected"), 0.0)
+        p = chdtrc(1, away**2 / np.maximum(n, 1))
+        return np.where(n > 0, np.clip(p, SMALLEST_P, 1.0), 1.0)
+    p = 2 * bdtr(fewer, n.astype(int), 0.5)
+    if method == "mid-p":
+        log_here = gammaln(n + 1) - gammaln(fewer + 1) - gammaln(n - fewer + 1) - n * np.log(2)
+        p = p - np.exp(log_here)
+    return np.clip(p, SMALLEST_P, 1.0)
+
+
+@checked
+def mcnemar_test(results: Results, dataset: str, *, method: str = "mid-p") -> Pairwise:
+    """McNemar's test of the fitted classifiers on one dataset, for all pairs: scenario (a).
+
+    Parameters
+    ----------
+    results : Results
+        Of a study, with a metric of zeros and ones (accuracy, misclassification) and a single test
+        set, so that each point is tested once by one fitted model.
+    dataset : str
+    method : {"mid-p", "exact", "corrected", "uncorrected"}, default "mid-p"
+        See `mcnemar_p`.
+
+    Returns
+    -------
+    Pairwise
+        The statistic is the number of points that only the row gets wrong. Effect: the difference
+        of the error rates.
+
+    Raises
+    ------
+    MissingCellsError
+        A strategy has no predictions there.
+    AnalysisError
+        There are several test sets, one strategy, or losses other than 0 and 1.
+
+    Notes
+    -----
+    Null hypothesis: both fitted models have the same error rate on the source of this dataset. For
+    a one-sided question `mlaut.analysis.prob_better_classifier` is 1 minus the mid-p value.
+    Source: McNemar 1947.
+    """
+    if not results.metric.zero_one:
+        raise AnalysisError(f"McNemar's test is for right and wrong, not for {results.metric.name}")
+    if results.expected[position("dataset", dataset, results.datasets)].sum() > 1:
+        raise AnalysisError(
+            f"McNemar's test is for one test set, and {dataset!r} was tested repeatedly: "
+            "see mlaut.analysis.cv_test_datasets"
+        )
+    results.select(datasets=[dataset]).complete(strategies=2)
+    points = results.points(dataset)
+    kept = ~np.isnan(points[:, 0]).any(axis=0)
+    wrong = points[:, 0, kept]
+    pairs = Pairs.of(results.strategies)
+    first, second = wrong[pairs.first], wrong[pairs.second]
+    only_first = (first > second).sum(axis=1)
+    only_second = (second > first).sum(axis=1)
+    difference, none = (first - second).mean(axis=1), np.full(len(first), np.nan)
+    p = mcnemar_p(only_first, only_second, method)
+    return lay_out(
+        results,
+        pairs,
+        lambda side: p,  # noqa: ARG005 - two-sided always
+        "two-sided",
+        name=f"McNemar test ({method}) on {dataset}",
+        null="both fitted models have the same error rate on this source",
+        source="McNemar 1947; Fagerland, Lydersen and Laake 2013",
+        tables={
+            "statistic": (only_first, only_second),
+            "ties": even((first == second).sum(axis=1)),
+        },
+        statistic_name="wrong alone",
+        effects={"difference of error rates": Effect(difference, none, none, "")},
+        scenario="(a)",
+        n=int(kept.sum()),
+        unit="test points",
+    )

@@ -1,0 +1,366 @@
+"""Tests of paired differences over datasets, for all pairs of strategies at once: scenario (c).
+
+A difference is the loss of the first strategy of a pair minus that of the second, so below 0 the
+first is better. ``alternative="better"`` asks whether the first is better than the second.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.numerics import trinomial_sf
+from mlaut.analysis.common.result_types import Pairwise
+from mlaut.analysis.pairwise.effects import Effect, cohens_d, mean_difference, share_better
+from mlaut.analysis.pairwise.pairs import (
+    Pairs,
+    complete_losses,
+    even,
+    lay_out,
+    odd,
+    paired_differences,
+)
+from mlaut.analysis.pairwise.signed_rank import (
+    ZERO_RULES,
+    SignedRanks,
+    hodges_lehmann,
+    rank_biserial,
+    signed_rank_p,
+)
+from mlaut.analysis.results.results import Results
+from mlaut.errors import AnalysisError
+
+__all__ = [
+    "ranksum_test",
+    "sign_test",
+    "t_test",
+    "trinomial_test",
+    "wilcoxon_test",
+]
+
+EQUAL = "equal on every dataset"
+
+
+@checked
+def t_test(
+    results: Results, *, alternative: str = "two-sided", confidence: float = 0.95
+) -> Pairwise:
+    """Student's t-test of paired differences, for all pairs.
+
+    Parameters
+    ----------
+    results : Results
+    alternative : {"two-sided", "better", "worse"}, default "two-sided"
+    confidence : float, default 0.95
+        Of the intervals of the effects, which are two-sided.
+
+    Returns
+    -------
+    Pairwise
+        Effects: the mean difference (Student's interval), and Cohen's d for paired samples
+        (interval from the noncentral t distribution).
+
+    Notes
+    -----
+    Null hypothesis: the expected difference on a new dataset is 0. Exact for normal differences,
+    and approximate by the central limit theorem in the number of datasets. Equal strategies have
+    t = 0 and p = 1; a difference that is the same on all datasets has an infinite t, with a note.
+    Source: MLaut 2019, Table 6; Demsar 2006, section 3.1.2.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> losses = pd.DataFrame({"A": [0.1, 0.2, 0.3, 0.2], "B": [0.2, 0.4, 0.35, 0.3]})
+    >>> results = Results.from_table(losses, greater_is_better=False)
+    >>> t_test(results).pair("A", "B").sentence()
+    'Paired t-test of A against B on loss (4 datasets): t(3) = -3.576, p = 0.0374, \
+mean difference -0.1125, 95 % interval [-0.2126, -0.01239], scenario (c).'
+    """
+    from scipy.special import stdtr
+
+    d, pairs = paired_differences(results)
+    n = len(d)
+    t, constant = _t_statistic(d)
+    effects = {
+        "mean difference": mean_difference(d, confidence).within(results.metric.span),
+        "Cohen's d (paired)": cohens_d(d, confidence),
+    }
+    same = (
+        "the difference is the same on every dataset, so its variance is 0: t is infinite, and p "
+    )
+    same += "its limit; see the sign test"
+
+    def p_of(side: str) -> np.ndarray:
+        if side == "two-sided":
+            return np.minimum(2 * stdtr(n - 1, -np.abs(t)), 1.0)
+        return stdtr(n - 1, t if side == "less" else -t)
+
+    return lay_out(
+        results,
+        pairs,
+        p_of,
+        alternative,
+        name="Paired t-test",
+        null="the expected difference of the losses on a new dataset is 0",
+        source="MLaut 2019, Table 6; Demsar 2006, section 3.1.2",
+        tables={"statistic": odd(t)},
+        effects=effects,
+        confidence=confidence,
+        statistic_name="t",
+        df=float(n - 1),
+        pair_notes=pairs.notes(constant & (t != 0), same) | pairs.notes(t == 0, EQUAL),
+        notes=results.notes_on_means(),
+    )
+
+
+def _t_statistic(d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give t, and where the differences are all the same."""
+    mean, sd = d.mean(axis=0), d.std(axis=0, ddof=1)
+    constant = d.max(axis=0) == d.min(axis=0)
+    t = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
+    np.divide(mean * np.sqrt(len(d)), sd, out=t, where=~constant)
+    return t, constant
+
+
+@checked
+def wilcoxon_test(
+    results: Results,
+    *,
+    alternative: str = "two-sided",
+    zeros: str = "wilcox",
+    method: str = "auto",
+    confidence: float = 0.95,
+) -> Pairwise:
+    """Wilcoxon's signed rank test, for all pairs.
+
+    Parameters
+    ----------
+    results : Results
+    alternative : {"two-sided", "better", "worse"}, default "two-sided"
+    zeros : {"wilcox", "pratt", "zsplit"}, default "wilcox"
+        What is done with differences of 0: dropped before ranking; ranked, then dropped; or ranked
+        and shared by both sides (Demsar's rule).
+    method : {"auto", "exact", "normal"}, default "auto"
+        Exact is conditional on the ranks as they are, ties and zeros among them; ``"auto"`` takes
+        it up to 300 datasets.
+    confidence : float, default 0.95
+
+    Returns
+    -------
+    Pairwise
+        The statistic is W+ - W-, the sum of signed ranks; ``tables`` has W+ and W- too. Effects:
+        the rank-biserial correlation (by the same zero rule), and the Hodges-Lehmann shift.
+
+    Notes
+    -----
+    Null hypothesis: the differences are symmetric about 0. Source: MLaut 2019, Table 6; Demsar
+    2006, section 3.1.3; Pratt 1959 for the zeros.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> losses = pd.DataFrame({"A": [0.1, 0.2, 0.3, 0.2], "B": [0.2, 0.4, 0.35, 0.3]})
+    >>> results = Results.from_table(losses, greater_is_better=False)
+    >>> float(wilcoxon_test(results, alternative="better").p_values.loc["A", "B"])
+    0.0625
+    """
+    d, pairs = paired_differences(results)
+    signed = SignedRanks.of(d, zeros)
+    zero = (d == 0).sum(axis=0)
+    return lay_out(
+        results,
+        pairs,
+        lambda side: signed_rank_p(signed, side, method),
+        alternative,
+        name="Wilcoxon signed rank test",
+        null="the differences of the losses are symmetric about 0",
+        source="MLaut 2019, Table 6; Demsar 2006, section 3.1.3",
+        tables={
+            "statistic": odd(signed.plus - signed.minus),
+            "W+": (signed.plus, signed.minus),
+            "W-": (signed.minus, signed.plus),
+            "ties": even(zero),
+        },
+        effects={
+            "rank-biserial correlation": rank_biserial(d, signed, confidence),
+            "Hodges-Lehmann shift": hodges_lehmann(d, confidence),
+        },
+        confidence=confidence,
+        statistic_name="W+ - W-",
+        notes=(f"differences of 0: {ZERO_RULES[zeros]}",) if zero.any() else (),
+        pair_notes=pairs.notes(zero == len(d), EQUAL),
+    )
+
+
+@checked
+def sign_test(
+    results: Results,
+    *,
+    alternative: str = "two-sided",
+    ties: str = "drop",
+    confidence: float = 0.95,
+) -> Pairwise:
+    """Sign test of wins and losses, for all pairs.
+
+    Parameters
+    ----------
+    results : Results
+    alternative : {"two-sided", "better", "worse"}, default "two-sided"
+    ties : {"drop", "split"}, default "drop"
+        Datasets where both are equal: dropped, or shared by both, one dropped if their number is
+        odd (Demsar's rule). `trinomial_test` takes them as they are.
+    confidence : float, default 0.95
+
+    Returns
+    -------
+    Pairwise
+        The statistic is the number of wins. Effect: the share of datasets where the first is
+        better, ties counted half.
+
+    Notes
+    -----
+    Null hypothesis: each is equally likely to be better on a new dataset. Exact binomial. Source:
+    MLaut 2019, Table 7; Demsar 2006, section 3.1.4.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> losses = pd.DataFrame({"A": [0.1, 0.2, 0.3, 0.2], "B": [0.2, 0.4, 0.35, 0.2]})
+    >>> results = Results.from_table(losses, greater_is_better=False)
+    >>> float(sign_test(results).p_values.loc["A", "B"])
+    0.25
+    """
+    from scipy.special import bdtr
+
+    if ties not in ("drop", "split"):
+        raise AnalysisError(f"the tie rule {ties!r} is not known; one of 'drop', 'split'")
+    d, pairs = paired_differences(results)
+    wins, losses, tied = _win_loss_tie(d)
+    shared = tied // 2 if ties == "split" else 0
+    n = wins + losses + 2 * shared
+
+    def p_of(side: str) -> np.ndarray:
+        if side == "two-sided":
+            return np.minimum(2 * bdtr(np.minimum(wins, losses) + shared, n, 0.5), 1.0)
+        return bdtr((losses if side == "less" else wins) + shared, n, 0.5)
+
+    rule = "dropped" if ties == "drop" else "shared by both, one dropped if their number is odd"
+    return lay_out(
+        results,
+        pairs,
+        p_of,
+        alternative,
+        name="Sign test",
+        source="MLaut 2019, Table 7; Demsar 2006, section 3.1.4",
+        notes=(f"ties {rule}",) if tied.any() else (),
+        confidence=confidence,
+        **_of_wins(d, confidence),
+    )
+
+
+@checked
+def trinomial_test(
+    results: Results, *, alternative: str = "two-sided", confidence: float = 0.95
+) -> Pairwise:
+    """Trinomial test of wins, losses and ties, for all pairs.
+
+    Parameters
+    ----------
+    results : Results
+    alternative : {"two-sided", "better", "worse"}, default "two-sided"
+    confidence : float, default 0.95
+
+    Returns
+    -------
+    Pairwise
+        As `sign_test`, to which it is equal where there are no ties.
+
+    Notes
+    -----
+    Null hypothesis: each is equally likely to be better on a new dataset; the probability of a tie
+    is estimated by the share of ties. Source: Bian, McAleer and Wong 2011, which MLaut 2019,
+    section 3.4.2, names for ties.
+    """
+    d, pairs = paired_differences(results)
+    wins, losses, tied = _win_loss_tie(d)
+    n = len(d)
+
+    def p_of(side: str) -> np.ndarray:
+        net = {"two-sided": np.abs(wins - losses), "less": wins - losses, "greater": losses - wins}
+        factor = 2 if side == "two-sided" else 1
+        return np.minimum(factor * trinomial_sf(net[side], n, tied / n), 1.0)
+
+    return lay_out(
+        results,
+        pairs,
+        p_of,
+        alternative,
+        name="Trinomial test",
+        source="Bian, McAleer and Wong 2011; MLaut 2019, section 3.4.2",
+        confidence=confidence,
+        **_of_wins(d, confidence),
+    )
+
+
+@checked
+def ranksum_test(results: Results, *, alternative: str = "two-sided") -> Pairwise:
+    """Wilcoxon's rank-sum test, for all pairs: for strategies that ran on *different* datasets.
+
+    It is here because MLaut offered it. It takes the losses of two strategies as independent
+    samples, and where both ran on the same datasets they are not: differences between datasets
+    then hide differences between strategies, and `wilcoxon_test` is the test to take.
+
+    Parameters
+    ----------
+    results : Results
+    alternative : {"two-sided", "better", "worse"}, default "two-sided"
+
+    Returns
+    -------
+    Pairwise
+        The statistic is Mann and Whitney's U of the first strategy. Effect: the probability that
+        the first has the smaller loss, each on a dataset of its own.
+
+    Notes
+    -----
+    Null hypothesis: both strategies have the same distribution of losses. Exact without ties up to
+    8 datasets, else normal with correction for ties. Source: Mann and Whitney 1947.
+    """
+    from scipy.stats import mannwhitneyu
+
+    losses = complete_losses(results).to_numpy()
+    pairs = Pairs.of(results.strategies)
+    a, b = losses[:, pairs.first], losses[:, pairs.second]
+    u = np.asarray(mannwhitneyu(a, b, axis=0).statistic)
+    smaller = 1 - u / len(losses) ** 2
+    none = np.full_like(smaller, np.nan)
+    return lay_out(
+        results,
+        pairs,
+        lambda side: np.asarray(mannwhitneyu(a, b, alternative=side, axis=0).pvalue),
+        alternative,
+        name="Rank-sum test (unpaired)",
+        null="the two strategies have the same distribution of losses",
+        source="Mann and Whitney 1947",
+        tables={"statistic": (u, len(losses) ** 2 - u)},
+        statistic_name="U",
+        effects={"P(smaller loss), unpaired": Effect(smaller, none, none, "", neutral=0.5)},
+        notes=("unpaired: it does not use that the datasets are the same; see wilcoxon_test",),
+    )
+
+
+def _win_loss_tie(d: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return (d < 0).sum(axis=0), (d > 0).sum(axis=0), (d == 0).sum(axis=0)
+
+
+def _of_wins(d: np.ndarray, confidence: float) -> dict[str, Any]:
+    """Give what the sign test and the trinomial test share."""
+    wins, losses, tied = _win_loss_tie(d)
+    return {
+        "null": "each strategy is equally likely to be better on a new dataset",
+        "statistic_name": "wins",
+        "tables": {"statistic": (wins, losses), "losses": (losses, wins), "ties": even(tied)},
+        "effects": {"share better": share_better(d, confidence)},
+    }

@@ -1,0 +1,394 @@
+"""Tests of all strategies together, and what may follow them pair by pair: scenario (c)."""
+
+from __future__ import annotations
+
+from math import lgamma
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, snap
+from mlaut.analysis.common.result_types import SMALLEST_P, Estimate, Pairwise, TestResult
+from mlaut.analysis.frequentist.ranks import rank_array, rank_table, snap_within_datasets
+from mlaut.analysis.pairwise.effects import Effect
+from mlaut.analysis.pairwise.pairs import Pairs, complete_losses, lay_out, odd
+from mlaut.analysis.results.results import Results
+from mlaut.errors import AnalysisError
+
+__all__ = [
+    "aligned_ranks_test",
+    "conover_test",
+    "friedman_test",
+    "kendalls_w",
+    "post_hoc_test",
+    "quade_test",
+]
+
+_AGREE = "all datasets agree on the order: F is infinite, and p is that of its permutations"
+_TIED = "all strategies are equal on every dataset"
+
+
+@checked
+def friedman_test(
+    results: Results, *, statistic: str = "F", ties: bool = True, confidence: float = 0.95
+) -> TestResult:
+    """Friedman's test that all strategies have the same average rank.
+
+    Parameters
+    ----------
+    results : Results
+    statistic : {"F", "chi2"}, default "F"
+        Iman and Davenport's F, which the MLaut paper uses, or Friedman's chi-square.
+    ties : bool, default True
+        Whether the variance of the ranks is corrected for ties. Demsar 2006 and some packages do
+        not; without ties it makes no difference.
+    confidence : float, default 0.95
+        Of the interval of Kendall's W, the effect.
+
+    Returns
+    -------
+    TestResult
+
+    Notes
+    -----
+    Null hypothesis: all strategies have the same distribution of ranks. ``chi2 = 12 N / (K (K + 1))
+    (sum r_i^2 - K (K + 1)^2 / 4)``, divided by ``1 - sum (t^3 - t) / (N K (K^2 - 1))`` for ties;
+    ``F = (N - 1) chi2 / (N (K - 1) - chi2)`` with K - 1 and (K - 1) (N - 1) degrees of freedom.
+    Where all datasets agree F is infinite; p is then ``(1 / K!)^(N - 1)``. Source: MLaut 2019,
+    Table 7; Demsar 2006, section 3.2.2; Iman and Davenport 1980.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"A": [72, 96, 88, 92, 74, 76, 82],
+    ...                       "B": [120, 120, 132, 120, 101, 96, 112],
+    ...                       "C": [76, 95, 104, 96, 84, 72, 76]})
+    >>> results = Results.from_table(table, greater_is_better=False)
+    >>> friedman_test(results, statistic="chi2").sentence()
+    "Friedman test of 3 strategies on loss (7 datasets): chi2(2) = 10.57, p = 0.00506, \
+Kendall's W 0.7551, 95 % interval [0.6704, 0.8398], scenario (c)."
+    """
+    from scipy.special import chdtrc
+
+    if statistic not in ("F", "chi2"):
+        raise AnalysisError(f"statistic {statistic!r} is not known; one of 'F', 'chi2'")
+    table = _ranks(results)
+    n, k = table.shape
+    chi2, correction = _friedman_chi2(table)
+    chi2 = chi2 / correction if ties and correction > 0 else chi2
+    if statistic == "chi2":
+        value, p, notes = chi2, float(chdtrc(k - 1, chi2)), list[str]()
+    else:
+        value, p, notes = _f_of(chi2, n * (k - 1) - chi2, n, k)
+    tied = int((np.diff(np.sort(table, axis=1), axis=1) == 0).any(axis=1).sum())
+    if correction == 0:
+        notes = [_TIED]
+    elif tied:
+        notes.append(f"ties on {tied} datasets, {'corrected' if ties else 'not corrected'} for")
+    return TestResult(
+        name="Friedman test",
+        strategies=results.strategies,
+        metric=results.metric.loss_name,
+        null="all strategies have the same distribution of ranks",
+        source="MLaut 2019, Table 7; Demsar 2006, section 3.2.2",
+        statistic=value,
+        statistic_name=statistic,
+        df=float(k - 1) if statistic == "chi2" else (float(k - 1), float((k - 1) * (n - 1))),
+        p_value=p,
+        effects=(kendalls_w(results, confidence=confidence),),
+        n=n,
+        ties=tied,
+        notes=(*results.notes_text(), *notes),
+    )
+
+
+def _ranks(results: Results) -> np.ndarray:
+    complete_losses(results)
+    return rank_array(results)
+
+
+def _friedman_chi2(table: np.ndarray) -> tuple[float, float]:
+    """Give chi-square without correction for ties, and the correction, for ranks (N, K)."""
+    n, k = table.shape
+    spread = np.square(table.mean(axis=0) - (k + 1) / 2).sum()
+    chi2 = 12 * n / (k * (k + 1)) * spread
+    # variance of the ranks over that without ties: 1 - sum(t^3 - t) / (N K (K^2 - 1))
+    correction = np.square(table - (k + 1) / 2).sum() * 12 / (n * k * (k**2 - 1))
+    return float(chi2), float(correction)
+
+
+def _f_of(between: float, within: float, n: int, k: int) -> tuple[float, float, list[str]]:
+    """Give F = (N - 1) between / within, its p-value, and a note where it is not defined."""
+    from scipy.special import fdtrc
+
+    if between <= 1e-12:
+        return 0.0, 1.0, []
+    if within <= 1e-9 * between:
+        return np.inf, max(float(np.exp(-(n - 1) * lgamma(k + 1))), SMALLEST_P), [_AGREE]
+    value = (n - 1) * between / within
+    return value, float(fdtrc(k - 1, (k - 1) * (n - 1), value)), []
+
+
+@checked
+def kendalls_w(results: Results, *, confidence: float = 0.95) -> Estimate:
+    """Kendall's coefficient of concordance between the datasets, corrected for ties.
+
+    0 where datasets do not agree on the order of the strategies at all, 1 where they all agree:
+    Friedman's chi-square over N (K - 1).
+
+    Parameters
+    ----------
+    results : Results
+    confidence : float, default 0.95
+        Of a jackknife interval with Student's t; NaN with two datasets.
+    """
+    table = _ranks(results)
+    n = len(table)
+    value = _w(table)
+    if n < 3:
+        return Estimate(name="Kendall's W", value=value, confidence=confidence, n=n)
+    # the mean correlation between two datasets does not depend on N, as W does
+    concordance = (n * value - 1) / (n - 1)
+    without = _w_without_each(table)
+    without = ((n - 1) * without - 1) / (n - 2)
+    pseudo = n * concordance - (n - 1) * without
+    error = pseudo.std(ddof=1) / np.sqrt(n)
+    half = _student(n - 1, confidence) * error
+    low, high = ((1 + (n - 1) * c) / n for c in (pseudo.mean() - half, pseudo.mean() + half))
+    return Estimate(
+        name="Kendall's W",
+        value=value,
+        standard_error=error * (n - 1) / n,
+        low=max(low, 0.0),
+        high=min(high, 1.0),
+        confidence=confidence,
+        method="jackknife",
+        n=n,
+    )
+
+
+def _student(df: int, confidence: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, 0.5 + confidence / 2))
+
+
+def _w(table: np.ndarray) -> float:
+    n, k = table.shape
+    chi2, correction = _friedman_chi2(table)
+    return min(chi2 / correction / (n * (k - 1)), 1.0) if correction > 0 else 0.0
+
+
+def _w_without_each(table: np.ndarray) -> np.ndarray:
+    """Give W with each dataset left out in turn: shape (N,)."""
+    n, k = table.shape
+    centred = table - (k + 1) / 2
+    between = np.square(centred.sum(axis=0) - centred).sum(axis=1)
+    squares = np.square(centred)
+    within = squares.sum() - squares.sum(axis=1)
+    return np.where(within > 0, between / np.where(within > 0, within, 1) / (n - 1), 0.0)
+
+
+@checked
+def quade_test(results: Results) -> TestResult:
+    """Quade's test: Friedman's with datasets weighted by the ranks of their ranges of losses.
+
+    Notes
+    -----
+    Null hypothesis: all strategies have the same distribution of losses on each dataset. The sizes
+    of losses must be comparable between datasets. ``F = (N - 1) B / (A - B)`` with the weighted
+    ranks as they are, so ties are taken into account. Source: Quade 1979; Garcia, Fernandez,
+    Luengo and Herrera 2010.
+    """
+    weighted, _ = _quade(results)
+    n, k = weighted.shape
+    between = float(np.square(weighted.sum(axis=0)).sum() / n)
+    within = float(np.square(weighted).sum()) - between
+    value, p, notes = _f_of(between, within, n, k)
+    return TestResult(
+        name="Quade test",
+        strategies=results.strategies,
+        metric=results.metric.loss_name,
+        null="all strategies have the same distribution of losses on each dataset",
+        source="Quade 1979; Garcia et al. 2010",
+        statistic=value,
+        statistic_name="F",
+        df=(float(k - 1), float((k - 1) * (n - 1))),
+        p_value=p,
+        n=n,
+        notes=(*results.notes_text(), *notes),
+    )
+
+
+def _quade(results: Results) -> tuple[np.ndarray, np.ndarray]:
+    """Give centred ranks weighted by the ranks of the datasets' ranges, and those ranks."""
+    from scipy.stats import rankdata
+
+    losses = complete_losses(results).to_numpy()
+    size = results.noise_scale.max(axis=1, keepdims=True)
+    ranges = snap(losses.max(axis=1, keepdims=True) - losses.min(axis=1, keepdims=True), size)
+    weight = rankdata(ranges, axis=0)
+    return weight * (_ranks(results) - (losses.shape[1] + 1) / 2), weight
+
+
+@checked
+def aligned_ranks_test(results: Results) -> TestResult:
+    """Friedman's test with aligned ranks: all losses, less their dataset's mean, ranked together.
+
+    Notes
+    -----
+    Null hypothesis: all strategies have the same distribution of losses on each dataset. The sizes
+    of losses must be comparable between datasets. Approximately chi-square with K - 1 degrees of
+    freedom. Source: Hodges and Lehmann 1962; Garcia, Fernandez, Luengo and Herrera 2010.
+    """
+    from scipy.special import chdtrc
+
+    table = _aligned(results)
+    n, k = table.shape
+    by_dataset, by_strategy = table.sum(axis=1), table.sum(axis=0)
+    between = np.square(by_strategy).sum() - k * n**2 / 4 * (k * n + 1) ** 2
+    within = np.square(table).sum() - np.square(by_dataset).sum() / k
+    value = float((k - 1) * between / within) if within > 0 else 0.0
+    return TestResult(
+        name="Friedman test with aligned ranks",
+        strategies=results.strategies,
+        metric=results.metric.loss_name,
+        null="all strategies have the same distribution of losses on each dataset",
+        source="Hodges and Lehmann 1962; Garcia et al. 2010",
+        statistic=value,
+        statistic_name="T",
+        df=float(k - 1),
+        p_value=float(chdtrc(k - 1, value)),
+        n=n,
+        notes=(*results.notes_text(), *((_TIED,) if within == 0 else ())),
+    )
+
+
+def _aligned(results: Results) -> np.ndarray:
+    """Rank the losses less the mean of their dataset, all together: shape (N, K)."""
+    from scipy.stats import rankdata
+
+    losses = snap_within_datasets(complete_losses(results).to_numpy(), results)
+    aligned = losses - losses.mean(axis=1, keepdims=True)
+    size = results.noise_scale
+    noise = RELATIVE_NOISE * np.maximum(size, size.mean(axis=1, keepdims=True))
+    return rankdata(equalised(aligned.reshape(-1, 1), noise.reshape(-1, 1))).reshape(aligned.shape)
+
+
+_LEVELS = {
+    "aligned": (
+        "the published error leaves out that the ranks of a dataset depend on each other, by a "
+        "factor sqrt(K / (K - 1)): p is too small (docs/measured-levels.md); see nemenyi_test",
+    ),
+    "quade": (
+        "the published error grows with the number of strategies, and is too large for more than "
+        "three: p is too large then (docs/measured-levels.md)",
+    ),
+}
+
+
+@checked
+def post_hoc_test(
+    results: Results, *, after: str = "friedman", confidence: float = 0.95
+) -> Pairwise:
+    """Compare all pairs by the ranks of a test of all, with normal p-values not yet corrected.
+
+    Parameters
+    ----------
+    results : Results
+    after : {"friedman", "quade", "aligned"}, default "friedman"
+    confidence : float, default 0.95
+        Of the intervals of single rank differences.
+
+    Returns
+    -------
+    Pairwise
+        Correct it with `mlaut.analysis.adjust_pairs`.
+
+    Notes
+    -----
+    ``z`` is the difference of mean ranks over ``sqrt(K (K + 1) / (6 N))`` for Friedman's,
+    ``sqrt(K (K N + 1) / 6)`` for aligned ranks, and of weighted mean ranks over
+    ``sqrt(K (K + 1) (2 N + 1) (K - 1) / (18 N (N + 1)))`` for Quade's. Source: Garcia and Herrera
+    2008, section 2; Garcia, Fernandez, Luengo and Herrera 2010.
+    """
+    from scipy.special import ndtr, ndtri
+
+    n, k = len(results.datasets), len(results.strategies)
+    if after == "friedman":
+        mean, error = rank_table(results).mean().to_numpy(), np.sqrt(k * (k + 1) / (6 * n))
+    elif after == "quade":
+        weighted, weight = _quade(results)
+        mean = weighted.sum(axis=0) / weight.sum() + (k + 1) / 2
+        error = np.sqrt(k * (k + 1) * (2 * n + 1) * (k - 1) / (18 * n * (n + 1)))
+    elif after == "aligned":
+        mean, error = _aligned(results).mean(axis=0), np.sqrt(k * (k * n + 1) / 6)
+    else:
+        raise AnalysisError(f"after={after!r} is not known; one of 'friedman', 'quade', 'aligned'")
+    pairs = Pairs.of(results.strategies)
+    difference = mean[pairs.first] - mean[pairs.second]
+    z = difference / error
+    half = ndtri(0.5 + confidence / 2) * error
+    span = n * k - 1 if after == "aligned" else k - 1
+    effect = Effect(difference, difference - half, difference + half, "normal").within(span)
+    return lay_out(
+        results,
+        pairs,
+        lambda side: 2 * ndtr(-np.abs(z)),  # noqa: ARG005 - two-sided always
+        "two-sided",
+        name=f"Rank comparison after the {after} test",
+        null="the two strategies have the same mean rank",
+        source="Garcia and Herrera 2008; Garcia et al. 2010",
+        tables={"statistic": odd(z)},
+        statistic_name="z",
+        effects={"rank difference": effect},
+        confidence=confidence,
+        notes=_LEVELS.get(after, ()) if k > 2 else (),
+    )
+
+
+@checked
+def conover_test(results: Results) -> Pairwise:
+    """Conover's comparison of all pairs after Friedman's test, not yet corrected.
+
+    The p-values are those of scikit-posthocs, which takes Student's t with the variance of the
+    ranks that Friedman's statistic leaves over.
+
+    Raises
+    ------
+    AnalysisError
+        All datasets agree, or all strategies are equal: nothing is left over.
+
+    Notes
+    -----
+    Null hypothesis: the two strategies have the same mean rank. It is more powerful than Nemenyi's
+    test, and does not hold its level when some of the other strategies differ. Source: Conover
+    1999.
+    """
+    from scikit_posthocs import posthoc_conover_friedman
+
+    table = rank_table(results)
+    chi2, correction = _friedman_chi2(table.to_numpy())
+    n, k = table.shape
+    if correction == 0 or chi2 / correction >= n * (k - 1) * (1 - 1e-12):
+        raise AnalysisError(
+            "Conover's test is not defined where all datasets agree on the order, or all "
+            "strategies are equal; choose nemenyi_test"
+        )
+    p = pd.DataFrame(posthoc_conover_friedman(table.to_numpy())).to_numpy()
+    pairs = Pairs.of(results.strategies)
+    mean = table.mean().to_numpy()
+    difference = mean[pairs.first] - mean[pairs.second]
+    none = np.full_like(difference, np.nan)
+    return lay_out(
+        results,
+        pairs,
+        lambda side: p[pairs.first, pairs.second],  # noqa: ARG005 - two-sided always
+        "two-sided",
+        name="Conover test",
+        null="the two strategies have the same mean rank",
+        source="Conover 1999; computed by scikit-posthocs",
+        tables={"statistic": odd(difference)},
+        statistic_name="rank difference",
+        effects={"rank difference": Effect(difference, none, none, "")},
+    )

@@ -1,0 +1,298 @@
+"""Ranks of strategies within datasets, average ranks, critical differences and groups.
+
+Rank 1 is the best; ties share the mean of their ranks. The rank of a strategy depends on the
+others that take part. Scenario (c).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.common.arguments import checked, position
+from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, range_ppf, range_sf
+from mlaut.analysis.common.result_types import SMALLEST_P, Pairwise, ResultTable
+from mlaut.analysis.estimates.intervals import FEW_DATASETS, mean_ends, too_few_for_normal
+from mlaut.analysis.pairwise.effects import Effect
+from mlaut.analysis.pairwise.pairs import Pairs, complete_losses, lay_out, odd
+from mlaut.analysis.results.results import Results
+from mlaut.errors import AnalysisError
+
+__all__ = [
+    "average_ranks",
+    "bonferroni_dunn_test",
+    "critical_difference",
+    "nemenyi_test",
+    "rank_groups",
+    "rank_table",
+]
+
+
+@checked
+def rank_table(results: Results) -> pd.DataFrame:
+    """Rank the strategies on each dataset: 1 is the best, ties share the mean of their ranks.
+
+    Losses that differ by rounding noise alone are ties.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"A": [0.9, 0.8], "B": [0.7, 0.8], "C": [0.8, 0.7]})
+    >>> rank_table(Results.from_table(table, metric="accuracy")).to_numpy().tolist()
+    [[1.0, 3.0, 2.0], [1.5, 1.5, 3.0]]
+    """
+    losses = complete_losses(results)
+    return pd.DataFrame(rank_array(results), index=losses.index, columns=losses.columns)
+
+
+@lru_cache(maxsize=1)
+def rank_array(results: Results) -> np.ndarray:
+    """Give the ranks of complete results, taken once for all tests: shape (N, K)."""
+    from scipy.stats import rankdata
+
+    table = rankdata(snap_within_datasets(results.losses.to_numpy(), results), axis=1)
+    table.flags.writeable = False
+    return table
+
+
+def snap_within_datasets(values: np.ndarray, results: Results) -> np.ndarray:
+    """Make equal, on each dataset, what differs by rounding noise alone: shape (N, K)."""
+    return equalised(values.T, RELATIVE_NOISE * results.noise_scale.T).T
+
+
+@checked
+def average_ranks(
+    results: Results, *, method: str = "bounded", confidence: float = 0.95
+) -> ResultTable:
+    """Average ranks with standard errors and intervals (MLaut 2019, Table 5).
+
+    Parameters
+    ----------
+    results : Results
+    method : {"bounded", "t", "normal"}, default "bounded"
+        As in `mlaut.analysis.mean_estimates`; ranks are between 1 and the number of strategies.
+        ``"normal"`` is the paper's, and too narrow with few datasets.
+    confidence : float, default 0.95
+
+    Returns
+    -------
+    ResultTable
+        A row a strategy, the best first: average_rank, standard_error, low, high. By the central
+        limit theorem in the number of datasets.
+    """
+    table = rank_table(results)
+    mean, error = table.mean(), table.sem(ddof=1)
+    n, bounds = len(table), (1.0, float(len(mean)))
+    ends = mean_ends(mean.to_numpy(), error.to_numpy(), method, n - 1, confidence, bounds, n)
+    columns = {"average_rank": mean, "standard_error": error}
+    columns |= {end: pd.Series(x, mean.index) for end, x in zip(("low", "high"), ends, strict=True)}
+    notes = results.notes_text()
+    if method == "normal" and len(table) < FEW_DATASETS:
+        notes = (*notes, too_few_for_normal(len(table)))
+    return ResultTable(
+        name=f"Average ranks ({method} intervals)",
+        frame=pd.DataFrame(columns).sort_values("average_rank", kind="stable"),
+        source="MLaut 2019, Table 5",
+        metric=results.metric.loss_name,
+        notes=notes,
+    )
+
+
+@checked
+def critical_difference(
+    n_strategies: int, n_datasets: int, *, alpha: float = 0.05, test: str = "nemenyi"
+) -> float:
+    """Give the difference of average ranks that is significant at level ``alpha``.
+
+    Parameters
+    ----------
+    n_strategies, n_datasets : int
+    alpha : float, default 0.05
+    test : {"nemenyi", "bonferroni-dunn"}, default "nemenyi"
+        All pairs, or all against one control.
+
+    Notes
+    -----
+    ``q sqrt(K (K + 1) / (6 N))``, with q the upper point of the studentized range at infinite
+    degrees of freedom over the root of 2, or of the normal at alpha / (2 (K - 1)). Source: Demsar
+    2006, section 3.2.2; MLaut 2019, Table 5.
+
+    Examples
+    --------
+    >>> round(critical_difference(9, 121), 4)
+    1.0921
+    """
+    from scipy.special import ndtri
+
+    if n_strategies < 2 or n_datasets < 1 or not 0 < alpha < 1:
+        raise AnalysisError("it needs two strategies, one dataset and an alpha between 0 and 1")
+    if test not in ("nemenyi", "bonferroni-dunn"):
+        raise AnalysisError(f"test {test!r} is not known; one of 'nemenyi', 'bonferroni-dunn'")
+    if test == "nemenyi":
+        q = range_ppf(alpha, n_strategies) / np.sqrt(2)
+    else:
+        q = -float(ndtri(alpha / (2 * (n_strategies - 1))))
+    return float(q * _standard_error(n_strategies, n_datasets))
+
+
+def _told(k: int, n: int, alpha: float | None, confidence: float, test: str) -> str:
+    """Say the critical difference, and at which level."""
+    level = 1 - confidence if alpha is None else alpha
+    cd = critical_difference(k, n, alpha=level, test=test)
+    return f"critical difference {cd:.6g} at level {level:.4g}"
+
+
+def _standard_error(k: int, n: int) -> float:
+    return float(np.sqrt(k * (k + 1) / (6 * n)))
+
+
+@checked
+def nemenyi_test(
+    results: Results, *, alpha: float | None = None, confidence: float = 0.95
+) -> Pairwise:
+    """Nemenyi's test of average ranks, for all pairs at once.
+
+    Parameters
+    ----------
+    results : Results
+    alpha : float, optional
+        Level of the critical difference in the notes; default 1 - ``confidence``.
+    confidence : float, default 0.95
+        Of the simultaneous intervals: rank difference plus and minus the critical difference at 1 -
+        ``confidence``.
+
+    Returns
+    -------
+    Pairwise
+        The p-values hold for all pairs together; no further correction is due.
+
+    Notes
+    -----
+    Null hypothesis: all strategies have the same average rank. It takes the variance of ranks
+    without ties, so it is conservative with ties. Source: Demsar 2006, section 3.2.2.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame([[1.0, 2, 3], [2, 1, 3], [1, 2, 3], [1, 2, 3]], columns=list("ABC"))
+    >>> nemenyi_test(Results.from_table(table, greater_is_better=False)).pair("A", "C").p_value
+    0.035557...
+    """
+    mean = rank_table(results).mean().to_numpy()
+    k, n = len(mean), len(results.datasets)
+    pairs = Pairs.of(results.strategies)
+    difference = mean[pairs.first] - mean[pairs.second]
+    z = difference / _standard_error(k, n)
+    cd = critical_difference(k, n, alpha=1 - confidence)
+    return lay_out(
+        results,
+        pairs,
+        lambda side: range_sf(np.sqrt(2) * np.abs(z), k),  # noqa: ARG005 - two-sided always
+        "two-sided",
+        name="Nemenyi test",
+        null="all strategies have the same average rank",
+        source="Nemenyi 1963; Demsar 2006, section 3.2.2",
+        tables={"statistic": odd(z)},
+        statistic_name="z",
+        effects={
+            "rank difference": Effect(
+                difference, difference - cd, difference + cd, "simultaneous"
+            ).within(k - 1)
+        },
+        confidence=confidence,
+        notes=(_told(k, n, alpha, confidence, "nemenyi"),),
+    )
+
+
+@checked
+def bonferroni_dunn_test(
+    results: Results,
+    control: str,
+    *,
+    correction: str = "bonferroni",
+    alpha: float | None = None,
+    confidence: float = 0.95,
+) -> ResultTable:
+    """Compare the average rank of every strategy with that of a control.
+
+    Parameters
+    ----------
+    results : Results
+    control : str
+    correction : str, default "bonferroni"
+        ``"bonferroni"`` is Dunn's; any of `mlaut.analysis.CORRECTIONS` but those for all pairs.
+    alpha : float, optional
+        Level of the critical difference in the notes; default 1 - ``confidence``.
+    confidence : float, default 0.95
+        Of the simultaneous intervals: rank difference plus and minus Dunn's critical difference at
+        1 - ``confidence``.
+
+    Returns
+    -------
+    ResultTable
+        A row a strategy: average_rank, rank_difference (to the control), low, high, z, p
+        (unadjusted), p_value (adjusted).
+
+    Notes
+    -----
+    Null hypothesis: the strategy has the average rank of the control. Source: Dunn 1961; Demsar
+    2006, section 3.2.2.
+    """
+    from scipy.special import ndtr
+
+    from mlaut.analysis.pairwise.corrections import adjust
+
+    table = rank_table(results)
+    mean = table.mean()
+    at = position("strategy", control, results.strategies)
+    k, n = len(mean), len(table)
+    frame = pd.DataFrame({"average_rank": mean, "rank_difference": mean - mean.iloc[at]})
+    frame = frame.drop(index=[control])
+    cd = critical_difference(k, n, alpha=1 - confidence, test="bonferroni-dunn")
+    frame["low"] = (frame["rank_difference"] - cd).clip(lower=1 - k)
+    frame["high"] = (frame["rank_difference"] + cd).clip(upper=k - 1)
+    frame["z"] = frame["rank_difference"] / _standard_error(k, n)
+    p = np.clip(2 * ndtr(-frame["z"].abs().to_numpy()), SMALLEST_P, 1.0)
+    frame["p (unadjusted)"], frame["p_value"] = p, adjust(p, correction)
+    return ResultTable(
+        name=f"Average ranks against {control}, {correction}",
+        frame=frame.sort_values("average_rank", kind="stable"),
+        source="Dunn 1961; Demsar 2006, section 3.2.2",
+        metric=results.metric.loss_name,
+        notes=(*results.notes_text(), _told(k, n, alpha, confidence, "bonferroni-dunn")),
+    )
+
+
+@checked
+def rank_groups(average: pd.Series, difference: float) -> tuple[tuple[str, ...], ...]:
+    """Give the largest groups of strategies whose average ranks differ by less than ``difference``.
+
+    Parameters
+    ----------
+    average : Series
+        Average rank by strategy.
+    difference : float
+        The critical difference.
+
+    Returns
+    -------
+    tuple of tuple of str
+        From the best on; strategies that differ from all others are in none.
+
+    Examples
+    --------
+    >>> rank_groups(pd.Series({"A": 1.0, "B": 1.8, "C": 2.5, "D": 5.0}), 1.0)
+    (('A', 'B'), ('B', 'C'))
+    """
+    if not difference > 0:
+        raise AnalysisError(f"difference = {difference} is not a positive number")
+    ordered = average.sort_values(kind="stable")
+    names, values = list(ordered.index), ordered.to_numpy()
+    ends = [int(np.flatnonzero(values - start < difference)[-1]) for start in values]
+    groups: list[tuple[str, ...]] = []
+    reached = 0
+    for start, end in enumerate(ends):
+        if end > start and end > reached:
+            groups.append(tuple(names[start : end + 1]))
+            reached = end
+    return tuple(groups)

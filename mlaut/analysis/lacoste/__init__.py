@@ -1,0 +1,1 @@
+"""The methods of Lacoste, Laviolette and Marchand (2012)."""

@@ -1,0 +1,408 @@
+"""All pairs of strategies over many datasets: the Poisson binomial test and its cycles.
+
+One dataset says with some probability which of two fitted models is the better one; the test sums
+over what the datasets may be saying together. Lacoste, Laviolette & Marchand (2012), section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.result_types import Estimate, Pairwise, Shown, TestResult
+from mlaut.analysis.lacoste.bayesian_bootstrap import bootstrap_prob_better
+from mlaut.analysis.lacoste.poisson_binomial import (
+    checked_prior,
+    checked_probabilities,
+    poisson_binomial_probability,
+    poisson_binomial_share,
+)
+from mlaut.analysis.lacoste.risk_posterior import joint_errors, prob_better_classifier
+from mlaut.analysis.pairwise.decisions import non_transitive_cycles
+from mlaut.analysis.pairwise.pairs import Pairs
+from mlaut.errors import AnalysisError
+
+if TYPE_CHECKING:
+    from mlaut.analysis.results.results import Results
+
+__all__ = [
+    "BETTER",
+    "PairProbabilities",
+    "error_counts",
+    "poisson_binomial_from_probabilities",
+    "poisson_binomial_pairs",
+    "poisson_binomial_test",
+    "probabilities_by_dataset",
+]
+
+BETTER = "P(row better)"
+_SOURCE = "Lacoste, Laviolette & Marchand 2012, section 5"
+_QUESTION = "none is tested: which strategy gives the better model on most datasets of the context?"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PairProbabilities(Shown):
+    """For each dataset and pair of strategies, the probability that the first model is better.
+
+    Attributes
+    ----------
+    strategies : tuple of str, length K
+    datasets : tuple of str, length N
+    better : ndarray of float, shape (K, K, N)
+        Row against column; the diagonal is 0.5.
+    n_points : ndarray of int, shape (N,)
+        Test points of each dataset.
+    metric : str
+    method : str
+        ``"Theorem 4.1"`` or ``"Bayesian bootstrap"``.
+    notes : tuple of str
+    """
+
+    strategies: tuple[str, ...]
+    datasets: tuple[str, ...]
+    better: np.ndarray
+    n_points: np.ndarray
+    metric: str = ""
+    method: str = ""
+    notes: tuple[str, ...] = ()
+
+    def title(self) -> str:  # noqa: D102 - inherited
+        on = f", {self.metric}" if self.metric else ""
+        return f"P(first model better) on each dataset{on} ({self.method}), scenario (a)"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give one row a dataset, one column a pair."""
+        upper = np.triu_indices(len(self.strategies), 1)
+        pairs = [(self.strategies[i], self.strategies[j]) for i, j in zip(*upper, strict=True)]
+        columns = pd.MultiIndex.from_tuples(pairs)
+        return pd.DataFrame(self.better[upper].T, index=list(self.datasets), columns=columns)
+
+    def sentence(self) -> str:  # noqa: D102 - inherited
+        n = len(self.strategies) * (len(self.strategies) - 1) // 2
+        return (
+            f"{n} pairs of models on each of {len(self.datasets)} datasets: probabilities that the "
+            "first is better, not corrected for the number of comparisons, scenario (a)."
+        )
+
+
+@checked
+def probabilities_by_dataset(
+    losses: Mapping[str, ArrayLike],
+    strategies: Sequence[str],
+    prior: float = 1.0,
+    metric: str = "",
+) -> PairProbabilities:
+    """Say for each dataset and each pair of strategies how probably the first model is better.
+
+    Scenario (a). Losses of 0 and 1 are counted (Theorem 4.1); others are weighted by the Bayesian
+    bootstrap, which gives the same for 0 and 1.
+
+    Parameters
+    ----------
+    losses : mapping of str to array_like of float, shape (K, M)
+        For each dataset the loss of each strategy on each of its test points; all strategies on the
+        same points. Smaller is better.
+    strategies : sequence of str, length K
+    prior : float, default 1
+        See `prob_better_classifier` and `bootstrap_prob_better`.
+    metric : str
+
+    Returns
+    -------
+    PairProbabilities
+
+    Raises
+    ------
+    AnalysisError
+        There is no dataset, fewer than two strategies, a name is given twice, a table has another
+        number of strategies, or a loss is missing or infinite.
+
+    Examples
+    --------
+    >>> losses = {"iris": [[0, 0, 1, 0], [1, 0, 1, 1]], "wine": [[0.1, 0.4], [0.2, 0.3]]}
+    >>> probabilities_by_dataset(losses, ["A", "B"]).better[0, 1].round(4)
+    array([0.875, 0.5  ])
+    """
+    names = _checked_names(strategies)
+    if not losses:
+        raise AnalysisError("no dataset is given: losses is empty")
+    tables = {name: _checked_losses(name, table, names) for name, table in losses.items()}
+    counted = all(np.isin(table, (0, 1)).all() for table in tables.values())
+    on_each = [_one_dataset(table, prior) for table in tables.values()]
+    return PairProbabilities(
+        strategies=names,
+        datasets=tuple(tables),
+        better=np.stack(on_each, axis=-1),
+        n_points=np.array([table.shape[1] for table in tables.values()]),
+        metric=metric,
+        method="Theorem 4.1" if counted else "Bayesian bootstrap",
+    )
+
+
+def _checked_names(strategies: Sequence[str]) -> tuple[str, ...]:
+    names = tuple(strategies)
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise AnalysisError(f"strategy {twice[0]!r} is named twice; give every one its own name")
+    if len(names) < 2:
+        raise AnalysisError(f"{len(names)} strategy is given; a comparison needs two")
+    return names
+
+
+def _checked_losses(dataset: str, losses: ArrayLike, names: tuple[str, ...]) -> np.ndarray:
+    table = np.asarray(losses, dtype=float)
+    if table.ndim != 2 or table.shape[0] != len(names) or table.shape[1] == 0:
+        raise AnalysisError(
+            f"losses on dataset {dataset!r} have shape {table.shape}; expected "
+            f"({len(names)}, number of test points)"
+        )
+    bad = ~np.isfinite(table).all(axis=1)
+    if bad.any():
+        raise AnalysisError(
+            f"losses of {names[int(np.argmax(bad))]!r} on dataset {dataset!r} are missing or "
+            "infinite; leave the dataset out, or clip the loss"
+        )
+    return table
+
+
+def _one_dataset(table: np.ndarray, prior: float) -> np.ndarray:
+    """P(row better) for all pairs, shape (K, K)."""
+    if np.isin(table, (0, 1)).all():
+        only = joint_errors(table)
+        return prob_better_classifier(only, only.T, prior)[0]
+    better = np.full((len(table), len(table)), 0.5)
+    for i in range(len(table) - 1):  # one strategy against all that follow: bounded memory
+        first, second = bootstrap_prob_better(table[i] - table[i + 1 :], prior)
+        better[i, i + 1 :], better[i + 1 :, i] = first, second
+    return better
+
+
+@checked
+def poisson_binomial_test(results: Results, *, prior: float = 1.0) -> Pairwise:
+    """Poisson binomial test of all pairs of strategies of a study.
+
+    Scenario (c); see `poisson_binomial_from_probabilities`. The losses of the test points decide on
+    each dataset (`probabilities_by_dataset`); the datasets are then added up
+    (`poisson_binomial_pairs`).
+
+    Parameters
+    ----------
+    results : Results
+        From a study, with a metric that is an average over test points.
+    prior : float, default 1
+        On each dataset and over the datasets.
+
+    Returns
+    -------
+    Pairwise
+
+    Raises
+    ------
+    AnalysisError
+        The metric is an aggregate, or the results come from a table, which has no test points.
+    MissingCellsError
+        Cells are missing.
+
+    Examples
+    --------
+    >>> from mlaut.analysis.results.results import Results
+    >>> table = pd.DataFrame({"A": [0.1, 0.2], "B": [0.2, 0.3]}, index=["iris", "wine"])
+    >>> poisson_binomial_test(Results.from_table(table, greater_is_better=False))
+    Traceback (most recent call last):
+    mlaut.errors.AnalysisError: these results come from a table, which has no single test points
+    """
+    results.complete(strategies=2)
+    losses, notes = {name: _point_losses(results, name) for name in results.datasets}, []
+    if results.expected.shape[2] > 1:
+        notes.append("the models of the folds of a dataset are taken for one: approximate")
+    if results.expected.shape[1] > 1:
+        notes.append("losses of a test point are averaged over the repeats")
+    given = probabilities_by_dataset(losses, results.strategies, prior, results.metric.loss_name)
+    return poisson_binomial_pairs(replace(given, notes=(*results.notes_text(), *notes)), prior)
+
+
+def _point_losses(results: Results, dataset: str) -> np.ndarray:
+    """Give the loss of each strategy on each point that was tested, averaged over the repeats."""
+    points = results.points(dataset)
+    tested = ~np.isnan(points).any(axis=0)
+    rows = tested.any(axis=0)
+    weight = tested[:, rows] / tested[:, rows].sum(axis=0)
+    return np.einsum("krm,rm->km", np.nan_to_num(points[:, :, rows]), weight)
+
+
+@checked
+def error_counts(
+    results: Results, first: str, second: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count on each dataset of a study the test points that only one of two strategies gets wrong.
+
+    Parameters
+    ----------
+    results : Results
+        From a study with one repeat, and a metric of zeros and ones.
+    first, second : str
+
+    Returns
+    -------
+    only_first_wrong, only_second_wrong, n : ndarray of int, shape (N,)
+        For `context_from_counts`, `lacoste_comparison` and `prob_better_classifier`.
+
+    Raises
+    ------
+    AnalysisError
+        There are several repeats, the losses are not 0 and 1, or there are no test points.
+    MissingCellsError
+        Cells are missing.
+    """
+    results = results.select(strategies=[first, second])
+    results.complete(strategies=2)
+    if results.expected.shape[1] > 1:
+        raise AnalysisError(
+            f"there are {results.expected.shape[1]} repeats, and a test point counts once: "
+            "poisson_binomial_test takes their mean losses"
+        )
+    losses = [_point_losses(results, name) for name in results.datasets]
+    only = np.array([joint_errors(table) for table in losses])
+    return only[:, 0, 1], only[:, 1, 0], np.array([table.shape[1] for table in losses])
+
+
+@checked
+def poisson_binomial_from_probabilities(
+    p: ArrayLike,
+    strategies: Sequence[str] = ("A", "B"),
+    prior: float = 1.0,
+    confidence: float = 0.95,
+    metric: str = "",
+) -> TestResult:
+    """Poisson binomial test of two strategies over the datasets of a context.
+
+    Scenario (c): it speaks of a further dataset of the context that the datasets were drawn from.
+    There is no null hypothesis: the result is the probability that the first strategy gives the
+    better model on most datasets of the context, and the same for the second.
+
+    Parameters
+    ----------
+    p : array_like of float, shape (N,)
+        For each dataset, the probability that the first strategy's model is the better one, from
+        `prob_better_classifier` or `bootstrap_prob_better`.
+    strategies : pair of str
+    prior : float, default 1
+        Both parameters of the Beta prior of the share of datasets on which the first is better.
+    confidence : float, default 0.95
+        Of the credible interval of that share.
+    metric : str
+
+    Returns
+    -------
+    TestResult
+        With two ``probabilities``; the effect is the share of datasets.
+
+    Raises
+    ------
+    AnalysisError
+        A value is missing or not a probability.
+
+    Notes
+    -----
+    Lacoste, Laviolette & Marchand (2012), section 5. The paper decides at 0.85 where it uses 0.90
+    for the confidence of the sign test and the signed rank test.
+
+    Examples
+    --------
+    >>> result = poisson_binomial_from_probabilities([0.9, 0.8, 0.3], ["svm", "ann"])
+    >>> {name: round(value, 5) for name, value in result.probabilities.items()}
+    {'P(svm better)': 0.66225, 'P(ann better)': 0.33775}
+    """
+    p = checked_probabilities(p)
+    if p.ndim != 1:
+        raise AnalysisError(f"p has shape {p.shape}; give one probability for each dataset")
+    first, second = _checked_names(strategies)
+    better, worse = poisson_binomial_probability(p, prior)
+    mean, low, high = poisson_binomial_share(p, prior, confidence)
+    share = Estimate(
+        name=f"share of datasets on which {first} is better",
+        value=float(mean),
+        low=float(low),
+        high=float(high),
+        confidence=confidence,
+        method="posterior of the share",
+        n=p.size,
+    )
+    return TestResult(
+        name="Poisson binomial test",
+        strategies=(first, second),
+        metric=metric,
+        null=_QUESTION,
+        source=_SOURCE,
+        statistic=float(p.sum()),
+        statistic_name="expected wins",
+        probabilities={f"P({first} better)": float(better), f"P({second} better)": float(worse)},
+        effects=(share,),
+        n=p.size,
+        ties=int((p == 0.5).sum()),
+        notes=() if p.size > 1 else ("one dataset says little of a context",),
+    )
+
+
+@checked
+def poisson_binomial_pairs(probabilities: PairProbabilities, prior: float = 1.0) -> Pairwise:
+    """Poisson binomial test of all pairs of strategies at once.
+
+    Scenario (c); see `poisson_binomial_from_probabilities`. Cycles (section 5.1 of the paper) are
+    in the notes.
+
+    Parameters
+    ----------
+    probabilities : PairProbabilities
+    prior : float, default 1
+
+    Returns
+    -------
+    Pairwise
+        Tables ``"P(row better)"``, ``"statistic"`` (the expected number of datasets on which the
+        row is better) and ``"share of datasets"`` (posterior mean of the share of such datasets).
+
+    Examples
+    --------
+    >>> losses = {f"d{i}": [[0, 0, 1, 0], [1, 0, 1, 1], [0, 1, 0, 1]] for i in range(9)}
+    >>> pairs = poisson_binomial_pairs(probabilities_by_dataset(losses, ["A", "B", "C"]))
+    >>> pairs.table("P(row better)").round(3)
+           A      B     C
+    A    NaN  0.963  0.79
+    B  0.037    NaN  0.21
+    C  0.210  0.790   NaN
+    """
+    prior = checked_prior(prior)
+    pairs = Pairs.of(probabilities.strategies)
+    p = probabilities.better[pairs.first, pairs.second]
+    n, wins = p.shape[-1], p.sum(axis=-1)
+    share = (wins + prior) / (n + 2 * prior)
+    tables = {
+        "statistic": pairs.square(wins, n - wins),
+        BETTER: pairs.square(*poisson_binomial_probability(p, prior)),
+        "share of datasets": pairs.square(share, 1 - share),
+    }
+    notes = [str(cycle) for cycle in non_transitive_cycles(tables[BETTER])]
+    more = (f"{len(notes) - 3} further cycles",) if len(notes) > 3 else ()
+    return Pairwise(
+        name="Poisson binomial test",
+        strategies=pairs.strategies,
+        tables=tables,
+        statistic_name="expected wins",
+        effects={"share of datasets": "posterior mean"},
+        null=_QUESTION,
+        source=_SOURCE,
+        metric=probabilities.metric,
+        n=n,
+        notes=(
+            *probabilities.notes,
+            *(f"no order: {note}" for note in notes[:3]),
+            *more,
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Paired differences: their layout, effect sizes, corrections for many pairs, and decisions."""

@@ -1,0 +1,1 @@
+"""How many datasets a study needs, and what a study can show."""

@@ -1,0 +1,285 @@
+"""Figures of how tests fare: ROC curves, areas under them, calibration of degrees of freedom.
+
+They draw what was computed, and are returned, not shown. A test keeps its colour, its line and its
+mark, so that no two are told apart by colour alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+
+from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.display import number
+from mlaut.analysis.common.result_types import ResultTable
+from mlaut.analysis.cross_validation.calibration import Calibration
+from mlaut.analysis.lacoste.context_tests import Roc
+from mlaut.analysis.plots.rank_plots import GREY, NotebookFigure
+from mlaut.errors import AnalysisError
+
+__all__ = ["auc_plot", "calibration_plot", "roc_plot"]
+
+_FONT = 9
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+_LINES = ("-", "--", "-.", ":")
+_MARKS = ("o", "s", "D", "^", "v", "P", "X", "<", ">", "p", "h")
+
+
+def _style(place: int) -> dict[str, Any]:
+    """Give colour, mark and line of a test by its place; no two of 300 have all of them alike."""
+    return {
+        "color": _COLOURS[place % len(_COLOURS)],
+        "marker": _MARKS[place % len(_MARKS)],
+        "linestyle": _LINES[place % len(_LINES)],
+    }
+
+
+def _axes(width: float, height: float, x: str, y: str) -> tuple[Figure, Axes]:
+    figure = NotebookFigure(figsize=(width, height), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_xlabel(x, fontsize=_FONT)
+    axes.set_ylabel(y, fontsize=_FONT)
+    axes.grid(color="#DDDDDD", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=_FONT)
+    return figure, axes
+
+
+def _legend(figure: Figure, axes: Axes, columns: int) -> None:
+    """Name the lines below the axes, where they hide nothing."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=columns,
+        fontsize=_FONT,
+        frameon=False,
+        handlelength=3.5,
+    )
+
+
+@checked
+def roc_plot(rocs: Mapping[str, Roc]) -> Figure:
+    """Draw the ROC curves of tests on a synthetic context.
+
+    Parameters
+    ----------
+    rocs : mapping of str to Roc
+        As `judge_on_context` gives them.
+
+    Returns
+    -------
+    Figure
+        Share of a test's wrong claims against share of its right ones, while the confidence that a
+        claim needs falls; a test whose confidence tells nothing follows the diagonal. The names
+        have the area under the curve beside them.
+
+    Notes
+    -----
+    Lacoste, Laviolette & Marchand (2012), section 6.3.
+
+    Examples
+    --------
+    >>> from mlaut.analysis import BIMODAL, judge_on_context
+    >>> rocs = judge_on_context(BIMODAL, 14, tests=["sign", "signed rank"], n_repetitions=1000)
+    >>> len(roc_plot(rocs).axes[0].lines)
+    3
+    """
+    if not rocs:
+        raise AnalysisError("there are no ROC curves to draw")
+    figure, axes = _axes(5.2, 5.4, "share of wrong claims", "share of right claims")
+    axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
+    for place, (name, roc) in enumerate(rocs.items()):
+        wrong, right = roc.curve()
+        label = f"{name} (AUC {roc.auc:.3f})"
+        style = _style(place) | {"marker": ""}
+        axes.plot(wrong, right, label=label, linewidth=1.8, **style)
+    axes.set_xlim(-0.01, 1.01)
+    axes.set_ylim(-0.01, 1.01)
+    axes.set_aspect("equal")
+    first = next(iter(rocs.values()))
+    axes.set_title(
+        f"context {first.context!r}, {first.n_repetitions} studies drawn", fontsize=_FONT
+    )
+    _legend(figure, axes, 2 if max(map(len, rocs)) < 22 else 1)
+    return figure
+
+
+@checked
+def auc_plot(table: ResultTable) -> Figure:
+    """Draw the area under the ROC curve of tests over numbers of datasets, or of test points.
+
+    Parameters
+    ----------
+    table : ResultTable
+        As `auc_table` gives it, with two or more numbers of the one and one number of the other.
+
+    Returns
+    -------
+    Figure
+        With bars of two Monte Carlo standard errors. At 0.5 the confidence of a test says nothing
+        of whether it is right.
+
+    Raises
+    ------
+    AnalysisError
+        Nothing varies in the table, or both numbers do.
+
+    Notes
+    -----
+    Lacoste, Laviolette & Marchand (2012), Figures 3 to 5.
+
+    Examples
+    --------
+    >>> from mlaut.analysis import SINGLE, auc_table
+    >>> figure = auc_plot(auc_table(SINGLE, [5, 11, 21], tests=["sign"], n_repetitions=500))
+    >>> figure.axes[0].get_xlabel()
+    'datasets (test points: of the context)'
+    """
+    frame, varied, other = _one_axis(table.frame)
+    names = [str(name) for name in frame.columns if not str(name).startswith("error of ")]
+    label = f"{varied} ({other})"
+    figure, axes = _axes(6.2, 4.6, label, "area under the ROC curve")
+    at = frame.index.to_numpy(dtype=float)
+    axes.axhline(0.5, color=GREY, linewidth=0.8)
+    for place, name in enumerate(names):
+        error = 2 * frame[f"error of {name}"]
+        style = _style(place)
+        axes.errorbar(
+            at, frame[name], error, label=name, markersize=5, linewidth=1.6, capsize=2, **style
+        )
+    if at.max() / at.min() > 20:
+        axes.set_xscale("log")
+    axes.xaxis.set_major_locator(FixedLocator(_spread(at).tolist()))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_title(table.name, fontsize=_FONT)
+    _legend(figure, axes, min(len(names), 4))
+    return figure
+
+
+def _one_axis(frame: pd.DataFrame) -> tuple[pd.DataFrame, str, str]:
+    """Give the table by what varies in it, its name, and what stays the same in words."""
+    levels = {str(name): frame.index.unique(name) for name in frame.index.names}
+    varied = [name for name, values in levels.items() if len(values) > 1]
+    if len(varied) != 1:
+        raise AnalysisError(
+            f"{' and '.join(varied) or 'nothing'} varies in this table; a curve needs several "
+            "numbers of datasets and one of test points, or the other way round"
+        )
+    other = next(name for name in levels if name != varied[0])
+    return frame.droplevel(other), varied[0], f"{other}: {levels[other][0]}"
+
+
+def _spread(at: np.ndarray) -> np.ndarray:
+    """Choose places for labels that are far enough apart to be read."""
+    position = np.log(at) if at.max() / at.min() > 20 else at
+    room = (position.max() - position.min()) / 14
+    kept = [0]
+    for place in range(1, len(at)):
+        if position[place] - position[kept[-1]] >= room:
+            kept.append(place)
+    return at[kept]
+
+
+@checked
+def calibration_plot(
+    calibration: Calibration, *, level: float = 0.05, tests: Sequence[str] | None = None
+) -> Figure:
+    """Draw the type I error of tests on cross-validation over their degrees of freedom.
+
+    Parameters
+    ----------
+    calibration : Calibration
+    level : float, default 0.05
+        One of those that were measured.
+    tests : sequence of str, optional
+        Default all that were measured.
+
+    Returns
+    -------
+    Figure
+        A line a test; the band is the level with two standard errors. A mark is at the degrees of
+        freedom whose error is nearest: filled where the test can be calibrated, else hollow.
+
+    Raises
+    ------
+    AnalysisError
+        The level or a test was not measured.
+
+    Notes
+    -----
+    Bouckaert (2003), section 4.
+
+    Examples
+    --------
+    >>> from mlaut.analysis import calibrate
+    >>> null = np.random.default_rng(0).normal(size=(1000, 10, 1))
+    >>> calibration_plot(calibrate(null, ["k-fold"])).axes[0].get_xlabel()
+    'degrees of freedom'
+    """
+    rates, best = _at_level(calibration, level, tests)
+    figure, axes = _axes(7.5, 5.6, "degrees of freedom", f"type I error at level {number(level)}")
+    band = 2 * calibration.standard_error(level)
+    axes.axhspan(level - band, level + band, color="#DDDDDD", zorder=0)
+    for place, name in enumerate(rates.columns):
+        style = _style(place)
+        line = rates[name].dropna()
+        found = best.loc[name]
+        told = f"df {number(found['df'])}" if found["calibratable"] else "not calibratable"
+        axes.plot(line.index, line, linewidth=1.5, **(style | {"marker": ""}))
+        axes.plot(
+            found["df"],
+            found["type I error"],
+            label=f"{name}: {told}",
+            markersize=7,
+            markerfacecolor=style["color"] if found["calibratable"] else "white",
+            **style,
+        )
+    _df_axis(axes, rates)
+    axes.set_title(
+        f"{calibration.folds} folds x {calibration.runs} runs, {calibration.n_datasets} null "
+        "datasets",
+        fontsize=_FONT,
+    )
+    _legend(figure, axes, 2)
+    return figure
+
+
+def _at_level(
+    calibration: Calibration, level: float, tests: Sequence[str] | None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Give rates by df and test, and the best df of each test."""
+    if level not in calibration.rates.columns:
+        known = ", ".join(map(number, calibration.rates.columns))
+        raise AnalysisError(f"level {level} was not measured, only {known}")
+    rates = calibration.rates[level]
+    measured = list(rates.index.unique("test"))
+    names = measured if tests is None else list(tests)
+    for name in names:
+        if name not in measured:
+            raise AnalysisError(f"test {name!r} was not measured, only {', '.join(measured)}")
+    best = calibration.best().reset_index("level")
+    table = pd.DataFrame({name: rates.xs(name, level="test") for name in names})
+    return table, best[best["level"] == level]
+
+
+def _df_axis(axes: Axes, rates: pd.DataFrame) -> None:
+    """Label 1, 2, 5, 10 and so on, where the range is wide."""
+    low, high = float(rates.index.min()), float(rates.index.max())
+    axes.set_ylim(0, None)
+    if low <= 0 or high / max(low, 1e-9) <= 20:
+        return
+    axes.set_xscale("log")
+    ticks = [base * 10**power for power in range(4) for base in (1, 2, 5)]
+    axes.xaxis.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,227 @@
+"""Figures of posteriors: the simplex of a Bayesian test, and what each dataset says of two models.
+
+They draw what was computed, and are returned, not shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import blended_transform_factory
+from numpy.typing import ArrayLike
+
+from mlaut.analysis.common.arguments import checked, position
+from mlaut.analysis.common.display import number
+from mlaut.analysis.lacoste.pair_probabilities import PairProbabilities
+from mlaut.analysis.lacoste.poisson_binomial import (
+    poisson_binomial_pmf,
+    poisson_binomial_probability,
+)
+from mlaut.analysis.plots.rank_plots import BLUE, GREY, ORANGE, NotebookFigure
+from mlaut.errors import AnalysisError
+
+__all__ = ["dataset_plot", "simplex_plot"]
+
+_FONT = 9
+_ROW = 0.2  # inches a line of text
+_MOST_NAMED = 60  # datasets; beyond, their names are left out
+_SIDE_BY_SIDE = 36  # letters of two names that fit beside each other below a triangle
+_CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
+_DENSITY = LinearSegmentedColormap.from_list("density", ["#D6E6F2", BLUE, "#00263D"])
+
+
+@checked
+def simplex_plot(draws: ArrayLike, strategies: Sequence[str] = ("A", "B")) -> Figure:
+    r"""Draw draws from the posterior of a Bayesian test with a region of practical equivalence.
+
+    Parameters
+    ----------
+    draws : array_like of float, shape (n, 3)
+        Shares of datasets on which the first is better, both are equivalent, the second is better,
+        from `sign_posterior` or `signed_rank_posterior`.
+    strategies : pair of str
+
+    Returns
+    -------
+    Figure
+        A triangle with a corner for each of the three; the lines part it into the regions in which
+        each is the largest, and each corner has the share of draws in its region. Without a region
+        of equivalence (the middle share is 0 in all draws), a histogram of the first share.
+
+    Raises
+    ------
+    AnalysisError
+        The draws are not shares of three.
+
+    Notes
+    -----
+    Benavoli, Corani, Demsar & Zaffalon (2017), Figures 4 and 5.
+
+    Examples
+    --------
+    >>> from mlaut.analysis import signed_rank_posterior
+    >>> draws = signed_rank_posterior([-0.3, -0.1, 0.2, -0.5], rope=0.05, n_samples=1000)
+    >>> [text.get_text() for text in simplex_plot(draws, ["forest", "tree"]).axes[0].texts]
+    ['forest better\nP = 0.89', 'equivalent\nP = 0.02', 'tree better\nP = 0.09']
+    """
+    x = np.asarray(draws, dtype=float)
+    if x.ndim != 2 or x.shape[1] != 3 or len(x) == 0 or not np.allclose(x.sum(axis=1), 1):
+        raise AnalysisError(
+            f"draws of shape {x.shape} are not shares of three that add up to 1: see "
+            "signed_rank_posterior"
+        )
+    first, second = strategies
+    if not x[:, 1].any():
+        return _share_histogram(x[:, 0], first, second)
+    largest = np.bincount(x.argmax(axis=1), minlength=3) / len(x)
+    figure = NotebookFigure(figsize=(5.6, 5.2), layout="constrained")
+    axes = figure.add_subplot()
+    points = x @ _CORNERS
+    axes.hexbin(
+        *points.T, gridsize=60, extent=(0, 1, 0, 1), cmap=_DENSITY, mincnt=1, bins="log", zorder=1
+    )
+    _draw_triangle(axes)
+    labels = (f"{first} better", "equivalent", f"{second} better")
+    lower = -0.05 if len(first + second) < _SIDE_BY_SIDE else -0.17
+    places = (
+        (-0.04, -0.05, "left", "top"),
+        (0.5, 0.89, "center", "bottom"),
+        (1.04, lower, "right", "top"),
+    )
+    for label, share, (across, up, ha, va) in zip(labels, largest, places, strict=True):
+        axes.text(across, up, f"{label}\nP = {share:.2f}", ha=ha, va=va, fontsize=_FONT)
+    axes.set_xlim(-0.06, 1.06)
+    axes.set_ylim(-0.28, 1.05)
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    return figure
+
+
+def _draw_triangle(axes: Axes) -> None:
+    outline = _CORNERS[[0, 1, 2, 0]]
+    axes.plot(*outline.T, color="black", linewidth=1)
+    centre = _CORNERS.mean(axis=0)
+    for side in (_CORNERS[[0, 1]], _CORNERS[[1, 2]], _CORNERS[[0, 2]]):
+        axes.plot(*np.stack([centre, side.mean(axis=0)]).T, color=ORANGE, linewidth=1.4)
+
+
+def _share_histogram(share: np.ndarray, first: str, second: str) -> Figure:
+    figure = NotebookFigure(figsize=(5.6, 3.6), layout="constrained")
+    axes = figure.add_subplot()
+    axes.hist(share, bins=np.linspace(0, 1, 61).tolist(), density=True, color=BLUE, alpha=0.75)
+    axes.axvline(0.5, color=ORANGE, linewidth=1.6)
+    right = float((share > 0.5).mean() + (share == 0.5).mean() / 2)
+    sides = (
+        ("left", f"{second} better\nP = {1 - right:.2f}"),
+        ("right", f"{first} better\nP = {right:.2f}"),
+    )
+    for side, text in sides:
+        axes.set_title(text, loc=side, fontsize=_FONT)  # type: ignore[arg-type]
+    axes.set_xlim(0, 1)
+    axes.set_xlabel(f"share of datasets on which {first} is better", fontsize=_FONT)
+    axes.set_yticks([])
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(labelsize=_FONT)
+    return figure
+
+
+@checked
+def dataset_plot(probabilities: PairProbabilities, first: str, second: str) -> Figure:
+    r"""Draw what each dataset says of two models, and what the Poisson binomial test makes of it.
+
+    Parameters
+    ----------
+    probabilities : PairProbabilities
+        From `probabilities_by_dataset`: Theorem 4.1, or the Bayesian bootstrap.
+    first, second : str
+
+    Returns
+    -------
+    Figure
+        Left, the probability on each dataset that the first model is the better one, the surest on
+        top; up to 60 datasets are named. Right, the distribution of the number of datasets on which
+        it is; the title has the result of the test.
+
+    Raises
+    ------
+    AnalysisError
+        A strategy is not known, or both are the same.
+
+    Notes
+    -----
+    Lacoste, Laviolette & Marchand (2012), sections 4 and 5.
+
+    Examples
+    --------
+    >>> from mlaut.analysis import probabilities_by_dataset
+    >>> losses = {f"d{i}": [[0, 0, 1, 0], [1, 0, i % 2, 1]] for i in range(9)}
+    >>> figure = dataset_plot(probabilities_by_dataset(losses, ["A", "B"]), "A", "B")
+    >>> figure.axes[1].get_title()
+    'Poisson binomial test\nP(the first is better) = 0.89'
+    """
+    names = probabilities.strategies
+    row, column = (position("strategy", name, names) for name in (first, second))
+    if row == column:
+        raise AnalysisError(f"a strategy is not compared with itself: {first!r}")
+    p = probabilities.better[row, column]
+    named = len(p) <= _MOST_NAMED
+    height = 1.4 + (_ROW * len(p) if named else 5.0)
+    figure = NotebookFigure(figsize=(8.5, max(height, 3.2)), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    _draw_datasets(left, p, probabilities.datasets, named)
+    figure.suptitle(f"{first} against {second}", fontsize=_FONT + 1)
+    left.set_xlabel("P(the first is better) on each dataset", fontsize=_FONT)
+    left.set_title(probabilities.method, fontsize=_FONT)
+    _draw_count(right, p)
+    right.set_xlabel("datasets on which the first is better", fontsize=_FONT)
+    right.set_title(f"Poisson binomial test\nP(the first is better) = {_told(p)}", fontsize=_FONT)
+    for axes in (left, right):
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.tick_params(labelsize=_FONT)
+    return figure
+
+
+def _told(p: np.ndarray) -> str:
+    """Write a probability so that one close to 1 does not look like 1."""
+    better, worse = (float(x) for x in poisson_binomial_probability(p))
+    return f"1 − {number(worse, 2)}" if worse < 0.005 else number(better, 2)  # noqa: RUF001
+
+
+def _draw_datasets(axes: Axes, p: np.ndarray, datasets: Sequence[str], named: bool) -> None:
+    order = np.argsort(p, kind="stable")
+    heights = np.arange(len(p))
+    value = p[order]
+    for side, colour, mark in ((value >= 0.5, BLUE, "o"), (value < 0.5, ORANGE, "s")):
+        axes.hlines(heights[side], 0.5, value[side], color=colour, linewidth=1.2, alpha=0.6)
+        axes.plot(value[side], heights[side], mark, color=colour, markersize=5 if named else 3)
+    axes.axvline(0.5, color=GREY, linewidth=1)
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_ylim(-0.8, len(p) - 0.2)
+    if named:
+        axes.set_yticks(heights, [datasets[i] for i in order], fontsize=_FONT)
+    else:
+        axes.set_yticks([])
+        axes.set_ylabel(f"{len(p)} datasets", fontsize=_FONT)
+    axes.grid(axis="x", color="#DDDDDD", linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def _draw_count(axes: Axes, p: np.ndarray) -> None:
+    mass, count = poisson_binomial_pmf(p), np.arange(len(p) + 1)
+    seen = mass > 1e-4 * mass.max()
+    low, high = count[seen].min(), count[seen].max()
+    colours = np.where(count > len(p) / 2, BLUE, ORANGE)
+    colours = np.where(count == len(p) / 2, GREY, colours)
+    axes.bar(count[seen], mass[seen], color=colours[seen].tolist(), width=0.8)
+    axes.axvline(len(p) / 2, color=GREY, linewidth=1)
+    low, high = min(low, len(p) / 2), max(high, len(p) / 2)
+    axes.set_xlim(max(low - 1, -0.6), min(high + 1, len(p) + 0.6))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_yticks([])
+    half = blended_transform_factory(axes.transData, axes.transAxes)
+    axes.text(len(p) / 2, 1.0, " half", transform=half, fontsize=_FONT, va="top", color=GREY)

@@ -1,0 +1,238 @@
+"""Figures of what the other modules computed. They are returned, not shown.
+
+Colours are those of Okabe and Ito, which the colour-blind tell apart; nothing is told by colour
+alone.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.backend_bases import RendererBase
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from mlaut.analysis.common.arguments import checked, positions
+from mlaut.analysis.frequentist.ranks import average_ranks, critical_difference, rank_groups
+from mlaut.analysis.results.results import Results
+from mlaut.errors import AnalysisError
+
+__all__ = ["box_plot", "critical_difference_diagram", "draw_ranks"]
+
+BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#666666"
+
+_ROW = 0.24  # inches a line of text
+_FONT = 9
+
+
+class NotebookFigure(Figure):
+    """A figure that a notebook shows when it is the last value of a cell."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        FigureCanvasAgg(self)
+
+    def draw(self, renderer: RendererBase) -> None:
+        """Draw names as they are: a ``$`` in one begins no formula."""
+        for text in self.findobj(Text):
+            text.set_parse_math(False)
+        with rc_context({"text.parse_math": False}):
+            super().draw(renderer)
+
+    def _repr_png_(self) -> bytes:
+        target = io.BytesIO()
+        self.savefig(target, format="png", dpi=110)
+        return target.getvalue()
+
+
+@checked
+def box_plot(results: Results, *, as_scores: bool = True) -> Figure:
+    """Draw the scores of each strategy over datasets, the best median on top.
+
+    Strategies that lack datasets stand below those that have all: their medians do not compare.
+
+    Parameters
+    ----------
+    results : Results
+        Missing values are left out of a strategy's box, and its label says how many.
+    as_scores : bool, default True
+        Draw scores as the metric defines them; else losses.
+
+    Returns
+    -------
+    Figure
+        A box from the lower to the upper quartile with the median, whiskers to the last value
+        within 1.5 times the box's length, and a dot for every dataset.
+    """
+    table = results.scores if as_scores else results.losses
+    order = best_median_first(results)[::-1]
+    values = [table[name].dropna().to_numpy() for name in order]
+    labels = [
+        _label(str(name), len(table) - len(kept)) for name, kept in zip(order, values, strict=True)
+    ]
+    figure = NotebookFigure(figsize=(7.5, 1.0 + 1.4 * _ROW * len(order)), layout="constrained")
+    axes = figure.add_subplot()
+    axes.boxplot(
+        values,
+        orientation="horizontal",
+        tick_labels=labels,
+        widths=0.62,
+        showfliers=False,
+        patch_artist=True,
+        boxprops={"facecolor": "#D6E6F2", "edgecolor": BLUE},
+        whiskerprops={"color": BLUE},
+        capprops={"color": BLUE},
+        medianprops={"color": ORANGE, "linewidth": 2},
+    )
+    rng = np.random.default_rng(0)  # the height of a dot says nothing; it only parts the dots
+    for row, kept in enumerate(values, start=1):
+        heights = row + rng.uniform(-0.2, 0.2, len(kept))
+        axes.plot(kept, heights, ".", color=GREY, markersize=3, alpha=0.6)
+    metric = results.metric
+    axes.set_xlabel(f"{metric.name if as_scores else metric.loss_name} on {len(table)} datasets")
+    axes.grid(axis="x", color="#DDDDDD", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(labelsize=_FONT, left=False)
+    return figure
+
+
+def best_median_first(results: Results) -> list[str]:
+    """Return the strategies by the median of their losses, those that lack datasets last."""
+    losses = results.losses
+    keys = pd.DataFrame({"lacks": losses.isna().any(), "median": losses.median()})
+    return list(keys.sort_values(["lacks", "median"], kind="stable").index)
+
+
+def _label(name: str, n_missing: int) -> str:
+    return f"{name} ({n_missing} missing)" if n_missing else name
+
+
+@checked
+def critical_difference_diagram(results: Results, *, alpha: float = 0.05) -> Figure:
+    """Draw average ranks, with bars over strategies that Nemenyi's test does not tell apart.
+
+    Parameters
+    ----------
+    results : Results
+    alpha : float, default 0.05
+
+    Returns
+    -------
+    Figure
+        After Demsar 2006, Figure 1: rank 1, the best, on the left.
+    """
+    ranks = average_ranks(results).frame["average_rank"]
+    cd = critical_difference(len(ranks), len(results.datasets), alpha=alpha)
+    return draw_ranks(ranks, cd, rank_groups(ranks, cd), label=f"CD = {cd:.3g} at {alpha:g}")
+
+
+@checked
+def draw_ranks(
+    ranks: pd.Series, difference: float, groups: Sequence[Sequence[str]], *, label: str = "CD"
+) -> Figure:
+    """Draw average ranks on a line with a bar for each group.
+
+    Parameters
+    ----------
+    ranks : Series
+        Average rank by strategy.
+    difference : float
+        The critical difference, drawn as a scale.
+    groups : sequence of sequence of str
+        Strategies that are not told apart; for example of any other test.
+    label : str
+        Of the scale.
+    """
+    if len(ranks) < 2:
+        raise AnalysisError("a diagram of ranks needs two strategies")
+    if not 0 <= difference < np.inf:
+        raise AnalysisError(f"difference = {difference} is not a number of 0 or more")
+    for group in groups:
+        positions("strategy", group, [str(name) for name in ranks.index])
+    ranks = ranks.sort_values(kind="stable")
+    low, high = float(np.floor(ranks.iloc[0])), float(np.ceil(ranks.iloc[-1]))
+    high = max(high, low + 1, low + difference)
+    bars = _stacked(ranks, groups)
+    first_row = 0.55 * (max((row for *_, row in bars), default=-1) + 1) + 1.0
+    n_rows = first_row + (len(ranks) + 1) // 2 + 0.5
+    labels = [f"{name}  {rank:.2f}" for name, rank in ranks.items()]
+    line, margin = 5.0, _text_width(labels) + 0.35  # inches
+    figure = NotebookFigure(figsize=(line + 2 * margin, (n_rows + 3.2) * _ROW))
+    axes = figure.add_axes((0, 0, 1, 1))
+    inch = (high - low) / line
+    axes.set_xlim(low - margin * inch, high + margin * inch)
+    axes.set_ylim(n_rows, -3.2)
+    axes.set_axis_off()
+    _draw_axis(axes, low, high, difference, label)
+    for left, right, row in bars:
+        height, pad = 0.55 * (row + 1), 0.03 * inch
+        ends = [left - pad, right + pad]
+        axes.plot(ends, [height] * 2, color=ORANGE, linewidth=3.2, solid_capstyle="butt")
+    _draw_labels(axes, ranks.to_numpy(), labels, first_row, (low - 0.1 * inch, high + 0.1 * inch))
+    return figure
+
+
+def _draw_labels(
+    axes: Axes,
+    ranks: np.ndarray,
+    labels: Sequence[str],
+    first_row: float,
+    ends: tuple[float, float],
+) -> None:
+    """Lead from each rank to a line of its own: the better half on the left."""
+    n_left = (len(ranks) + 1) // 2
+    for place, (rank, text) in enumerate(zip(ranks, labels, strict=True)):
+        left = place < n_left
+        row = first_row + (place if left else len(ranks) - 1 - place)
+        end = ends[0] if left else ends[1]
+        axes.plot([rank, rank, end], [0, row, row], color=BLUE, linewidth=0.8)
+        axes.annotate(
+            text,
+            (end, row),
+            xytext=(-4 if left else 4, 0),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="center",
+            fontsize=_FONT,
+        )
+
+
+def _text_width(texts: Sequence[str]) -> float:
+    """Give the width of the widest text, in inches."""
+    figure = NotebookFigure(dpi=100)
+    drawn = [figure.text(0, 0, text, fontsize=_FONT) for text in texts]
+    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
+    return max(text.get_window_extent(renderer).width for text in drawn) / 100
+
+
+def _stacked(ranks: pd.Series, groups: Sequence[Sequence[str]]) -> list[tuple[float, float, int]]:
+    """Give the ends of each bar, and the row in which it overlaps no other."""
+    ends: list[float] = []
+    bars = []
+    for group in groups:
+        left, right = ranks[list(group)].min(), ranks[list(group)].max()
+        row = next((i for i, end in enumerate(ends) if end < left), len(ends))
+        ends[row : row + 1] = [right]
+        bars.append((float(left), float(right), row))
+    return bars
+
+
+def _draw_axis(axes: Axes, low: float, high: float, difference: float, label: str) -> None:
+    axes.plot([low, high], [0, 0], color="black", linewidth=1)
+    step = max(1, round((high - low) / 12))
+    for tick in np.arange(low, high + 1e-9, step):
+        axes.plot([tick, tick], [0, -0.3], color="black", linewidth=1)
+        axes.text(tick, -0.4, f"{tick:g}", ha="center", va="bottom", fontsize=_FONT)
+    axes.plot([low, low + difference], [-1.9, -1.9], color="black", linewidth=1.2)
+    for end in (low, low + difference):
+        axes.plot([end, end], [-2.1, -1.7], color="black", linewidth=1.2)
+    axes.text(low, -2.25, label, ha="left", va="bottom", fontsize=_FONT)
+    axes.text(high, -1.5, "average rank", ha="right", va="bottom", fontsize=_FONT)

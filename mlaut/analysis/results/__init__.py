@@ -1,0 +1,1 @@
+"""Tables of losses: where they come from, and what is done about missing cells."""

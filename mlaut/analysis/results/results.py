@@ -1,0 +1,495 @@
+"""A study, or a table of losses from anywhere, as one labelled object."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.common.arguments import position, positions, shown
+from mlaut.analysis.common.result_types import Shown
+from mlaut.analysis.results import sources
+from mlaut.analysis.scores.base import MLautScore
+from mlaut.errors import AnalysisError, MissingCellsError
+
+if TYPE_CHECKING:
+    from mlaut.records import Block
+
+__all__ = ["Results"]
+
+_ARRAYS = (
+    "cells",
+    "cell_losses",
+    "expected",
+    "variances",
+    "n_test",
+    "n_train",
+    "seconds",
+    "imputed",
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Results(Shown):
+    """The scores of strategies on datasets, by repeat and fold, with all that is known of them.
+
+    Make one with `from_study`, `from_blocks`, `from_table` or `from_long`. Nothing of it can be
+    changed: arrays are copies that cannot be written to, and tables are copies too.
+
+    Attributes
+    ----------
+    metric : MLautScore
+        Knows the direction.
+    datasets : tuple of str, length N
+    strategies : tuple of str, length K
+    cells, cell_losses : ndarray, shape (N, K, R, F)
+        Scores as the metric gives them, and their loss form (lower is better); NaN where there is
+        none. R and F are the largest numbers of repeats and folds.
+    expected : ndarray of bool, shape (N, R, F)
+        Which cells a dataset has; datasets may differ in their repeats and folds.
+    reasons : mapping of (dataset, strategy, repeat, fold) positions to str
+        Why an expected cell is NaN.
+    variances : ndarray, shape (N, K, R, F), or None
+        Of the point losses within a test set (divisor M - 1), where the metric is an average.
+    n_test, n_train : ndarray, shape (N, R, F), or None
+        Sizes of test and training sets.
+    seconds : ndarray, shape (N, K, R, F, 3), or None
+        Tuning, fitting, predicting.
+    fingerprints : tuple of str, length N, or None
+        Of the datasets' contents.
+    notes : tuple of str
+        What was left out or filled in; every test repeats it.
+    imputed : ndarray of bool, shape (N, K, R, F), or None
+        Cells whose score is not theirs: it stands in for a missing one.
+    ranks_only : str
+        Why the scores that stand in are good for ranks within datasets alone; empty where they are
+        good for means too.
+    gaps : tuple of str
+        What was left out or filled in for missing cells, to stand in the first sentence of every
+        conclusion.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"tree": [0.9, 0.8], "forest": [0.95, 0.85]}, index=["iris", "wine"])
+    >>> results = Results.from_table(table, metric="accuracy")
+    >>> results.losses.round(2)
+    strategy  tree  forest
+    dataset
+    iris       0.1    0.05
+    wine       0.2    0.15
+    >>> Results.from_table(table, metric="my score")
+    Traceback (most recent call last):
+    mlaut.errors.AnalysisError: the direction of 'my score' is not known: give greater_is_better=\
+True or False, or the name of a metric
+    """
+
+    metric: MLautScore
+    datasets: tuple[str, ...]
+    strategies: tuple[str, ...]
+    cells: np.ndarray
+    cell_losses: np.ndarray
+    expected: np.ndarray
+    reasons: Mapping[tuple[int, int, int, int], str] = field(default_factory=dict)
+    variances: np.ndarray | None = None
+    n_test: np.ndarray | None = None
+    n_train: np.ndarray | None = None
+    seconds: np.ndarray | None = None
+    fingerprints: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+    imputed: np.ndarray | None = None
+    ranks_only: str = ""
+    gaps: tuple[str, ...] = ()
+    load_block: Callable[[str], Block] | None = None
+
+    def __post_init__(self) -> None:
+        self._freeze()
+        _check_names("strategy", self.strategies)
+        _check_names("dataset", self.datasets)
+        if np.isinf(self.cells).any():
+            i, k = np.argwhere(np.isinf(self.cells))[0][:2]
+            raise AnalysisError(
+                f"the score of {self.strategies[k]!r} on {self.datasets[i]!r} is infinite: "
+                "make it NaN, and say how missing cells are treated"
+            )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what was pickled or copied; arrays come out of that writable."""
+        known = {one.name for one in fields(self)}
+        self.__dict__.update({name: value for name, value in state.items() if name in known})
+        self._freeze()
+
+    def _freeze(self) -> None:
+        """Hold copies that nobody else can write to: tests remember what they computed of them."""
+        for name in _ARRAYS:
+            given = getattr(self, name)
+            if given is not None:
+                object.__setattr__(self, name, _read_only(given))
+
+    # ------------------------------------------------------------------ sources
+
+    @classmethod
+    def from_study(
+        cls,
+        study: Any,
+        metric: Any,
+        *,
+        strategies: Iterable[str] | None = None,
+        datasets: Iterable[str] | None = None,
+    ) -> Results:
+        """Score a study.
+
+        Parameters
+        ----------
+        study : Study, FilesIO, or path-like
+        metric : str or MLautScore
+            See `mlaut.analysis.metric`.
+        strategies, datasets : iterable of str, optional
+            Default all: strategies that were tried at all, and datasets of the metric's task;
+            what that leaves out is in ``notes``.
+
+        Raises
+        ------
+        AnalysisError
+            A name is not in the study, or nothing in it suits the metric.
+        """
+        return sources.results_from_study(
+            cls, study, metric, strategies=strategies, datasets=datasets
+        )
+
+    @classmethod
+    def from_blocks(
+        cls,
+        blocks: Iterable[Block],
+        metric: Any,
+        *,
+        strategies: Iterable[str] | None = None,
+    ) -> Results:
+        """Score blocks, one a dataset; see `from_study`."""
+        return sources.results_from_blocks(cls, blocks, metric, strategies=strategies)
+
+    @classmethod
+    def from_table(
+        cls,
+        table: pd.DataFrame,
+        *,
+        metric: str | MLautScore = "loss",
+        greater_is_better: bool | None = None,
+        n_test: Any = None,
+        n_train: Any = None,
+    ) -> Results:
+        """Take a table of scores from anywhere.
+
+        Parameters
+        ----------
+        table : DataFrame
+            A column a strategy. The index names the datasets, or is a MultiIndex of dataset and
+            fold, or of dataset, repeat and fold. Its levels are known by their names; without names
+            they come in this order, and folds and repeats are whole numbers. NaN is a missing cell.
+        metric : str or MLautScore, default "loss"
+            A metric that `mlaut.analysis.metric` knows, and the table is in its units; or any
+            name, and then ``greater_is_better`` says the direction.
+        greater_is_better : bool, optional
+            The direction of a metric that is not known by name. With it the values of one that is
+            known may be beyond its range (in percent), which then is not known.
+        n_test, n_train : int, array or Series with the index of the table, optional
+            Sizes of the test and training sets. With ``n_test`` and a metric of zeros and ones
+            (accuracy) scenario (a) has standard errors.
+
+        Raises
+        ------
+        AnalysisError
+            The direction is not known or another than that of the metric, names are doubled, a
+            level of the index is neither dataset, repeat nor fold, a value is infinite, not a real
+            number or out of the metric's range, or there are not as many sizes as rows.
+        """
+        return sources.results_from_table(
+            cls,
+            table,
+            metric=metric,
+            greater_is_better=greater_is_better,
+            n_test=n_test,
+            n_train=n_train,
+        )
+
+    @classmethod
+    def from_long(
+        cls,
+        table: pd.DataFrame,
+        *,
+        value: str,
+        dataset: str = "dataset",
+        strategy: str = "strategy",
+        repeat: str | None = None,
+        fold: str | None = None,
+        metric: str | MLautScore = "loss",
+        greater_is_better: bool | None = None,
+    ) -> Results:
+        """Take a table with one row a cell.
+
+        Parameters
+        ----------
+        table : DataFrame
+        value, dataset, strategy, repeat, fold : str
+            Names of its columns; ``repeat`` and ``fold`` where there are any.
+        metric, greater_is_better
+            As in `from_table`.
+
+        Examples
+        --------
+        >>> rows = pd.DataFrame({"task": ["iris", "iris"], "framework": ["A", "B"],
+        ...                      "fold": [0, 0], "loss": [0.1, 0.2]})
+        >>> Results.from_long(rows, value="loss", dataset="task", strategy="framework",
+        ...                   fold="fold", greater_is_better=False).losses
+        strategy    A    B
+        dataset
+        iris      0.1  0.2
+        """
+        columns = {"dataset": dataset, "strategy": strategy, "repeat": repeat, "fold": fold}
+        return sources.results_from_long(
+            cls, table, value, columns, metric=metric, greater_is_better=greater_is_better
+        )
+
+    # ------------------------------------------------------------------- values
+
+    @property
+    def scores(self) -> pd.DataFrame:
+        """Mean score of each strategy on each dataset, NaN where a cell of it is missing."""
+        return self._frame(self._means[0])
+
+    @property
+    def losses(self) -> pd.DataFrame:
+        """Mean loss of each strategy on each dataset, NaN where a cell of it is missing."""
+        return self._frame(self._means[1])
+
+    @property
+    def incomparable(self) -> str:
+        """Why a mean over these datasets says nothing; empty where it says something."""
+        of_metric = self.metric.incomparable if len(self.datasets) > 1 else ""
+        if of_metric:
+            return f"{self.metric.name}: {of_metric}"
+        stands_in = self.imputed is None or bool(self.imputed.any())
+        return self.ranks_only if stands_in else ""
+
+    def notes_on_means(self) -> tuple[str, ...]:
+        """Return the notes of a result that averages over datasets."""
+        if not self.incomparable:
+            return ()
+        return (f"means over datasets do not compare ({self.incomparable}): take ranks",)
+
+    @property
+    def noise_scale(self) -> np.ndarray:
+        """Size of the numbers that each mean loss was computed from: shape (N, K).
+
+        Equal losses can differ by rounding noise of that size times the machine's precision.
+        """
+        return np.abs(self._means).max(axis=0)
+
+    @property
+    def fold_losses(self) -> pd.DataFrame:
+        """Loss by (dataset, repeat, fold) and strategy."""
+        at = np.argwhere(self.expected)
+        index = pd.MultiIndex.from_arrays(
+            [[self.datasets[i] for i in at[:, 0]], at[:, 1], at[:, 2]],
+            names=["dataset", "repeat", "fold"],
+        )
+        losses = np.moveaxis(self.cell_losses, 1, -1)[self.expected]
+        return pd.DataFrame(losses, index=index, columns=self._columns)
+
+    @property
+    def standard_errors(self) -> pd.DataFrame:
+        """Standard error of each mean loss for scenario (a): the fitted models, re-used.
+
+        ``sqrt(v / M)`` for a single test set (MLaut 2019, Table 3). Folds of one repeat are added
+        as independent; repeats share their test points, so their standard errors are averaged,
+        which is an upper bound.
+
+        Raises
+        ------
+        AnalysisError
+            The metric is an aggregate, or the table came without point losses.
+        """
+        if self.variances is None or self.n_test is None:
+            raise AnalysisError(
+                f"scenario (a) needs the point losses of {self.metric.name}, and there are none: "
+                "it is an aggregate, or the table has no n_test; scenario (c) needs none"
+            )
+        of_mean = self.variances / np.maximum(self.n_test, 1)[:, None]
+        expected = self.expected[:, None]
+        folds = expected.sum(axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            by_repeat = np.sqrt(np.where(expected, of_mean, 0).sum(axis=-1)) / folds
+        has = (folds > 0) & np.ones_like(by_repeat, dtype=bool)
+        return self._frame(np.where(has, by_repeat, 0).sum(axis=-1) / has.sum(axis=-1))
+
+    @property
+    def missing(self) -> pd.DataFrame:
+        """The missing cells, one a row: dataset, strategy, repeat, fold, reason."""
+        at = np.argwhere(np.isnan(self.cells) & self.expected[:, None])
+        rows = [
+            (self.datasets[i], self.strategies[k], r, f, self.reasons.get((i, k, r, f), "missing"))
+            for i, k, r, f in at.tolist()
+        ]
+        return pd.DataFrame(rows, columns=["dataset", "strategy", "repeat", "fold", "reason"])
+
+    @property
+    def duplicates(self) -> tuple[tuple[str, ...], ...]:
+        """Datasets that are the same table under several names."""
+        groups: dict[str, list[str]] = {}
+        for name, mark in zip(self.datasets, self.fingerprints or (), strict=False):
+            groups.setdefault(mark, []).append(name)
+        return tuple(tuple(names) for mark, names in groups.items() if mark and len(names) > 1)
+
+    def points(self, dataset: str) -> np.ndarray:
+        """Give the loss of every test point: shape (K, R, n_rows), NaN where not tested.
+
+        Raises
+        ------
+        AnalysisError
+            The results come from a table, or the metric is an aggregate.
+        """
+        if self.load_block is None:
+            raise AnalysisError("these results come from a table, which has no single test points")
+        block = self.load_block(self.datasets[position("dataset", dataset, self.datasets)])
+        rows = [block.strategies.index(name) for name in self.strategies]
+        return self.metric.point_losses(block)[rows]
+
+    # ------------------------------------------------------------------ choices
+
+    def select(
+        self, *, datasets: Iterable[str] | None = None, strategies: Iterable[str] | None = None
+    ) -> Results:
+        """Give the results of some datasets and strategies, in the order given."""
+        rows = positions("dataset", datasets, self.datasets)
+        columns = positions("strategy", strategies, self.strategies)
+        row, column = ({old: new for new, old in enumerate(p)} for p in (rows, columns))
+        reasons = {
+            (row[i], column[k], r, f): why
+            for (i, k, r, f), why in self.reasons.items()
+            if i in row and k in column
+        }
+        both = np.ix_(rows, columns)
+        return replace(
+            self,
+            datasets=tuple(self.datasets[i] for i in rows),
+            strategies=tuple(self.strategies[k] for k in columns),
+            cells=self.cells[both],
+            cell_losses=self.cell_losses[both],
+            expected=self.expected[rows],
+            reasons=reasons,
+            variances=None if self.variances is None else self.variances[both],
+            seconds=None if self.seconds is None else self.seconds[both],
+            imputed=None if self.imputed is None else self.imputed[both],
+            n_test=None if self.n_test is None else self.n_test[rows],
+            n_train=None if self.n_train is None else self.n_train[rows],
+            fingerprints=self.fingerprints and tuple(self.fingerprints[i] for i in rows),
+        )
+
+    def complete(self, *, datasets: int = 1, strategies: int = 1) -> pd.DataFrame:
+        """Give ``losses`` after making sure that no cell is missing and there are enough of them.
+
+        Parameters
+        ----------
+        datasets, strategies : int, default 1
+            The fewest that the caller can use.
+
+        Raises
+        ------
+        MissingCellsError
+            Some cells are missing.
+        AnalysisError
+            There are too few datasets or strategies.
+        """
+        for word, names, least in (
+            ("strategies", self.strategies, strategies),
+            ("datasets", self.datasets, datasets),
+        ):
+            if not isinstance(least, int):
+                raise AnalysisError(f"{shown(least)} is not a number of {word}")
+            if len(names) < least:
+                raise AnalysisError(
+                    f"this needs at least {least} {word}, and there "
+                    f"{'is' if len(names) == 1 else 'are'} {len(names)} ({', '.join(names)})"
+                )
+        if np.isnan(self._means[1]).any():
+            raise MissingCellsError(self._missing_text())
+        return self.losses
+
+    def _missing_text(self) -> str:
+        missing = self.missing
+        n = int(self.expected.sum()) * len(self.strategies)
+        why = ", ".join(f"{c} {word}" for word, c in missing["reason"].value_counts().items())
+        who = ", ".join(f"{s} ({c})" for s, c in missing["strategy"].value_counts()[:5].items())
+        on = missing["dataset"].unique()
+        where = ", ".join(on[:5]) + (f" and {len(on) - 5} more" if len(on) > 5 else "")
+        return (
+            f"{len(missing)} of {n} cells have no {self.metric.name} ({why}): strategies {who}, "
+            f"datasets {where}; say how to treat them: missing='failures last', "
+            "'drop datasets', 'drop strategies', 'worst', 'worst rank', or the name of a fallback "
+            "strategy"
+        )
+
+    # ------------------------------------------------------------------ display
+
+    @cached_property
+    def _labels(self) -> tuple[pd.Index, pd.Index]:
+        """Make them once: they take longer than the numbers of a table."""
+        return pd.Index(self.datasets, name="dataset"), pd.Index(self.strategies, name="strategy")
+
+    @property
+    def _columns(self) -> pd.Index:
+        return self._labels[1].view()
+
+    def _frame(self, values: np.ndarray) -> pd.DataFrame:
+        rows = self._labels[0].view()
+        return pd.DataFrame(values, index=rows, columns=self._columns, copy=True)
+
+    @cached_property
+    def _means(self) -> np.ndarray:
+        """Mean scores and mean losses: shape (2, N, K)."""
+        expected = self.expected[:, None]
+        both = np.where(expected, np.stack([self.cells, self.cell_losses]), 0)
+        means = both.sum(axis=(3, 4)) / expected.sum(axis=(2, 3))
+        means.flags.writeable = False
+        return means
+
+    def title(self) -> str:  # noqa: D102 - inherited
+        repeats, folds = self.expected.shape[1:]
+        missing = len(self.missing)
+        return (
+            f"{self.metric.name} of {len(self.strategies)} strategies on {len(self.datasets)} "
+            f"datasets, {repeats} x {folds} folds, {missing or 'no'} missing cells"
+        )
+
+    def notes_text(self) -> tuple[str, ...]:
+        """Give the notes, and the datasets that are the same table."""
+        same = (f"the same table: {', '.join(names)}" for names in self.duplicates)
+        return (*self.notes, *same)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the mean scores."""
+        return self.scores
+
+    def sentence(self) -> str:  # noqa: D102 - inherited
+        return f"{self.title()}."
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    """Return a copy that cannot be written to, nor be made so: a view of one that cannot."""
+    kept = np.array(array)
+    kept.flags.writeable = False
+    return kept.view()
+
+
+def _check_names(word: str, names: Sequence[str]) -> None:
+    if not names:
+        raise AnalysisError(f"there is no {word} in these results")
+    if len(set(names)) < len(names):
+        doubled = sorted(str(name) for name, times in Counter(names).items() if times > 1)
+        raise AnalysisError(
+            f"{word} {', '.join(map(repr, doubled))} comes more than once: names must differ"
+        )

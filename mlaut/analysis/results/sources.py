@@ -1,0 +1,452 @@
+"""Where results come from: a study, blocks, or a table of anybody's.
+
+Each function is handed the class that it makes an object of, `mlaut.analysis.Results`, whose class
+methods call it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.common.arguments import check, floats, position, positions, shown
+from mlaut.analysis.scores.base import IN_TARGET_UNITS, CellScores, MLautScore, in_target_units
+from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.errors import AnalysisError
+from mlaut.files_io.study import Study
+from mlaut.records import NOT_PLANNED, UNUSED, Block, Status
+
+__all__ = [
+    "TableMetric",
+    "open_study",
+    "results_from_blocks",
+    "results_from_long",
+    "results_from_study",
+    "results_from_table",
+]
+
+R = TypeVar("R")
+
+# ------------------------------------------------------------------- studies
+
+
+def results_from_study(
+    make: Callable[..., R],
+    study: Any,
+    metric: Any,
+    *,
+    strategies: Iterable[str] | None = None,
+    datasets: Iterable[str] | None = None,
+) -> R:
+    """Score a study; see `Results.from_study`."""
+    study = open_study(study)
+    score = find_metric(metric)
+    names = list(study.datasets)
+    notes: list[str] = []
+    blocks: Iterable[Block] = study.blocks(
+        [names[i] for i in positions("dataset", datasets, names)]
+    )
+    if datasets is None:
+        blocks = _of_task(blocks, score, notes)
+    return results_from_blocks(
+        make, blocks, score, strategies=strategies, load_block=study.block, notes=notes
+    )
+
+
+def open_study(output: Any) -> Study:
+    """Give the study of a path, of a `FilesIO`, or of a study itself."""
+    if hasattr(output, "blocks"):
+        return output
+    path = getattr(output, "path", output)
+    if not isinstance(path, str | os.PathLike):
+        raise AnalysisError(f"{shown(output)} is neither a study nor the path of one")
+    return Study(path)
+
+
+def _of_task(blocks: Iterable[Block], score: MLautScore, notes: list[str]) -> Iterator[Block]:
+    """Pass on the datasets that have the metric's task, and note the others."""
+    others = []
+    for block in blocks:
+        if score.task in (None, block.task):
+            yield block
+        else:
+            others.append(block.dataset)
+    if others:
+        notes.append(f"{score.name} is for {score.task}; left out: {', '.join(others)}")
+
+
+def results_from_blocks(
+    make: Callable[..., R],
+    blocks: Iterable[Block],
+    metric: Any,
+    *,
+    strategies: Iterable[str] | None = None,
+    load_block: Callable[[str], Block] | None = None,
+    notes: Sequence[str] = (),
+) -> R:
+    """Score blocks one after the other, so that only one need be in memory."""
+    score, blocks = find_metric(metric), _only_blocks(blocks)
+    if load_block is None:
+        kept = {block.dataset: block for block in blocks}
+        blocks, load_block = kept.values(), kept.__getitem__
+    scored = [_Scored.of(block, score) for block in blocks]
+    if not scored:
+        raise AnalysisError(f"there is no dataset that suits the metric {score.name!r}")
+    names, never = _strategy_names(scored, strategies)
+    said = list(notes)
+    if never:
+        said.append(f"tried on none of the datasets, left out: {', '.join(never)}")
+    gaps = (f"{', '.join(never)} left out: tried on none",) if never else ()
+    if score.average and any(one.n_test.size > 1 for one in scored):
+        said.append(
+            "several test sets share training rows: standard errors of scenario (a) are "
+            "approximate under cross-validation"
+        )
+    arrays = _assemble(scored, names, score)
+    return make(metric=score, notes=tuple(said), gaps=gaps, load_block=load_block, **arrays)
+
+
+def _only_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Pass on blocks, and refuse what is none."""
+    if not isinstance(blocks, Iterable):
+        raise AnalysisError(f"{shown(blocks)} are not blocks, such as Study.blocks() gives")
+    for block in blocks:
+        if not isinstance(block, Block):
+            raise AnalysisError(f"{shown(block)} is not a block, such as Study.block() gives")
+        yield block
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """What stays in memory of a block once it is scored."""
+
+    dataset: str
+    fingerprint: str
+    strategies: tuple[str, ...]
+    scores: CellScores
+    seconds: np.ndarray
+    tried: np.ndarray
+    n_test: np.ndarray
+    n_train: np.ndarray
+
+    @classmethod
+    def of(cls, block: Block, score: MLautScore) -> _Scored:
+        folds, numbers = block.split.folds, np.arange(block.split.n_folds)
+        n_test = (folds[:, None, :] == numbers[:, None]).sum(axis=2)
+        waiting = (block.status == Status.MISSING) | (block.status == Status.SKIPPED)
+        return cls(
+            dataset=block.dataset,
+            fingerprint=block.fingerprint,
+            strategies=block.strategies,
+            scores=score.evaluate(block),
+            seconds=block.seconds,
+            tried=~waiting.all(axis=(1, 2)),
+            n_test=n_test,
+            n_train=(folds != UNUSED).sum(axis=1)[:, None] - n_test,
+        )
+
+
+def _strategy_names(
+    scored: Sequence[_Scored], chosen: Iterable[str] | None
+) -> tuple[list[str], list[str]]:
+    """Give the strategies to compare, and those that were never tried."""
+    tried: dict[str, bool] = {}
+    for one in scored:
+        for name, was_tried in zip(one.strategies, one.tried.tolist(), strict=True):
+            tried[name] = tried.get(name, False) or was_tried
+    if chosen is not None:
+        names = list(tried)
+        return [names[i] for i in positions("strategy", chosen, names)], []
+    never = [name for name, was_tried in tried.items() if not was_tried]
+    if len(never) == len(tried):
+        raise AnalysisError("no cell of this study was tried yet: run it first")
+    return [name for name in tried if name not in never], never
+
+
+def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore) -> dict[str, Any]:
+    """Put the scores of all datasets into arrays of one shape, by the names of the fields."""
+    repeats, folds = np.max([one.n_test.shape for one in scored], axis=0)
+    shape = (len(scored), len(names), repeats, folds)
+    cells, losses, variances = np.full((3, *shape), np.nan)
+    seconds = np.full((*shape, 3), np.nan)
+    sizes = np.zeros((2, len(scored), repeats, folds), dtype=int)
+    reasons: dict[tuple[int, int, int, int], str] = {}
+    for i, one in enumerate(scored):
+        r, f = one.n_test.shape
+        sizes[:, i, :r, :f] = one.n_test, one.n_train
+        for k, name in enumerate(names):
+            if name not in one.strategies:
+                reasons |= {(i, k, a, b): NOT_PLANNED for a in range(r) for b in range(f)}
+                continue
+            s = one.strategies.index(name)
+            cells[i, k, :r, :f] = one.scores.cells[s]
+            losses[i, k, :r, :f] = one.scores.losses[s]
+            variances[i, k, :r, :f] = one.scores.variances[s]
+            seconds[i, k, :r, :f] = one.seconds[s]
+        for (s, a, b), why in one.scores.reasons.items():
+            if one.strategies[s] in names:
+                reasons[i, names.index(one.strategies[s]), a, b] = why
+    return {
+        "datasets": tuple(one.dataset for one in scored),
+        "strategies": tuple(names),
+        "cells": cells,
+        "cell_losses": losses,
+        "expected": sizes[0] > 0,
+        "reasons": reasons,
+        "variances": variances if score.average else None,
+        "n_test": sizes[0],
+        "n_train": sizes[1],
+        "seconds": seconds,
+        "fingerprints": tuple(one.fingerprint for one in scored),
+    }
+
+
+# -------------------------------------------------------------------- tables
+
+
+class TableMetric(MLautScore):
+    """A metric that is known by its values alone, and by its range where its name is known."""
+
+    def __init__(
+        self,
+        name: str,
+        greater_is_better: bool,
+        incomparable: str = "",
+        known: MLautScore | None = None,
+    ) -> None:
+        self.name, self.greater_is_better = name, greater_is_better
+        self.incomparable = incomparable or (IN_TARGET_UNITS if in_target_units(name) else "")
+        if known is not None:
+            self.bounds, self.zero_one = known.bounds, known.zero_one
+            self.incomparable = self.incomparable or known.incomparable
+
+
+def results_from_table(
+    make: Callable[..., R],
+    table: pd.DataFrame,
+    *,
+    metric: str | MLautScore = "loss",
+    greater_is_better: bool | None = None,
+    n_test: Any = None,
+    n_train: Any = None,
+) -> R:
+    """Take a table of scores; see `Results.from_table`."""
+    if not isinstance(table, pd.DataFrame) or table.empty:
+        raise AnalysisError(f"a DataFrame with rows and columns is needed, not {_what(table)}")
+    values = _numbers(table)
+    score = _metric_of_table(metric, greater_is_better, values)
+    _check_bounds(table, values, score)
+    datasets, at = _places(table.index)
+    shape = (len(datasets), int(at[1].max()) + 1, int(at[2].max()) + 1)
+    expected = np.zeros(shape, dtype=bool)
+    expected[at] = True
+    cells = np.full((shape[0], values.shape[1], *shape[1:]), np.nan)
+    cells[at[0], :, at[1], at[2]] = values
+    sizes = [
+        _sizes(name, given, table.index, at, shape)
+        for name, given in (("n_test", n_test), ("n_train", n_train))
+    ]
+    return make(
+        metric=score,
+        datasets=datasets,
+        strategies=tuple(str(name) for name in table.columns),
+        cells=cells,
+        cell_losses=score.loss(cells),
+        expected=expected,
+        variances=_zero_one_variances(cells, sizes[0]) if score.zero_one else None,
+        n_test=sizes[0],
+        n_train=sizes[1],
+    )
+
+
+def results_from_long(
+    make: Callable[..., R],
+    table: pd.DataFrame,
+    value: str,
+    columns: Mapping[str, str | None],
+    *,
+    metric: str | MLautScore = "loss",
+    greater_is_better: bool | None = None,
+) -> R:
+    """Take a table with one row a cell; see `Results.from_long`."""
+    if not isinstance(table, pd.DataFrame):
+        raise AnalysisError(f"a DataFrame with a row for each cell is needed, not {_what(table)}")
+    have = [str(name) for name in table.columns]
+    table = table.set_axis(have, axis=1)
+    for word, name in {"value": value, **columns}.items():
+        if name is None and word in ("repeat", "fold"):
+            continue
+        position("column", str(name), have)
+        if word != "value" and table[name].isna().any():
+            row = int(np.flatnonzero(table[name].isna())[0])
+            raise AnalysisError(f"row {row} of the table has no {name!r}: name it, or drop it")
+    keys = {word: name for word, name in columns.items() if name and word != "strategy"}
+    index = [*keys.values(), str(columns["strategy"])]
+    doubled = table.duplicated(index)
+    if doubled.any():
+        first = ", ".join(str(part) for part in table.loc[doubled, index].iloc[0])
+        raise AnalysisError(f"{int(doubled.sum())} rows are there twice, the first: {first}")
+    wide = table.set_index(index)[value].unstack()  # noqa: PD010 - pivot_table would average
+    order = [pd.unique(table[index[0]]), pd.unique(table[index[-1]])]
+    wide = wide.reindex(order[0], level=0) if len(keys) > 1 else wide.reindex(order[0])
+    wide = wide[list(order[1])]
+    wide.index.names = list(keys)
+    return results_from_table(make, wide, metric=metric, greater_is_better=greater_is_better)
+
+
+def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndarray) -> MLautScore:
+    """Return the metric of a table, which may be one of the user's own with a direction."""
+    try:
+        known = find_metric(which)
+    except AnalysisError as error:
+        if not isinstance(which, str) or not which.strip():
+            raise
+        if greater_is_better is None:
+            raise AnalysisError(
+                f"the direction of {which!r} is not known: give greater_is_better=True or False, "
+                "or the name of a metric"
+            ) from error
+        known = None
+    if known is not None and greater_is_better is None:
+        return known
+    check(greater_is_better=greater_is_better)
+    if known is not None and known.greater_is_better != greater_is_better:
+        raise AnalysisError(
+            f"greater_is_better={greater_is_better} contradicts {known!r}: leave it out, or give "
+            "your score a name of its own"
+        )
+    if known is not None and _outside(values, known).any():
+        known = None  # in other units
+    name = which if isinstance(which, str) else find_metric(which).name
+    return TableMetric(name, bool(greater_is_better), known=known)
+
+
+def _what(table: Any) -> str:
+    return "an empty one" if isinstance(table, pd.DataFrame) else type(table).__name__
+
+
+def _numbers(table: pd.DataFrame) -> np.ndarray:
+    if table.columns.nlevels > 1:
+        raise AnalysisError(
+            f"the columns of the table have {table.columns.nlevels} levels, and a column is a "
+            "strategy: give each one name, for example table.columns.map('/'.join)"
+        )
+    for name, column in table.items():
+        kind = column.dtype
+        if not pd.api.types.is_numeric_dtype(kind) or kind.kind not in "iuf":
+            raise AnalysisError(
+                f"column {name!r} of the table holds {column.dtype}, not numbers: a column is a "
+                "strategy; names of datasets belong in the index"
+            )
+    return table.to_numpy(dtype=float, na_value=np.nan)
+
+
+def _check_bounds(table: pd.DataFrame, values: np.ndarray, score: MLautScore) -> None:
+    low, high = score.bounds
+    outside = _outside(values, score)
+    if outside.any():
+        i, k = np.argwhere(outside)[0]
+        raise AnalysisError(
+            f"{score.name} is within {low:g} and {high:g}, and {table.columns[k]!r} has "
+            f"{values[i, k]:g} on {table.index[i]!r}: change the units, or give a name of your "
+            "own and greater_is_better"
+        )
+
+
+def _outside(values: np.ndarray, score: MLautScore) -> np.ndarray:
+    """Say which values are out of the metric's range by more than rounding."""
+    low, high = score.bounds
+    slack = 1e-9
+    return (values < low - slack) | (values > high + slack)
+
+
+# the names of the levels of an index, as frameworks call them
+_FOLDS = {"fold", "folds", "fold_id", "cv_fold", "split", "split_id"}
+_REPEATS = {"repeat", "repeats", "repetition", "rep", "run", "replication", "seed"}
+
+
+def _levels(index: pd.Index) -> dict[str, int]:
+    """Find which level of an index is the dataset, the repeat and the fold."""
+    n = index.nlevels
+    unnamed = ("dataset", "fold") if n == 2 else ("dataset", "repeat", "fold")
+    found: dict[str, int] = {}
+    for at, name in enumerate(index.names):
+        word = str(name).strip().lower().replace(" ", "_")
+        meaning = "fold" if word in _FOLDS else "repeat" if word in _REPEATS else "dataset"
+        if name is None and at < len(unnamed):
+            whole = pd.api.types.is_integer_dtype(index.get_level_values(at).dtype)
+            meaning = unnamed[at] if at == 0 or whole else "unknown"
+        found[meaning] = at
+    if len(found) < n or "dataset" not in found or "unknown" in found or n > 3:
+        told = ", ".join("no name" if name is None else repr(name) for name in index.names)
+        raise AnalysisError(
+            f"the levels of the index ({told}) are not dataset and fold, or dataset, repeat and "
+            "fold: name them so with index.set_names, or make one name of those that together name "
+            "a dataset, for example index.map('/'.join)"
+        )
+    return found
+
+
+def _places(index: pd.Index) -> tuple[tuple[str, ...], tuple[np.ndarray, ...]]:
+    """Give the datasets in order, and each row's position by dataset, repeat and fold."""
+    found = _levels(index)
+    for word, level in found.items():
+        empty = np.flatnonzero(index.get_level_values(level).isna())
+        if len(empty):
+            raise AnalysisError(f"row {empty[0]} of the table has no {word}: name it, or drop it")
+    codes, datasets = pd.factorize(index.get_level_values(found["dataset"]))
+    at = (codes, *(_numbered(index, found.get(word)) for word in ("repeat", "fold")))
+    doubled = pd.MultiIndex.from_arrays(at).duplicated()
+    if doubled.any():
+        raise AnalysisError(
+            f"the table has several rows for {index[doubled][0]!r}: dataset names must differ, "
+            "and repeats and folds belong in a MultiIndex"
+        )
+    return tuple(str(name) for name in datasets), at
+
+
+def _numbered(index: pd.Index, level: int | None) -> np.ndarray:
+    """Return the position of each row's fold or repeat; without such a level there is one."""
+    if level is None:
+        return np.zeros(len(index), dtype=int)
+    values = index.get_level_values(level)
+    try:
+        return pd.factorize(values, sort=True)[0]
+    except TypeError:  # numbers and texts have no order
+        raise AnalysisError(f"the level {index.names[level]!r} mixes numbers and texts") from None
+
+
+def _sizes(
+    name: str, given: Any, index: pd.Index, at: tuple[np.ndarray, ...], shape: tuple[int, ...]
+) -> np.ndarray | None:
+    """Give numbers of rows by dataset, repeat and fold."""
+    if given is None:
+        return None
+    if isinstance(given, pd.Series):
+        if given.index.has_duplicates:
+            raise AnalysisError(f"the index of {name} names a row of the table more than once")
+        given = given.reindex(index)
+    rows = floats(name, given)
+    if rows.shape not in ((), (1,), (len(index),)):
+        raise AnalysisError(
+            f"{name} has shape {rows.shape}, and the table {len(index)} rows: give one number, or "
+            "one for each row"
+        )
+    rows = np.broadcast_to(rows, len(index))
+    if not ((rows > 0) & (rows < 2**53) & (rows == np.floor(rows))).all():
+        raise AnalysisError(f"{name} must be a positive number for every row, and a whole one")
+    sizes = np.zeros(shape, dtype=int)
+    sizes[at] = rows.astype(int)
+    return sizes
+
+
+def _zero_one_variances(cells: np.ndarray, n_test: np.ndarray | None) -> np.ndarray | None:
+    if n_test is None:
+        return None
+    n = n_test[:, None].astype(float)
+    return cells * (1 - cells) * np.where(n > 1, n / np.maximum(n - 1, 1), np.nan)

@@ -1,0 +1,163 @@
+"""Every metric by name: MLaut's own, scikit-learn's scorers, and a user's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from functools import partial
+from typing import Any
+
+from mlaut.analysis.common.arguments import shown
+from mlaut.analysis.scores.aggregates import (
+    LossRMSE,
+    ScoreAUC,
+    ScoreBalancedAccuracy,
+    ScoreF1,
+    ScoreMCC,
+    ScorePrecision,
+    ScoreR2,
+    ScoreSensitivity,
+    ScoreSpecificity,
+)
+from mlaut.analysis.scores.averages import (
+    LossAbsolute,
+    LossBrier,
+    LossLog,
+    LossMisclassification,
+    LossQuantile,
+    LossSquared,
+    ScoreAccuracy,
+)
+from mlaut.analysis.scores.base import CellScores, MLautScore
+from mlaut.errors import AnalysisError
+
+__all__ = [
+    "CellScores",
+    "LossAbsolute",
+    "LossBrier",
+    "LossLog",
+    "LossMisclassification",
+    "LossQuantile",
+    "LossRMSE",
+    "LossSquared",
+    "MLautScore",
+    "ScoreAUC",
+    "ScoreAccuracy",
+    "ScoreBalancedAccuracy",
+    "ScoreF1",
+    "ScoreMCC",
+    "ScorePrecision",
+    "ScoreR2",
+    "ScoreSensitivity",
+    "ScoreSpecificity",
+    "metric",
+    "metric_names",
+]
+
+_OWN: dict[str, Callable[[], MLautScore]] = {
+    "accuracy": ScoreAccuracy,
+    "misclassification": LossMisclassification,
+    "mmce": LossMisclassification,
+    "error": LossMisclassification,
+    "squared": LossSquared,
+    "mse": LossSquared,
+    "absolute": LossAbsolute,
+    "mae": LossAbsolute,
+    "quantile": LossQuantile,
+    "log_loss": LossLog,
+    "brier": LossBrier,
+    "sensitivity": ScoreSensitivity,
+    "recall": ScoreSensitivity,
+    "specificity": ScoreSpecificity,
+    "precision": ScorePrecision,
+    "f1": ScoreF1,
+    "sensitivity_macro": partial(ScoreSensitivity, average="macro"),
+    "recall_macro": partial(ScoreSensitivity, average="macro"),
+    "specificity_macro": partial(ScoreSpecificity, average="macro"),
+    "precision_macro": partial(ScorePrecision, average="macro"),
+    "f1_macro": partial(ScoreF1, average="macro"),
+    "balanced_accuracy": ScoreBalancedAccuracy,
+    "mcc": ScoreMCC,
+    "matthews_corrcoef": ScoreMCC,
+    "roc_auc": ScoreAUC,
+    "auc": ScoreAUC,
+    "rmse": LossRMSE,
+    "r2": ScoreR2,
+}
+
+
+def metric_names() -> list[str]:
+    """Give every name that `metric` knows, scikit-learn's scorers among them.
+
+    Examples
+    --------
+    >>> {"misclassification", "f1", "neg_mean_absolute_error"} <= set(metric_names())
+    True
+    """
+    from sklearn.metrics import get_scorer_names
+
+    return sorted({*_OWN, *get_scorer_names()})
+
+
+def metric(which: str | MLautScore | type[MLautScore] | Any) -> MLautScore:
+    """Find a metric.
+
+    Parameters
+    ----------
+    which : str, MLautScore, or scikit-learn scorer
+        A name of MLaut's own (they come first) or of a scikit-learn scorer; a metric or its
+        class; or what ``sklearn.metrics.make_scorer`` gives.
+
+    Raises
+    ------
+    AnalysisError
+        There is none of that name; the message has the nearest.
+
+    Examples
+    --------
+    >>> metric("accuracy")
+    <accuracy: Classification, average, greater is better, 0 to 1>
+    >>> metric("neg_mean_absolute_error").loss_name
+    'mean_absolute_error'
+    >>> metric("acuracy")
+    Traceback (most recent call last):
+    mlaut.errors.AnalysisError: metric 'acuracy' is not known; did you mean 'accuracy'?
+    """
+    if isinstance(which, MLautScore):
+        return _checked(which)
+    if isinstance(which, type) and issubclass(which, MLautScore):
+        return _checked(which())
+    if callable(which):
+        return _of_scikit(which)
+    name = str(which).strip().lower().replace(" ", "_").replace("-", "_")
+    if name in _OWN:
+        return _OWN[name]()
+    names = metric_names()
+    if name in names:
+        return _of_scikit(name)
+    near = get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else "mlaut.analysis.metric_names() lists them"
+    raise AnalysisError(f"metric {shown(which)} is not known; {hint}")
+
+
+def _of_scikit(scorer: Any) -> MLautScore:
+    from mlaut.analysis.scores.scikit import scikit_score
+
+    return scikit_score(scorer)
+
+
+def _checked(score: MLautScore) -> MLautScore:
+    """Refuse a metric whose direction would have to be guessed, or that computes nothing."""
+    if not isinstance(getattr(score, "greater_is_better", None), bool):
+        raise AnalysisError(
+            f"metric {score.name or type(score).__name__!r} does not say its direction: "
+            "set greater_is_better = True or False in its class"
+        )
+    if not score.name:
+        raise AnalysisError(f"metric {type(score).__name__!r} has no name: set name in its class")
+    if not score.average and type(score).calculate is MLautScore.calculate:
+        raise AnalysisError(
+            f"metric {score.name!r} computes nothing: define points(truth, predictions), "
+            "or calculate(truth, predictions)"
+        )
+    return score

@@ -1,0 +1,143 @@
+"""scikit-learn's scorers, asked about stored predictions."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer
+from sklearn.utils.metaestimators import available_if
+
+from mlaut.analysis.common.arguments import shown
+from mlaut.analysis.scores.averages import LossAbsolute, LossSquared
+from mlaut.analysis.scores.base import IN_TARGET_UNITS, MLautScore, in_target_units, labels_array
+from mlaut.errors import AnalysisError
+from mlaut.records import CLASSIFICATION, REGRESSION
+
+__all__ = ["scikit_score"]
+
+_WITHOUT_UPPER_BOUND = ("mutual_info_score", "positive_likelihood_ratio")
+_REGRESSION = ("r2", "explained_variance", "neg_mean_poisson_deviance", "neg_mean_gamma_deviance")
+
+
+def scikit_score(scorer: Any) -> MLautScore:
+    """Make a metric of a scorer: its name, or what ``make_scorer`` gives; greater is better.
+
+    The scorers that are means of point losses are averages here too, the others aggregates.
+    """
+    if scorer == "neg_mean_absolute_error":
+        return _Negative(LossAbsolute(), scorer)
+    if scorer == "neg_mean_squared_error":
+        return _Negative(LossSquared(), scorer)
+    return _ScikitScore(scorer)
+
+
+class _Negative(MLautScore):
+    """A loss with its sign turned, so that greater is better."""
+
+    greater_is_better = True
+
+    def __init__(self, loss: MLautScore, name: str) -> None:
+        self.of, self.name, self.task = loss, name, loss.task
+        self.bounds = (-np.inf, 0.0)
+        self.undefined, self.incomparable = loss.undefined, loss.incomparable
+
+    def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        return -self.of.points(truth, predictions)
+
+
+class _ScikitScore(MLautScore):
+    greater_is_better = True
+
+    def __init__(self, scorer: Any) -> None:
+        self.scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
+        self.name = str(scorer)
+        if isinstance(scorer, str):
+            self.incomparable = IN_TARGET_UNITS if in_target_units(scorer) else ""
+            upper = 0.0 if scorer.startswith("neg_") else 1.0
+            self.bounds = (-np.inf, np.inf if scorer in _WITHOUT_UPPER_BOUND else upper)
+            regression = "error" in scorer or scorer in _REGRESSION
+            self.task = REGRESSION if regression else CLASSIFICATION
+            # as positions, so that pos_label=1 means the last of two sorted classes
+            self.encoded = True
+        self.uses = "probabilities" if self._needs_probabilities() else "labels"
+        self.undefined = f"scikit-learn's {self.name!r} is not defined for this test set"
+
+    def _needs_probabilities(self) -> bool:
+        stored = _stored(self.task, labels=np.array([0, 1, 0, 1]), classes=np.array([0, 1]))
+        try:
+            self._ask(stored, np.array([0, 1, 1, 0]))
+        except AttributeError:
+            return True
+        except TypeError as error:
+            raise AnalysisError(
+                f"{shown(self.scorer)} is no metric: give one of mlaut.analysis.metric_names(), or "
+                "what sklearn.metrics.make_scorer makes of a function"
+            ) from error
+        return False
+
+    def _ask(self, stored: BaseEstimator, truth: np.ndarray) -> float:
+        """Ask the scorer; what it refuses or warns of is a value that is not defined."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return float(self.scorer(stored, np.zeros((len(truth), 1)), truth))
+            except ValueError:
+                return np.nan
+
+    def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
+        """Score class positions or numbers; probabilities in the order of the classes."""
+        self.check_probabilities(predictions)
+        if self.uses == "probabilities":
+            classes: Sequence[Any] = range(predictions.shape[-1])
+        else:
+            classes = sorted({*truth.tolist(), *predictions.tolist()})
+        return float(self.cells(truth, predictions[None], classes)[0])
+
+    def cells(self, truth: np.ndarray, outputs: np.ndarray, classes: Sequence[Any]) -> np.ndarray:
+        labels = np.arange(len(classes)) if self.encoded else labels_array(classes)
+        given = "probabilities" if self.uses == "probabilities" else "labels"
+        values = [
+            self._ask(_stored(self.task, classes=labels, **{given: output}), truth)
+            for output in outputs
+        ]
+        return np.array(values)
+
+
+def _stored(task: str | None, **kept: np.ndarray) -> BaseEstimator:
+    return (_StoredRegressor if task == REGRESSION else _StoredClassifier)(**kept)
+
+
+def _has_probabilities(stored: _Stored) -> bool:
+    return stored.probabilities is not None
+
+
+class _Stored(BaseEstimator):
+    """What a strategy predicted for one test set, in the shape that a scorer asks of."""
+
+    def __init__(
+        self,
+        labels: np.ndarray | None = None,
+        probabilities: np.ndarray | None = None,
+        classes: np.ndarray | None = None,
+    ) -> None:
+        self.labels, self.probabilities, self.classes = labels, probabilities, classes
+        self.classes_ = classes
+
+    def predict(self, X: np.ndarray) -> np.ndarray | None:  # noqa: ARG002
+        return self.labels
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: np.ndarray) -> np.ndarray | None:  # noqa: ARG002
+        return self.probabilities
+
+
+class _StoredClassifier(ClassifierMixin, _Stored):
+    pass
+
+
+class _StoredRegressor(RegressorMixin, _Stored):
+    pass

@@ -1,0 +1,317 @@
+"""Wrong types and values of every argument of every public function are told in one line."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut import analysis
+from mlaut.analysis.common.arguments import check, checked, floats
+from mlaut.errors import AnalysisError, MlautError
+
+D = [0.1, -0.05, 0.2, 0.15, -0.1, 0.3, 0.02, 0.07]
+X = np.stack([D, D[::-1]], axis=1)
+SCORES = pd.Series({"A": 0.9, "B": 0.8, "C": 0.7})
+BETTER = pd.DataFrame([[0.5, 0.9, 0.97], [0.1, 0.5, 0.8], [0.03, 0.2, 0.5]], [*"ABC"], [*"ABC"])
+MANY = np.random.default_rng(0).normal(size=(6, 5, 2))
+WRONG = np.random.default_rng(1).random((2, 2, 20)) < 0.3
+PAIR = ("A", "B")
+MEASURED = {"test": "use all data", "df": 3, "test_to_train": 0.5}
+SMALL = {"n_repetitions": 20, "tests": ["sign"], "seed": 0}
+
+# arguments that are right
+RIGHT = {
+    "adjust": {"p": np.array([0.01, 0.2, 0.5]), "method": "holm"},
+    "auc_table": {"context": analysis.SINGLE, "n_datasets": [3, 4], "n_points": 50, **SMALL},
+    "bayesian_signed_rank_test": {"n_samples": 20},
+    "bonferroni_dunn_test": {"control": "A"},
+    "bootstrap_prob_better": {"differences": D, "prior": 1.0},
+    "calibrate": {
+        "null_differences": MANY,
+        "tests": ["use all data"],
+        "levels": [0.05],
+        "df": [3, 4],
+        "test_to_train": 0.5,
+    },
+    "compare": {"n_samples": 0, "control": "A"},
+    "context_from_counts": {"only_first_wrong": [3, 5], "only_second_wrong": [8, 6], "n": 100},
+    "correlated_t_datasets": {"rope": 0.01},
+    "correlated_t_probabilities": {"differences": X, "rope": 0.01, "test_to_train": 0.5},
+    "correlated_t_test": {"differences": X, "rope": 0.01, "strategies": PAIR, "metric": "loss"},
+    "critical_difference": {"n_strategies": 4, "n_datasets": 9, "alpha": 0.05, "test": "nemenyi"},
+    "cv_differences": {"first": "A", "second": "B"},
+    "cv_interval": {"values": X, "confidence": 0.9, "test_to_train": 0.5, "span": 1.0},
+    "cv_p_values": {"differences": X, **MEASURED},
+    "cv_statistic": {"differences": X, **MEASURED},
+    "cv_test": {"differences": X, **MEASURED, "strategies": PAIR, "metric": "loss"},
+    "cv_test_datasets": {"df": 3, "test": "use all data"},
+    "cv_test_overview": {"differences": X, "df": 3, "strategies": PAIR, "metric": "loss"},
+    "dataset_sd": {"between": 0.1, "within": 0.1, "folds": 10, "repeats": 2},
+    "datasets_needed": {"difference": 0.5, "sd": 1.0, "test": "t", "power": 0.8, "alpha": 0.05},
+    "datasets_needed_for_ranks": {"n_strategies": 4, "difference": 1.0, "alpha": 0.05},
+    "datasets_needed_in_context": {
+        "context": analysis.SINGLE,
+        "test": "sign",
+        "threshold": 0.9,
+        "power": 0.5,
+        "n_points": 100,
+        "n_repetitions": 50,
+        "most": 300,
+        "seed": 0,
+    },
+    "decide": {"better": BETTER, "false_share": 0.05},
+    "draw_ranks": {
+        "ranks": pd.Series({"A": 1.0, "B": 2.0}),
+        "difference": 1.2,
+        "groups": [["A", "B"]],
+    },
+    "error_counts": {"first": "A", "second": "B"},
+    "hierarchical_probabilities": {
+        "mean": np.array([0.1, 0.2, 0.0]),
+        "scale": np.full(3, 0.1),
+        "df": np.full(3, 9.0),
+        "rope": 0.01,
+    },
+    "hierarchical_test": {"first": "A", "second": "B"},
+    "joint_errors": {"wrong": WRONG[0]},
+    "judge_on_context": {"context": analysis.SINGLE, "n_datasets": 4, "n_points": 50, **SMALL},
+    "lacoste_comparison": {
+        "only_first_wrong": [3, 5],
+        "only_second_wrong": [8, 6],
+        "n": [100, 80],
+        "strategies": PAIR,
+    },
+    "lacoste_sign_test": {"wins": 5, "losses": 3, "strategies": PAIR, "ties": 1},
+    "lacoste_signed_rank_test": {"differences": D, "strategies": PAIR},
+    "langford_bounds": {"errors": 3, "n": 20, "delta": 0.05},
+    "mcnemar_p": {"only_first": 3, "only_second": 8, "method": "mid-p"},
+    "mcnemar_test": {"dataset": "d0"},
+    "metric": {"which": "accuracy"},
+    "non_transitive_cycles": {"better": BETTER, "threshold": 0.5},
+    "pareto_front": {"scores": SCORES, "seconds": 3 * SCORES, "greater_is_better": True},
+    "poisson_binomial_from_probabilities": {
+        "p": [0.5, 0.7],
+        "strategies": PAIR,
+        "prior": 1.0,
+        "confidence": 0.9,
+        "metric": "loss",
+    },
+    "poisson_binomial_pmf": {"p": [0.5, 0.7]},
+    "poisson_binomial_probability": {"p": [0.5, 0.7], "prior": 1.0},
+    "poisson_binomial_share": {"p": [0.5, 0.7], "prior": 1.0, "confidence": 0.9},
+    "power_of_test": {"difference": 0.5, "sd": 1.0, "n_datasets": 9, "test": "t", "alpha": 0.05},
+    "prob_better_classifier": {"only_first_wrong": 3, "only_second_wrong": 8, "prior": 1.0},
+    "probabilities_by_dataset": {"losses": {"a": WRONG[0], "b": WRONG[1]}, "strategies": PAIR},
+    "rank_groups": {"average": pd.Series({"A": 1.0, "B": 1.5}), "difference": 1.0},
+    "rejection_rates": {"differences": MANY, "tests": ["use all data"], "df": 3, "levels": [0.05]},
+    "replicability": {"differences": MANY[None] + np.zeros((2, 1, 1, 1)), **MEASURED, "level": 0.1},
+    "resolution": {
+        "n_datasets": [10, 20],
+        "folds": [5],
+        "between": 0.1,
+        "within": 0.1,
+        "repeats": 1,
+        "test": "t",
+        "power": 0.8,
+        "alpha": 0.05,
+    },
+    "risk_posterior": {"errors": 3, "n": 20, "prior": (1.0, 1.0)},
+    "sign_posterior": {"differences": D, "rope": 0.01, "prior": 1.0, "n_samples": 20, "seed": 0},
+    "sign_probabilities": {"differences": D, "rope": 0.01, "prior": 1.0},
+    "signed_rank_posterior": {"differences": D, "rope": 0.01, "n_samples": 20, "seed": 0},
+    "signed_rank_probabilities": {"differences": D, "prior": 1.0, "n_samples": 20, "seed": 0},
+    "smallest_difference": {"n_datasets": 9, "sd": 1.0, "test": "t", "power": 0.8, "alpha": 0.05},
+    "time_plot": {"scores": SCORES, "seconds": 3 * SCORES, "greater_is_better": True},
+    "under_treatments": {"comparison": analysis.sign_test},
+}
+OF_OTHERS = {  # what other functions return
+    "adjust_pairs": lambda results: {"pairs": analysis.sign_test(results), "method": "holm"},
+    "auc_plot": lambda _: {"table": analysis.auc_table(analysis.SINGLE, [3, 4], **SMALL)},
+    "calibration_plot": lambda _: {"calibration": analysis.calibrate(**RIGHT["calibrate"])},
+    "dataset_plot": lambda _: {"probabilities": by_dataset(), "first": "A", "second": "B"},
+    "forest_plot": lambda results: {"tables": analysis.mean_estimates(results), "order": [*"ABC"]},
+    "pairwise_matrix": lambda results: {"pairs": analysis.t_test(results), "alpha": 0.05},
+    "poisson_binomial_pairs": lambda _: {"probabilities": by_dataset(), "prior": 1.0},
+    "roc_plot": lambda _: {"rocs": analysis.judge_on_context(analysis.SINGLE, 4, **SMALL)},
+    "simplex_plot": lambda _: {"draws": analysis.sign_posterior(D, n_samples=20)},
+}
+BAD = [
+    None, "nonsense", "", 95, -1, 0, np.nan, np.inf, True, 1j, 10**30, [], ["A", "A"], [None],
+    {}, {"A": 1}, object(), len, np.array([1j, 2]), np.array([[1.0, 2.0], [3.0, 4.0]]),
+    np.ma.masked_array([0.1, 0.2], mask=True), pd.DataFrame({"A": [1, 2]}),
+    pd.Series(["a", "b"]), [[1, 2], [3]], ("A", "B", "C"), np.array([]), np.array([np.nan, 0.5]),
+]  # fmt: skip
+SHARES = {"alpha", "confidence", "delta", "level", "power"}
+SKIPPED = {
+    "hierarchical_probabilities": {"rope"},  # slow
+    "hierarchical_test": {"rope"},
+    "under_treatments": {"comparison"},  # the user's own errors
+}
+
+
+def by_dataset():
+    return analysis.probabilities_by_dataset(**RIGHT["probabilities_by_dataset"])
+
+
+def public():
+    names = (n for n in analysis.__all__ if inspect.isfunction(getattr(analysis, n)))
+    return [n for n in names if not n.startswith("read_") and n != "metric_names"]
+
+
+def right_arguments(name, results):
+    """Return what a function needs, with the defaults of what it does not."""
+    if name in OF_OTHERS:
+        return OF_OTHERS[name](results)
+    takes = inspect.signature(getattr(analysis, name)).parameters
+    given = dict(RIGHT.get(name, {}))
+    if "results" in takes:
+        optional = {p: v.default for p, v in takes.items() if v.default is not v.empty}
+        given = {"results": results, **optional, **given}
+    return given
+
+
+def what_is_told(function, given):
+    """Return the text of MLaut's error, or nothing; other errors and warnings are not caught."""
+    try:
+        function(**given)
+    except MlautError as error:
+        return str(error)
+    return ""
+
+
+@pytest.fixture(scope="module")
+def results():
+    """Three strategies on five datasets, two repeats of two folds."""
+    rng = np.random.default_rng(0)
+    index = pd.MultiIndex.from_product([[f"d{i}" for i in range(5)], range(2), range(2)])
+    table = pd.DataFrame(rng.binomial(20, [0.25, 0.3, 0.35], (20, 3)) / 20, index, [*"ABC"])
+    return analysis.Results.from_table(table, metric="error", n_test=20, n_train=20)
+
+
+@pytest.mark.parametrize("name", public())
+def test_wrong_arguments_are_told_in_one_line(name, results):
+    """What comes out is a result, or an error of MLaut; warnings are errors too."""
+    function, right = getattr(analysis, name), right_arguments(name, results)
+    needs_a_study = name in ("error_counts", "mcnemar_test", "poisson_binomial_test")
+    if not needs_a_study and name != "hierarchical_test":
+        function(**right)
+    for argument in set(right) - SKIPPED.get(name, set()):
+        for bad in BAD:
+            if isinstance(right[argument], bool) and isinstance(bad, bool):
+                continue
+            told = what_is_told(function, {**right, argument: bad})
+            assert "\n" not in told, (argument, bad)
+            assert len(told) < 400, (argument, bad)
+            if not told and not (bad is None and right[argument] is None):
+                assert argument not in SHARES | {"as_scores", "results"}, (argument, bad)
+
+
+@pytest.mark.parametrize("name", sorted(SHARES))
+@pytest.mark.parametrize("bad", [95, -1, 0, 1, np.nan, np.inf, "0.95", None, True, [0.95]])
+def test_a_share_is_between_0_and_1(name, bad):
+    with pytest.raises(AnalysisError, match=f"{name} = .* is not between 0 and 1, for example 0"):
+        check(**{name: bad})
+    check(**{name: np.float32(0.5)})
+
+
+def test_ties_are_corrected_or_not(results):
+    with pytest.raises(AnalysisError, match="ties = 'ignore' is neither True nor False"):
+        analysis.friedman_test(results, ties="ignore")
+    with pytest.raises(AnalysisError, match="the tie rule 'ignore' is not known"):
+        analysis.sign_test(results, ties="ignore")
+
+
+def test_names_of_tests_are_names():
+    with pytest.raises(AnalysisError, match=r"test = \['use all data'\] is not a name"):
+        analysis.replicability(MANY[None], ["use all data"])
+
+
+def test_numbers_are_taken_as_they_are():
+    assert floats("x", [1, 2.5]).tolist() == [1.0, 2.5]
+    assert floats("x", np.array([1, 2.5], dtype=object)).dtype == float
+    given = np.array([0.1, 0.2])
+    assert floats("x", given) is given
+    for bad in ([1j], ["a"], [None], [[1], [1, 2]], None, object()):
+        with pytest.raises(AnalysisError, match="x "):
+            floats("x", bad)
+
+
+def test_a_checked_function_is_itself():
+    def of(results, confidence=0.95):
+        """Say it."""
+        return results, confidence
+
+    again = checked(of)
+    assert (again.__name__, again.__doc__) == ("of", "Say it.")
+    assert inspect.signature(again) == inspect.signature(of)
+    with pytest.raises(TypeError, match="missing a required argument: 'results'"):
+        again()
+
+
+def test_the_level_of_a_comparison_is_that_of_its_critical_differences(results):
+    found = analysis.compare(results, alpha=0.1, control="A", n_samples=0)
+    told = f"critical difference {found.critical_difference:.6g} at level 0.1"
+    assert any(told in note for note in found.pairs["Nemenyi"].notes)
+    dunn = analysis.critical_difference(3, 5, alpha=0.1, test="bonferroni-dunn")
+    assert f"critical difference {dunn:.6g} at level 0.1" in found.control.notes
+    assert not any("at level 0.05" in note for note in found.notes)
+
+
+WIDE = pd.DataFrame({"A": [0.1, 0.2, 0.3], "B": [0.2, 0.3, 0.1]}, index=[*"xyz"])
+LONG = pd.DataFrame({"dataset": [*"xxyy"], "strategy": [*"ABAB"], "loss": [0.1, 0.2, 0.3, 0.4]})
+OF_RESULTS = {
+    "from_table": {
+        "table": WIDE,
+        "metric": "error",
+        "greater_is_better": False,
+        "n_test": 10,
+        "n_train": 5,
+    },
+    "from_long": {
+        "table": LONG,
+        "value": "loss",
+        "dataset": "dataset",
+        "strategy": "strategy",
+        "fold": None,
+        "metric": "error",
+        "greater_is_better": False,
+    },
+    "from_study": {"study": "none.h5", "metric": "accuracy", "strategies": None, "datasets": None},
+    "from_blocks": {"blocks": [], "metric": "accuracy", "strategies": None},
+    "select": {"datasets": ["x"], "strategies": ["A"]},
+    "complete": {"datasets": 1, "strategies": 1},
+    "points": {"dataset": "x"},
+}
+
+
+@pytest.mark.parametrize("name", OF_RESULTS)
+def test_so_are_those_of_results(name):
+    method = getattr(analysis.Results.from_table(WIDE, metric="error", n_test=20), name)
+    for argument in OF_RESULTS[name]:
+        for bad in BAD:
+            told = what_is_told(method, {**OF_RESULTS[name], argument: bad})
+            assert "\n" not in told, (argument, bad)
+            assert len(told) < 400, (argument, bad)
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        ("average_and_std_error", {"scenario": "(c)", "method": "t", "confidence": 0.9}),
+        ("t_test", {"alternative": "better"}),
+        ("wilcoxon_test", {"zeros": "wilcox"}),
+        ("sign_test", {"ties": "trinomial"}),
+        ("friedman_test", {}),
+        ("plot_critical_difference", {"alpha": 0.05}),
+    ],
+)
+def test_and_those_of_analyse_results(name, how):
+    method = getattr(analysis.AnalyseResults(), name)
+    right = {"errors": WIDE, **how}
+    method(**right)
+    for argument in right:
+        for bad in BAD:
+            told = what_is_told(method, {**right, argument: bad})
+            assert "\n" not in told, (argument, bad)
+            assert told or argument not in SHARES, (argument, bad)

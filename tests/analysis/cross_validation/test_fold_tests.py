@@ -1,0 +1,127 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut.analysis.cross_validation.fold_tests import cv_test, cv_test_datasets, cv_test_overview
+from mlaut.analysis.cross_validation.repeated_cv import cv_interval, cv_p_values
+from mlaut.analysis.results.results import Results
+from mlaut.errors import AnalysisError, MissingCellsError
+
+TINY = np.array([[0.10, 0.02, 0.06], [0.00, 0.08, 0.04], [0.06, -0.02, 0.10], [0.04, 0.08, -0.01]])
+
+
+def test_one_test_says_all_of_itself():
+    result = cv_test(TINY, strategies=["forest", "tree"], metric="error")
+    assert result.statistic == pytest.approx(3.66808163)
+    assert (result.df, result.scenario, result.n, result.ties) == (10, "(b)", 12, 1)
+    assert result.p_value == pytest.approx(0.00433083, abs=6e-9)
+    assert result.effect.value == pytest.approx(TINY.mean())
+    assert "not universal" in result.notes[0]
+    assert result.notes[1] == "measured with 10 folds x 10 runs, and used for 4 x 3"
+    assert result.sentence() == (
+        "Use all data test of forest against tree on error (12 test sets, 1 tie): Z(10) = 3.668, "
+        "p = 0.00433, mean difference 0.04583, 95 % interval [-0.01304, 0.1047], scenario (b)."
+    )
+
+
+def test_the_default_df_come_with_a_warning_and_the_corrected_test_without():
+    assert "p is too small" in cv_test(TINY, df="default").notes[0]
+    assert cv_test(TINY, "corrected repeated k-fold").notes == ()
+    assert "no df can put right" in cv_test(TINY, "folds", df="default").notes[-1]
+    assert cv_test(TINY, "k-fold").notes[0] == "only the first of 3 runs is used"
+    assert "degrees of freedom were given" in cv_test(TINY, df=10).notes[0]
+    assert "p is too small" in cv_test_overview(TINY, df="default").notes[0]
+
+
+def test_constant_differences_are_said_and_p_is_not_0():
+    result = cv_test(np.full((10, 10), 0.02))
+    assert 0 < result.p_value < 1e-300
+    assert any("do not vary" in note for note in result.notes)
+    assert cv_test(np.zeros((10, 10))).p_value == 1
+
+
+def test_f_has_two_degrees_of_freedom():
+    x = np.random.default_rng(0).normal(size=(2, 5))
+    result = cv_test(x, "5x2cv F")
+    assert (result.df, result.statistic_name) == ((10.0, 5.0), "F")
+    assert "7.3 % at level 5 %" in result.notes[0]
+
+
+def test_the_interval_of_resampling_needs_the_ratio():
+    x = np.random.default_rng(1).normal(size=10)
+    assert np.isnan(cv_test(x, "resampling").effect.low)
+    result = cv_test(x, "corrected resampling", test_to_train=0.5)
+    mean, _, low, high = cv_interval(x, test_to_train=0.5)
+    assert (result.effect.value, result.effect.low, result.effect.high) == (mean, low, high)
+
+
+def test_overview_has_the_eleven_tests_and_the_corrected_one():
+    table = cv_test_overview(TINY)
+    assert len(table.frame) == 12
+    assert table.frame.loc["use all data", "df"] == 10
+    assert table.frame.loc["folds", "df"] == 2
+    wrong = ["folds", "runs", "sorted runs, averaged var", "sorted runs, averaged T"]
+    assert table.frame.index[~table.frame["calibratable"].astype(bool)].tolist() == wrong
+
+
+def _results(repeats: int = 3, folds: int = 4, **sizes: int) -> Results:
+    rng = np.random.default_rng(2)
+    index = pd.MultiIndex.from_product([["iris", "wine"], range(repeats), range(folds)])
+    losses = rng.random((len(index), 3)) + np.array([0, 0.3, 0.6])
+    table = pd.DataFrame(losses, index=index, columns=["A", "B", "C"])
+    return Results.from_table(table, greater_is_better=False, **sizes)
+
+
+def test_a_study_in_another_scheme_than_was_calibrated_is_told_so():
+    folds = pd.MultiIndex.from_product([["iris", "wine"], range(4)])
+    table = pd.DataFrame(np.random.default_rng(0).random((8, 2)), folds, ["A", "B"])
+    results = Results.from_table(table, greater_is_better=False)
+    told = "measured with 10 folds x 10 runs, and used for 4 x 1"
+    assert cv_test_datasets(results).notes[-1] == told
+    assert told not in cv_test_datasets(results, df="default").notes
+    assert told not in cv_test_datasets(results, test="corrected repeated k-fold").notes
+
+
+@pytest.mark.parametrize("test", ["use all data", "folds, averaged var", "k-fold"])
+def test_every_dataset_and_pair_of_a_study(test):
+    results = _results()
+    table = cv_test_datasets(results, test=test)
+    losses = results.fold_losses
+    assert len(table.frame) == 6
+    for (dataset, first, second), row in table.frame.iterrows():
+        here = losses.loc[dataset]
+        x = (here[first] - here[second]).to_numpy().reshape(3, 4).T
+        assert row["p_value"] == pytest.approx(float(cv_p_values(x, test)))
+        assert row["low"] == pytest.approx(float(cv_interval(x)[2]))
+    assert (table.scenario, table.metric) == ("(b)", "loss")
+
+
+def test_the_ratio_of_test_to_training_rows_is_that_of_the_study():
+    given = cv_test_datasets(
+        _results(n_test=30, n_train=60), test="corrected repeated k-fold"
+    ).frame
+    usual = cv_test_datasets(_results(), test="corrected repeated k-fold").frame
+    assert (given["p_value"] > usual["p_value"]).all()
+
+
+def test_random_splits_of_a_study():
+    results = _results(repeats=10, folds=1, n_test=20, n_train=80)
+    frame = cv_test_datasets(results, test="corrected resampling").frame
+    rows = results.fold_losses.loc["wine"]
+    x = (rows["A"] - rows["C"]).to_numpy()
+    p = cv_p_values(x, "corrected resampling", test_to_train=0.25)
+    assert frame.loc[("wine", "A", "C"), "p_value"] == pytest.approx(float(p))
+
+
+def test_bad_studies_are_named():
+    with pytest.raises(AnalysisError, match=r"dataset 'iris': .* random splits have 'corrected"):
+        cv_test_datasets(_results(repeats=10, folds=1))
+    with pytest.raises(AnalysisError, match="one table of differences"):
+        cv_test(np.zeros((2, 3, 4)))
+    index = pd.MultiIndex.from_product([["iris"], range(2), range(2)])
+    gaps = pd.DataFrame({"A": [1, 2, 3, np.nan], "B": [1, 2, 3, 4]}, index=index)
+    with pytest.raises(MissingCellsError, match="1 of 8 cells"):
+        cv_test_datasets(Results.from_table(gaps, greater_is_better=False))
+    single = pd.DataFrame({"A": [1.0, 2.0]}, index=["iris", "wine"])
+    with pytest.raises(AnalysisError, match="at least 2 strategies"):
+        cv_test_datasets(Results.from_table(single, greater_is_better=False))

@@ -1,0 +1,59 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut.analysis.cross_validation.repeated_cv import cv_interval
+from mlaut.analysis.cross_validation.retrained_estimates import (
+    retrained_estimates,
+    retrained_mean_estimates,
+)
+from mlaut.analysis.results.results import Results
+from mlaut.errors import AnalysisError, MissingCellsError
+
+
+def _results(repeats: int = 2, folds: int = 5, **sizes: int) -> Results:
+    index = pd.MultiIndex.from_product([["iris", "wine"], range(repeats), range(folds)])
+    losses = np.random.default_rng(0).random((len(index), 2))
+    table = pd.DataFrame(losses, index=index, columns=["A", "B"])
+    return Results.from_table(table, greater_is_better=False, **sizes)
+
+
+def test_each_dataset_has_the_corrected_interval():
+    results = _results()
+    frame = retrained_estimates(results, confidence=0.9).frame
+    x = results.fold_losses.loc["wine", "B"].to_numpy().reshape(2, 5).T
+    assert frame.loc[("wine", "B")].tolist() == pytest.approx(
+        [float(v) for v in cv_interval(x, 0.9)]
+    )
+    assert frame.loc[("wine", "B"), "value"] == pytest.approx(results.losses.loc["wine", "B"])
+
+
+def test_the_mean_adds_variances():
+    results = _results()
+    each = retrained_estimates(results).frame["standard_error"].unstack()
+    mean = retrained_mean_estimates(results)
+    known = np.sqrt((each["A"] ** 2).sum()) / 2
+    assert mean.frame.loc["A", "standard_error"] == pytest.approx(known)
+    half = mean.frame.loc["A", "high"] - mean.frame.loc["A", "value"]
+    assert half == pytest.approx(1.959964 * known)
+    assert mean.scenario == "(b)"
+    assert mean.notes[-1].startswith("approximate")
+
+
+def test_random_splits_take_the_sizes_of_the_study():
+    results = _results(repeats=8, folds=1, n_test=10, n_train=40)
+    x = results.fold_losses.loc["iris", "A"].to_numpy()
+    known = cv_interval(x, test_to_train=0.25)
+    row = retrained_estimates(results).frame.loc[("iris", "A")]
+    assert row.tolist() == pytest.approx([float(v) for v in known])
+
+
+def test_bad_studies_are_named():
+    with pytest.raises(AnalysisError, match="dataset 'iris' has random splits of unknown size"):
+        retrained_estimates(_results(repeats=8, folds=1))
+    with pytest.raises(AnalysisError, match=r"dataset 'iris': .* cannot be made from 1 folds x 1"):
+        retrained_estimates(_results(repeats=1, folds=1, n_test=10, n_train=20))
+    index = pd.MultiIndex.from_product([["iris"], range(2), range(2)])
+    gaps = pd.DataFrame({"A": [1, 2, 3, np.nan]}, index=index)
+    with pytest.raises(MissingCellsError):
+        retrained_estimates(Results.from_table(gaps, greater_is_better=False))

@@ -1,0 +1,98 @@
+"""Figures: what they show, and that no label lies over another."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from mlaut.analysis import Results, box_plot, critical_difference_diagram, draw_ranks
+from mlaut.analysis.plots.rank_plots import _stacked
+from mlaut.errors import AnalysisError
+
+
+def many(k, n=60, name="A_strategy_with_a_long_name_{}"):
+    rng = np.random.default_rng(0)
+    values = rng.beta(2, 8, (n, 1)) + rng.normal(0, 0.05, (n, k)) + np.linspace(0, 0.08, k)
+    table = pd.DataFrame(values, columns=[name.format(i) for i in range(k)])
+    return Results.from_table(table, greater_is_better=False)
+
+
+def texts(figure):
+    """Every drawn text with its extent in pixels."""
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    drawn = [t for t in figure.axes[0].texts + figure.texts if t.get_text()]
+    return [(t.get_text(), t.get_window_extent(renderer)) for t in drawn]
+
+
+@pytest.mark.parametrize("k", [2, 3, 9, 40])
+def test_no_label_of_a_diagram_lies_over_another_or_outside(k):
+    figure = critical_difference_diagram(many(k))
+    drawn = texts(figure)
+    assert sum(text.startswith("A_strategy") for text, _ in drawn) == k
+    for i, (_, box) in enumerate(drawn):
+        assert not any(box.overlaps(other) for _, other in drawn[i + 1 :])
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.width
+        assert box.y0 >= 0
+        assert box.y1 <= figure.bbox.height
+
+
+def test_close_ranks_and_very_long_names_still_do_not_overlap():
+    ranks = pd.Series({"x" * 80 + str(i): 3.5 for i in range(6)})
+    drawn = texts(draw_ranks(ranks, 1.0, [list(ranks.index)]))
+    assert not any(a.overlaps(b) for i, (_, a) in enumerate(drawn) for _, b in drawn[i + 1 :])
+
+
+def test_a_diagram_shows_ranks_and_groups(mlaut2018):
+    figure = critical_difference_diagram(mlaut2018)
+    shown = [text for text, _ in texts(figure)]
+    assert "RandomForestClassifier  2.49" in shown
+    assert "CD = 1.09 at 0.05" in shown
+    bars = [line for line in figure.axes[0].lines if line.get_linewidth() > 3]
+    assert len(bars) == 4
+    left = min(bars[0].get_xdata())
+    assert left == pytest.approx(2.49, abs=0.1)
+
+
+def test_bars_that_overlap_get_rows_of_their_own():
+    ranks = pd.Series({"A": 1.0, "B": 2.0, "C": 3.0, "D": 4.0, "E": 5.0})
+    stacked = _stacked(ranks, [["A", "B"], ["B", "C"], ["D", "E"]])
+    assert stacked == [(1.0, 2.0, 0), (2.0, 3.0, 1), (4.0, 5.0, 0)]
+
+
+def test_a_box_plot_has_a_box_and_all_points_of_each_strategy(mlaut2018):
+    figure = box_plot(mlaut2018)
+    axes = figure.axes[0]
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels[-1] == "RandomForestClassifier"
+    assert labels[0] == "BaselineClassifier"
+    assert axes.get_xlabel() == "misclassification on 121 datasets"
+    dots = [line for line in axes.lines if line.get_marker() == "."]
+    assert [len(line.get_xdata()) for line in dots] == [121] * 9
+
+
+def test_a_box_plot_of_scores_tells_what_is_missing():
+    table = pd.DataFrame({"A": [0.9, 0.8, np.nan], "B": [0.5, 0.6, 0.7]})
+    figure = box_plot(Results.from_table(table, metric="accuracy"), as_scores=True)
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["A (1 missing)", "B"]
+    assert axes.get_xlabel() == "accuracy on 3 datasets"
+
+
+def test_figures_are_returned_and_shown_by_notebooks(mlaut2018):
+    figure = box_plot(mlaut2018)
+    assert isinstance(figure, Figure)
+    assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_one_strategy_has_no_diagram():
+    with pytest.raises(AnalysisError, match="two strategies"):
+        draw_ranks(pd.Series({"A": 1.0}), 1.0, [])
+
+
+def test_a_strategy_that_lacks_datasets_is_not_drawn_among_the_best():
+    table = pd.DataFrame({"A": [0.7, 0.8, 0.6], "lucky": [0.99, np.nan, np.nan], "B": [0.5] * 3})
+    axes = box_plot(Results.from_table(table, metric="accuracy")).axes[0]
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["lucky (2 missing)", "B", "A"]  # from the bottom
