@@ -20,7 +20,7 @@ from sklearn.model_selection import ParameterGrid
 
 from mlaut.estimators import instantiate_default_estimators
 from mlaut.estimators.sharing import SharingGridSearchCV
-from mlaut.estimators.sharing.families import Group, groups_of
+from mlaut.estimators.sharing.candidate_groups import Group, groups_of
 from mlaut.records import CLASSIFICATION
 
 COLUMNS = 20

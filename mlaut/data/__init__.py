@@ -1,12 +1,12 @@
 """Datasets, collections of them, and how their rows are split."""
 
+from mlaut.data.api import Data, list_datasets
 from mlaut.data.collections import (
     CollectionEntry,
     collection,
     collection_entries,
     list_collections,
 )
-from mlaut.data.data import Data, list_datasets
 from mlaut.data.frames import from_frame
 from mlaut.data.loaders import load_folder, load_sklearn
 from mlaut.data.references import Reference, fetch, is_reference, parse_reference

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from mlaut.errors import StrategyError
+from mlaut.estimators.names import check_name, nearest
 from mlaut.estimators.preprocessing import Preprocessor
-from mlaut.estimators.words import check_name, nearest
 from mlaut.records import CLASSIFICATION, REGRESSION, TASKS
 
 __all__ = ["DataShape", "Properties", "properties"]

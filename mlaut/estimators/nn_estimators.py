@@ -15,9 +15,9 @@ from mlaut.estimators.generic_estimator import Generic_Estimator
 from mlaut.estimators.keras_estimator import EPOCHS, KerasClassifier, KerasRegressor
 from mlaut.estimators.metadata import DataShape, Properties, properties
 from mlaut.estimators.mlaut_estimator import DEFAULT, MlautEstimator
+from mlaut.estimators.names import nearest
 from mlaut.estimators.preprocessing import Preprocessor
 from mlaut.estimators.sizes import SizeLimit
-from mlaut.estimators.words import nearest
 from mlaut.records import CLASSIFICATION, REGRESSION
 
 __all__ = [

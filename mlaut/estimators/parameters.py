@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mlaut.errors import StrategyError
-from mlaut.estimators.words import nearest
+from mlaut.estimators.names import nearest
 
 __all__ = ["check_parameters", "seed_all", "set_n_jobs", "without"]
 

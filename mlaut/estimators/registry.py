@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mlaut.errors import StrategyError
 from mlaut.estimators.architectures import LISTED
-from mlaut.estimators.words import check_name, nearest
+from mlaut.estimators.names import check_name, nearest
 from mlaut.records import CLASSIFICATION, REGRESSION
 
 if TYPE_CHECKING:

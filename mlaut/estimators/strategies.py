@@ -10,8 +10,8 @@ from sklearn.base import clone
 from mlaut.errors import StrategyError
 from mlaut.estimators.generic_estimator import Generic_Estimator
 from mlaut.estimators.mlaut_estimator import MlautEstimator
+from mlaut.estimators.names import check_name
 from mlaut.estimators.registry import REGISTRY, Registry
-from mlaut.estimators.words import check_name
 
 __all__ = ["as_strategies"]
 

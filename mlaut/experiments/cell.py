@@ -24,14 +24,14 @@ from mlaut.estimators import DataShape, MlautEstimator, search_limits
 from mlaut.estimators.labels import fit_classifier
 from mlaut.estimators.tuning import TuningRecord, tuning_record
 from mlaut.experiments.answers import checked_predictions, checked_probabilities
-from mlaut.experiments.checkpoints import checkpoint_of
-from mlaut.experiments.guard import (
+from mlaut.experiments.cell_memory import (
     TuningBudget,
     lacked_memory,
     limited_memory,
     peak_memory,
     reset_peak_memory,
 )
+from mlaut.experiments.search_checkpoints import checkpoint_of
 from mlaut.records import Cell, Dataset, Outcome, Status
 
 if TYPE_CHECKING:

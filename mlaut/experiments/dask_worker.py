@@ -19,7 +19,7 @@ from pathlib import Path
 from mlaut.errors import StudyError
 from mlaut.experiments.batches import Batch, BatchQueue, DatasetRef
 from mlaut.experiments.environment import describe_environment
-from mlaut.experiments.guarded import Team, run_batches
+from mlaut.experiments.worker_pool import Team, run_batches
 from mlaut.records import Outcome
 
 __all__ = ["Errand", "run_guarded", "versions"]

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from mlaut.errors import StudyError, nearest
 from mlaut.experiments.batches import Batch, BatchQueue
-from mlaut.experiments.guarded import Team, run_batches
 from mlaut.experiments.worker import prepare
+from mlaut.experiments.worker_pool import Team, run_batches
 from mlaut.records import Outcome
 
 __all__ = ["Engine", "InlineEngine", "LocalEngine", "cores", "make_engine"]

@@ -18,16 +18,10 @@ from mlaut.errors import RunInterrupted, StudyError
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.experiments.batches import Batch, DatasetRef
 from mlaut.experiments.cell import CellOptions
-from mlaut.experiments.checkpoints import (
-    checkpoints_folder,
-    forget_checkpoints,
-    kept_checkpoints,
-)
+from mlaut.experiments.cell_memory import check_memory_can_be_limited, parse_bytes, parse_seconds
 from mlaut.experiments.engines import Engine, make_engine
 from mlaut.experiments.entries import strategy_entries
 from mlaut.experiments.environment import describe_environment
-from mlaut.experiments.guard import check_memory_can_be_limited, parse_bytes, parse_seconds
-from mlaut.experiments.limits import too_large
 from mlaut.experiments.plan import (
     Plan,
     applicable,
@@ -35,7 +29,13 @@ from mlaut.experiments.plan import (
     parse_retry,
 )
 from mlaut.experiments.progress import Progress
+from mlaut.experiments.search_checkpoints import (
+    checkpoints_folder,
+    forget_checkpoints,
+    kept_checkpoints,
+)
 from mlaut.experiments.signals import interrupted_once
+from mlaut.experiments.size_checks import too_large
 from mlaut.experiments.summary import RunSummary
 from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study, StudyWriter
 from mlaut.files_io.models import models_folder

@@ -352,7 +352,7 @@ def make_plan(
         Run strategies again that are stored with other parameters.
     too_large : mapping of str to mapping, optional
         For each dataset the strategies that shall not try it, and why, as
-        `mlaut.experiments.limits.too_large` gives them. A cell that was skipped before is run
+        `mlaut.experiments.size_checks.too_large` gives them. A cell that was skipped before is run
         where its strategy is not among them.
     """
     stored = study.load_splits() if study else {}

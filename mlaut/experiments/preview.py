@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 from mlaut.data import Data
 from mlaut.data.resampling import parse_scheme
 from mlaut.errors import DataError, MlautError, StudyError
+from mlaut.experiments.cell_memory import parse_bytes, parse_seconds
 from mlaut.experiments.engines import LocalEngine, check_engine, make_engine
 from mlaut.experiments.entries import strategy_entries
 from mlaut.experiments.forecast import Forecast, make_forecast
-from mlaut.experiments.guard import parse_bytes, parse_seconds
-from mlaut.experiments.limits import too_large
 from mlaut.experiments.plan import Plan, applicable, make_plan, parse_retry
+from mlaut.experiments.size_checks import too_large
 from mlaut.experiments.study_file import (
     StudyFile,
     choose_strategies,

@@ -21,10 +21,10 @@ from sklearn.svm import SVC
 from mlaut.errors import StoreError, StrategyError
 from mlaut.estimators import GridSearch, tuning_record
 from mlaut.estimators.sharing import IncompleteSearchWarning, SharingGridSearchCV, search_limits
-from mlaut.estimators.sharing.checkpoint import Checkpoint
-from mlaut.estimators.sharing.families import groups_of
+from mlaut.estimators.sharing.candidate_groups import groups_of
 from mlaut.estimators.sharing.hopeless import best_possible, hopeless, leader
-from mlaut.estimators.sharing.running import _mixed
+from mlaut.estimators.sharing.parallel import _mixed
+from mlaut.estimators.sharing.score_log import Checkpoint
 
 from .sharing_cases import CLASSES, STRATIFIED, check_equal
 

@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut.estimators.sharing import SharingGridSearchCV
-from mlaut.estimators.sharing.families import groups_of
+from mlaut.estimators.sharing.candidate_groups import groups_of
 from mlaut.estimators.sharing.interface import Candidate, CannotShareError
 from mlaut.estimators.sharing.kernels import GaussianMachines
 

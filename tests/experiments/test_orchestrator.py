@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeClassifier
 from mlaut import Data, Orchestrator
 from mlaut.errors import StoreError, StrategyError, StudyError
 from mlaut.estimators import as_strategies
-from mlaut.experiments.guarded import GuardedProcess
+from mlaut.experiments.worker_pool import GuardedProcess
 from mlaut.files_io import Study
 from mlaut.records import Status
 

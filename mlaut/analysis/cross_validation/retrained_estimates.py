@@ -108,8 +108,8 @@ def retrained_estimates(results: Results, *, confidence: float = 0.95) -> Result
 
     Notes
     -----
-    See `mlaut.analysis.cross_validation.repeated_cv.cv_interval`; within the range of the metric the interval is the
-    bounded one of `mlaut.analysis.mean_estimates`.
+    See `mlaut.analysis.cv_interval`; within the range of the metric the interval is the bounded one
+    of `mlaut.analysis.mean_estimates`.
 
     Examples
     --------

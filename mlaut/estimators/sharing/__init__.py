@@ -5,8 +5,8 @@ has a file that says what its candidates share and why the scores are the same; 
 class with two methods, `interface.Sharer`, and a line in `families`.
 """
 
-from mlaut.estimators.sharing.limits import IncompleteSearchWarning, search_limits
 from mlaut.estimators.sharing.private import SharingWarning
 from mlaut.estimators.sharing.search import SharingGridSearchCV
+from mlaut.estimators.sharing.search_limits import IncompleteSearchWarning, search_limits
 
 __all__ = ["IncompleteSearchWarning", "SharingGridSearchCV", "SharingWarning", "search_limits"]

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from mlaut.estimators.sharing.checkpoint import Checkpoint, Place, Writer
-from mlaut.estimators.sharing.families import Group
+from mlaut.estimators.sharing.candidate_groups import Group
 from mlaut.estimators.sharing.interface import (
     Candidate,
     CannotShareError,
@@ -22,6 +21,7 @@ from mlaut.estimators.sharing.interface import (
     Shared,
 )
 from mlaut.estimators.sharing.private import SharingWarning, _fit_and_score, _safe_indexing
+from mlaut.estimators.sharing.score_log import Checkpoint, Place, Writer
 from mlaut.estimators.sharing.scores import Scoring
 
 __all__ = ["Evaluation", "Result", "Unit", "units_of"]

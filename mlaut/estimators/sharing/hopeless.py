@@ -14,8 +14,8 @@ from typing import Any
 from sklearn import metrics
 
 from mlaut.errors import StrategyError
-from mlaut.estimators.sharing.checkpoint import Place
 from mlaut.estimators.sharing.private import _PassthroughScorer, _Scorer
+from mlaut.estimators.sharing.score_log import Place
 
 __all__ = ["best_possible", "hopeless", "leader"]
 

@@ -16,10 +16,9 @@ from sklearn.utils import indexable
 
 from mlaut.errors import StrategyError
 from mlaut.estimators.identity import digest
-from mlaut.estimators.sharing.checkpoint import Checkpoint, Place
+from mlaut.estimators.sharing.candidate_groups import Group, groups_of
 from mlaut.estimators.sharing.evaluation import Evaluation
-from mlaut.estimators.sharing.families import Group, groups_of
-from mlaut.estimators.sharing.limits import IncompleteSearchWarning, Limits, current_limits
+from mlaut.estimators.sharing.parallel import score_all
 from mlaut.estimators.sharing.pipelines import draws_anew
 from mlaut.estimators.sharing.private import (
     SEARCH,
@@ -28,8 +27,9 @@ from mlaut.estimators.sharing.private import (
     _warn_or_raise_about_fit_failures,
     told_lacking,
 )
-from mlaut.estimators.sharing.running import score_all
+from mlaut.estimators.sharing.score_log import Checkpoint, Place
 from mlaut.estimators.sharing.scores import Scoring, only_asks_for_predictions
+from mlaut.estimators.sharing.search_limits import IncompleteSearchWarning, Limits, current_limits
 
 __all__ = ["SharingGridSearchCV"]
 

@@ -22,13 +22,13 @@ from spoilers import Spoiler, write_to_pipes
 
 from mlaut.errors import DataError, StudyError
 from mlaut.estimators import as_strategies
-from mlaut.experiments import guarded
+from mlaut.experiments import worker_pool as guarded
 from mlaut.experiments.batches import Batch, BatchQueue, DatasetRef
 from mlaut.experiments.cell import CellOptions, cell_seed
-from mlaut.experiments.guarded import GuardedProcess, Team, run_batches
 from mlaut.experiments.messages import encode_outcome, frame
-from mlaut.experiments.processes import is_running
+from mlaut.experiments.process_sessions import is_running
 from mlaut.experiments.worker import serve
+from mlaut.experiments.worker_pool import GuardedProcess, Team, run_batches
 from mlaut.records import Cell, Outcome, Status
 
 
@@ -347,7 +347,7 @@ ORPHANS = """
     import sys
     sys.path[:0] = {path!r}
     import os, subprocess, time, ctypes, cloudpickle
-    from mlaut.experiments.guarded import Team, run_batches
+    from mlaut.experiments.worker_pool import Team, run_batches
     from mlaut.experiments.batches import BatchQueue
     batch = cloudpickle.loads(open({batch!r}, "rb").read())
     with Team(threads=1) as team:

@@ -9,7 +9,7 @@ import pytest
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
 from mlaut.data import Data, HoldOut, list_datasets, splitting
-from mlaut.data import data as module
+from mlaut.data import api as module
 from mlaut.errors import DataError, StoreError, StudyError
 from mlaut.files_io import FilesIO, Study, accept_changes
 from mlaut.records import Dataset, Split

@@ -26,9 +26,9 @@ from mlaut import errors
 from mlaut.errors import MlautError, StudyError
 from mlaut.experiments.batches import Batch, BatchQueue
 from mlaut.experiments.cell import cell_seed
-from mlaut.experiments.guard import oom_kills
+from mlaut.experiments.cell_memory import oom_kills
 from mlaut.experiments.messages import SPOILT, GarbledError, Inbox, decode_outcome, largest_outcome
-from mlaut.experiments.processes import eldest_child, end_session, is_running, lead_session
+from mlaut.experiments.process_sessions import eldest_child, end_session, is_running, lead_session
 from mlaut.experiments.signals import interrupts_held
 from mlaut.experiments.worker import (
     CLOCK,

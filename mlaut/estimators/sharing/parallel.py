@@ -11,10 +11,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
-from mlaut.estimators.sharing.checkpoint import Place
+from mlaut.estimators.sharing.candidate_groups import Group
 from mlaut.estimators.sharing.evaluation import Evaluation, Result, Unit, units_of
-from mlaut.estimators.sharing.families import Group
 from mlaut.estimators.sharing.hopeless import best_possible, hopeless, leader
+from mlaut.estimators.sharing.score_log import Place
 
 __all__ = ["Progress", "score_all"]
 
