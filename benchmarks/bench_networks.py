@@ -31,7 +31,7 @@ NETWORKS = ["NN-4-layer_thin_dropout", "NN-2-layer-dropout-input-layer"]
 
 
 def multilayer_perceptron(task):
-    """Give scikit-learn's network with the same preprocessing."""
+    """Return scikit-learn's network with the same preprocessing."""
     kind = MLPClassifier if task == CLASSIFICATION else MLPRegressor
     return Generic_Estimator(
         kind(max_iter=1000),

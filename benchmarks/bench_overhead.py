@@ -89,7 +89,7 @@ class Work:
         return []
 
     def agrees(self, given: list[Any]) -> bool:
-        """Whether the study holds the predictions of the loop, to the last bit."""
+        """Return whether the study holds the predictions of the loop, to the last bit."""
         blocks = {block.dataset: block for block in Study(self.out_io.path).blocks()}
         places: dict[str, int] = {}
         for (name, _, _, (_, test)), (labels, probabilities) in zip(self.cells, given, strict=True):
@@ -157,7 +157,7 @@ def _ratio(one: np.ndarray, other: np.ndarray) -> str:
 
 
 def forest_of(milliseconds: float) -> RandomForestClassifier:
-    """Give a forest whose cells take about so long here."""
+    """Return a forest whose cells take about so long here."""
     with tempfile.TemporaryDirectory() as folder:
         work = Work(Path(folder), RandomForestClassifier(10, random_state=0), 30, 1)
         work.loop()

@@ -160,7 +160,7 @@ class Measured:
     error: float = 0.0
 
     def line(self) -> str:
-        """Give a row of a Markdown table."""
+        """Return a row of a Markdown table."""
         told = f"{self.difference:.1g}" if self.same else f"{self.difference:.1g}, other choice"
         told += f" ({self.alone} alone)" if self.alone else ""
         size = f"{self.table} ({self.rows} x {self.columns})"
@@ -175,7 +175,7 @@ class Measured:
 
 
 def grid_of(strategy: Any, dataset: Dataset, whole: bool) -> dict[str, list[Any]]:
-    """Give the grid that is searched: no more neighbours than a fold has rows."""
+    """Return the grid that is searched: no more neighbours than a fold has rows."""
     grid, n_rows = dict(strategy.param_grid), len(dataset.frame)
     if not whole:
         changes = dict(THIN)
@@ -188,7 +188,7 @@ def grid_of(strategy: Any, dataset: Dataset, whole: bool) -> dict[str, list[Any]
 
 
 def prepared(strategy: Any, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Give the rows and targets that a strategy's search gets, and the search."""
+    """Return the rows and targets that a strategy's search gets, and the search."""
     y = dataset.labels.to_numpy()
     n_classes = len(set(y.tolist())) if dataset.task == CLASSIFICATION else 0
     shape = DataShape(len(y), dataset.features.shape[1], n_classes)
@@ -311,7 +311,7 @@ def sampled(strategy: Any, dataset: Dataset) -> Measured:
 
 
 def training_part(dataset: Dataset) -> Dataset:
-    """Give the rows that a cell of a study trains on."""
+    """Return the rows that a cell of a study trains on."""
     truth, _ = encode_target(dataset.labels, dataset.task)
     rows, _ = make_split(truth, dataset.task, key=dataset.name).rows(0, 0)
     return Dataset(dataset.name, dataset.frame.iloc[rows], dataset.target, dataset.task)
@@ -394,7 +394,7 @@ def show_samples(measured: list[Measured]) -> None:
 
 
 def sample_line(name: str, measured: list[Measured]) -> str:
-    """Give a row of sums."""
+    """Return a row of sums."""
     plain, shared = (sum(getattr(m, kind) for m in measured) for kind in ("plain", "shared"))
     error = sum(m.error**2 for m in measured) ** 0.5
     n_scores, n_equal = sum(m.sample for m in measured), sum(m.sample for m in measured if m.same)

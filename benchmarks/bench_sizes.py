@@ -37,7 +37,7 @@ def table(n_rows: int, task: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def groups_in(search: Any) -> list[Group]:
-    """Give the groups of candidates that share their work."""
+    """Return the groups of candidates that share their work."""
     return groups_of(clone(search.estimator), list(ParameterGrid(search.param_grid)))
 
 
@@ -62,7 +62,7 @@ def seconds_of_cell(strategy: Any, n_rows: int, n_groups: int) -> float:
 
 
 def measure(strategy: Any, budget: float, n_groups: int) -> str:
-    """Give a row of the table: seconds at each size until one takes too long to measure."""
+    """Return a row of the table: seconds at each size until one takes too long to measure."""
     seen: list[tuple[int, float]] = []
     for n_rows in ROWS:
         begun = time.process_time()

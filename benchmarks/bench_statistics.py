@@ -38,7 +38,7 @@ CORRECTIONS = ("bonferroni", "holm", "hochberg", "shaffer", "benjamini-hochberg"
 
 
 def seconds(function: Callable[[], object]) -> float:
-    """Give the CPU time of one call."""
+    """Return the CPU time of one call."""
     start = time.process_time()
     function()
     return time.process_time() - start

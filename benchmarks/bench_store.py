@@ -30,7 +30,7 @@ N_ROWS, N_CLASSES = 150, 3
 
 
 def datasets(n: int) -> Iterator[Dataset]:
-    """Give tables of four columns and three classes."""
+    """Return tables of four columns and three classes."""
     for number in range(n):
         generator = np.random.default_rng(number)
         frame = pd.DataFrame(generator.normal(size=(N_ROWS, 4)), columns=list("abcd"))
@@ -39,7 +39,7 @@ def datasets(n: int) -> Iterator[Dataset]:
 
 
 def outcomes(entry: SplitEntry, names: Iterable[str]) -> Iterator[Outcome]:
-    """Give an outcome of every cell of a dataset."""
+    """Return an outcome of every cell of a dataset."""
     generator = np.random.default_rng(0)
     for name in names:
         for repeat in range(entry.split.n_repeats):
@@ -85,7 +85,7 @@ class Finished:
 
 
 def least(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, tuple[float, float]]:
-    """Give the least wall and CPU seconds of each call, the calls taken in turn."""
+    """Return the least wall and CPU seconds of each call, the calls taken in turn."""
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():

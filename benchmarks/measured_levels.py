@@ -79,7 +79,7 @@ PAIR_TESTS: dict[str, Callable[[Results], float]] = {
 
 
 def _smallest(pairs: object) -> float:
-    """Give the smallest p-value of all pairs: rejecting any is the familywise error."""
+    """Return the smallest p-value of all pairs: rejecting any is the familywise error."""
     return float(pairs.to_frame()["p_value"].min())  # type: ignore[attr-defined]
 
 
@@ -114,7 +114,7 @@ ALL_TESTS: dict[str, Callable[[Results], float]] = {
 
 
 def type_one_errors(times: int, seed: int = 0) -> pd.DataFrame:
-    """Give the share of null samples on which each test rejects at each level."""
+    """Return the share of null samples on which each test rejects at each level."""
     rows: dict[tuple[str, str, int], list[float]] = {}
     for tests, k in ((PAIR_TESTS, 2), (ALL_TESTS, 5)):
         for draw in (normal, skewed, tied):
@@ -247,7 +247,7 @@ def _of_ranks(times: int, seed: int) -> Iterator[tuple[tuple[str, str, int], lis
 
 
 def coverages(times: int, seed: int = 0) -> pd.DataFrame:
-    """Give the share of samples whose interval holds the truth, at each confidence."""
+    """Return the share of samples whose interval holds the truth, at each confidence."""
     rows: dict[tuple[str, str, int], list[float]] = {}
     for part in (_of_means, _of_datasets, _of_seen_means, _of_effects, _of_ranks):
         rows |= dict(part(times, seed))

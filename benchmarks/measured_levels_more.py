@@ -101,7 +101,7 @@ def of_folds(times: int) -> Iterator[Row]:
 
 
 def random_splits(seed: int) -> np.ndarray:
-    """Give differences on 100 random splits of one null dataset, a tenth of the rows tested."""
+    """Return differences on 100 random splits of one null dataset, a tenth of the rows tested."""
     rng = np.random.default_rng([7, seed])
     rows = (rng.random((300, 10)) < 0.5).astype(np.float32)
     labels = (rng.random(300) < 0.5).astype(int)
@@ -276,14 +276,14 @@ def covered_by_bootstrap(times: int, seed: int) -> Iterator[Row]:
 
 
 def type_one_errors(times: int, seed: int = 0) -> dict:
-    """Give all rates, by test, setting and size."""
+    """Return all rates, by test, setting and size."""
     parts = (of_folds(times), of_datasets(times, seed), of_hierarchies(times // 20, seed),
              of_contexts(times, seed), of_test_sets(times, seed))  # fmt: skip
     return {key: row for part in parts for key, row in part}
 
 
 def coverages(times: int, seed: int = 0) -> dict:
-    """Give all coverages, by interval, truth and size."""
+    """Return all coverages, by interval, truth and size."""
     parts = (covered_folds(), covered_risks(times, seed), covered_shares(times, seed),
              covered_by_bootstrap(min(times, 500), seed))  # fmt: skip
     return {key: row for part in parts for key, row in part}

@@ -440,7 +440,7 @@ def _mean_scores(study: Path, metric: str) -> dict[str, float]:
 
 
 def _study(path: Path) -> tuple[Path, dict[str, Any]]:
-    """Give the study's database, and what its study file says of reports."""
+    """Return the study's database, and what its study file says of reports."""
     if path.suffix != ".toml":
         return path, {}
     from mlaut.experiments import read_study_file

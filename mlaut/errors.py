@@ -88,7 +88,7 @@ class RunInterrupted(KeyboardInterrupt):
 
 
 def nearest(word: object, known: Iterable[object]) -> str:
-    """Give the end of a message on an unknown word: the nearest that is known, or nothing.
+    """Return the end of a message on an unknown word: the nearest that is known, or nothing.
 
     Examples
     --------

@@ -66,7 +66,7 @@ class Status(enum.IntEnum):
 
     @property
     def failed(self) -> bool:
-        """Whether the cell was tried and gave no predictions."""
+        """Return whether the cell was tried and gave no predictions."""
         return self in (Status.ERROR, Status.TIMEOUT, Status.MEMORY, Status.CRASHED)
 
 
@@ -176,7 +176,7 @@ class Split:
         return np.flatnonzero(~test & (of_repeat != UNUSED)), np.flatnonzero(test)
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Give (train, test) of every fold of every repeat, as a scikit-learn ``cv`` takes it."""
+        """Return (train, test) of every fold of every repeat, as a scikit-learn ``cv`` takes it."""
         for repeat in range(self.n_repeats):
             for fold in range(self.n_folds):
                 yield self.rows(repeat, fold)

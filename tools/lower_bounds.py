@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def requirements(source: str) -> list[str]:
-    """Give every requirement with a lower bound that stands in setup.py."""
+    """Return every requirement with a lower bound that stands in setup.py."""
     texts = [n.value for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)]
     bound = re.compile(r"[\w-]+>=[\d.]+(?:post\d+)?")
     return [text for text in texts if isinstance(text, str) and bound.fullmatch(text)]

@@ -48,7 +48,7 @@ def limit(size: dict[str, Any]) -> str:
 
 
 def row(strategy: Any) -> str:
-    """Give a row of the table."""
+    """Return a row of the table."""
     about = strategy.describe()
     grid = "; ".join(f"`{k}`: {values(v)}" for k, v in (about["param_grid"] or {}).items())
     cells = [
@@ -65,7 +65,7 @@ def row(strategy: Any) -> str:
 
 
 def table(kind: str) -> str:
-    """Give one of the tables."""
+    """Return one of the tables."""
     names = [s.name for s in REGISTRY.search(package="scikit-learn", **TABLES[kind])]
     return "\n".join([HEAD, *map(row, instantiate_default_estimators(names))])
 

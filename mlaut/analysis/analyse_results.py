@@ -130,7 +130,7 @@ class AnalyseResults:
     def prediction_errors(
         self, metric: Any, estimators: Any = None
     ) -> tuple[Errors, dict[str, pd.Series], pd.DataFrame]:
-        """Give the error of each strategy on each dataset.
+        """Return the error of each strategy on each dataset.
 
         Errors are for the tests. To read scores in the metric's own direction, take
         ``results(metric).scores``.
@@ -162,7 +162,7 @@ class AnalyseResults:
         return Errors(results), per_dataset, table.rename_axis(columns=loss)
 
     def average_training_time(self, estimators: Any = None) -> pd.DataFrame:
-        """Give the mean seconds of each strategy over the cells that were done.
+        """Return the mean seconds of each strategy over the cells that were done.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class AnalyseResults:
         return self.study
 
     def _datasets(self) -> list[str]:
-        """Give the datasets of the group, or all of them."""
+        """Return the datasets of the group, or all of them."""
         entries = self._need_study().load_splits()
         group = (self.group or "").strip("/")
         found = [
@@ -224,7 +224,7 @@ class AnalyseResults:
         method: str = "bounded",
         confidence: float = 0.95,
     ) -> pd.DataFrame:
-        """Give the average error of each strategy, with standard error and interval.
+        """Return the average error of each strategy, with standard error and interval.
 
         Parameters
         ----------
@@ -248,11 +248,11 @@ class AnalyseResults:
         return frame.rename_axis(columns=table.metric)
 
     def ranks(self, errors: Any) -> pd.DataFrame:
-        """Give the average rank of each strategy with standard error and interval, best first."""
+        """Return the average rank of each strategy with standard error and interval, best first."""
         return average_ranks(self._complete(errors)).frame
 
     def cohens_d(self, errors: Any) -> pd.DataFrame:
-        """Give Cohen's d for paired samples of every pair: row against column.
+        """Return Cohen's d for paired samples of every pair: row against column.
 
         It is the mean difference of errors over the standard deviation of the differences; below 0
         the row is better. MLaut's own code took the unpaired one.
@@ -350,11 +350,11 @@ class AnalyseResults:
         return tests, pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
     def nemenyi(self, errors: Any) -> pd.DataFrame:
-        """Give the p-values of Nemenyi's test of every pair; see `mlaut.analysis.nemenyi_test`."""
+        """Return p-values of Nemenyi's test of every pair; see `mlaut.analysis.nemenyi_test`."""
         return nemenyi_test(self._complete(errors)).p_values
 
     def compare(self, errors: Any, **how: Any) -> Comparison:
-        """Give all of it at once; see `mlaut.analysis.compare`."""
+        """Return all of it at once; see `mlaut.analysis.compare`."""
         from mlaut.analysis.comparison import compare
 
         return compare(self._complete(errors), **how)
@@ -403,7 +403,7 @@ def _two(df: float | tuple[float, ...] | None) -> tuple[float, float]:
 
 
 def _names(estimators: Any) -> list[str]:
-    """Give the names of strategies: names, objects with one, pairs, a dict, or one of these."""
+    """Return the names of strategies: names, objects with one, pairs, a dict, or one of these."""
     if isinstance(estimators, str) or not isinstance(estimators, Iterable):
         estimators = [estimators]
     return [_name(one) for one in estimators]

@@ -142,7 +142,7 @@ class Comparison(Shown):
         return f"Comparison of {self.results.title()}, scenario (c)"
 
     def to_frame(self) -> pd.DataFrame:
-        """Give one row a pair; columns are pairs of a test and its numbers."""
+        """Return one row a pair; columns are pairs of a test and its numbers."""
         every = {**self.pairs, **self.bayesian}
         index = self.pairs["Nemenyi"].to_frame().index
         frames = {name: pairs.to_frame().reindex(index) for name, pairs in every.items()}
@@ -193,7 +193,7 @@ class Comparison(Shown):
         return f"{name} of {self.results.metric.name}" if name in _OF_LOSSES else name
 
     def display_frame(self) -> pd.DataFrame:
-        """Give what is shown: one row a pair, p-values, main effects, and probabilities."""
+        """Return what is shown: one row a pair, p-values, main effects, and probabilities."""
         columns: dict[str, pd.Series] = {}
         every = self.to_frame()
         for name, pairs in self.pairs.items():
@@ -204,7 +204,7 @@ class Comparison(Shown):
         return pd.concat([pd.DataFrame(columns), self.probabilities().map(number)], axis=1)
 
     def probabilities(self) -> pd.DataFrame:
-        """Give one row a pair: for each Bayesian test the probability that the first is better.
+        """Return one row a pair: for each Bayesian test the probability that the first is better.
 
         Where the tests have a region of practical equivalence, also that the two are equivalent.
         """
@@ -217,7 +217,7 @@ class Comparison(Shown):
         return pd.DataFrame(columns)
 
     def tables(self) -> dict[str, Shown]:
-        """Give every part by name, in the order in which it is shown."""
+        """Return every part by name, in the order in which it is shown."""
         parts: dict[str, Shown] = {f"estimates {s}": table for s, table in self.estimates.items()}
         parts |= {"ranks": self.ranks, **self.portmanteau, **self.pairs, **self.bayesian}
         return parts | ({"control": self.control} if self.control is not None else {})
@@ -452,7 +452,7 @@ def _two(results: Results | None) -> TypeGuard[Results]:
 
 
 def _have_errors(results: Results) -> bool:
-    """Whether every cell has losses of single test points behind it, and none was filled in."""
+    """Return whether every cell has losses of single test points, and none was filled in."""
     return results.variances is not None and bool(results.standard_errors.notna().all(axis=None))
 
 

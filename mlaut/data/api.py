@@ -69,7 +69,7 @@ class Data:
         return FilesIO(hdf5_path, mode, overwrite=overwrite)
 
     def list_datasets(self, hdf5_io: FilesIO, hdf5_group: str = "/") -> tuple[list[str], list[str]]:
-        """Give names and paths of the datasets of a group (`FilesIO.list_datasets`)."""
+        """Return names and paths of the datasets of a group (`FilesIO.list_datasets`)."""
         return hdf5_io.list_datasets(hdf5_group)
 
     # ---------------------------------------------------------------- filling

@@ -29,7 +29,7 @@ SOURCE = "Fernandez-Delgado et al. (2014), archive of 121 UCI datasets"
 
 
 def is_archive(folder: Path) -> bool:
-    """Whether a folder has the layout of the archive."""
+    """Return whether a folder has the layout of the archive."""
     return any(_datasets(folder))
 
 
@@ -67,7 +67,7 @@ def load_archive(
 
 
 def _datasets(folder: Path) -> Iterator[str]:
-    """Give the names of the folders that hold a dataset."""
+    """Return the names of the folders that hold a dataset."""
     for path in sorted(folder.iterdir()):
         tables = (f"{path.name}_R.dat", f"{path.name}_train_R.dat")
         named = (f"{path.name}.txt", "conxuntos.dat")

@@ -50,7 +50,7 @@ class CollectionEntry:
 
 
 def list_collections() -> tuple[str, ...]:
-    """Give the names of the collections.
+    """Return the names of the collections.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def collection_entries(
 def collection(
     name: str = "starter", task: str | None = None, names: Iterable[str] | None = None
 ) -> tuple[Dataset, ...]:
-    """Give the datasets of a collection.
+    """Return the datasets of a collection.
 
     Parameters
     ----------

@@ -210,7 +210,7 @@ SKLEARN = {
 
 
 def load_sklearn(names: Iterable[str] | None = None) -> tuple[Dataset, ...]:
-    """Give the datasets that come with scikit-learn.
+    """Return the datasets that come with scikit-learn.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ BATCH = 2**28  # bytes of tables that are stored at once: each change copies the
 
 
 def stored_paths(hdf5_io: FilesIO) -> dict[str, str]:
-    """Give the paths of what was loaded into a database before, by reference."""
+    """Return the paths of what was loaded into a database before, by reference."""
     infos = hdf5_io.dataset_infos()
     return {str(i.metadata["reference"]): i.path for i in infos if "reference" in i.metadata}
 
@@ -83,7 +83,7 @@ class _Batch:
 
 
 def find_stored(hdf5_io: FilesIO, reference: str) -> list[str]:
-    """Give the paths of what a reference stands for in a database that it was loaded into.
+    """Return the paths of what a reference stands for in a database that it was loaded into.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def find_stored(hdf5_io: FilesIO, reference: str) -> list[str]:
 
 
 def _keys(reference: Reference) -> list[str]:
-    """Give what the datasets of a reference are known by in a database."""
+    """Return what the datasets of a reference are known by in a database."""
     if reference.source not in COLLECTIONS:
         return [str(reference)]
     names = [reference.name or reference.key]

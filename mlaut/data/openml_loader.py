@@ -61,7 +61,7 @@ def load_openml(key: str, *, target: str = "") -> Dataset:
 
 
 def suite_tasks(suite: str) -> tuple[int, ...]:
-    """Give the numbers of the tasks of a suite; they are kept beside openml's own cache.
+    """Return the numbers of the tasks of a suite; they are kept beside openml's own cache.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def _dataset(found: Any, frame: pd.DataFrame, target: str, task: str, **more: An
 
 
 def _left_out(found: Any) -> Iterator[str]:
-    """Give the columns that OpenML calls row identifiers, or says to ignore."""
+    """Return the columns that OpenML calls row identifiers, or says to ignore."""
     for given in (found.row_id_attribute, found.ignore_attribute):
         for text in [given] if isinstance(given, str) else given or []:
             yield text
@@ -171,7 +171,7 @@ def _table(found: Any) -> pd.DataFrame:
 
 
 def _plain(column: pd.Series) -> pd.Series:
-    """Give a column the type that it has from ARFF as from parquet."""
+    """Return a column the type that it has from ARFF as from parquet."""
     if pd.api.types.is_bool_dtype(column):
         column = column.astype(object).map(str, na_action="ignore").astype("category")
     if isinstance(column.dtype, pd.CategoricalDtype):

@@ -55,7 +55,7 @@ class Reference:
 
 
 def is_reference(text: str) -> bool:
-    """Whether a text is a reference, and not just the name of a dataset.
+    """Return whether a text is a reference, and not just the name of a dataset.
 
     Examples
     --------

@@ -22,7 +22,7 @@ VARIABLE = "MLAUT_CACHE"
 
 
 def cache_folder() -> Path:
-    """Give the folder of the datasets that were loaded from UCI and PMLB.
+    """Return the folder of the datasets that were loaded from UCI and PMLB.
 
     The environment variable ``MLAUT_CACHE`` names another one.
 
@@ -36,7 +36,7 @@ def cache_folder() -> Path:
 
 
 def cached_dataset(source: str, key: str, make: Callable[[], Dataset]) -> Dataset:
-    """Give a dataset from the cache, where it is put when it is made for the first time.
+    """Return a dataset from the cache, where it is put when it is made for the first time.
 
     Each has a database of its own, so that what comes back is checked and just what was put in.
     """
@@ -99,7 +99,7 @@ def _status(error: BaseException | None) -> int | None:
 
 
 def _reason(error: BaseException) -> str:
-    """Give the core of a message that may hold much else."""
+    """Return the core of a message that may hold much else."""
     texts = [str(one) for one in _chain(error)]
     named = [
         found for text in texts for found in re.findall(r"\[Errno -?\d+\] ([^'\")>\]]+)", text)

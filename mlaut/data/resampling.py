@@ -136,7 +136,7 @@ SCHEMES: dict[str, HoldOut | KFold] = {
 
 
 def parse_scheme(text: str) -> HoldOut | KFold:
-    """Give the scheme that a text names.
+    """Return the scheme that a text names.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ OWN = "own"
 def chosen_scheme(
     scheme: Any, test_size: float | None, stratify: bool, groups: str | None = None
 ) -> Any:
-    """Give the scheme or splitter that is meant; None for the split that a dataset came with."""
+    """Return the scheme or splitter that is meant; None for the split that a dataset came with."""
     if isinstance(scheme, str) and scheme == OWN:
         if test_size is not None or groups is not None:
             raise DataError("a split of its own has its rows already; give no test_size or groups")
@@ -59,7 +59,7 @@ def dataset_infos(hdf5_in: FilesIO, paths: Iterable[str] | None) -> list[Dataset
 def is_split(
     entry: SplitEntry, info: DatasetInfo, scheme: Any, seed: int, groups: str | None
 ) -> bool:
-    """Whether a stored entry is just this split of just this content."""
+    """Return whether a stored entry is just this split of just this content."""
     if entry.fingerprint != info.fingerprint:
         return False
     wanted = (info.split, None) if scheme is None else (_text(scheme, groups), seed)

@@ -16,7 +16,7 @@ __all__ = ["encode_target", "infer_task", "positions"]
 
 
 def encode_target(labels: pd.Series, task: str) -> tuple[np.ndarray, tuple[Any, ...]]:
-    """Give the truth of a dataset and its classes.
+    """Return the truth of a dataset and its classes.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def _encode_numbers(labels: pd.Series) -> np.ndarray:
 
 
 def positions(labels: Any, classes: Sequence[Any]) -> np.ndarray:
-    """Give the positions of labels in the classes of a dataset.
+    """Return the positions of labels in the classes of a dataset.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ def _with_categories(frame: pd.DataFrame, variables: pd.DataFrame, target: str) 
 
 
 def _metadata(about: Any) -> dict[str, Any]:
-    """Give what the repository tells; of licences its interface tells nothing."""
+    """Return what the repository tells; of licences its interface tells nothing."""
     known = {
         "source": "UCI Machine Learning Repository",
         "dataset_id": about["uci_id"],

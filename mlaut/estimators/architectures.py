@@ -44,7 +44,7 @@ class Architecture:
     columns_left: int = 0
 
     def layers_for(self, n_features: int) -> tuple[int | float, ...]:
-        """Give the layers for a table of so many columns, once it is prepared.
+        """Return the layers for a table of so many columns, once it is prepared.
 
         Examples
         --------

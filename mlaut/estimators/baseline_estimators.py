@@ -43,5 +43,5 @@ class Baseline_Regressor(MlautEstimator):
     """The median of the training part, always."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `DummyRegressor`."""
+        """Return a `DummyRegressor`."""
         return self.tuned(DummyRegressor(strategy="median"))

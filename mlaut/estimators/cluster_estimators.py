@@ -19,7 +19,7 @@ ALGORITHM = "auto" if parse_version(sklearn.__version__) >= parse_version("1.9")
 
 
 def _untuned_number(shape: DataShape | None) -> int:
-    """Give the neighbours asked where there are too few rows to tune: 5, or all of fewer."""
+    """Return the neighbours asked where there are too few rows to tune: 5, or all of fewer."""
     return 5 if shape is None else min(5, shape.n_rows)
 
 
@@ -36,7 +36,7 @@ class K_Neighbours(MlautEstimator):
     """The class that most of the nearest training rows have."""
 
     def build(self, shape: DataShape | None = None, **_: Any) -> Any:
-        """Give a `KNeighborsClassifier`, tuned."""
+        """Return a `KNeighborsClassifier`, tuned."""
         return self.tuned(KNeighborsClassifier(_untuned_number(shape), algorithm=ALGORITHM))
 
 
@@ -53,5 +53,5 @@ class K_Neighbours_Regressor(MlautEstimator):
     """The mean of the nearest training rows."""
 
     def build(self, shape: DataShape | None = None, **_: Any) -> Any:
-        """Give a `KNeighborsRegressor`, tuned."""
+        """Return a `KNeighborsRegressor`, tuned."""
         return self.tuned(KNeighborsRegressor(_untuned_number(shape)))

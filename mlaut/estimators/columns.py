@@ -98,7 +98,7 @@ def _column(name: Hashable, series: pd.Series) -> Column:
 
 
 def as_numbers(series: pd.Series, column: Column) -> np.ndarray:
-    """Give the values as float64: dates as days since 1970, durations as days, gaps as NaN.
+    """Return the values as float64: dates as days since 1970, durations as days, gaps as NaN.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def _days(durations: pd.Series) -> np.ndarray:
 
 
 def as_texts(series: pd.Series) -> np.ndarray:
-    """Give the values as text, gaps as NaN: shape (n_rows,), dtype object.
+    """Return the values as text, gaps as NaN: shape (n_rows,), dtype object.
 
     The same value reads the same whether its column came as integers, floats or objects.
 
@@ -170,7 +170,7 @@ def _text(value: Any) -> str:
 
 
 def complete_numbers(frame: pd.DataFrame) -> np.ndarray | None:
-    """Give a table that scikit-learn can take as it is: plain numbers, no gap, none infinite.
+    """Return a table that scikit-learn can take as it is: plain numbers, no gap, none infinite.
 
     Returns
     -------

@@ -138,7 +138,7 @@ class Describer:
         )
 
     def _is_library(self, module: str) -> bool:
-        """Whether it is not the user's own; a library is remembered."""
+        """Return whether it is not the user's own; a library is remembered."""
         if not is_library(module):
             return False
         self._libraries |= {module.partition(".")[0]} - sys.stdlib_module_names
@@ -397,7 +397,7 @@ def closure(function: types.FunctionType) -> dict[str, Any]:
 
 
 def functions_of(cls: type) -> Iterator[tuple[str, types.FunctionType]]:
-    """Give name and function of the methods that a class has of itself."""
+    """Return name and function of the methods that a class has of itself."""
     for name, member in vars(cls).items():
         function = underlying(member)
         if isinstance(function, types.FunctionType):
@@ -405,14 +405,14 @@ def functions_of(cls: type) -> Iterator[tuple[str, types.FunctionType]]:
 
 
 def _values(cls: type) -> Iterator[tuple[str, Any]]:
-    """Give the plain members of a class, without what Python keeps there."""
+    """Return the plain members of a class, without what Python keeps there."""
     for name, member in vars(cls).items():
         if not name.startswith("_") and not hasattr(type(member), "__get__"):
             yield name, member
 
 
 def _came_later(function: types.FunctionType, cls: type) -> bool:
-    """Whether a method was put into a class after it was written, and not generated for it."""
+    """Return whether a method was put into a class later, and not generated for it."""
     file = function.__code__.co_filename
     if is_inside(function, cls) or is_library_file(file):
         return False

@@ -103,7 +103,7 @@ def _abouts(folder: Path) -> list[Path]:
 
 
 def _entries(about: Path) -> Iterator[str]:
-    """Give the top-level modules and folders that a distribution lists."""
+    """Return the top-level modules and folders that a distribution lists."""
     for name in ("RECORD", "top_level.txt"):
         try:
             lines = (about / name).read_text(encoding="utf-8").splitlines()
@@ -159,7 +159,7 @@ def _distribution_of(module: str) -> Distribution | None:
 
 
 def _files_of(module: str) -> Iterator[Path]:
-    """Give the file of a single module, or the folder of a package; nothing is imported."""
+    """Return the file of a single module, or the folder of a package; nothing is imported."""
     try:
         spec = find_spec(module)
     except (ImportError, ValueError, AttributeError):
@@ -171,7 +171,7 @@ def _files_of(module: str) -> Iterator[Path]:
 
 
 def _required(distribution: Distribution) -> Iterator[Distribution]:
-    """Give the installed distributions that one needs, those of its extras left out."""
+    """Return the installed distributions that one needs, those of its extras left out."""
     for requirement in distribution.requires or ():
         name = re.match(r"[\w.-]+", requirement)
         if name and not re.search(r"\bextra\b", requirement.partition(";")[2]):

@@ -68,7 +68,7 @@ class Random_Forest_Classifier(MlautEstimator):
     """Trees on bootstrap samples, with a random choice of features at each split."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `RandomForestClassifier`, tuned."""
+        """Return a `RandomForestClassifier`, tuned."""
         return self.tuned(RandomForestClassifier())
 
 
@@ -108,7 +108,7 @@ class Bagging_Classifier(MlautEstimator):
     """Trees on random samples of rows and features."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `BaggingClassifier` of trees, tuned."""
+        """Return a `BaggingClassifier` of trees, tuned."""
         return self.tuned(BaggingClassifier(DecisionTreeClassifier()))
 
 
@@ -125,7 +125,7 @@ class Gradient_Boosting_Classifier(MlautEstimator):
     """Trees that each correct the ones before."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `GradientBoostingClassifier`, tuned."""
+        """Return a `GradientBoostingClassifier`, tuned."""
         return self.tuned(GradientBoostingClassifier())
 
 
@@ -143,7 +143,7 @@ class Hist_Gradient_Boosting_Classifier(MlautEstimator):
     """Gradient boosting on binned features; it takes gaps and categories itself."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `HistGradientBoostingClassifier`, tuned."""
+        """Return a `HistGradientBoostingClassifier`, tuned."""
         return self.tuned(
             HistGradientBoostingClassifier(categorical_features="from_dtype", early_stopping=False)
         )
@@ -163,7 +163,7 @@ class Random_Forest_Regressor(MlautEstimator):
     """Trees on bootstrap samples, with a random choice of features at each split."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `RandomForestRegressor`, tuned."""
+        """Return a `RandomForestRegressor`, tuned."""
         return self.tuned(RandomForestRegressor())
 
 
@@ -180,7 +180,7 @@ class Bagging_Regressor(MlautEstimator):
     """Trees on random samples of rows and features."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `BaggingRegressor` of trees, tuned."""
+        """Return a `BaggingRegressor` of trees, tuned."""
         return self.tuned(BaggingRegressor(DecisionTreeRegressor()))
 
 
@@ -197,7 +197,7 @@ class Gradient_Boosting_Regressor(MlautEstimator):
     """Trees that each correct the ones before."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `GradientBoostingRegressor`, tuned."""
+        """Return a `GradientBoostingRegressor`, tuned."""
         return self.tuned(GradientBoostingRegressor())
 
 
@@ -215,7 +215,7 @@ class Hist_Gradient_Boosting_Regressor(MlautEstimator):
     """Gradient boosting on binned features; it takes gaps and categories itself."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `HistGradientBoostingRegressor`, tuned."""
+        """Return a `HistGradientBoostingRegressor`, tuned."""
         return self.tuned(
             HistGradientBoostingRegressor(categorical_features="from_dtype", early_stopping=False)
         )

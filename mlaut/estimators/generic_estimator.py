@@ -103,7 +103,7 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
         return Properties(**{**known, "preprocessing": None, **own, **given})
 
     def build(self, **_: Any) -> Any:
-        """Give the estimator, tuned over ``param_grid`` if there is one."""
+        """Return the estimator, tuned over ``param_grid`` if there is one."""
         return self.tuned(self.estimator)
 
     def _required(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ RELATIVE = np.logspace(-4, 0, 13).tolist()
 
 
 def _passive_aggressive() -> tuple[Any, str]:
-    """Give the classifier as this scikit-learn has it, and its name of the parameter C."""
+    """Return the classifier as this scikit-learn has it, and its name of the parameter C."""
     if parse_version(sklearn.__version__) >= parse_version("1.8"):
         online = SGDClassifier(
             loss="hinge", penalty=None, learning_rate="pa1", eta0=1.0, max_iter=1000
@@ -48,7 +48,7 @@ class Logistic_Regression(MlautEstimator):
     """Logistic regression with an L2 penalty."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `LogisticRegression`, tuned."""
+        """Return a `LogisticRegression`, tuned."""
         return self.tuned(LogisticRegression(max_iter=1000))
 
 
@@ -67,7 +67,7 @@ class Passive_Aggressive_Classifier(MlautEstimator):
     """
 
     def build(self, **_: Any) -> Any:
-        """Give the passive-aggressive classifier, tuned."""
+        """Return the passive-aggressive classifier, tuned."""
         return self.tuned(_passive_aggressive()[0])
 
 
@@ -83,7 +83,7 @@ class Ridge_Regression(MlautEstimator):
     """Least squares with an L2 penalty."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `Ridge`, tuned."""
+        """Return a `Ridge`, tuned."""
         return self.tuned(Ridge())
 
 
@@ -100,7 +100,7 @@ class Lasso_mlaut(MlautEstimator):
     """Least squares with an L1 penalty, of the scaled target."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `Lasso`, tuned."""
+        """Return a `Lasso`, tuned."""
         return self.tuned(Lasso(max_iter=10_000))
 
 
@@ -116,5 +116,5 @@ class Lasso_Lars(MlautEstimator):
     """The Lasso by least-angle regression, of the scaled target."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `LassoLars`, tuned."""
+        """Return a `LassoLars`, tuned."""
         return self.tuned(LassoLars())

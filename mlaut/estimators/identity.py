@@ -89,7 +89,7 @@ def canonical(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Give a value as it should be read by people and JSON: as `canonical`, objects as text.
+    """Return a value as it should be read by people and JSON: as `canonical`, objects as text.
 
     Examples
     --------

@@ -145,7 +145,7 @@ class _KerasEstimator(BaseEstimator):
         return model
 
     def _as_loss_takes(self, target: np.ndarray, shape: DataShape) -> np.ndarray:
-        """Give class positions to a sparse loss, else one-hot rows; numbers as they are."""
+        """Return class positions to a sparse loss, else one-hot rows; numbers as they are."""
         if not shape.n_classes:
             return target.astype(np.float32)[:, None]
         loss = self._model.loss
@@ -242,7 +242,7 @@ class _KerasEstimator(BaseEstimator):
 
     @quiet()
     def _outputs(self, X: np.ndarray) -> np.ndarray:
-        """Give what the network gives for float32 rows: shape (n_rows, n_outputs)."""
+        """Return what the network gives for float32 rows: shape (n_rows, n_outputs)."""
         missing = -len(X) % ROWS_AT_ONCE
         blocks = np.concatenate([X, np.zeros((missing, X.shape[1]), X.dtype)])
         given = self.model_.predict(blocks, batch_size=ROWS_AT_ONCE, verbose=0)

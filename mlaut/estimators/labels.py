@@ -156,7 +156,7 @@ class NumberedClasses(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 
 def _are_numbers(y: Any) -> bool:
-    """Whether the labels are the numbers 0 to K-1 already."""
+    """Return whether the labels are the numbers 0 to K-1 already."""
     labels = np.asarray(y)
     if labels.dtype.kind not in "biuf":
         return False
@@ -165,7 +165,7 @@ def _are_numbers(y: Any) -> bool:
 
 
 def _is_foreign(model: Any) -> bool:
-    """Whether a part that can be fitted comes neither from scikit-learn nor from MLaut."""
+    """Return whether a part that can be fitted comes neither from scikit-learn nor from MLaut."""
     return any(
         cls.__module__.partition(".")[0] not in _TAKES_EVERY_LABEL
         for cls in {type(part) for part in _parts(model)}
@@ -173,7 +173,7 @@ def _is_foreign(model: Any) -> bool:
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """Give the estimators in a model: it, its parameters, and those that a grid may put there."""
+    """Return the estimators in a model: it, its parameters, and those that a grid may put there."""
     if hasattr(value, "get_params") and not isinstance(value, type):
         if hasattr(value, "fit"):
             yield value

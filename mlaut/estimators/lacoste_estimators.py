@@ -155,7 +155,7 @@ class ParzenWindow(ClassifierMixin, BaseEstimator):
         return self.classes_[sums.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Give the share of each class in the sum of all kernels: shape (n_rows, n_classes)."""
+        """Return the share of each class in the sum of all kernels: shape (n_rows, n_classes)."""
         sums = self._log_sums(X)
         return np.exp(sums - logsumexp(sums, axis=1, keepdims=True))
 
@@ -236,7 +236,7 @@ class UniformStump(ClassifierMixin, BaseEstimator):
         return rows, y
 
     def _sides(self, X: Any) -> np.ndarray:
-        """Give 1 for rows on the upper side and 0 for others."""
+        """Return 1 for rows on the upper side and 0 for others."""
         check_is_fitted(self)
         if not (_is_clean(X) and X.shape[1] == self.n_features_in_):
             X = validate_data(self, X, dtype=np.float64, reset=False)
@@ -248,7 +248,7 @@ class UniformStump(ClassifierMixin, BaseEstimator):
         return self.classes_[self.shares_.argmax(axis=1)][sides]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Give the weighted shares of the classes on the row's side of the cut."""
+        """Return the weighted shares of the classes on the row's side of the cut."""
         sides = self._sides(X)
         return self.shares_[sides]
 
@@ -263,7 +263,7 @@ def _sums_below(passed: np.ndarray, weights: list[np.ndarray], n_stumps: int) ->
 
 
 def _is_clean(X: Any) -> bool:
-    """Whether rows are what `validate_data` would make of them."""
+    """Return whether rows are what `validate_data` would make of them."""
     return (
         type(X) is np.ndarray
         and X.dtype == np.float64
@@ -274,7 +274,7 @@ def _is_clean(X: Any) -> bool:
 
 
 def _are_labels(y: Any, n_rows: int) -> bool:
-    """Whether labels are an array of whole numbers or texts."""
+    """Return whether labels are an array of whole numbers or texts."""
     if type(y) is not np.ndarray or y.shape != (n_rows,):
         return False
     return y.dtype.kind in "iuU" or (y.dtype.kind == "O" and isinstance(y[0], str))
@@ -296,7 +296,7 @@ class Lacoste_SVM(MlautEstimator):
     """Support vector classification with a Gaussian kernel."""
 
     def build(self, **_: Any) -> Any:
-        """Give an `SVC`, tuned."""
+        """Return an `SVC`, tuned."""
         return self.tuned(SVC(kernel="rbf", max_iter=MOST_STEPS))
 
 
@@ -313,7 +313,7 @@ class Lacoste_Parzen(MlautEstimator):
     """Parzen window with a Gaussian kernel."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `ParzenWindow`, tuned."""
+        """Return a `ParzenWindow`, tuned."""
         return self.tuned(ParzenWindow())
 
 
@@ -333,7 +333,7 @@ class Lacoste_AdaBoost(MlautEstimator):
     """AdaBoost on stumps with equally spaced thresholds."""
 
     def build(self, **_: Any) -> Any:
-        """Give an `AdaBoostClassifier` on `UniformStump`, tuned."""
+        """Return an `AdaBoostClassifier` on `UniformStump`, tuned."""
         return self.tuned(AdaBoostClassifier(UniformStump()))
 
 
@@ -357,5 +357,5 @@ class Lacoste_ANN(MlautEstimator):
     """
 
     def build(self, **_: Any) -> Any:
-        """Give an `MLPClassifier`, tuned."""
+        """Return an `MLPClassifier`, tuned."""
         return self.tuned(MLPClassifier(activation="logistic", solver="lbfgs", max_iter=1000))

@@ -264,7 +264,7 @@ class MlautEstimator(BaseEstimator):
     # ---- how it is built
 
     def build(self, **kwargs: Any) -> Any:  # noqa: ARG002
-        """Give the unfitted estimator with its hyper-parameter search space.
+        """Return the unfitted estimator with its hyper-parameter search space.
 
         To be written by each strategy.
 
@@ -317,7 +317,7 @@ class MlautEstimator(BaseEstimator):
     def assemble(
         self, shape: DataShape | None = None, *, random_state: Any = None, n_jobs: int | None = None
     ) -> Any:
-        """Give the whole unfitted model: preprocessing, then the search or the estimator.
+        """Return the whole unfitted model: preprocessing, then the search or the estimator.
 
         Parameters
         ----------
@@ -419,7 +419,7 @@ class MlautEstimator(BaseEstimator):
 
     @available_if(lambda self: self._has("decision_function"))
     def decision_function(self, X: Any) -> np.ndarray:
-        """Give the confidence of each class, as the wrapped estimator does."""
+        """Return the confidence of each class, as the wrapped estimator does."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.decision_function(X)
 
@@ -505,7 +505,7 @@ _SCORES = {CLASSIFICATION: "accuracy", REGRESSION: "R2"}
 
 
 def _is_search(model: Any) -> bool:
-    """Whether it is one of scikit-learn's searches, or of another package in their manner."""
+    """Return whether it is a search of scikit-learn, or of another package in their manner."""
     return all(hasattr(model, name) for name in ("estimator", "cv", "refit"))
 
 

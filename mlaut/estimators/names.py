@@ -11,7 +11,7 @@ __all__ = ["check_name", "nearest"]
 
 
 def check_name(name: str) -> str:
-    """Give a name back if it can name a strategy in files and tables.
+    """Return a name if it can name a strategy in files and tables.
 
     Raises
     ------

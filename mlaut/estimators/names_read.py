@@ -187,7 +187,7 @@ class NotLoaded(NamedTuple):
 
 
 def imported(statement: Import, space: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """Give what an import inside of a function binds: its name there, its full name, its value.
+    """Return what an import inside of a function binds: its name there, its full name, its value.
 
     A library is not loaded for this: then the value is `NotLoaded`, as where nothing can be loaded.
 

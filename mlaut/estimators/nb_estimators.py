@@ -22,7 +22,7 @@ class Gaussian_Naive_Bayes(MlautEstimator):
     """Features normal within each class, and independent."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `GaussianNB`."""
+        """Return a `GaussianNB`."""
         return self.tuned(GaussianNB())
 
 
@@ -37,5 +37,5 @@ class Bernoulli_Naive_Bayes(MlautEstimator):
     """Features cut at their mean (at 0 once they are scaled), and independent within each class."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `BernoulliNB`."""
+        """Return a `BernoulliNB`."""
         return self.tuned(BernoulliNB(binarize=0.0))

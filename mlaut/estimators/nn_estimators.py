@@ -172,7 +172,7 @@ class Listed_Network(MlautEstimator):
         )
 
     def build(self, **_: Any) -> Any:
-        """Give a `KerasClassifier` or `KerasRegressor` on the architecture."""
+        """Return a `KerasClassifier` or `KerasRegressor` on the architecture."""
         listed = self.listed
         network = listed.architecture
         if self.protocol == DEFAULT:
@@ -198,7 +198,7 @@ def _strategy(listed: ListedNetwork) -> type[Listed_Network]:
 def _size_limit(
     architecture: Architecture, protocol: str, params: Mapping[str, Any] | None = None
 ) -> SizeLimit:
-    """Give the rows that the epochs take a day for, on a core of 30 GFLOP/s.
+    """Return the rows that the epochs take a day for, on a core of 30 GFLOP/s.
 
     That is 6 operations a weight and row, and never more than 5,000 rows a second.
     """

@@ -1,4 +1,4 @@
-"""Whether what strategies need is installed, known before any of them runs."""
+"""Return whether what strategies need is installed, known before any of them runs."""
 
 from __future__ import annotations
 

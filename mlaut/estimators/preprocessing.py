@@ -270,7 +270,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
 
 
 def as_frame(X: Any) -> pd.DataFrame:
-    """Give a table as a DataFrame; columns of an array are called 0, 1, 2, ...
+    """Return a table as a DataFrame; columns of an array are called 0, 1, 2, ...
 
     Raises
     ------
@@ -324,7 +324,7 @@ def describe_preprocessing(transformer: Any) -> dict[str, Any]:
 
 
 def _all_complete_numbers(frame: pd.DataFrame) -> bool:
-    """Whether scikit-learn takes the table as it is; it takes no mixture of kinds of names."""
+    """Return whether scikit-learn takes the table as it is: all its names are of one kind."""
     if len({isinstance(name, str) for name in frame.columns}) > 1:
         return False
     return complete_numbers(frame) is not None
@@ -343,7 +343,7 @@ def _medians(numbers: np.ndarray) -> np.ndarray:
 
 
 def _levels(texts: np.ndarray, most: int) -> pd.CategoricalDtype:
-    """Give the most frequent categories, alphabetically; of equals the first in the alphabet."""
+    """Return the most frequent categories, alphabetically; of equals the first in the alphabet."""
     counts = pd.Series(texts, dtype=object).dropna().value_counts().sort_index()
     kept = counts.sort_values(ascending=False, kind="stable").index[:most]
     return pd.CategoricalDtype(pd.Index(sorted(kept), dtype=object))

@@ -81,7 +81,7 @@ class Spec:
         return getattr(import_module(module), name)
 
     def has(self, key: str, wanted: Any) -> bool:
-        """Whether a property is, or contains, what is wanted; imports the class if it must."""
+        """Return whether a property is, or contains, what is wanted; import the class if needed."""
         source = self if key in _SPEC_FIELDS else self.load().properties
         value = getattr(source, key)
         return wanted in value if isinstance(value, tuple) else bool(value == wanted)

@@ -75,7 +75,7 @@ def _named_twice(name: str, first: Any, second: Any) -> StrategyError:
 
 
 def _each(obj: Any, registry: Registry) -> Iterator[tuple[MlautEstimator, Any]]:
-    """Give each strategy with what it was made of: for words, the name in the registry."""
+    """Return each strategy with what it was made of: for words, the name in the registry."""
     if isinstance(obj, str):
         for spec, word in registry.by_word(obj):
             yield spec.make(word), spec.name
@@ -92,7 +92,7 @@ def _each(obj: Any, registry: Registry) -> Iterator[tuple[MlautEstimator, Any]]:
 
 
 def _is_pair(obj: Any) -> bool:
-    """Whether it is (name, estimator); two names are two names."""
+    """Return whether it is (name, estimator); two names are two names."""
     return (
         isinstance(obj, tuple)
         and len(obj) == 2

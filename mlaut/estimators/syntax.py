@@ -61,7 +61,7 @@ def _plain(node: Any) -> Any:
 
 
 def _says_nothing(node: Any) -> bool:
-    """Whether it is a docstring, another value that nobody takes, or ``pass``."""
+    """Return whether it is a docstring, another value that nobody takes, or ``pass``."""
     return isinstance(node, ast.Pass) or (
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     )
@@ -244,7 +244,7 @@ def _collect_classes(node: ast.AST, prefix: str, found: dict[str, list[ast.Class
 
 
 def _same_code(one: types.CodeType, other: types.CodeType) -> bool:
-    """Whether two functions were compiled to the same, wherever they stand."""
+    """Return whether two functions were compiled to the same, wherever they stand."""
     parts = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount",
              "co_kwonlyargcount", "co_posonlyargcount", "co_exceptiontable")  # fmt: skip
     return all(getattr(one, part) == getattr(other, part) for part in parts) and _same_constant(
@@ -263,7 +263,7 @@ def _same_constant(one: Any, other: Any) -> bool:
 
 
 def _spans(node: Function, code: types.CodeType) -> bool:
-    """Whether all that a lambda was compiled to lies in its body: tells those of one line apart."""
+    """Return whether all code of a lambda lies in its body; several on one line differ in that."""
     body = node.body if isinstance(node, ast.Lambda) else node
     start = body.lineno, body.col_offset
     end = body.end_lineno, body.end_col_offset

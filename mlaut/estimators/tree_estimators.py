@@ -33,7 +33,7 @@ class Decision_Tree_Classifier(MlautEstimator):
     """One tree."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `DecisionTreeClassifier`, tuned."""
+        """Return a `DecisionTreeClassifier`, tuned."""
         return self.tuned(DecisionTreeClassifier())
 
 
@@ -51,5 +51,5 @@ class Decision_Tree_Regressor(MlautEstimator):
     """One tree."""
 
     def build(self, **_: Any) -> Any:
-        """Give a `DecisionTreeRegressor`, tuned."""
+        """Return a `DecisionTreeRegressor`, tuned."""
         return self.tuned(DecisionTreeRegressor())

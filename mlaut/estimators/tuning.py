@@ -68,7 +68,7 @@ class TuningFolds(BaseEstimator):
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
-        """Give the number of folds for these rows; without rows, as many as asked for."""
+        """Return the number of folds for these rows; without rows, as many as asked for."""
         return self.n_splits if y is None else self._count(self._classes(y)[1])
 
     def split(
@@ -77,7 +77,7 @@ class TuningFolds(BaseEstimator):
         y: Any,
         groups: Any = None,  # noqa: ARG002
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Give the positions of the training rows and of the test rows of each fold."""
+        """Return the positions of the training rows and of the test rows of each fold."""
         codes, sizes = self._classes(y)
         n_splits = self._count(sizes)
         if n_splits < self.n_splits:
@@ -96,7 +96,7 @@ class TuningFolds(BaseEstimator):
             yield np.sort(np.concatenate([shared[train], lone])), shared[test]
 
     def _classes(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Give a number for each row's class, and the size of that class; numbers are one class."""
+        """Return a number for each row's class, and the size of the class; numbers are one class."""
         labels = np.asarray(y)
         codes = np.zeros(len(labels), dtype=np.intp)
         if self.stratify and labels.ndim == 1:

@@ -62,7 +62,7 @@ class Batch:
         return tuple(Cell(self.dataset.name, self.name, *cell) for cell in self.cells)
 
     def part(self, cells: Iterable[tuple[int, int]]) -> Batch:
-        """Give some of its cells as a batch of their own."""
+        """Return some of its cells as a batch of their own."""
         cells = tuple(cells)
         repeats = sorted({repeat for repeat, _ in cells})
         return replace(self, cells=cells, folds={r: self.folds[r] for r in repeats})
@@ -88,7 +88,7 @@ class BatchQueue:
         self._seen: dict[tuple[str, ...], tuple[int, float]] = {}
 
     def next(self) -> Batch | None:
-        """Give the next batch; None where every cell is on its way."""
+        """Return the next batch; None where every cell is on its way."""
         if self._again:
             return self._again.popleft()
         while not self._left:

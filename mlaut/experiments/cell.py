@@ -225,7 +225,7 @@ def _limited_search(cell: Cell, options: CellOptions) -> contextlib.AbstractCont
 
 
 def _details_of(tuning: TuningRecord) -> dict[str, Any]:
-    """Give what is stored of a search; of what is usual, nothing is said."""
+    """Return what is stored of a search; of what is usual, nothing is said."""
     details: dict[str, Any] = {
         "best_params": _shortened_values(tuning.best_params),
         "tuning_score": tuning.best_score,
@@ -280,7 +280,7 @@ def _text(error: BaseException) -> str:
 
 
 def _for_lack_of_memory(error: BaseException) -> bool:
-    """Whether an error, or one that led to it, says that an allocation failed."""
+    """Return whether an error, or one that led to it, says that an allocation failed."""
     led: BaseException | None = error
     for _ in range(_LONGEST_CHAIN):
         if led is None:

@@ -124,7 +124,7 @@ def oom_kills() -> int:
 
 
 def lacked_memory(told: str) -> bool:
-    """Whether a message says that an allocation failed.
+    """Return whether a message says that an allocation failed.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def resident_memory() -> int:
 
 
 def _in_status(key: str) -> int:
-    """Give the bytes that the kernel reports of this process under a key; 0 where it does not."""
+    """Return the bytes that the kernel reports of this process under a key; 0 where it does not."""
     try:
         told = (_PROC / "status").read_text().partition(f"\n{key}:")[2]
     except OSError:

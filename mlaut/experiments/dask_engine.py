@@ -147,7 +147,7 @@ class _Run:
         return bool(self._running)
 
     def ended(self) -> list[Outcome]:
-        """Give the outcomes of the batches that have ended; wait a moment if there are none."""
+        """Return the outcomes of the batches that have ended; wait a moment if there are none."""
         ended = [future for future in self._running if future.status in _ENDED]
         if not ended:
             time.sleep(_LOOK_SECONDS)
@@ -205,7 +205,7 @@ class _Run:
     # ------------------------------------------------------------------ datasets
 
     def _content(self, ref: DatasetRef) -> tuple[DatasetRef, Any]:
-        """Give a dataset as the workers know it, sent at its first use."""
+        """Return a dataset as the workers know it, sent at its first use."""
         if ref not in self._sent or self._sent[ref][1].status in ("cancelled", "lost", "error"):
             used = {batch.dataset for batch in self._running.values()}
             self._sent = {known: sent for known, sent in self._sent.items() if known in used}
@@ -275,7 +275,7 @@ def _told(error: Exception) -> str:
 
 
 def _alone(ref: DatasetRef) -> tuple[DatasetRef, bytes]:
-    """Give a dataset as a database of its own."""
+    """Return a dataset as a database of its own."""
     with tempfile.TemporaryDirectory(prefix="mlaut-") as folder:
         database = FilesIO(Path(folder, "dataset.h5"), mode="a")
         (path,) = database.save_datasets([load(ref)])

@@ -74,7 +74,7 @@ def run_guarded(batch: Batch, content: bytes, errand: Errand) -> list[Outcome]:
 
 @lru_cache(maxsize=1)
 def versions() -> dict[str, str]:
-    """Give the versions that decide whether a cell gives here what it gives elsewhere."""
+    """Return the versions that decide whether a cell gives here what it gives elsewhere."""
     about = describe_environment()
     python = ".".join(about["python"].split(".")[:2])
     packages = about["versions"]
@@ -116,7 +116,7 @@ _lock = threading.Lock()
 
 @contextlib.contextmanager
 def _team(errand: Errand) -> Iterator[Team]:
-    """Give the processes of a run; they end when nobody has used them for a while."""
+    """Return the processes of a run; they end when nobody has used them for a while."""
     with _lock:
         if errand.run not in _posts:
             _posts[errand.run] = _Post(errand.threads)
@@ -143,7 +143,7 @@ def _close(run: str, post: _Post) -> None:
 
 
 def _asked_of_dask() -> Callable[[], bool]:
-    """Give what tells whether Dask still wants the task that this thread runs."""
+    """Return what tells whether Dask still wants the task that this thread runs."""
     from distributed import get_worker
     from distributed.worker import thread_state
 

@@ -61,7 +61,7 @@ def make_engine(
     threads: int = 1,
     scheduler: Any = None,
 ) -> Engine:
-    """Give the engine of a name, or the one that is passed.
+    """Return the engine of a name, or the one that is passed.
 
     Parameters
     ----------

@@ -68,11 +68,11 @@ class Forecast:
 
     @property
     def fits(self) -> bool:
-        """Whether the disk has the room that is needed."""
+        """Return whether the disk has the room that is needed."""
         return 2 * self.bytes_then - self.bytes_now + (self.bytes_models or 0) <= self.bytes_free
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain JSON values."""
+        """Return everything as plain JSON values."""
         return {**asdict(self), "wall_seconds": self.wall_seconds, "fits": self.fits}
 
     def __str__(self) -> str:

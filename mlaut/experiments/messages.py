@@ -65,7 +65,7 @@ class Inbox:
 
     @property
     def partial(self) -> bool:
-        """Whether a message has come in part."""
+        """Return whether a message has come in part."""
         return bool(self._bytes)
 
     def messages(self, piece: bytes, largest: int) -> Iterator[tuple[bytes, bytes]]:

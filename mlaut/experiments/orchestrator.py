@@ -359,7 +359,7 @@ class Orchestrator:
         )
 
     def _entries(self, study: Study) -> dict[str, SplitEntry]:
-        """Give the datasets of the run, each with the content that it has now."""
+        """Return the datasets of the run, each with the content that it has now."""
         stored = study.load_splits()
         names = list(stored) if self.dts_names is None else list(dict.fromkeys(self.dts_names))
         missing = [name for name in names if name not in stored]
@@ -438,7 +438,7 @@ def make_batches(
     seed: int,
     options: CellOptions,
 ) -> Iterator[Batch]:
-    """Give groups of cells (`Plan.groups`) as engines take them."""
+    """Return groups of cells (`Plan.groups`) as engines take them."""
     pickled = {strategy.name: cloudpickle.dumps(strategy) for strategy in strategies}
     path = str(database.absolute())
     for entry, name, cells in groups:
@@ -458,7 +458,7 @@ def _names(strategies: Sequence[MlautEstimator]) -> list[str]:
 
 
 def _used(strategies: Sequence[Named], wanted: Mapping[str, Sequence[str]]) -> list[Named]:
-    """Give the strategies that some dataset wants."""
+    """Return the strategies that some dataset wants."""
     names = {name for of_dataset in wanted.values() for name in of_dataset}
     return [strategy for strategy in strategies if strategy.name in names]
 

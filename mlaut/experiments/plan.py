@@ -134,7 +134,7 @@ class Plan:
         return Counter({Status(value): int(n) for value, n in enumerate(numbers) if n})
 
     def groups(self) -> Iterator[tuple[SplitEntry, str, tuple[tuple[int, int], ...]]]:
-        """Give dataset, strategy and (repeat, fold) of the cells to do, group by group."""
+        """Return dataset, strategy and (repeat, fold) of the cells to do, group by group."""
         for planned in self.datasets:
             for strategy, todo in zip(planned.strategies, planned.todo, strict=True):
                 if todo.any():
@@ -178,7 +178,7 @@ class Plan:
         ]
 
     def _reasons(self, planned: PlannedDataset, s: int) -> Iterator[tuple[str, int, int]]:
-        """Give reason, cells and cells to do of each group of one strategy on one dataset."""
+        """Return reason, cells and cells to do of each group of one strategy on one dataset."""
         strategy, status, todo = planned.strategies[s], planned.status[s], planned.todo[s]
         if planned.refused or strategy in self.changed:
             because = planned.refused or f"parameters changed: {self.changed[strategy]}"
@@ -276,7 +276,7 @@ def _short(text: str) -> str:
 
 
 def _flat(value: Any, prefix: str = "") -> dict[str, str]:
-    """Give every leaf of nested mappings and lists under its path; a (name, value) pair by name."""
+    """Return each leaf of nested mappings and lists by its path; a (name, value) pair by name."""
     if isinstance(value, list | tuple) and any(isinstance(v, Mapping | list) for v in value):
         named = all(isinstance(v, list) and len(v) == 2 and isinstance(v[0], str) for v in value)
         value = dict(value) if named else dict(enumerate(value))
@@ -334,7 +334,7 @@ def make_plan(
     replace: bool = False,
     too_large: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Plan:
-    """Give the cells wanted minus the cells done; nothing is changed.
+    """Return the cells wanted minus the cells done; nothing is changed.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ class Preview:
     forecast: Forecast
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain JSON values."""
+        """Return everything as plain JSON values."""
         return {
             "study": str(self.study),
             "cells": self.plan.n_cells,
@@ -158,7 +158,7 @@ def _kept(found: list[MlautError], call: Callable[..., T], *arguments: Any) -> T
 
 @contextlib.contextmanager
 def _datasets(file: StudyFile) -> Iterator[tuple[FilesIO, list[str]]]:
-    """Give the datasets as a run would find them; those not stored yet from a passing database."""
+    """Return the datasets as a run would find them; new ones come from a passing database."""
     if not fills_input(file):
         yield prepare_data(file)
         return

@@ -92,7 +92,7 @@ def eldest_child(pid: int) -> int:
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is a process of that number, and it has not ended."""
+    """Return whether there is a process of that number, and it has not ended."""
     if _PROC.is_dir():
         found = _stat(_PROC / str(pid))
         return found is not None and found[0] not in "ZX"

@@ -118,7 +118,7 @@ class Progress:
 
 
 def _bar(total: int) -> Any:
-    """Give a bar where someone can watch one, else None."""
+    """Return a bar where someone can watch one, else None."""
     settings: dict[str, Any] = {
         "total": total,
         "unit": "cell",

@@ -188,7 +188,7 @@ def _decoded(style: str, content: bytes) -> Any:
 
 
 def _skops_bytes(model: Any) -> bytes | None:
-    """Give a model in the format of skops; None where that is not possible, or not safe to load."""
+    """Return a model in the format of skops; None where that is impossible or unsafe to load."""
     if find_spec("skops") is None:
         return None
     import skops.io

@@ -62,12 +62,12 @@ class StudyStatus:
 
     @property
     def complete(self) -> bool:
-        """Whether every cell has predictions."""
+        """Return whether every cell has predictions."""
         total = self.total
         return bool(total) and total[Status.DONE] == total.total()
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain JSON values."""
+        """Return everything as plain JSON values."""
         return {
             "study": str(self.path),
             "complete": self.complete,

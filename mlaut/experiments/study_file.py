@@ -316,12 +316,12 @@ def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
 
 
 def fills_input(file: StudyFile) -> bool:
-    """Whether the file says what its input database is filled with."""
+    """Return whether the file says what its input database is filled with."""
     return bool(file.data.collection or file.data.folder or _references(file))
 
 
 def _references(file: StudyFile) -> list[str]:
-    """Give the datasets that are named by reference."""
+    """Return the datasets that are named by reference."""
     from mlaut.data import is_reference
 
     references = [text for text in file.data.datasets if is_reference(text)]
@@ -340,7 +340,7 @@ def _group(file: StudyFile) -> str:
 
 
 def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
-    """Give the paths of the datasets of an input database that the file chooses."""
+    """Return the paths of the datasets of an input database that the file chooses."""
     from mlaut.data.loading import find_stored
 
     names, paths = input_io.list_datasets(_group(file))
@@ -380,7 +380,7 @@ def prepare_splits(
 
 
 def choose_strategies(file: StudyFile) -> tuple[MlautEstimator, ...]:
-    """Give the strategies that the file names, with the parameters that it sets."""
+    """Return the strategies that the file names, with the parameters that it sets."""
     from mlaut.estimators import as_strategies
 
     section = file.strategies

@@ -57,11 +57,11 @@ class RunSummary:
 
     @property
     def complete(self) -> bool:
-        """Whether every cell wanted has predictions."""
+        """Return whether every cell wanted has predictions."""
         return self.n_done == self.n_cells
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain JSON values."""
+        """Return everything as plain JSON values."""
         return {
             "study": str(self.study),
             "complete": self.complete,

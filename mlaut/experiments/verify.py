@@ -1,4 +1,4 @@
-"""Whether a study is what it says: structure, checksums, data, and cells that are fitted again."""
+"""Check that a study is what it says: structure, checksums, data, and cells fitted again."""
 
 from __future__ import annotations
 
@@ -100,11 +100,11 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found."""
+        """Return whether nothing was found."""
         return not self.problems and not self.drifts
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain JSON values."""
+        """Return everything as plain JSON values."""
         return {
             "study": str(self.path),
             "ok": self.ok,
@@ -469,7 +469,7 @@ class _Runs:
         self._now = describe_environment()
 
     def of(self, cell: Cell) -> Mapping[str, Any]:
-        """Give the last run that had begun before the cell did."""
+        """Return the last run that had begun before the cell did."""
         s = self._names[cell.dataset].index(cell.strategy)
         started = self._usage[cell.dataset][s, cell.repeat, cell.fold, 0]
         at = int(np.searchsorted(self._began, started, side="right")) - 1

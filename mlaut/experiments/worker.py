@@ -316,7 +316,7 @@ def _settle_in(output: Connection, environment: Mapping[str, str]) -> None:
 
 
 def _has_grown(usual: int) -> bool:
-    """Whether cells have left behind much memory that nobody can give back."""
+    """Return whether cells have left behind much memory that nobody can give back."""
     if resident_memory() - usual < _MEMORY_LEFT_BEHIND:
         return False
     gc.collect()

@@ -155,16 +155,16 @@ class GuardedProcess:
 
     @property
     def busy(self) -> bool:
-        """Whether cells of its batch have no outcome yet."""
+        """Return whether cells of its batch have no outcome yet."""
         return self._batch is not None
 
     def serves(self, strategy: bytes) -> bool:
-        """Whether it can run another batch, and one of that strategy."""
+        """Return whether it can run another batch, and one of that strategy."""
         return self.stands and self._strategy == strategy
 
     @property
     def stands(self) -> bool:
-        """Whether it can run another batch."""
+        """Return whether it can run another batch."""
         return not self._leaves and self._process.exitcode is None
 
     @property
@@ -230,7 +230,7 @@ class GuardedProcess:
         return outcomes
 
     def _lives(self) -> bool:
-        """Whether it runs; where the server that tells has been killed, its number is looked up."""
+        """Return whether it runs; its number is looked up where the server was killed."""
         code = self._process.exitcode
         return code is None or (code == _SERVER_GONE and is_running(self.pid))
 

@@ -72,7 +72,7 @@ class DatasetInfo:
 
 
 def task_named(task: str) -> str:
-    """Give the task that is meant, in its own spelling.
+    """Return the task that is meant, in its own spelling.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def infer_task(labels: pd.Series) -> str:
 
 
 def checked(dataset: Dataset) -> Dataset:
-    """Give a dataset that can be stored, with its fingerprint; a task of ``""`` is inferred.
+    """Return a dataset that can be stored, with its fingerprint; a task of ``""`` is inferred.
 
     Raises
     ------
@@ -217,7 +217,7 @@ def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
 
 
 def is_dataset(item: Any) -> bool:
-    """Whether a member of a file is a stored dataset."""
+    """Return whether a member of a file is a stored dataset."""
     return isinstance(item, h5py.Group) and item.attrs.get("encoding-type") == ENCODING
 
 

@@ -57,7 +57,7 @@ class Element:
 
 
 def encode(values: pd.Series | pd.Index) -> Element:
-    """Give the storable form of a column.
+    """Return the storable form of a column.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def encode(values: pd.Series | pd.Index) -> Element:
 
 
 def encode_columns(frame: pd.DataFrame) -> list[Element]:
-    """Give the storable form of each column of a table.
+    """Return the storable form of each column of a table.
 
     Raises
     ------
@@ -184,7 +184,7 @@ def _zone_of(name: str) -> pd.DatetimeTZDtype | None:
 
 
 def encode_index(index: pd.Index) -> Element:
-    """Give the storable form of an index of rows or of columns.
+    """Return the storable form of an index of rows or of columns.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def _as_json(label: Any) -> str:
 
 
 def decode(element: Element) -> Any:
-    """Give back the array of a column: a numpy array or an extension array, of its own dtype.
+    """Return the array of a column: a numpy array or an extension array, of its own dtype.
 
     Examples
     --------
@@ -296,7 +296,7 @@ _DECODERS: dict[str, Callable[[Element], Any]] = {
 
 
 def decode_index(element: Element) -> pd.Index:
-    """Give back an index with its name and frequency."""
+    """Return an index with its name and frequency."""
     about: Any = element.about
     name = json.loads(about["name"])
     if element.encoding == "range":

@@ -148,7 +148,7 @@ class FilesIO:
             yield file
 
     def list_datasets(self, hdf5_group: str = "/") -> tuple[list[str], list[str]]:
-        """Give the datasets of a group and of the groups in it.
+        """Return the datasets of a group and of the groups in it.
 
         Parameters
         ----------
@@ -171,12 +171,12 @@ class FilesIO:
         return [from_h5(path.rpartition("/")[2]) for path in paths], paths
 
     def dataset_infos(self, hdf5_group: str = "/") -> tuple[DatasetInfo, ...]:
-        """Give what is known of each dataset of a group, in one look and without its table."""
+        """Return what is known of each dataset of a group, in one look and without its table."""
         with self._reading() as file:
             return tuple(map(get_info, self._found(file, hdf5_group)))
 
     def dataset_info(self, dataset_path: str) -> DatasetInfo:
-        """Give what is known of a dataset without reading its table.
+        """Return what is known of a dataset without reading its table.
 
         Raises
         ------
@@ -187,7 +187,7 @@ class FilesIO:
             return get_info(self._group(file, dataset_path))
 
     def fingerprints(self, dataset_paths: Iterable[str]) -> tuple[str, ...]:
-        """Give what identifies the content of each dataset, in one look.
+        """Return what identifies the content of each dataset, in one look.
 
         Raises
         ------
@@ -231,7 +231,7 @@ class FilesIO:
         return dataset.frame, {**dataset.metadata, **known}
 
     def load_predictions_for_dataset(self, dataset: str) -> pd.DataFrame:
-        """Give what each strategy of a study predicted for each test row of a dataset.
+        """Return what each strategy of a study predicted for each test row of a dataset.
 
         Parameters
         ----------

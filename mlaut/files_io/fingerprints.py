@@ -19,7 +19,7 @@ PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def fingerprint(frame: pd.DataFrame) -> str:
-    """Give the SHA-256 of what a table says.
+    """Return the SHA-256 of what a table says.
 
     It depends on the names and the order of the columns, on the kind of each (number, truth value,
     text, category, date, duration), on the values, on where there is none, on categories and
@@ -57,13 +57,13 @@ def fingerprint(frame: pd.DataFrame) -> str:
 
 
 def column_fingerprints(frame: pd.DataFrame) -> list[tuple[Any, str]]:
-    """Give the name and the digest of each column, to say in which columns two tables differ."""
+    """Return the name and the digest of each column, to say in which columns two tables differ."""
     digests = (_of_element(element).hex() for element in encode_columns(frame))
     return list(zip(map(_plain, frame.columns), digests, strict=True))
 
 
 def dataset_fingerprint(frame: pd.DataFrame, target: Any, task: str) -> str:
-    """Give the SHA-256 of a dataset: of its table, the name of its target, and its task."""
+    """Return the SHA-256 of a dataset: of its table, the name of its target, and its task."""
     return _digest(fingerprint(frame), _plain(target), task)
 
 

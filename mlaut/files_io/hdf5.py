@@ -186,7 +186,7 @@ def remove_leftovers(path: Path) -> None:
 
 
 def _is_held(file: Path) -> bool:
-    """Whether a living process has a lock on a file; also where one cannot know."""
+    """Return whether a living process has a lock on a file; also where one cannot know."""
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
@@ -249,7 +249,7 @@ class InPlace:
         self._handle = handle
 
     def array(self, dataset: h5py.Dataset) -> RawArray:
-        """Give an allocated array of the file, to be written."""
+        """Return an allocated array of the file, to be written."""
         return RawArray(self._handle, dataset)
 
     def sync(self) -> None:

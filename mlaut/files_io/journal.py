@@ -172,7 +172,7 @@ class JournalIndex:
     places: Mapping[str, array[int]] = field(default_factory=dict)
 
     def records(self, dataset: str) -> Iterator[Record]:
-        """Give the records of a dataset, with their arrays."""
+        """Return the records of a dataset, with their arrays."""
         if dataset not in self.places:
             return
         with self.path.open("rb") as file:
@@ -181,7 +181,7 @@ class JournalIndex:
                 yield _decode(file.read(_FRAME.unpack(file.read(_FRAME.size))[0]))
 
     def last_records(self, dataset: str) -> Iterator[Record]:
-        """Give the last record of each cell of a dataset, with its arrays."""
+        """Return the last record of each cell of a dataset, with its arrays."""
         cells = [(r["strategy"], r["repeat"], r["fold"]) for r, _ in self.records(dataset)]
         last = {cell: number for number, cell in enumerate(cells)}
         for number, record in enumerate(self.records(dataset)):
@@ -252,7 +252,7 @@ def _header(study_id: str) -> bytes:
 
 
 def _payloads(file: BinaryIO, path: Path, study_id: str) -> Iterator[tuple[int, bytes]]:
-    """Give offset and payload of each whole record; first of the header, without payload."""
+    """Return offset and payload of each whole record; first of the header, without payload."""
     expected = _header(study_id)
     header = file.read(len(expected))
     if header != expected:
@@ -307,7 +307,7 @@ def _payload_at(file: BinaryIO, place: int) -> bytes | None:
 
 
 def _likely_places(file: BinaryIO, start: int) -> Iterator[int]:
-    """Give the places from ``start`` on where a record may begin: its object does."""
+    """Return the places from ``start`` on where a record may begin: its object does."""
     before = _FRAME.size + _LENGTH.size
     position = start + before
     while True:

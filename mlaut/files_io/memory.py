@@ -72,7 +72,7 @@ class MemoryStudy:
                 self._outcomes[entry.name] = {name: {} for name in of_dataset}
 
     def load_split(self, dataset: str) -> SplitEntry:
-        """Give a dataset's identity, truth and split."""
+        """Return a dataset's identity, truth and split."""
         if dataset not in self._entries:
             raise StudyError(f"dataset {dataset!r}: this study has no split of it; split it first")
         return self._entries[dataset]
@@ -116,7 +116,7 @@ class MemoryStudy:
             self._outcomes[dataset][strategies[s]].pop((int(repeat), int(fold)), None)
 
     def load_splits(self) -> dict[str, SplitEntry]:
-        """Give identity, truth and split of every dataset."""
+        """Return identity, truth and split of every dataset."""
         return dict(self._entries)
 
     def status(self, dataset: str) -> np.ndarray:
@@ -126,7 +126,7 @@ class MemoryStudy:
     def statuses(
         self, datasets: Iterable[str] | None = None
     ) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
-        """Give strategies (S) and status (S, R, F) of each dataset."""
+        """Return strategies (S) and status (S, R, F) of each dataset."""
         blocks = self.blocks(datasets)
         return {block.dataset: (block.strategies, block.status) for block in blocks}
 
@@ -173,7 +173,7 @@ class MemoryStudy:
         )
 
     def details(self, dataset: str) -> list[dict[str, Any]]:
-        """Give what is told of each cell that was tried: reason, chosen parameters, warnings."""
+        """Return what is told of each cell that was tried: reason, chosen parameters, warnings."""
         return [
             outcome_record(outcome)
             for of_strategy in self._outcomes[dataset].values()

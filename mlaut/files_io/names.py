@@ -26,7 +26,7 @@ def beside(database: Path, suffix: str) -> Path:
 
 
 def to_h5(name: str) -> str:
-    """Give the HDF5 name of a dataset.
+    """Return the HDF5 name of a dataset.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def to_h5(name: str) -> str:
 
 
 def from_h5(name: str) -> str:
-    """Give the dataset's name back.
+    """Return the name of the dataset of an HDF5 name.
 
     Examples
     --------

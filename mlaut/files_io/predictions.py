@@ -11,7 +11,7 @@ __all__ = ["predictions_frame"]
 
 
 def predictions_frame(block: Block) -> pd.DataFrame:
-    """Give the truth and each strategy's prediction for every test row: labels, or numbers.
+    """Return the truth and each strategy's prediction for every test row: labels, or numbers.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ def write_seal(path: Path, offset: int, count: int) -> None:
 
 
 def _stretches(group: h5py.Group, kind: str = "") -> Iterator[tuple[int, int]]:
-    """Give begin and end of the values below a group that have a check of their own."""
+    """Return begin and end of the values below a group that have a check of their own."""
     for name, item in group.items():
         if isinstance(item, h5py.Group):
             body = kind == "body" or (kind == "mlaut-table" and name == "body")
@@ -85,7 +85,7 @@ def _stretches(group: h5py.Group, kind: str = "") -> Iterator[tuple[int, int]]:
 
 
 def _places(item: h5py.Dataset, changing: bool) -> Iterator[tuple[int, int]]:
-    """Give where the values lie that change in place, or that are too many to be read each time."""
+    """Return where the values lie that change in place, or are too many to read each time."""
     identity = item.id
     if item.chunks is None:
         offset, size = identity.get_offset(), identity.get_storage_size()

@@ -133,7 +133,7 @@ class Study:
 
     @property
     def exists(self) -> bool:
-        """Whether the file is there and holds a study."""
+        """Return whether the file is there and holds a study."""
         if not self.path.exists():
             return False
         with read_h5(self.path) as file:
@@ -164,7 +164,7 @@ class Study:
             return runs_of(file)
 
     def load_split(self, dataset: str) -> SplitEntry:
-        """Give a dataset's identity, truth and split.
+        """Return a dataset's identity, truth and split.
 
         Raises
         ------
@@ -175,7 +175,7 @@ class Study:
             return entry_of(file, dataset)
 
     def load_splits(self) -> dict[str, SplitEntry]:
-        """Give identity, truth and split of every dataset."""
+        """Return identity, truth and split of every dataset."""
         with self.reading() as file:
             return {name: entry_of(file, name) for name in map(from_h5, file[SPLITS])}
 
@@ -203,7 +203,7 @@ class Study:
     def statuses(
         self, datasets: Iterable[str] | None = None
     ) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
-        """Give strategies (S) and status (S, R, F) of each dataset, without its predictions."""
+        """Return strategies (S) and status (S, R, F) of each dataset, without its predictions."""
 
         def read(arrays: StudyArrays) -> tuple[tuple[tuple[str, ...], np.ndarray], np.ndarray]:
             status, torn = arrays.status()
@@ -215,7 +215,7 @@ class Study:
     def numbers(
         self, datasets: Iterable[str] | None = None
     ) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-        """Give of each dataset its status, seed (S, R, F), seconds and usage (S, R, F, 3).
+        """Return each dataset's status, seed (S, R, F), seconds and usage (S, R, F, 3).
 
         ``usage`` is when a cell began (POSIX seconds), the wall seconds of all of it, and the peak
         memory of its process in bytes; NaN where that is not known.
@@ -230,7 +230,7 @@ class Study:
                 yield name, self._whole(file, name, read)
 
     def details(self, dataset: str) -> list[dict[str, Any]]:
-        """Give what is told of each cell that was tried, while a run writes too.
+        """Return the details of each cell that was tried, also while a run writes.
 
         Returns
         -------
@@ -244,7 +244,7 @@ class Study:
     def all_details(
         self, datasets: Iterable[str] | None = None, only: Collection[Status] = tuple(Status)
     ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-        """Give name and `details` of each dataset, in one opening of the file and the journal.
+        """Return name and `details` of each dataset, in one opening of the file and the journal.
 
         Parameters
         ----------
@@ -267,7 +267,7 @@ class Study:
                 yield name, list(told_of_cells(name, arrays.names, status, numbers, told))
 
     def warnings(self) -> Iterator[tuple[str, str, list[str]]]:
-        """Give dataset, strategy and texts of each cell that ended with warnings."""
+        """Return dataset, strategy and texts of each cell that ended with warnings."""
         with self.reading() as file:
             live = index_journal(self.journal_path, str(file.attrs["study_id"]))
             for name in _names(file, None):

@@ -101,7 +101,7 @@ class StudyArrays:
         return self._array(name)[...]
 
     def _array(self, name: str) -> h5py.Dataset:
-        """Give an array; one of another shape or type is damaged."""
+        """Return an array; one of another shape or type is damaged."""
         item, (shape, dtype, _) = check_size(self.group[name]), self._layout[name]
         if (item.shape, item.dtype) != (shape, dtype):
             raise ValueError(
@@ -189,7 +189,7 @@ class ArrayWriter:
         self._arrays["status"].write(index, outcome.status)
 
     def has(self, outcome: Outcome) -> bool:
-        """Whether status and checksum of a cell are those of an outcome."""
+        """Return whether status and checksum of a cell are those of an outcome."""
         index = self.index(outcome.cell)
         expected = _checksum(outcome, _head(outcome), self._rows(outcome))
         stored = (int(self._arrays[name].read(*index)) for name in ("status", "checksum"))
@@ -240,7 +240,7 @@ def _checksum(outcome: Outcome, head: np.ndarray, rows: Mapping[str, np.ndarray]
 def array_layout(
     entry: SplitEntry, n_strategies: int
 ) -> dict[str, tuple[tuple[int, ...], np.dtype, Any]]:
-    """Give shape, type and empty value of each array of a dataset."""
+    """Return shape, type and empty value of each array of a dataset."""
     split = entry.split
     cells = (n_strategies, split.n_repeats, split.n_folds)
     rows = (n_strategies, split.n_repeats, split.n_rows)
@@ -255,7 +255,7 @@ def array_layout(
 
 
 def tested_rows(folds: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Whether a row is tested in one of some cells (S, R, F): bool, shape (S, R, row)."""
+    """Return whether a row is tested in one of some cells (S, R, F): bool, shape (S, R, row)."""
     tested = np.zeros((len(cells), *folds.shape), dtype=bool)
     for repeat, of_repeat in enumerate(folds):
         rows = np.flatnonzero(of_repeat >= 0)

@@ -21,7 +21,7 @@ __all__ = ["problems_of"]
 
 
 def problems_of(study: Study) -> Iterator[tuple[str, str]]:
-    """Give where and what is wrong in a study; nothing where all is well.
+    """Return what is wrong in a study, and where; nothing where all is well.
 
     Checked are the seal; that arrays have the shape and type that their split asks for; that splits
     and classes make sense; that each cell has its checksum; that predictions of a cell that is done

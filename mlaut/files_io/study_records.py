@@ -97,7 +97,7 @@ class StrategyEntry:
 
 
 def extends(old: SplitEntry, new: SplitEntry) -> bool:
-    """Whether a dataset has the same rows, and a split that begins with the old repeats."""
+    """Return whether a dataset has the same rows, and a split that begins with the old repeats."""
     known, wanted = old.split, new.split
     return (
         old.fingerprint == new.fingerprint
@@ -108,7 +108,7 @@ def extends(old: SplitEntry, new: SplitEntry) -> bool:
 
 
 def merged_entry(old: SplitEntry, new: SplitEntry, replace: bool = False) -> SplitEntry:
-    """Give the entry to keep when a dataset that has a split comes again.
+    """Return the entry to keep when a dataset that has a split comes again.
 
     The same split is kept; one with further repeats extends it; another one replaces it only if
     that is asked for.
@@ -138,7 +138,7 @@ def merged_entry(old: SplitEntry, new: SplitEntry, replace: bool = False) -> Spl
 def merged_strategies(
     old: Sequence[StrategyEntry], new: Iterable[StrategyEntry], replace: bool
 ) -> list[StrategyEntry]:
-    """Give the strategies of a study after others are added, in order of arrival.
+    """Return the strategies of a study after others are added, in order of arrival.
 
     Of two entries of one strategy the one counts that knows the other by its former fingerprint.
 
@@ -199,7 +199,7 @@ def prediction_type(task: str) -> tuple[np.dtype, Any]:
 
 
 def outcome_record(outcome: Outcome) -> dict[str, Any]:
-    """Give what is told of an outcome beside its predictions, as plain JSON values."""
+    """Return what is told of an outcome beside its predictions, as plain JSON values."""
     cell = outcome.cell
     return {
         "dataset": cell.dataset,
@@ -228,7 +228,7 @@ def record_outcome(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) 
 
 
 def ragged(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what a record tells beyond the arrays: empty where that is nothing but its key."""
+    """Return what a record tells beyond the arrays: empty where that is nothing but its key."""
     told = {key: value for key, value in record.items() if key not in _IN_ARRAYS and value != ""}
     if not told.get("warnings", True):
         del told["warnings"]

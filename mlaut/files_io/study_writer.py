@@ -109,7 +109,7 @@ def fold_in(file: h5py.File, index: JournalIndex) -> None:
 
 
 def _told(arrays: StudyArrays, index: JournalIndex) -> list[dict[str, Any]]:
-    """Give the ragged part of the last record of each cell that has a status."""
+    """Return the ragged part of the last record of each cell that has a status."""
     live = (record for record, _ in index.records(arrays.entry.name))
     latest = {(r["strategy"], r["repeat"], r["fold"]): ragged(r) for r in [*arrays.ragged(), *live]}
     position = {name: s for s, name in enumerate(arrays.names)}

@@ -134,7 +134,7 @@ READERS: dict[str, Callable[[Path, Sequence[str]], pd.DataFrame]] = {
 
 
 def ending_of(file: str) -> str:
-    """Give the ending of a file that `read_table` reads; empty where it does not."""
+    """Return the ending of a file that `read_table` reads; empty where it does not."""
     plain = file.lower().removesuffix(".gz")
     packed = plain != file.lower()
     ending = Path(plain).suffix
@@ -142,5 +142,5 @@ def ending_of(file: str) -> str:
 
 
 def stem_of(file: str) -> str:
-    """Give the name of a file without its ending."""
+    """Return the name of a file without its ending."""
     return Path(Path(file).name.removesuffix(".gz")).stem

@@ -110,7 +110,7 @@ def make_content(study: Study, metric: str | None, missing: str) -> Content:
 
 
 def _metrics(state: State) -> list[str]:
-    """Give the default metric of each task that has a cell that is done."""
+    """Return the default metric of each task that has a cell that is done."""
     datasets = state.tables["datasets"]
     tasks = set(datasets.loc[datasets["done"] > 0, "task"])
     return [_METRICS[task] for task in TASKS if task in tasks]
@@ -160,7 +160,7 @@ def _section(study: Study, metric: str, missing: str) -> Section:
 
 
 def _missing_cells(scored: Results, results: Results) -> pd.DataFrame:
-    """Give the missing cells, with the score that stands in for each, where one does.
+    """Return the missing cells, with the score that stands in for each, where one does.
 
     Where they count as last there is no score that does: the table says which are left out.
     """
@@ -180,7 +180,7 @@ def _count(n: int, word: str) -> str:
 
 
 def _treated(scored: Results, missing: str) -> tuple[Results, tuple[str, ...]]:
-    """Give complete results; or what there is, and why nothing of it can be compared."""
+    """Return complete results; or what there is, and why nothing of it can be compared."""
     try:
         return treat_missing(scored, missing), ()
     except AnalysisError as error:
@@ -208,14 +208,14 @@ def _sentences(
 
 
 def _own_losses(results: Results) -> pd.DataFrame:
-    """Give the losses, without those that only say that a cell counts as last."""
+    """Return the losses, without those that only say that a cell counts as last."""
     if results.imputed is None or not results.ranks_only:
         return results.losses
     return results.losses.mask(results.imputed.any(axis=(2, 3)))
 
 
 def _summary(scored: Results, results: Results, comparison: Comparison | None) -> pd.DataFrame:
-    """Give the paper's Table 8: rank, mean score, standard error and training time, best first.
+    """Return the paper's Table 8: rank, mean score, standard error and training time, best first.
 
     A strategy has a mean where it has every cell, and where the scales of datasets compare; where
     no strategy has one, the standard error and the interval are those of the average rank. Without
@@ -253,14 +253,14 @@ def _failed_on(results: Results) -> pd.Series:
 
 
 def _training_seconds(scored: Results, results: Results) -> pd.Series:
-    """Give the mean over datasets of the seconds that a done cell took to tune and fit."""
+    """Return the mean over datasets of the seconds that a done cell took to tune and fit."""
     times = scored.select(datasets=results.datasets, strategies=results.strategies)
     seconds = seconds_of_done(times)[..., :2].sum(axis=-1)
     return pd.DataFrame(seconds, columns=list(results.strategies)).mean()
 
 
 def seconds_of_done(results: Results) -> np.ndarray:
-    """Give the mean seconds of a done cell, tuning, fitting, predicting: shape (N, K, 3)."""
+    """Return the mean seconds of a done cell, tuning, fitting, predicting: shape (N, K, 3)."""
     done = ~np.isnan(results.cells)[..., None]
     if results.seconds is None:
         return np.full((*results.cells.shape[:2], 3), np.nan)
@@ -311,6 +311,6 @@ def _robustness(scored: Results, missing: str) -> Robustness | None:
 
 
 def _affordable(results: Results) -> bool:
-    """Whether there is time to favour each strategy with missing cells in turn."""
+    """Return whether there is time to favour each strategy with missing cells in turn."""
     runs, n = results.missing["strategy"].nunique() + 1, len(results.strategies)
     return runs * n * (n - 1) // 2 <= _MOST_TESTS

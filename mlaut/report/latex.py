@@ -36,7 +36,7 @@ def escape(text: str) -> str:
 
 
 def as_latex(report: Content) -> str:
-    """Give the summary and all pairs of each section, with sentences and notes as comments."""
+    """Return the summary and all pairs of each section, with sentences and notes as comments."""
     lines = [
         f"% {' '.join(report.study.name.split())}: \\input this file; it needs "
         "\\usepackage[T1]{fontenc}, {textcomp}, {booktabs} and {longtable}.",

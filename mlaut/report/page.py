@@ -39,7 +39,7 @@ class _Table:
 
     @property
     def wide(self) -> bool:
-        """Whether it is a matrix of so many numbers that its headers have to stand upright."""
+        """Return whether it is a matrix of so many numbers that its headers stand upright."""
         numbers = all(cell.kind == "number" for _, cells in self.rows for cell in cells)
         return len(self.columns) > _MANY and numbers
 
@@ -53,7 +53,7 @@ class _Part:
 
 
 def as_html(report: Content) -> str:
-    """Give the page.
+    """Return the page.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def _part(section: Section, prefix: str) -> _Part:
 
 
 def _shown(section: Section) -> dict[str, pd.DataFrame]:
-    """Give the tables of a section that the page has, in the form that is read."""
+    """Return the tables of a section that the page has, in the form that is read."""
     names = ("summary", "scores", "intervals", "missing cells")
     tables = {name: section.tables[name] for name in names if name in section.tables}
     tables["scores"] = tables["scores"][_best_first(section)]
@@ -108,7 +108,7 @@ def _shown(section: Section) -> dict[str, pd.DataFrame]:
 
 
 def _best_first(section: Section) -> list[str]:
-    """Give the strategies in the order of the summary, then those that it leaves out."""
+    """Return the strategies in the order of the summary, then those that it leaves out."""
     return list(dict.fromkeys([*section.tables["summary"].index, *section.scored.strategies]))
 
 

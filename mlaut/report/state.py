@@ -85,7 +85,7 @@ def study_state(study: Study) -> State:
 
 
 def _cells(study: Study) -> pd.DataFrame:
-    """Give one row a cell: dataset, strategy, status."""
+    """Return one row a cell: dataset, strategy, status."""
     rows = [
         (dataset, name, int(status))
         for dataset, (names, statuses) in study.statuses().items()
@@ -143,7 +143,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _class(identity: Mapping[str, Any]) -> str:
-    """Give the class of a strategy, or else that of the estimator that it assembles."""
+    """Return the class of a strategy, or else that of the estimator that it assembles."""
     for key in ("strategy", "assembled"):
         part = identity.get(key)
         if isinstance(part, Mapping) and "class" in part:
@@ -172,7 +172,7 @@ def _told(run: Mapping[str, Any]) -> str:
 
 
 def _failures(details: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Give one row a strategy, status and reason, the most frequent first."""
+    """Return one row a strategy, status and reason, the most frequent first."""
     rows = pd.DataFrame(
         [{**record} for record in details if record["reason"]],
         columns=["strategy", "status", "reason", "dataset"],

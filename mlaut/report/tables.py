@@ -11,7 +11,7 @@ __all__ = ["dataset_table", "pair_table"]
 
 
 def pair_table(comparison: Comparison) -> pd.DataFrame:
-    """Give one row a pair: effect sizes in the metric's own direction, with p-values.
+    """Return one row a pair: effect sizes in the metric's own direction, with p-values.
 
     The mean difference with its interval and Cohen's d; or the share of datasets on which the
     first is better, where the scales of datasets do not compare.
@@ -28,7 +28,7 @@ def pair_table(comparison: Comparison) -> pd.DataFrame:
 
 
 def dataset_table(section: Section, dataset: str) -> pd.DataFrame:
-    """Give one row a strategy on one dataset, the best first; with the reason where it has none."""
+    """Return one row a strategy on one dataset, the best first, with reasons for gaps."""
     scored = section.scored
     place = scored.datasets.index(dataset)
     table = pd.DataFrame({scored.metric.name: scored.scores.loc[dataset]})

@@ -27,7 +27,7 @@ _FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"  # the last four are the wide fo
 
 
 def as_text(report: Content) -> str:
-    """Give what one reads first, with tables for a terminal."""
+    """Return what one reads first, with tables for a terminal."""
     lines = [str(report.study), *_state(report)]
     for name, table in _failures(report):
         lines += ["", f"{name}:", _tabulate(table, "simple")]
@@ -40,7 +40,7 @@ def as_text(report: Content) -> str:
 
 
 def as_markdown(report: Content) -> str:
-    """Give the same as Markdown."""
+    """Return the same as Markdown."""
     lines = [f"# {_marked(report.study.name)}", "", *map(_marked, _state(report))]
     for name, table in _failures(report):
         lines += ["", f"## {name}", "", _tabulate(table, "github")]
@@ -53,7 +53,7 @@ def as_markdown(report: Content) -> str:
 
 
 def as_csv(report: Content) -> str:
-    """Give the summary of the first section as CSV, unrounded."""
+    """Return the summary of the first section as CSV, unrounded."""
     return _csv(report.sections[0].tables["summary"])
 
 

@@ -152,7 +152,7 @@ def test_figures_are_drawn_of_every_test(read, tables):
 
 @pytest.fixture(scope="module")
 def published():
-    """Give the committed tables."""
+    """Return the committed tables."""
     index = {
         "calibration": ["pair", "test", "runs", "level"],
         "rates": ["test", "df", "set"],

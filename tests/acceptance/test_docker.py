@@ -14,7 +14,7 @@ COMPOSE = sorted((ROOT / "docker").glob("*.yml"))
 
 
 def compose_command():
-    """Give Docker's compose, as plugin or as program; None where neither is installed."""
+    """Return Docker's compose, as plugin or as program; None where neither is installed."""
     for command in (["docker", "compose"], ["docker-compose"]):
         if (
             shutil.which(command[0])

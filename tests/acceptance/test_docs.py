@@ -18,7 +18,7 @@ PAGES = [path for path in sorted(DOCS.glob("*.md")) if "```python\n" in path.rea
 
 
 def program_of(page):
-    """Give the page's examples as one program."""
+    """Return the page's examples as one program."""
     lines = ["import os, subprocess", "from pathlib import Path"]
     for language, told, text in BLOCK.findall(page.read_text(encoding="utf-8")):
         if language == "python" and not told:

@@ -23,7 +23,7 @@ def script():
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
-    """Give 12 datasets of 2 x 4 folds in percent: ``good`` is best, ``same`` is ``plain`` again."""
+    """Return 12 datasets of 2 x 4 folds in percent: ``good`` is best, ``same`` is ``plain``."""
     rng = np.random.default_rng(0)
     level = np.repeat(rng.uniform(60, 80, 12), 8)[:, None]
     scores = level + rng.normal([8, 0, -9], 1.5, (96, 3))

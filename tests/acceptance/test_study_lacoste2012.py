@@ -37,7 +37,7 @@ def scripts():
 
 
 def table(seed, n):
-    """Give rows of two classes that are told apart by the first of three columns, mostly."""
+    """Return rows of two classes that are told apart by the first of three columns, mostly."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
     label = np.where(frame["a"] + rng.normal(0, 0.5, n) > 0, "yes", "no")
@@ -97,7 +97,7 @@ def test_the_study_file_and_the_tasks_name_the_same_datasets(scripts):
 
 @pytest.fixture
 def folder_of_tables(tmp_path, monkeypatch, scripts):
-    """Give a letter and a heart table with gaps, in place of the real ones."""
+    """Return a letter and a heart table with gaps, in place of the real ones."""
     monkeypatch.setattr(scripts.prepare, "TABLES", tmp_path)
     letters = pd.DataFrame({"x": np.arange(60), "target": ["A", "B", "C"] * 20})
     letters.to_csv(tmp_path / "letter.csv.gz", index=False)

@@ -41,7 +41,7 @@ class Never(GaussianNB):
 
 
 def learner(name):
-    """Give a strategy of that name: the forest learns, one network fails, others guess."""
+    """Return a strategy of that name: the forest learns, one network fails, others guess."""
     if name in ("RandomForestClassifier", *TRAINED[:2]):
         kind = GaussianNB()
     elif name == "NN-4-layer_thin_dropout_lr1_paper":
@@ -167,7 +167,7 @@ def test_networks_are_compared_on_the_datasets_of_both_protocols(tables):
 
 
 def rows_of_page(after):
-    """Give the cells of each row of the first table after a text of the page."""
+    """Return the cells of each row of the first table after a text of the page."""
     page = (FOLDER / "README.md").read_text(encoding="utf-8").split(after, 1)[1]
     lines = page[page.index("\n|") + 1 :].split("\n\n", 1)[0].splitlines()[2:]
     return {

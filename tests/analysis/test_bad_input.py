@@ -72,7 +72,7 @@ OF_GAPS = {"box_plot", "dataset_estimates", "under_treatments"}
 
 
 def sets_of_folds(repeats):
-    """Give the fold of each of 40 rows: two folds, other ones in every repeat; or half of them."""
+    """Return the fold of each of 40 rows: two folds, others in every repeat, or half of them."""
     if repeats == 1:
         return np.where(np.arange(40) < 20, 0, TRAIN_ONLY)[None]
     return np.stack([np.roll(np.arange(40) // 20, 5 * repeat) for repeat in range(repeats)])
@@ -230,7 +230,7 @@ class TestOfResults:
         one_line(error.value)
 
     def degenerate(self, name, results):
-        """Give a defined answer, or say that there is none."""
+        """Return a defined answer, or say that there is none."""
         if name in UNDEFINED:
             with pytest.raises(AnalysisError) as error:
                 call(name, results)
@@ -310,7 +310,7 @@ MANY = {"calibrate": {}, "rejection_rates": {"df": 3}, "replicability": {"df": 3
 
 
 def shaped(values, name):
-    """Give a table of folds x runs where the function needs one."""
+    """Return a table of folds x runs where the function needs one."""
     values = np.asarray(values, dtype=float)
     return np.stack([values, values[::-1]], axis=1) if name in TABLES else values
 

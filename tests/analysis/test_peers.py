@@ -141,7 +141,7 @@ def test_mlxtend_agrees_on_mcnemar(b, c):
 
 
 def simulated_signed_rank_p(d, n=400_000):
-    """Give the two-sided p-value of the signed ranks of d over random signs, and its error."""
+    """Return the two-sided p-value of the signed ranks of d over random signs, and its error."""
     ranks = stats.rankdata(np.abs(d))
     seen = min(ranks[d > 0].sum(), ranks[d < 0].sum())
     signs = np.random.default_rng(0).random((n, len(d))) < 0.5

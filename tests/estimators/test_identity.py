@@ -32,7 +32,7 @@ def module(source, name="study"):
 
 
 def function(source, name="f"):
-    """Give a function, or a class, of a module of the user's own."""
+    """Return a function, or a class, of a module of the user's own."""
     return vars(module(source))[name]
 
 

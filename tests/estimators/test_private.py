@@ -49,7 +49,7 @@ COSTS = {
 
 @pytest.fixture
 def without(monkeypatch):
-    """Give sharing as it is where scikit-learn lacks a name, for this package alone."""
+    """Return sharing as it is where scikit-learn lacks a name, for this package alone."""
     kept = {name: module for name, module in sys.modules.items() if name.startswith(PACKAGE)}
     found = importlib.import_module
 

@@ -1,4 +1,4 @@
-"""Whether two studies hold the same."""
+"""Return whether two studies hold the same."""
 
 import numpy as np
 

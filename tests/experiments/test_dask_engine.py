@@ -45,7 +45,7 @@ def cluster():
 
 @pytest.fixture
 def make(databases, tmp_path):
-    """Give an orchestrator with an empty study, with as many folds as wanted."""
+    """Return an orchestrator with an empty study, with as many folds as wanted."""
     input_io, _ = databases
 
     def orchestrator(name, scheme="kfold(3)"):

@@ -21,7 +21,7 @@ names = ["BaselineClassifier", "GaussianNaiveBayes"]
 
 
 def parts(shown):
-    """Give the title, the rows and the notes of what is shown; it is well-formed."""
+    """Return the title, the rows and the notes of what is shown; it is well-formed."""
     root = ElementTree.fromstring(f"<div>{shown}</div>")
     title, *notes = ["".join(p.itertext()) for p in root.iter("p")]
     return title, [[cell.text or "" for cell in row] for row in root.iter("tr")], notes

@@ -126,7 +126,7 @@ class Guess(ClassifierMixin, BaseEstimator):
 
 
 def plain(name: str) -> Generic_Estimator:
-    """Give a strategy of this name that takes the table as it is."""
+    """Return a strategy of this name that takes the table as it is."""
     return Generic_Estimator(Guess(), name=name, preprocessing=None)
 
 
@@ -204,7 +204,7 @@ class Child:
 
 
 def arrays(study: Study) -> dict[str, np.ndarray]:
-    """Give everything that must not depend on kills, under a name each."""
+    """Return everything that must not depend on kills, under a name each."""
     found = {}
     for block in study.blocks():
         for s, name in enumerate(block.strategies):

@@ -185,7 +185,7 @@ def change_names(
 
 
 def states(calls: list[Call], root: Path, cuts: list[int], seed: int) -> Iterator[tuple]:
-    """Give each cut, the cells that are promised there, and the files that it leaves."""
+    """Return each cut, the cells that are promised there, and the files that it leaves."""
     disk, wanted = Disk(root), Counter(cuts)
     told, promised = [], set()
     for number, call in enumerate(calls):

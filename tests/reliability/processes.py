@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def marked(mark: str) -> list[int]:
-    """Give the processes that have ``NAME=value`` in the environment that they began with."""
+    """Return the processes that have ``NAME=value`` in the environment that they began with."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -19,7 +19,7 @@ def marked(mark: str) -> list[int]:
 
 
 def none_left(mark: str, seconds: float = 10.0) -> bool:
-    """Whether no process with this mark is left, or will be in a while."""
+    """Return whether no process with this mark is left, or will be in a while."""
     until = time.monotonic() + seconds
     while marked(mark):
         if time.monotonic() > until:

@@ -35,7 +35,7 @@ def call(kind, name, other="", offset=0, content=b""):
 
 
 def left(calls, n=200):
-    """Give every state that many cuts leave."""
+    """Return every state that many cuts leave."""
     disk = Disk(ROOT)
     for one in calls:
         disk.do(one)

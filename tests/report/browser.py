@@ -70,18 +70,18 @@ class Page:
             self.events.append(self._receive())
 
     def value(self, expression):
-        """Give the value of a JavaScript expression."""
+        """Return the value of a JavaScript expression."""
         answer = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
     def complaints(self):
-        """Give what came to the console, or was thrown."""
+        """Return what came to the console, or was thrown."""
         kinds = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
         return [event["params"] for event in self.events if event.get("method") in kinds]
 
     def requests(self):
-        """Give the addresses that were asked for."""
+        """Return the addresses that were asked for."""
         return [
             event["params"]["request"]["url"]
             for event in self.events

@@ -54,7 +54,7 @@ def load(folder: Path) -> dict[str, ma.Results]:
 
 
 def pair_differences(studies: Mapping[str, ma.Results]) -> dict[str, np.ndarray]:
-    """Give the differences of each pair in each study, loss of the first minus loss of the second.
+    """Return the differences of each pair in each study: loss of the first minus the second.
 
     Of naive Bayes and the tree under the name of the study, of every further pair under
     ``<study>: <first>, <second>``. Shape (datasets, folds, runs), or (datasets, splits).
@@ -81,7 +81,7 @@ def choice(test: str) -> str:
 
 
 def accuracy_table(studies: Mapping[str, ma.Results]) -> pd.DataFrame:
-    """Give the number of cells of each study and the mean accuracy of each strategy."""
+    """Return the number of cells of each study and the mean accuracy of each strategy."""
     rows = {
         name: {
             "scheme": " x ".join(map(str, results.cells.shape[:1:-1])),
@@ -95,7 +95,7 @@ def accuracy_table(studies: Mapping[str, ma.Results]) -> pd.DataFrame:
 
 
 def pair_table(differences: Differences) -> pd.DataFrame:
-    """Give one row a study and pair: how far the two are apart, with a standard error."""
+    """Return one row a study and pair: how far the two are apart, with a standard error."""
     rows = {}
     for name, x in differences.items():
         mean = x.reshape(len(x), -1).mean(axis=1)
@@ -118,7 +118,7 @@ def effective_n(x: np.ndarray) -> float:
 
 
 def effective_table(differences: Differences) -> pd.DataFrame:
-    """Give the effective number of differences on set 1 by pair and number of runs."""
+    """Return the effective number of differences on set 1 by pair and number of runs."""
     rows = {
         name.partition(": ")[2] or ", ".join(PAIR): {
             runs: effective_n(x[..., :runs]) for runs in (1, *RUNS)
@@ -161,7 +161,7 @@ def _near(found: ma.Calibration) -> pd.DataFrame:
 
 
 def schemes(differences: Differences, name: str) -> Iterator[tuple[str, np.ndarray]]:
-    """Give each test that a set of datasets allows, with the first experiment that it takes."""
+    """Return each test that a set of datasets allows, with the first experiment that it takes."""
     for test in FOLDED:
         yield test, differences[name][..., :10]
     for test in RESAMPLED:
@@ -172,7 +172,7 @@ def schemes(differences: Differences, name: str) -> Iterator[tuple[str, np.ndarr
 
 
 def rates_table(differences: Differences) -> pd.DataFrame:
-    """Give the share of rejected datasets by test, set and level."""
+    """Return the share of rejected datasets by test, set and level."""
     rows = {}
     for name in SETS:
         for test, x in schemes(differences, name):
@@ -186,7 +186,7 @@ def rates_table(differences: Differences) -> pd.DataFrame:
 
 
 def runs_table(differences: Differences, calibration: pd.DataFrame) -> pd.DataFrame:
-    """Give type I error and power (set 3) at 5 % by the number of runs, or of random splits.
+    """Return type I error and power (set 3) at 5 % by the number of runs, or of random splits.
 
     Each test has the degrees of freedom that were calibrated here for that number.
     """
@@ -206,7 +206,7 @@ def runs_table(differences: Differences, calibration: pd.DataFrame) -> pd.DataFr
 
 
 def replicability_table(differences: Differences) -> pd.DataFrame:
-    """Give how often ten experiments on one dataset of set 3 agree, by test and level."""
+    """Return how often ten experiments on one dataset of set 3 agree, by test and level."""
     again = {
         "folds": experiments(differences["again"], 10),
         "splits": experiments(differences["set3_splits"], 10),
@@ -232,7 +232,7 @@ def replicability_table(differences: Differences) -> pd.DataFrame:
 
 
 def pairs_table(differences: Differences) -> pd.DataFrame:
-    """Give how often two experiments on one dataset agree at 5 %, by test and set.
+    """Return how often two experiments on one dataset agree at 5 %, by test and set.
 
     Experiments of 5 runs of 10 folds, of 10 random splits, and of 5 runs of 2 folds.
     """
@@ -316,7 +316,7 @@ def tests_figure(rates: pd.DataFrame, again: pd.DataFrame) -> Figure:
 
 
 def df_page(calibration: pd.DataFrame) -> pd.DataFrame:
-    """Give calibrated degrees of freedom over runs or splits, by learner and level in per cent.
+    """Return calibrated degrees of freedom over runs or splits, by learner and level in per cent.
 
     A dash stands where less than one dataset is expected to be rejected.
     """
@@ -335,7 +335,7 @@ def df_page(calibration: pd.DataFrame) -> pd.DataFrame:
 
 
 def tests_page(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Give type I error, power and replicability at 5 %, one row a test, in per cent."""
+    """Return type I error, power and replicability at 5 %, one row a test, in per cent."""
     rates = tables["rates"]
     used = rates[[df == choice(test) for test, df, _ in rates.index]].reset_index()
     wide = used.pivot_table(index="test", columns="set", values="0.05", sort=False)

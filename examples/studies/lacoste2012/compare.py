@@ -40,7 +40,7 @@ def results_of(study: Study, names: Mapping[str, str] = NAMES) -> ma.Results:
 
 
 def paper_table6() -> pd.DataFrame:
-    """Give the paper's Table 6, with the sizes of the test sets."""
+    """Return the paper's Table 6, with the sizes of the test sets."""
     return pd.read_csv(HERE / "paper_table6.csv", index_col="dataset")
 
 
@@ -60,7 +60,7 @@ def counts(results: ma.Results, names: Mapping[str, str] = NAMES) -> pd.DataFram
 
 
 def table6(results: ma.Results, counted: pd.DataFrame) -> pd.DataFrame:
-    """Give the risks here and in the paper, and their difference in standard errors.
+    """Return the risks here and in the paper, and their difference in standard errors.
 
     Both risks are known up to a finite test set; the two are on different rows of a dataset.
     """
@@ -80,7 +80,7 @@ def table6(results: ma.Results, counted: pd.DataFrame) -> pd.DataFrame:
 
 
 def scaled(study: Study) -> pd.DataFrame:
-    """Give the risks of the two kernel strategies without and with scaled features, and printed."""
+    """Return the risks of both kernel strategies without and with scaled features, and printed."""
     every, paper = ma.Results.from_study(study, "accuracy"), paper_table6()
     columns = {}
     for name, other in SCALED.items():
@@ -138,7 +138,7 @@ def pairs_of(counted: pd.DataFrame) -> pd.DataFrame:
 
 
 def confidences(tests: tuple[ma.TestResult, ...], first: str) -> dict[str, float]:
-    """Give the probability, and the signed confidences 1 - p of the two other tests."""
+    """Return the probability, and the signed confidences 1 - p of the two other tests."""
     bayes, sign, ranks = tests
     half = (sign.n - sign.ties) / 2
     return {
@@ -202,7 +202,7 @@ def tables2to4(counted: pd.DataFrame, on_scaled: pd.DataFrame | None) -> pd.Data
 
 
 def reachable(draws: int = 100) -> pd.DataFrame:
-    """Give what Table 4 can hold: tests of whole counts that round to the printed risks.
+    """Return what Table 4 can hold: tests of whole counts that round to the printed risks.
 
     ``as_printed`` are those with the paper's recursion, whose probabilities add up to 2.
     """

@@ -90,7 +90,7 @@ def make(task: Task) -> Dataset:
 
 
 def as_numbers(column: pd.Series) -> pd.Series:
-    """Give categories the numbers of their names in order."""
+    """Return categories the numbers of their names in order."""
     if pd.api.types.is_numeric_dtype(column):
         return column.astype(float)
     return column.astype(object).fillna("?").astype(str).rank(method="dense") - 1

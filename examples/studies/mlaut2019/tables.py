@@ -37,7 +37,7 @@ DEVELOPED_ON = {
 
 
 def cells_of(study: Study) -> pd.DataFrame:
-    """Give a row for every cell that was tried or skipped."""
+    """Return a row for every cell that was tried or skipped."""
     frame = pd.DataFrame([cell for _, cells in study.all_details() for cell in cells])
     if "candidates_scored" not in frame:
         frame["candidates_scored"] = np.nan
@@ -65,7 +65,7 @@ def with_networks(paper: ma.Results, trained: ma.Results, cells: pd.DataFrame) -
 
 
 def beside_table8(results: ma.Results, seconds: pd.Series) -> pd.DataFrame:
-    """Give ranks, accuracies, standard errors of scenario (c) and times, beside the paper's.
+    """Return ranks, accuracies, standard errors of scenario (c) and times, beside the paper's.
 
     In ranks the baseline stands in for cells without a result; accuracies are those of the
     ``datasets`` with one. ``z`` is the difference of the accuracies in standard errors, as if the
@@ -180,7 +180,7 @@ def networks(paper: ma.Results, trained: ma.Results) -> pd.DataFrame:
 
 
 def probability(scores: pd.DataFrame, first: str, second: str) -> float:
-    """Give the Bayesian signed-rank probability that the first is better on most new datasets."""
+    """Return the Bayesian signed-rank probability that the first is better on most new datasets."""
     if len(scores) < 2:
         return np.nan
     results = ma.Results.from_table(scores[[first, second]], metric="accuracy")

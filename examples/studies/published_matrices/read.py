@@ -214,13 +214,13 @@ def hierarchical(results: ma.Results, pairs: Sequence[tuple[str, str]], rope: fl
 
 
 def verdict_table(methods: Sequence[Method]) -> pd.DataFrame:
-    """Give one row a pair, one column a method."""
+    """Return one row a pair, one column a method."""
     table = pd.DataFrame({method.name: method.verdicts for method in methods})
     return table.rename_axis(["strategy", "against"])
 
 
 def method_table(methods: Sequence[Method]) -> pd.DataFrame:
-    """Give one row a method: how many pairs it decides, and how."""
+    """Return one row a method: how many pairs it decides, and how."""
     rows = {}
     for method in methods:
         said = method.verdicts.dropna()
@@ -238,7 +238,7 @@ def method_table(methods: Sequence[Method]) -> pd.DataFrame:
 
 
 def agreement(verdicts: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Give the share of equal verdicts for each two methods, and Cohen's kappa.
+    """Return the share of equal verdicts for each two methods, and Cohen's kappa.
 
     Methods that were not asked about every pair are left out. Kappa is NaN where two methods give
     the same single verdict on every pair: nothing is left to chance.
@@ -258,7 +258,7 @@ def agreement(verdicts: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def contested_pairs(results: ma.Results, verdicts: pd.DataFrame, rope: float) -> pd.DataFrame:
-    """Give the pairs on which methods differ, with what may explain it.
+    """Return the pairs on which methods differ, with what may explain it.
 
     First those where methods decide for different strategies (``direction``), then those where one
     says better and another equivalent, then those where some decide and others do not.
@@ -347,7 +347,7 @@ def all_together(results: ma.Results) -> pd.DataFrame:
 
 
 def strategy_table(results: ma.Results) -> pd.DataFrame:
-    """Give rank and mean loss of each strategy, with intervals for scenarios (b) and (c)."""
+    """Return rank and mean loss of each strategy, with intervals for scenarios (b) and (c)."""
     ranks = ma.average_ranks(results, method="t").frame
     parts = {
         "(c)": ma.mean_estimates(results, method="t").frame,

@@ -162,7 +162,7 @@ class _Side:
 def signed_rank_means(
     differences: np.ndarray, rope: float, prior: float
 ) -> tuple[float, float, float]:
-    """Give the expected left, equivalent and right weight of the pairs, by Dirichlet moments.
+    """Return the expected left, equivalent and right weight of the pairs, by Dirichlet moments.
 
     Examples
     --------

@@ -130,7 +130,7 @@ def _posterior(data: _Data) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _around_the_peak(data: _Data) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Give the first ranges of centre and log scale, from the best of two searches."""
+    """Return the first ranges of centre and log scale, from the best of two searches."""
     from scipy.optimize import minimize
 
     middle = float(np.median(data.mean))
@@ -150,7 +150,7 @@ def _around_the_peak(data: _Data) -> tuple[tuple[float, float], tuple[float, flo
 
 
 def _cover(grid: np.ndarray, seen: np.ndarray) -> tuple[float, float]:
-    """Give the ends of what was seen, a step wider, so that a range that is too narrow grows."""
+    """Return the ends of what was seen, a step wider, so that a range that is too narrow grows."""
     at, step = grid[seen], 1.5 * (grid[1] - grid[0])
     return float(at[0] - step), float(at[-1] + step)
 

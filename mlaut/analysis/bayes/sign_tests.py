@@ -52,7 +52,7 @@ _NULL = "none is tested: which is better on most new datasets, by more than {rop
 
 
 def checked_rope(rope: float) -> float:
-    """Give the half width of the region of practical equivalence, or say what is wrong with it."""
+    """Return the half width of the region of practical equivalence, or raise an error."""
     if not (np.isfinite(rope) and rope >= 0):
         raise AnalysisError(f"rope = {rope} must be 0 or a positive number, in units of the metric")
     return float(rope)

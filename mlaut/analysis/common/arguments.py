@@ -1,4 +1,4 @@
-"""Whether arguments are what they must be: a name has one rule, the same in every function.
+"""Return whether arguments are what they must be: a name has one rule, the same in every function.
 
 Functions that users call are decorated with `checked`. What depends on several arguments, or on one
 function's options, the function checks itself.
@@ -127,7 +127,7 @@ def _results(_: str, value: Any) -> Any:
 
 
 def _is_a(kind: str, value: Any) -> bool:
-    """Whether a value is of a class, without importing it."""
+    """Return whether a value is of a class, without importing it."""
     return any(one.__name__ == kind for one in type(value).__mro__)
 
 

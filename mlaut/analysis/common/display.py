@@ -67,11 +67,11 @@ class Shown:
     """What every result can do: a table in a notebook, a DataFrame, LaTeX, one sentence."""
 
     def title(self) -> str:
-        """Give the first line of what is shown."""
+        """Return the first line of what is shown."""
         raise NotImplementedError
 
     def to_frame(self) -> pd.DataFrame:
-        """Give all numbers, unrounded."""
+        """Return all numbers, unrounded."""
         raise NotImplementedError
 
     def sentence(self) -> str:
@@ -79,11 +79,11 @@ class Shown:
         raise NotImplementedError
 
     def notes_text(self) -> tuple[str, ...]:
-        """Give what must be said beside the numbers."""
+        """Return what must be said beside the numbers."""
         return tuple(getattr(self, "notes", ()))
 
     def display_frame(self) -> pd.DataFrame:
-        """Give the table that is shown: every cell is text, rounded."""
+        """Return the table that is shown: every cell is text, rounded."""
         return self.to_frame().map(number)
 
     def show(self) -> None:
@@ -95,11 +95,11 @@ class Shown:
             sys.modules["IPython.display"].display(self)
 
     def to_latex(self) -> str:
-        """Give the table in LaTeX (booktabs), rounded as it is shown."""
+        """Return the table in LaTeX (booktabs), rounded as it is shown."""
         return self._tabulate("latex_booktabs")
 
     def to_markdown(self) -> str:
-        """Give the table in Markdown, rounded as it is shown."""
+        """Return the table in Markdown, rounded as it is shown."""
         return self._tabulate("github")
 
     def __repr__(self) -> str:

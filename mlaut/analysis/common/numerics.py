@@ -86,7 +86,7 @@ def equalised(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
 
 
 def signed_rank_cdf(ranks: np.ndarray, statistic: float) -> float:
-    """Give P(W <= statistic), W the sum of ``ranks`` that get a positive sign by fair coins.
+    """Return P(W <= statistic), W the sum of ``ranks`` that get a positive sign by fair coins.
 
     Exact for any ranks with halves (ties), by counting over doubled ranks; only the tail that is
     asked for is counted, and sums of positive terms keep its relative precision.
@@ -116,7 +116,7 @@ def tie_free_cdf(n: int) -> np.ndarray:
 
 
 def signed_rank_ppf(n: int, tail: float) -> int:
-    """Give the largest w with P(W <= w) <= ``tail`` for ``n`` ranks without ties; -1 for none.
+    """Return the largest w with P(W <= w) <= ``tail`` for ``n`` ranks without ties; -1 for none.
 
     Beyond 300 by the normal approximation.
 
@@ -150,7 +150,7 @@ def _signed_sum(ranks: np.ndarray, limit: int) -> np.ndarray:
 
 
 def trinomial_sf(net: np.ndarray, n: int, tied: np.ndarray) -> np.ndarray:
-    """Give P(wins - losses >= net) when wins and losses are equally likely.
+    """Return P(wins - losses >= net) when wins and losses are equally likely.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def trinomial_sf(net: np.ndarray, n: int, tied: np.ndarray) -> np.ndarray:
 
 
 def range_sf(q: np.ndarray, groups: int) -> np.ndarray:
-    """Give P(range of ``groups`` standard normals > q): the studentized range at infinite df.
+    """Return P(range of ``groups`` standard normals > q): the studentized range at infinite df.
 
     The integrand is a difference of two powers taken without cancellation, so that tails keep
     their relative precision down to the smallest numbers.
@@ -210,7 +210,7 @@ def _range_tail(q: np.ndarray, groups: int, log_ndtr: Callable) -> np.ndarray:
 
 @lru_cache(maxsize=256)
 def range_ppf(alpha: float, groups: int) -> float:
-    """Give the q that the range of ``groups`` standard normals passes with probability alpha.
+    """Return the q that the range of ``groups`` standard normals passes with probability alpha.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def range_ppf(alpha: float, groups: int) -> float:
 
 
 def wilson(share: np.ndarray, n: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Give Wilson's interval of a probability that was estimated from ``n`` independent trials.
+    """Return Wilson's interval of a probability that was estimated from ``n`` independent trials.
 
     Examples
     --------

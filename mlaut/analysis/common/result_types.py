@@ -89,12 +89,12 @@ class Estimate(Shown):
         return f"{self.name} ({SCENARIOS[self.scenario]}{method})"
 
     def to_frame(self) -> pd.DataFrame:
-        """Give one row: value, standard error, interval, confidence, method, scenario, n."""
+        """Return one row: value, standard error, interval, confidence, method, scenario, n."""
         keys = ("value", "standard_error", "low", "high", "confidence", "method", "scenario", "n")
         return pd.DataFrame({k: [getattr(self, k)] for k in keys}, index=pd.Index([self.name]))
 
     def words(self) -> str:
-        """Give name, value and interval, to be part of a sentence."""
+        """Return name, value and interval, to be part of a sentence."""
         text = f"{self.name} {number(self.value)}"
         if np.isnan(self.low) and np.isnan(self.high):
             return text
@@ -187,7 +187,7 @@ class TestResult(Shown):
         return self.effects[0] if self.effects else None
 
     def rejects(self, alpha: float = 0.05) -> bool:
-        """Whether the null hypothesis is rejected at level ``alpha``."""
+        """Return whether the null hypothesis is rejected at level ``alpha``."""
         if self.p_value is None:
             raise AnalysisError(f"{self.name} gives no p-value; see its probabilities")
         return self.p_value <= alpha
@@ -197,7 +197,7 @@ class TestResult(Shown):
         return f"{self.name}: {of}" + (f", {self.metric}" if self.metric else "")
 
     def to_frame(self) -> pd.DataFrame:
-        """Give one row with every number, and the texts."""
+        """Return one row with every number, and the texts."""
         row: dict[str, Any] = {"strategies": ", ".join(self.strategies), "metric": self.metric}
         row |= {"scenario": self.scenario, "alternative": self.alternative, "n": self.n}
         row |= {"ties": self.ties, self.statistic_name: self.statistic, "df": self.df}
@@ -209,7 +209,7 @@ class TestResult(Shown):
         return pd.DataFrame([row], index=pd.Index([self.name])).dropna(axis="columns", how="all")
 
     def display_frame(self) -> pd.DataFrame:
-        """Give one line an entry, as it is shown."""
+        """Return one line an entry, as it is shown."""
         rows = [("null hypothesis", self.null), ("alternative", self.alternative)]
         if self.statistic is not None:
             rows.append((self.statistic_name, number(self.statistic, 6)))
@@ -336,13 +336,13 @@ class Pairwise(Shown):
         return self.table("statistic")
 
     def table(self, key: str) -> pd.DataFrame:
-        """Give one of the tables by name."""
+        """Return one of the tables by name."""
         if key not in self.tables:
             raise AnalysisError(f"{self.name} has no table {key!r}; it has {sorted(self.tables)}")
         return self.tables[key]
 
     def value(self, key: str, first: str, second: str) -> float:
-        """Give one number of one of the tables."""
+        """Return one number of one of the tables."""
         for name in (first, second):
             if name not in self.strategies:
                 raise AnalysisError(f"{name!r} is not one of {', '.join(self.strategies)}")
@@ -356,7 +356,7 @@ class Pairwise(Shown):
         return [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
 
     def pair(self, first: str, second: str) -> TestResult:
-        """Give the result of one pair; differences and alternatives speak of the first."""
+        """Return the result of one pair; differences and alternatives speak of the first."""
         if first == second:
             raise AnalysisError(f"a strategy is not compared with itself: {first!r}")
 
@@ -399,7 +399,7 @@ class Pairwise(Shown):
         return of + (f", {self.metric}" if self.metric else "")
 
     def to_frame(self) -> pd.DataFrame:
-        """Give one row a pair, one column a table; tables that say nothing have none."""
+        """Return one row a pair, one column a table; tables that say nothing have none."""
         index = pd.MultiIndex.from_tuples(self.pairs)
         upper = np.triu_indices(len(self.strategies), 1)
         columns = {key: table.to_numpy()[upper] for key, table in self.tables.items()}
@@ -457,7 +457,7 @@ class ResultTable(Shown):
         return f"{self.name}{on}, scenario {self.scenario}: {SCENARIOS[self.scenario]}"
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the table, unrounded."""
+        """Return the table, unrounded."""
         return self.frame.copy()
 
     def sentence(self) -> str:  # noqa: D102 - inherited

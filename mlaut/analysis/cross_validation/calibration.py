@@ -45,11 +45,11 @@ class Calibration(Shown):
     runs: int
 
     def standard_error(self, rate: float) -> float:
-        """Give the standard error of a measured rate."""
+        """Return the standard error of a measured rate."""
         return float(np.sqrt(rate * (1 - rate) / self.n_datasets))
 
     def best(self) -> pd.DataFrame:
-        """Give the degrees of freedom whose type I error is nearest to each level.
+        """Return the degrees of freedom whose type I error is nearest to each level.
 
         Returns
         -------
@@ -78,7 +78,7 @@ class Calibration(Shown):
         return f"Calibrated degrees of freedom, {scheme}, {self.n_datasets} null datasets"
 
     def to_frame(self) -> pd.DataFrame:
-        """Give `best`."""
+        """Return `best`."""
         return self.best()
 
     def notes_text(self) -> tuple[str, ...]:

@@ -284,7 +284,7 @@ def cv_test_datasets(
 def cv_differences(
     results: Results, first: str | None = None, second: str | None = None
 ) -> np.ndarray:
-    """Give the differences of two strategies on every test set of every dataset.
+    """Return the differences of two strategies on every test set of every dataset.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ def cv_differences(
 
 
 def dataset_differences(results: Results, place: int, pairs: Pairs) -> np.ndarray:
-    """Give the differences of all pairs on one dataset, shape (pairs, folds, repeats)."""
+    """Return the differences of all pairs on one dataset, shape (pairs, folds, repeats)."""
     losses = fold_table(results.cell_losses[place], results, place)
     a, b = losses[pairs.first], losses[pairs.second]
     flat = (len(a), -1)

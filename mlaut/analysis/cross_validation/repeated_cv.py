@@ -20,7 +20,7 @@ __all__ = ["cv_interval", "cv_p_values", "cv_statistic"]
 
 
 def degrees_of_freedom(test: CvTest, df: float | str, folds: int, runs: int) -> float:
-    """Give the degrees of freedom that are asked for: a number, "default" or "calibrated"."""
+    """Return the degrees of freedom that are asked for: a number, "default" or "calibrated"."""
     if not isinstance(df, str):
         if not (np.isfinite(df) and df > 0):
             raise AnalysisError(f"df = {df} is not a positive number of degrees of freedom")
@@ -45,7 +45,7 @@ def degrees_of_freedom(test: CvTest, df: float | str, folds: int, runs: int) -> 
 
 
 def difference_table(differences: ArrayLike, test: CvTest) -> np.ndarray:
-    """Give the differences as floats of shape (..., folds, runs), or say what is wrong."""
+    """Return the differences as floats of shape (..., folds, runs), or say what is wrong."""
     x = floats("differences", differences)
     x = x[..., None] if test.resampling or x.ndim == 1 else x
     if x.ndim < 2 or 0 in x.shape:
@@ -64,7 +64,7 @@ def difference_table(differences: ArrayLike, test: CvTest) -> np.ndarray:
 
 
 def train_ratio(test: CvTest, folds: int, given: float | None) -> float:
-    """Give the ratio of test to training rows."""
+    """Return the ratio of test to training rows."""
     if given is not None and not (np.isfinite(given) and given > 0):
         raise AnalysisError(f"test_to_train = {given} is not a positive ratio, such as 1 / 9")
     if given is None and test.name == "corrected resampling":
@@ -161,7 +161,7 @@ def cv_p_values(
 
 
 def two_sided_p(test: CvTest, statistic: np.ndarray, df: float) -> np.ndarray:
-    """Give the p-value of a statistic; never 0, the smallest number of the machine at least."""
+    """Return the p-value of a statistic; never 0, the smallest number of the machine at least."""
     from scipy.special import fdtrc, stdtr
 
     if test.null == "F":

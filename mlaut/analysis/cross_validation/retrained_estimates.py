@@ -26,7 +26,7 @@ _NOTE = (
 
 
 def fold_table(values: np.ndarray, results: Results, place: int) -> np.ndarray:
-    """Give the cells of one dataset that it has, shape (..., folds, repeats).
+    """Return the cells of one dataset that it has, shape (..., folds, repeats).
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def fold_table(values: np.ndarray, results: Results, place: int) -> np.ndarray:
 
 
 def train_ratio_of(results: Results, place: int) -> float | None:
-    """Give the mean ratio of test to training rows of a dataset, where the results know it."""
+    """Return the mean ratio of test to training rows of a dataset, where the results know it."""
     if results.n_test is None or results.n_train is None:
         return None
     here = results.expected[place]

@@ -100,17 +100,17 @@ def _corrected_repeated(x: np.ndarray, _: float, ratio: float) -> np.ndarray:
 
 
 def _by_run(x: np.ndarray) -> np.ndarray:
-    """Give the folds of each run."""
+    """Return the folds of each run."""
     return np.swapaxes(x, -1, -2)
 
 
 def _by_fold(x: np.ndarray) -> np.ndarray:
-    """Give the runs of each fold."""
+    """Return the runs of each fold."""
     return x
 
 
 def _by_sorted_fold(x: np.ndarray) -> np.ndarray:
-    """Give the runs of the smallest fold, of the second smallest, and so on."""
+    """Return the runs of the smallest fold, of the second smallest, and so on."""
     return np.sort(x, axis=-2)
 
 
@@ -203,7 +203,7 @@ CV_TESTS: dict[str, CvTest] = {test.name: test for test in _TESTS}
 
 
 def find_cv_test(name: str) -> CvTest:
-    """Give a test of `CV_TESTS`, or say which name is nearest."""
+    """Return a test of `CV_TESTS`, or say which name is nearest."""
     if name not in CV_TESTS:
         near = get_close_matches(name, CV_TESTS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(CV_TESTS)}"

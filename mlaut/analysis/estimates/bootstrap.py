@@ -18,7 +18,7 @@ Interval = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def bootstrap_means(results: Results, scenario: str, confidence: float, seed: int) -> Interval:
-    """Give value, standard error, low and high of the mean loss of each strategy.
+    """Return value, standard error, low and high of the mean loss of each strategy.
 
     For scenario (c) the bias-corrected and accelerated interval over datasets; for (a) the
     percentile interval over test points, drawn within each dataset.
@@ -31,7 +31,7 @@ def bootstrap_means(results: Results, scenario: str, confidence: float, seed: in
 
 
 def bootstrap_datasets(results: Results, confidence: float, seed: int) -> Interval:
-    """Give value, standard error, low and high by dataset and strategy: shape (N, K) each."""
+    """Return value, standard error, low and high by dataset and strategy: shape (N, K) each."""
     parts = [
         _percentiles(_draws_of_dataset(results, i, seed), confidence)
         for i in range(len(results.datasets))
@@ -119,7 +119,7 @@ def _draws_of_aggregate(
 def _scored(
     metric: MLautScore, truth: np.ndarray, outputs: np.ndarray, drawn: np.ndarray, block: Block
 ) -> np.ndarray:
-    """Give the mean loss over test sets, each with the rows of it that were drawn."""
+    """Return the mean loss over test sets, each with the rows of it that were drawn."""
     losses = []
     for r, folds in enumerate(block.split.folds[:, drawn]):
         for fold in range(block.split.n_folds):

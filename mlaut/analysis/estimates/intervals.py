@@ -128,7 +128,7 @@ def _too_narrow(interval: _Interval, n_test: np.ndarray, zero_one: bool) -> list
 
 
 def _test_points(results: Results) -> np.ndarray:
-    """Give the test points of one repeat of each dataset."""
+    """Return the test points of one repeat of each dataset."""
     if results.n_test is None:
         raise AnalysisError("the numbers of test points are not known: give n_test")
     repeats = (results.n_test > 0).any(axis=2).sum(axis=1)
@@ -158,7 +158,7 @@ def _of_datasets(results: Results, method: str, confidence: float) -> tuple[_Int
 def _beta(
     share: np.ndarray, n: np.ndarray, prior: float, confidence: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Give the central interval of the Beta posterior, with its end at 0 or 1 for 0 or n errors."""
+    """Return the central interval of the Beta posterior; its end is 0 or 1 for 0 or n errors."""
     from scipy.special import betaincinv
 
     tail = (1 - confidence) / 2
@@ -274,7 +274,7 @@ def _of_few(interval: _Interval, scenario: str, method: str, n: int) -> list[str
 
 
 def _alike(interval: _Interval) -> np.ndarray:
-    """Whether both ends of each interval are the same but for rounding."""
+    """Return whether both ends of each interval are the same but for rounding."""
     return np.isclose(interval.low, interval.high, rtol=1e-12, atol=0)
 
 
@@ -287,7 +287,7 @@ def _about(
     confidence: float,
     n: ArrayLike,
 ) -> _Interval:
-    """Give the interval of mean losses; ``n`` counts what each is a mean of."""
+    """Return the interval of mean losses; ``n`` counts what each is a mean of."""
     bounds = results.metric.loss_bounds
     return _Interval(value, error, *mean_ends(value, error, method, df, confidence, bounds, n))
 
@@ -301,7 +301,7 @@ def mean_ends(
     bounds: tuple[float, float],
     n: ArrayLike,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Give the ends of the interval of a mean, within the range of what it is a mean of.
+    """Return the ends of the interval of a mean, within the range of what it is a mean of.
 
     Parameters
     ----------
@@ -351,7 +351,7 @@ def _mean_of_seen(results: Results, method: str, confidence: float) -> _Interval
 
 
 def upper_point(method: str, df: ArrayLike, confidence: float) -> np.ndarray:
-    """Give the upper point of the normal or of Student's t."""
+    """Return the upper point of the normal or of Student's t."""
     from scipy.special import ndtri, stdtrit
 
     if method not in METHODS:
@@ -367,7 +367,7 @@ def too_few_for_normal(n: int) -> str:
 
 
 def _turned(interval: _Interval, results: Results, as_scores: bool) -> _Interval:
-    """Give losses, or scores with the ends of the interval the right way round."""
+    """Return losses, or scores with the ends of the interval the right way round."""
     if not as_scores or not results.metric.greater_is_better:
         return interval
     turn = results.metric.loss  # its own inverse

@@ -21,7 +21,7 @@ _METHODS = ("mid-p", "exact", "corrected", "uncorrected")
 
 @checked
 def mcnemar_p(only_first: ArrayLike, only_second: ArrayLike, method: str = "mid-p") -> np.ndarray:
-    """Give two-sided p-values for numbers of test points that only one classifier gets wrong.
+    """Return two-sided p-values for numbers of test points that only one classifier gets wrong.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ mean difference -0.1125, 95 % interval [-0.2126, -0.01239], scenario (c).'
 
 
 def _t_statistic(d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give t, and where the differences are all the same."""
+    """Return t, and where the differences are all the same."""
     mean, sd = d.mean(axis=0), d.std(axis=0, ddof=1)
     constant = d.max(axis=0) == d.min(axis=0)
     t = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
@@ -356,7 +356,7 @@ def _win_loss_tie(d: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _of_wins(d: np.ndarray, confidence: float) -> dict[str, Any]:
-    """Give what the sign test and the trinomial test share."""
+    """Return what the sign test and the trinomial test share."""
     wins, losses, tied = _win_loss_tie(d)
     return {
         "null": "each strategy is equally likely to be better on a new dataset",

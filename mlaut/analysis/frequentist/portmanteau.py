@@ -108,7 +108,7 @@ def _ranks(results: Results) -> np.ndarray:
 
 
 def _friedman_chi2(table: np.ndarray) -> tuple[float, float]:
-    """Give chi-square without correction for ties, and the correction, for ranks (N, K)."""
+    """Return chi-square without correction for ties, and the correction, for ranks (N, K)."""
     n, k = table.shape
     spread = np.square(table.mean(axis=0) - (k + 1) / 2).sum()
     chi2 = 12 * n / (k * (k + 1)) * spread
@@ -118,7 +118,7 @@ def _friedman_chi2(table: np.ndarray) -> tuple[float, float]:
 
 
 def _f_of(between: float, within: float, n: int, k: int) -> tuple[float, float, list[str]]:
-    """Give F = (N - 1) between / within, its p-value, and a note where it is not defined."""
+    """Return F = (N - 1) between / within, its p-value, and a note where it is not defined."""
     from scipy.special import fdtrc
 
     if between <= 1e-12:
@@ -180,7 +180,7 @@ def _w(table: np.ndarray) -> float:
 
 
 def _w_without_each(table: np.ndarray) -> np.ndarray:
-    """Give W with each dataset left out in turn: shape (N,)."""
+    """Return W with each dataset left out in turn: shape (N,)."""
     n, k = table.shape
     centred = table - (k + 1) / 2
     between = np.square(centred.sum(axis=0) - centred).sum(axis=1)
@@ -221,7 +221,7 @@ def quade_test(results: Results) -> TestResult:
 
 
 def _quade(results: Results) -> tuple[np.ndarray, np.ndarray]:
-    """Give centred ranks weighted by the ranks of the datasets' ranges, and those ranks."""
+    """Return centred ranks weighted by the ranks of the datasets' ranges, and those ranks."""
     from scipy.stats import rankdata
 
     losses = complete_losses(results).to_numpy()

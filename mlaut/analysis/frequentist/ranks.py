@@ -48,7 +48,7 @@ def rank_table(results: Results) -> pd.DataFrame:
 
 @lru_cache(maxsize=1)
 def rank_array(results: Results) -> np.ndarray:
-    """Give the ranks of complete results, taken once for all tests: shape (N, K)."""
+    """Return the ranks of complete results, taken once for all tests: shape (N, K)."""
     from scipy.stats import rankdata
 
     table = rankdata(snap_within_datasets(results.losses.to_numpy(), results), axis=1)
@@ -103,7 +103,7 @@ def average_ranks(
 def critical_difference(
     n_strategies: int, n_datasets: int, *, alpha: float = 0.05, test: str = "nemenyi"
 ) -> float:
-    """Give the difference of average ranks that is significant at level ``alpha``.
+    """Return the difference of average ranks that is significant at level ``alpha``.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def bonferroni_dunn_test(
 
 @checked
 def rank_groups(average: pd.Series, difference: float) -> tuple[tuple[str, ...], ...]:
-    """Give the largest groups of strategies whose average ranks differ by less than ``difference``.
+    """Return the largest groups of strategies whose average ranks are closer than ``difference``.
 
     Parameters
     ----------

@@ -110,7 +110,7 @@ def _own_repeats(every: pd.DataFrame) -> pd.DataFrame:
 
 
 def _split(name: str, every: pd.DataFrame) -> tuple[Split, pd.DataFrame]:
-    """Give the split, and the test rows with their truth."""
+    """Return the split, and the test rows with their truth."""
     unlike = every.groupby("row")["truth"].transform("nunique") > 1
     if unlike.any():
         row = every.loc[unlike].iloc[0]
@@ -254,7 +254,7 @@ def _arff_of(description: Path) -> Path:
 
 
 def _names(file: Path) -> tuple[str, str, str]:
-    """Give dataset, flow and number of a run."""
+    """Return dataset, flow and number of a run."""
     try:
         root = ElementTree.parse(file).getroot()
     except ElementTree.ParseError as error:
@@ -292,5 +292,5 @@ def _predicted(path: Path, dataset: str, strategy: str) -> Predicted:
 
 
 def _labels(column: pd.Series) -> pd.Series:
-    """Give categories as plain labels."""
+    """Return categories as plain labels."""
     return column.astype(object) if isinstance(column.dtype, pd.CategoricalDtype) else column

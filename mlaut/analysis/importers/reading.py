@@ -55,7 +55,7 @@ def in_one_line(read: Callable[P, Results]) -> Callable[P, Results]:
 
 
 def paths_of(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """Give the paths of one file or of several."""
+    """Return the paths of one file or of several."""
     if isinstance(source, str | os.PathLike):
         return [Path(source)]
     return [Path(path) for path in source]
@@ -169,7 +169,7 @@ def results_of_cells(
 
 
 def _direction(metric: str, greater_is_better: bool | None) -> tuple[str | MLautScore, bool | None]:
-    """Give a metric that is known, or the direction of one that is not."""
+    """Return a metric that is known, or the direction of one that is not."""
     if greater_is_better is not None:
         return metric, greater_is_better
     try:
@@ -182,7 +182,7 @@ def _direction(metric: str, greater_is_better: bool | None) -> tuple[str | MLaut
 
 
 def _sizes(cells: pd.DataFrame, name: str, index: pd.Index) -> pd.Series | None:
-    """Give sizes of the test or training sets, where all are known."""
+    """Return sizes of the test or training sets, where all are known."""
     if name not in cells:
         return None
     sizes = cells.groupby(KEYS)[name].first().reindex(index)
@@ -190,7 +190,7 @@ def _sizes(cells: pd.DataFrame, name: str, index: pd.Index) -> pd.Series | None:
 
 
 def _positions(cells: pd.DataFrame, results: Results) -> tuple[np.ndarray, ...]:
-    """Give the position of each row in the arrays of the results."""
+    """Return the position of each row in the arrays of the results."""
     named = (
         pd.Categorical(cells["dataset"], categories=results.datasets).codes,
         pd.Categorical(cells["strategy"], categories=results.strategies).codes,
@@ -214,7 +214,7 @@ def _seconds(
 def _why(
     cells: pd.DataFrame, at: tuple[np.ndarray, ...]
 ) -> Mapping[tuple[int, int, int, int], str]:
-    """Give the reasons of the cells without a score."""
+    """Return the reasons of the cells without a score."""
     if "reason" not in cells:
         return {}
     keys = zip(*(positions.tolist() for positions in at), strict=True)

@@ -194,7 +194,7 @@ def _row_numbers(index: pd.Series, file: Path) -> Any:
 
 
 def _seconds(frame: pd.DataFrame) -> tuple[float, float]:
-    """Give the times of fitting and predicting, where they were stored."""
+    """Return the times of fitting and predicting, where they were stored."""
     spans = []
     for step in ("fit", "predict"):
         columns = [f"{step}_estimator_{end}_time" for end in ("start", "end")]

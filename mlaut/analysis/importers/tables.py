@@ -113,7 +113,7 @@ def read_automlbenchmark(
 def _amlb_scores(
     frame: pd.DataFrame, metric: str | None
 ) -> tuple[pd.Series, str, bool | None, list[str]]:
-    """Give scores, the name of their metric, its direction where the name is new, and notes."""
+    """Return scores, the name of their metric, its direction where the name is new, and notes."""
     if metric is not None:
         fixed = list(frame.columns).index("info") + 1 if "info" in frame else 0
         column = value_column(frame, metric, frame.columns[fixed:], "the AutoML benchmark's table")
@@ -215,7 +215,7 @@ def read_benchopt(
 
 
 def _along_curves(frame: pd.DataFrame) -> pd.Series:
-    """Give how far along its curve each row is: iterations go up, tolerances go down."""
+    """Return how far along its curve each row is: iterations go up, tolerances go down."""
     if "stop_val" not in frame:
         return frame["time"]
     down = frame.get("sampling_strategy", pd.Series("", frame.index)).astype(str).str.lower()

@@ -96,7 +96,7 @@ class Roc:
         return (int(self.right[more - 1]), int(self.wrong[more - 1])) if more else (0, 0)
 
     def curve(self) -> tuple[np.ndarray, np.ndarray]:
-        """Give the share of all wrong claims and the share of all right ones, from 0 to 1."""
+        """Return the share of all wrong claims and the share of all right ones, from 0 to 1."""
         shares = [np.r_[0, c] / max(c[-1], 1) for c in (self.wrong, self.right)]
         return shares[0], shares[1]
 

@@ -77,7 +77,7 @@ class PairProbabilities(Shown):
         return f"P(first model better) on each dataset{on} ({self.method}), scenario (a)"
 
     def to_frame(self) -> pd.DataFrame:
-        """Give one row a dataset, one column a pair."""
+        """Return one row a dataset, one column a pair."""
         upper = np.triu_indices(len(self.strategies), 1)
         pairs = [(self.strategies[i], self.strategies[j]) for i, j in zip(*upper, strict=True)]
         columns = pd.MultiIndex.from_tuples(pairs)
@@ -228,7 +228,7 @@ def poisson_binomial_test(results: Results, *, prior: float = 1.0) -> Pairwise:
 
 
 def _point_losses(results: Results, dataset: str) -> np.ndarray:
-    """Give the loss of each strategy on each point that was tested, averaged over the repeats."""
+    """Return the loss of each strategy on each point that was tested, averaged over the repeats."""
     points = results.points(dataset)
     tested = ~np.isnan(points).any(axis=0)
     rows = tested.any(axis=0)

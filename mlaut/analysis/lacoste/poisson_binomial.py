@@ -59,7 +59,7 @@ def poisson_binomial_pmf(p: ArrayLike) -> np.ndarray:
 
 
 def checked_probabilities(p: ArrayLike) -> np.ndarray:
-    """Give ``p`` as floats with at least one column, or say what is wrong with it."""
+    """Return ``p`` as floats with at least one column, or say what is wrong with it."""
     p = np.asarray(p, dtype=float)
     if p.ndim == 0 or p.shape[-1] == 0:
         raise AnalysisError("no dataset is given: the Poisson binomial test needs at least one")
@@ -141,7 +141,7 @@ def poisson_binomial_probability(p: ArrayLike, prior: float = 1.0) -> tuple[np.n
 
 
 def checked_prior(prior: float) -> float:
-    """Give a prior count that is positive and finite, or say that it is not."""
+    """Return a prior count that is positive and finite, or say that it is not."""
     if not (np.isfinite(prior) and prior > 0):
         raise AnalysisError(f"prior = {prior} is not a positive number; 1 is the uniform prior")
     return float(prior)

@@ -85,7 +85,7 @@ def _checked_delta(delta: float) -> float:
 
 
 def checked_counts(**counts: ArrayLike) -> list[np.ndarray]:
-    """Give counts as floats of a common shape, or say which is not a count."""
+    """Return counts as floats of a common shape, or say which is not a count."""
     arrays = {name: np.asarray(value, dtype=float) for name, value in counts.items()}
     for name, value in arrays.items():
         count = (value >= 0) & (value == np.floor(value)) & (value < 2**53)  # exact as floats

@@ -90,7 +90,7 @@ class Context:
 
     @property
     def a_is_better(self) -> bool:
-        """Whether A is better within the context (equation 2)."""
+        """Return whether A is better within the context (equation 2)."""
         return self.share > 0.5
 
     @property

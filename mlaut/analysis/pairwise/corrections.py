@@ -188,7 +188,7 @@ def _shaffer(p: np.ndarray) -> np.ndarray:
 
 
 def _bergmann_hommel(p: np.ndarray) -> np.ndarray:
-    """Give the largest |I| min p(I) over the exhaustive sets I that hold a hypothesis.
+    """Return the largest |I| min p(I) over the exhaustive sets I that hold a hypothesis.
 
     An exhaustive set is the pairs within the blocks of a partition of the strategies. For each
     level t only blocks whose pairs all have p >= t count; the most pairs that such blocks can hold

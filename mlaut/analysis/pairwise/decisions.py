@@ -228,7 +228,7 @@ def _weakest(p: np.ndarray, loop: tuple[int, ...]) -> float:
 
 
 def _long_loops(edge: np.ndarray, known: set[int]) -> list[tuple[int, ...]]:
-    """Give a shortest cycle of each strongly connected group that has no cycle of three."""
+    """Return a shortest cycle of each strongly connected group that has no cycle of three."""
     from scipy.sparse.csgraph import connected_components
 
     count, group = connected_components(edge, directed=True, connection="strong")

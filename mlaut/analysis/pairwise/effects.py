@@ -34,7 +34,7 @@ class Effect(NamedTuple):
         return self.neutral - self.value if self.neutral else self.value
 
     def turned(self) -> Effect:
-        """Give the effects of the second strategies against the first."""
+        """Return the effects of the second strategies against the first."""
         value, low, high = (2 * self.neutral - x for x in (self.value, self.high, self.low))
         return self._replace(value=value, low=low, high=high)
 
@@ -50,7 +50,7 @@ class Effect(NamedTuple):
 
 
 def mean_difference(d: np.ndarray, confidence: float = 0.95) -> Effect:
-    """Give the mean difference with Student's t interval (MLaut 2019, Table 6: raw effect).
+    """Return the mean difference with Student's t interval (MLaut 2019, Table 6: raw effect).
 
     Examples
     --------
@@ -66,7 +66,7 @@ def mean_difference(d: np.ndarray, confidence: float = 0.95) -> Effect:
 
 
 def cohens_d(d: np.ndarray, confidence: float = 0.95) -> Effect:
-    """Give Cohen's d for paired samples, ``mean / sd`` (MLaut 2019, Table 6: normalised effect).
+    """Return Cohen's d for paired samples, ``mean / sd`` (MLaut 2019, Table 6: normalised effect).
 
     The interval inverts the noncentral t distribution: exact for normal differences. Where all
     differences are equal it is infinite, and where all are 0 it is 0, without an interval.
@@ -177,7 +177,7 @@ def _legendre(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def share_better(d: np.ndarray, confidence: float = 0.95) -> Effect:
-    """Give the share of datasets where the first is better, ties counted half.
+    """Return the share of datasets where the first is better, ties counted half.
 
     It estimates P(better) + P(tie) / 2. The interval is Wilson's, with the sample size at which
     the binomial variance would be the one seen (ties make it smaller); it is N without ties.
@@ -194,6 +194,6 @@ def share_better(d: np.ndarray, confidence: float = 0.95) -> Effect:
 
 
 def effective_n(share: np.ndarray, variance: np.ndarray, n: np.ndarray | float) -> np.ndarray:
-    """Give the number of trials for which ``variance`` is that of a binomial share; else ``n``."""
+    """Return the number of trials whose binomial share has this variance; else ``n``."""
     informative = (variance > 1e-15) & (share > 0) & (share < 1)
     return np.where(informative, share * (1 - share) / np.where(informative, variance, 1), n)

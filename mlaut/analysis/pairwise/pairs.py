@@ -40,11 +40,11 @@ class Pairs(NamedTuple):
 
     @classmethod
     def of(cls, strategies: tuple[str, ...]) -> Pairs:
-        """Give all pairs in the order of the strategies."""
+        """Return all pairs in the order of the strategies."""
         return cls(strategies, *np.triu_indices(len(strategies), 1))
 
     def notes(self, where: np.ndarray, text: str) -> dict[tuple[str, str], str]:
-        """Give a note for some of the pairs."""
+        """Return a note for some of the pairs."""
         at = zip(self.first[where], self.second[where], strict=True)
         return {(self.strategies[i], self.strategies[j]): text for i, j in at}
 
@@ -112,18 +112,18 @@ def _differences(results: Results) -> np.ndarray:
 
 
 def complete_losses(results: Results) -> pd.DataFrame:
-    """Give the losses of two strategies or more on two datasets or more, or say why not."""
+    """Return the losses of two strategies or more on two datasets or more, or say why not."""
     check(results=results)
     return results.complete(datasets=2, strategies=2)
 
 
 def odd(values: np.ndarray) -> Both:
-    """Give values that change their sign when a pair is seen from its other side."""
+    """Return values that change their sign when a pair is seen from its other side."""
     return values, -values
 
 
 def even(values: np.ndarray) -> Both:
-    """Give values that are the same from both sides."""
+    """Return values that are the same from both sides."""
     return values, values
 
 

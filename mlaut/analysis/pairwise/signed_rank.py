@@ -75,7 +75,7 @@ class SignedRanks(NamedTuple):
 
 
 def signed_rank_p(signed: SignedRanks, side: str, method: str = "auto") -> np.ndarray:
-    """Give p-values.
+    """Return p-values.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def _normal_tail(ranks: np.ndarray, lower: np.ndarray) -> np.ndarray:
 
 
 def rank_biserial(d: np.ndarray, signed: SignedRanks, confidence: float = 0.95) -> Effect:
-    """Give the rank-biserial correlation (W+ - W-) / (W+ + W-) (MLaut 2019, Table 6).
+    """Return the rank-biserial correlation (W+ - W-) / (W+ + W-) (MLaut 2019, Table 6).
 
     Its zero rule is that of ``signed``; it is 0 where all differences are 0. The interval takes
     ``(1 + r) / 2`` as a share, Wilson's interval, and the sample size that fits the variance of
@@ -139,7 +139,7 @@ def rank_biserial(d: np.ndarray, signed: SignedRanks, confidence: float = 0.95) 
 
 
 def _placement_variance(d: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Give the variance of the mean sign of sums of two kept differences, by their placements."""
+    """Return the variance of the mean sign of sums of two kept differences, by their placements."""
     from scipy.stats import rankdata
 
     n, size = kept.sum(axis=0), len(d)
@@ -154,7 +154,7 @@ def _placement_variance(d: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
 
 def hodges_lehmann(d: np.ndarray, confidence: float = 0.95) -> Effect:
-    """Give the median of all means of two differences, zeros included, with its interval.
+    """Return the median of all means of two differences, zeros included, with its interval.
 
     The interval inverts the signed rank test without ties; with few datasets it is infinite.
 

@@ -85,7 +85,7 @@ POWER_TESTS: dict[str, Callable[[float, int, float], float]] = {
 
 @checked
 def dataset_sd(between: float, within: float, folds: int = 10, repeats: int = 1) -> float:
-    """Give the standard deviation over datasets of a difference measured by cross-validation.
+    """Return the standard deviation over datasets of a difference measured by cross-validation.
 
     Parameters
     ----------

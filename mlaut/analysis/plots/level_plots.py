@@ -32,7 +32,7 @@ _MARKS = ("o", "s", "D", "^", "v", "P", "X", "<", ">", "p", "h")
 
 
 def _style(place: int) -> dict[str, Any]:
-    """Give colour, mark and line of a test by its place; no two of 300 have all of them alike."""
+    """Return colour, mark and line of a test by its place; no two of 300 have all of them alike."""
     return {
         "color": _COLOURS[place % len(_COLOURS)],
         "marker": _MARKS[place % len(_MARKS)],
@@ -167,7 +167,7 @@ def auc_plot(table: ResultTable) -> Figure:
 
 
 def _one_axis(frame: pd.DataFrame) -> tuple[pd.DataFrame, str, str]:
-    """Give the table by what varies in it, its name, and what stays the same in words."""
+    """Return the table by what varies in it, its name, and what stays the same in words."""
     levels = {str(name): frame.index.unique(name) for name in frame.index.names}
     varied = [name for name, values in levels.items() if len(values) > 1]
     if len(varied) != 1:
@@ -257,7 +257,7 @@ def calibration_plot(
 def _at_level(
     calibration: Calibration, level: float, tests: Sequence[str] | None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Give rates by df and test, and the best df of each test."""
+    """Return rates by df and test, and the best df of each test."""
     if level not in calibration.rates.columns:
         known = ", ".join(map(number, calibration.rates.columns))
         raise AnalysisError(f"level {level} was not measured, only {known}")

@@ -102,7 +102,7 @@ def pairwise_matrix(
 
 
 def _pair_colours(p: np.ndarray, better: np.ndarray, alpha: float) -> np.ndarray:
-    """Give a colour by direction: strong at or below alpha, else paler the larger p is."""
+    """Return a colour by direction: strong at or below alpha, else paler the larger p is."""
     picture = np.ones((*p.shape, 3))
     for sign, colour in ((1, BLUE), (-1, ORANGE)):
         here = better == sign
@@ -119,7 +119,7 @@ def _sign(better: float) -> str:
 
 
 def _main_effect(pairs: Pairwise, names: Sequence[str]) -> np.ndarray | None:
-    """Give the main effect size, where there is one."""
+    """Return the main effect size, where there is one."""
     if not pairs.effects:
         return None
     return pairs.table(next(iter(pairs.effects))).loc[list(names), list(names)].to_numpy()
@@ -207,7 +207,7 @@ def forest_plot(
 
 @checked
 def pareto_front(scores: pd.Series, seconds: pd.Series, *, greater_is_better: bool) -> list[str]:
-    """Give the strategies that no other beats in score and time, the quickest first.
+    """Return the strategies that no other beats in score and time, the quickest first.
 
     Examples
     --------

@@ -206,7 +206,7 @@ def _draw_labels(
 
 
 def _text_width(texts: Sequence[str]) -> float:
-    """Give the width of the widest text, in inches."""
+    """Return the width of the widest text, in inches."""
     figure = NotebookFigure(dpi=100)
     drawn = [figure.text(0, 0, text, fontsize=_FONT) for text in texts]
     renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
@@ -214,7 +214,7 @@ def _text_width(texts: Sequence[str]) -> float:
 
 
 def _stacked(ranks: pd.Series, groups: Sequence[Sequence[str]]) -> list[tuple[float, float, int]]:
-    """Give the ends of each bar, and the row in which it overlaps no other."""
+    """Return the ends of each bar, and the row in which it overlaps no other."""
     ends: list[float] = []
     bars = []
     for group in groups:

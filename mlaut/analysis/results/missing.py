@@ -135,7 +135,7 @@ def _holes(results: Results) -> np.ndarray:
 
 
 def _with_holes(results: Results) -> list[str]:
-    """Give the strategies that have a missing cell."""
+    """Return the strategies that have a missing cell."""
     holes = _holes(results)
     return [name for k, name in enumerate(results.strategies) if holes[:, k].any()]
 
@@ -208,7 +208,7 @@ def _ranked_last(results: Results) -> Results:
 
 
 def _worst_seen(results: Results) -> np.ndarray:
-    """Give the largest loss in each cell, or else on each dataset: shape (N, 1, R, F)."""
+    """Return the largest loss in each cell, or else on each dataset: shape (N, 1, R, F)."""
     losses = np.where(np.isnan(results.cell_losses), -np.inf, results.cell_losses)
     here = losses.max(axis=1, keepdims=True)
     anywhere = losses.max(axis=(1, 2, 3), keepdims=True)
@@ -217,13 +217,13 @@ def _worst_seen(results: Results) -> np.ndarray:
 
 
 def _above_worst(results: Results) -> np.ndarray:
-    """Give losses that rank last, and that a mean hardly tells from the largest seen."""
+    """Return losses that rank last, and that a mean hardly tells from the largest seen."""
     size = np.nanmax(np.abs(results.cell_losses), axis=(1, 2, 3), keepdims=True, initial=0.0)
     return _worst_seen(results) + 1e-6 * np.where(size > 0, size, 1.0)
 
 
 def _below_best(results: Results) -> np.ndarray:
-    """Give losses that rank first, and that a mean hardly tells from the smallest seen."""
+    """Return losses that rank first, and that a mean hardly tells from the smallest seen."""
     return -_above_worst(replace(results, cell_losses=-results.cell_losses))
 
 
@@ -314,7 +314,7 @@ class Robustness(Shown):
         return f"{self.name} under {treatments}"
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the conclusions, with a column that says whether they flip."""
+        """Return the conclusions, with a column that says whether they flip."""
         return self.frame.assign(flips=self.frame.index.isin(self.flips.index))
 
     def sentence(self) -> str:  # noqa: D102 - inherited

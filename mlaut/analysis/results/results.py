@@ -345,7 +345,7 @@ True or False, or the name of a metric
         return tuple(tuple(names) for mark, names in groups.items() if mark and len(names) > 1)
 
     def points(self, dataset: str) -> np.ndarray:
-        """Give the loss of every test point: shape (K, R, n_rows), NaN where not tested.
+        """Return the loss of every test point: shape (K, R, n_rows), NaN where not tested.
 
         Raises
         ------
@@ -363,7 +363,7 @@ True or False, or the name of a metric
     def select(
         self, *, datasets: Iterable[str] | None = None, strategies: Iterable[str] | None = None
     ) -> Results:
-        """Give the results of some datasets and strategies, in the order given."""
+        """Return the results of some datasets and strategies, in the order given."""
         rows = positions("dataset", datasets, self.datasets)
         columns = positions("strategy", strategies, self.strategies)
         row, column = ({old: new for new, old in enumerate(p)} for p in (rows, columns))
@@ -390,7 +390,7 @@ True or False, or the name of a metric
         )
 
     def complete(self, *, datasets: int = 1, strategies: int = 1) -> pd.DataFrame:
-        """Give ``losses`` after making sure that no cell is missing and there are enough of them.
+        """Return ``losses`` after making sure that no cell is missing and there are enough of them.
 
         Parameters
         ----------
@@ -466,12 +466,12 @@ True or False, or the name of a metric
         )
 
     def notes_text(self) -> tuple[str, ...]:
-        """Give the notes, and the datasets that are the same table."""
+        """Return the notes, and the datasets that are the same table."""
         same = (f"the same table: {', '.join(names)}" for names in self.duplicates)
         return (*self.notes, *same)
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the mean scores."""
+        """Return the mean scores."""
         return self.scores
 
     def sentence(self) -> str:  # noqa: D102 - inherited

@@ -59,7 +59,7 @@ def results_from_study(
 
 
 def open_study(output: Any) -> Study:
-    """Give the study of a path, of a `FilesIO`, or of a study itself."""
+    """Return the study of a path, of a `FilesIO`, or of a study itself."""
     if hasattr(output, "blocks"):
         return output
     path = getattr(output, "path", output)
@@ -154,7 +154,7 @@ class _Scored:
 def _strategy_names(
     scored: Sequence[_Scored], chosen: Iterable[str] | None
 ) -> tuple[list[str], list[str]]:
-    """Give the strategies to compare, and those that were never tried."""
+    """Return the strategies to compare, and those that were never tried."""
     tried: dict[str, bool] = {}
     for one in scored:
         for name, was_tried in zip(one.strategies, one.tried.tolist(), strict=True):
@@ -393,7 +393,7 @@ def _levels(index: pd.Index) -> dict[str, int]:
 
 
 def _places(index: pd.Index) -> tuple[tuple[str, ...], tuple[np.ndarray, ...]]:
-    """Give the datasets in order, and each row's position by dataset, repeat and fold."""
+    """Return the datasets in order, and each row's position by dataset, repeat and fold."""
     found = _levels(index)
     for word, level in found.items():
         empty = np.flatnonzero(index.get_level_values(level).isna())
@@ -424,7 +424,7 @@ def _numbered(index: pd.Index, level: int | None) -> np.ndarray:
 def _sizes(
     name: str, given: Any, index: pd.Index, at: tuple[np.ndarray, ...], shape: tuple[int, ...]
 ) -> np.ndarray | None:
-    """Give numbers of rows by dataset, repeat and fold."""
+    """Return numbers of rows by dataset, repeat and fold."""
     if given is None:
         return None
     if isinstance(given, pd.Series):

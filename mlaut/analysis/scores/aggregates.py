@@ -120,7 +120,7 @@ class _OneClassScore(_ConfusionScore):
             )
 
     def from_table(self, table: np.ndarray, classes: Sequence[Any]) -> np.ndarray:
-        """Give the ratio for the positive class, or its mean over classes."""
+        """Return the ratio for the positive class, or its mean over classes."""
         counts = _Counts.of(table)
         above, below = self.ratio(counts)
         value = np.full(above.shape, self.zero_division, dtype=float)
@@ -131,7 +131,7 @@ class _OneClassScore(_ConfusionScore):
         return np.where(occurs, value, 0).sum(axis=1) / occurs.sum(axis=1)
 
     def ratio(self, counts: _Counts) -> tuple[np.ndarray, np.ndarray]:
-        """Give numerator and denominator with each class as the positive one, shape (S, C)."""
+        """Return numerator and denominator with each class as the positive one, shape (S, C)."""
         raise NotImplementedError
 
 
@@ -147,7 +147,7 @@ class ScoreSensitivity(_OneClassScore):
     name = "sensitivity"
 
     def ratio(self, counts: _Counts) -> tuple[np.ndarray, np.ndarray]:
-        """Give its numerator and denominator."""
+        """Return its numerator and denominator."""
         return counts.hits, counts.true
 
 
@@ -157,7 +157,7 @@ class ScoreSpecificity(_OneClassScore):
     name = "specificity"
 
     def ratio(self, counts: _Counts) -> tuple[np.ndarray, np.ndarray]:
-        """Give its numerator and denominator."""
+        """Return its numerator and denominator."""
         return (
             counts.total - counts.true - counts.predicted + counts.hits,
             counts.total - counts.true,
@@ -170,7 +170,7 @@ class ScorePrecision(_OneClassScore):
     name = "precision"
 
     def ratio(self, counts: _Counts) -> tuple[np.ndarray, np.ndarray]:
-        """Give its numerator and denominator."""
+        """Return its numerator and denominator."""
         return counts.hits, counts.predicted
 
 
@@ -180,7 +180,7 @@ class ScoreF1(_OneClassScore):
     name = "f1"
 
     def ratio(self, counts: _Counts) -> tuple[np.ndarray, np.ndarray]:
-        """Give its numerator and denominator."""
+        """Return its numerator and denominator."""
         return 2 * counts.hits, counts.true + counts.predicted
 
 
@@ -196,7 +196,7 @@ class ScoreBalancedAccuracy(_ConfusionScore):
     name = "balanced_accuracy"
 
     def from_counts(self, counts: _Counts) -> np.ndarray:
-        """Give the mean over the classes that occur."""
+        """Return the mean over the classes that occur."""
         recall = counts.hits / np.maximum(counts.true, 1)
         return recall.sum(axis=1) / (counts.true > 0).sum(axis=1)
 
@@ -214,7 +214,7 @@ class ScoreMCC(_ConfusionScore):
     bounds = (-1.0, 1.0)
 
     def from_counts(self, counts: _Counts) -> np.ndarray:
-        """Give the correlation."""
+        """Return the correlation."""
         hits, true, predicted, total = counts
         square = total[:, 0] ** 2
         above = hits.sum(axis=1) * total[:, 0] - (true * predicted).sum(axis=1)
@@ -269,7 +269,7 @@ class ScoreAUC(MLautScore):
 
 
 def _auc(marks: np.ndarray, positive: np.ndarray) -> np.ndarray:
-    """Give the share of (positive, negative) pairs in right order, for marks of shape (S, n)."""
+    """Return the share of (positive, negative) pairs in right order, for marks of shape (S, n)."""
     from scipy.stats import rankdata
 
     n, n_negative = positive.sum(), (~positive).sum()

@@ -38,7 +38,7 @@ class ScoreAccuracy(MLautScore):
     zero_one = True
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
-        """Give 1 where the class is right, else 0."""
+        """Return 1 where the class is right, else 0."""
         return predictions == truth
 
 
@@ -53,7 +53,7 @@ class LossMisclassification(MLautScore):
     zero_one = True
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
-        """Give 1 where the class is wrong, else 0."""
+        """Return 1 where the class is wrong, else 0."""
         return predictions != truth
 
 
@@ -71,7 +71,7 @@ class LossSquared(_RegressionLoss):
     name = "squared"
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
-        """Give the squared differences."""
+        """Return the squared differences."""
         return np.square(predictions - truth)
 
 
@@ -81,7 +81,7 @@ class LossAbsolute(_RegressionLoss):
     name = "absolute"
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
-        """Give the absolute differences."""
+        """Return the absolute differences."""
         return np.abs(predictions - truth)
 
 
@@ -109,7 +109,7 @@ class LossQuantile(_RegressionLoss):
         self.name = f"quantile {quantile:g}"
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
-        """Give the weighted absolute differences."""
+        """Return the weighted absolute differences."""
         short = truth - predictions
         return np.where(short > 0, self.quantile * short, (self.quantile - 1) * short)
 
@@ -135,7 +135,7 @@ class LossLog(MLautScore):
     encoded = True
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
-        """Give ``-log p`` of the true classes."""
+        """Return ``-log p`` of the true classes."""
         of_truth = predictions[..., np.arange(len(truth)), truth].astype(float)
         return -np.log(np.clip(of_truth, self.smallest, 1.0))
 
@@ -160,6 +160,6 @@ class LossBrier(MLautScore):
     encoded = True
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
-        """Give the halved squared distances."""
+        """Return the halved squared distances."""
         target = np.eye(predictions.shape[-1])[truth]
         return 0.5 * np.square(predictions - target).sum(axis=-1)

@@ -117,7 +117,7 @@ class MLautScore:
 
     @property
     def average(self) -> bool:
-        """Whether it is a mean over test points, so that scenario (a) has a standard error."""
+        """Return whether it is a mean over test points; scenario (a) then has a standard error."""
         return type(self).points is not MLautScore.points
 
     @property
@@ -205,7 +205,7 @@ class MLautScore:
     def _score_test_set(
         self, truth: np.ndarray, outputs: np.ndarray, classes: Sequence[Any]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Give scores, losses and variances of point losses, shape (S,) each."""
+        """Return scores, losses and variances of point losses, shape (S,) each."""
         none = np.full(len(outputs), np.nan)
         # what diverged gives numbers that are not finite, and is listed as missing
         with np.errstate(over="ignore", invalid="ignore"):
@@ -239,7 +239,7 @@ class MLautScore:
         return np.array([self.calculate(truth, output) for output in outputs], dtype=float)
 
     def point_losses(self, block: Block) -> np.ndarray:
-        """Give the loss of each test point: shape (S, R, n_rows), NaN where there is none.
+        """Return the loss of each test point: shape (S, R, n_rows), NaN where there is none.
 
         Raises
         ------
@@ -262,7 +262,7 @@ class MLautScore:
         return np.where(tested, points, np.nan)
 
     def inputs(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
-        """Give truth and outputs in the form that ``points`` and ``calculate`` take."""
+        """Return truth and outputs in the form that ``points`` and ``calculate`` take."""
         truth, predictions = block.truth, block.predictions
         if block.task == CLASSIFICATION and not self.encoded:
             labels = labels_array(block.classes)
@@ -297,7 +297,7 @@ class MLautScore:
 
 
 def labels_array(classes: Sequence[Any]) -> np.ndarray:
-    """Give the class labels as an array that keeps their type."""
+    """Return the class labels as an array that keeps their type."""
     same_type = len({type(label) for label in classes}) <= 1
     return np.array(classes) if same_type else np.array(classes, dtype=object)
 

@@ -87,7 +87,7 @@ _OWN: dict[str, Callable[[], MLautScore]] = {
 
 
 def metric_names() -> list[str]:
-    """Give every name that `metric` knows, scikit-learn's scorers among them.
+    """Return every name that `metric` knows, scikit-learn's scorers among them.
 
     Examples
     --------

@@ -94,7 +94,7 @@ class _Run:
         self._at = per_table(self._scan)
 
     def is_that_of(self, depth: float) -> bool:
-        """Whether this run would be the same if trees were allowed that depth."""
+        """Return whether this run would be the same if trees were allowed that depth."""
         return self._deepest < min(depth, depth_order(self._depth))
 
     def _prepare(self, candidate: Candidate) -> None:
@@ -140,7 +140,7 @@ class _Run:
     def _set_leaves(
         self, tree: Any, leaves: np.ndarray, target: np.ndarray, gradient: np.ndarray
     ) -> None:
-        """Give each leaf its Newton step; sums run over its rows in their order."""
+        """Return each leaf its Newton step; sums run over its rows in their order."""
         probability = target - gradient
         hessian = probability * (1 - probability)
         order = np.argsort(leaves, kind="stable")
@@ -173,7 +173,7 @@ class _Run:
         return at
 
     def model(self, size: int) -> Any:
-        """Give a model that answers as the fitted ensemble of this size."""
+        """Return a model that answers as the fitted ensemble of this size."""
 
         def decisions(X: Any) -> np.ndarray:
             raw = self._at(X)[size]

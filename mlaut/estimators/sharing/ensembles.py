@@ -55,7 +55,7 @@ class Ensembles(Sharer):
     also_shared: tuple[str, ...] = ()
 
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Give all but the number of members."""
+        """Return all but the number of members."""
         kind = type(candidate.base)
         if kind not in self.kinds or candidate.setting("random_state") is None:
             return None
@@ -84,12 +84,12 @@ class Ensembles(Sharer):
 
 
 def size_name(kind: type) -> str:
-    """Give the name of the parameter that is the number of members."""
+    """Return the name of the parameter that is the number of members."""
     return "max_iter" if kind in HISTOGRAMS else "n_estimators"
 
 
 def is_size(value: Any) -> bool:
-    """Whether a value is a valid number of members."""
+    """Return whether a value is a valid number of members."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
 
 
@@ -101,7 +101,7 @@ def _may_stop_early(candidate: Candidate, fold: Fold) -> bool:
 
 
 def _cutter(fitted: Any) -> Callable[[Any, int], None]:
-    """Give what makes of a copy of a fitted ensemble the one of the first members."""
+    """Return what makes of a copy of a fitted ensemble the one of the first members."""
     if type(fitted) in HISTOGRAMS:
         return lambda model, n: _keep(model, n, "_predictors")
     if type(fitted) in BAGS:

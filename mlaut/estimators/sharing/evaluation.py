@@ -162,7 +162,7 @@ class Evaluation:
     def _results(
         self, indices: tuple[int, ...], number: int, scores: Mapping[str, Any], seconds: Any
     ) -> Iterator[Result]:
-        """Give each candidate of one model its scores and an equal part of the seconds."""
+        """Return each candidate of one model its scores and an equal part of the seconds."""
         n_test = len(self.splits[number][1])
         fit_time, score_time = (part / len(indices) for part in seconds)
         times = {"n_test_samples": n_test, "fit_time": fit_time, "score_time": score_time}

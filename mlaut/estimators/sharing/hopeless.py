@@ -47,7 +47,7 @@ ROUNDING = 1e-9
 
 
 def best_possible(scorer: Any) -> float:
-    """Give the largest value that a scorer can give.
+    """Return the largest value that a scorer can give.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def best_possible(scorer: Any) -> float:
 
 
 def leader(scores: Mapping[Place, Mapping[str, Any]], n_folds: int) -> int | None:
-    """Give the candidate with the best mean so far; None if it has been on all folds."""
+    """Return the candidate with the best mean so far; None if it has been on all folds."""
     known = _by_candidate(scores)
     means = {index: sum(got) / len(got) for index, got in known.items() if not _failed(got)}
     if not means:
@@ -83,7 +83,7 @@ def leader(scores: Mapping[Place, Mapping[str, Any]], n_folds: int) -> int | Non
 
 
 def hopeless(scores: Mapping[Place, Mapping[str, Any]], n_folds: int, best: float) -> set[int]:
-    """Give the candidates that cannot be chosen any more.
+    """Return the candidates that cannot be chosen any more.
 
     Examples
     --------

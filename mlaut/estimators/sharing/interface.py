@@ -60,11 +60,11 @@ class Candidate:
     params: Mapping[str, Any]
 
     def setting(self, name: str) -> Any:
-        """Give a parameter, be it set by the grid or not."""
+        """Return a parameter, be it set by the grid or not."""
         return self.params[name] if name in self.params else getattr(self.base, name)
 
     def estimator(self, **changes: Any) -> Any:
-        """Give a new unfitted estimator with the parameters set, and these changes."""
+        """Return a new unfitted estimator with the parameters set, and these changes."""
         params = clone({**self.params, **changes}, safe=False)
         return clone(self.base).set_params(**params)
 
@@ -147,11 +147,11 @@ class Sharer(ABC):
 
     @abstractmethod
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Give what candidates that share have in common; None if this one does not."""
+        """Return what candidates that share have in common; None if this one does not."""
 
     @abstractmethod
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
-        """Give a model for each candidate that can be treated; all have the same key."""
+        """Return a model for each candidate that can be treated; all have the same key."""
 
 
 def per_table(compute: Callable[[Any], Value]) -> Callable[[Any], Value]:

@@ -52,7 +52,7 @@ class GaussianMachines(Sharer):
     private = (KERNELS,)
 
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Give all but ``C``."""
+        """Return all but ``C``."""
         if type(candidate.base) not in (SVC, SVR) or candidate.setting("kernel") != "rbf":
             return None
         if not isinstance(candidate.setting("C"), Real):
@@ -78,7 +78,7 @@ class GaussianMachines(Sharer):
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether the solver took the same number of steps to the same numbers."""
+    """Return whether the solver took the same number of steps to the same numbers."""
     parts = ("n_iter_", "support_", "dual_coef_", "intercept_")
     return all(np.array_equal(_dense(one, part), _dense(other, part)) for part in parts)
 
@@ -167,7 +167,7 @@ class _KeptKernel:
         return machine
 
     def model(self, fitted: Any) -> Any:
-        """Give a model that answers as the machine does, once a table."""
+        """Return a model that answers as the machine does, once a table."""
         if isinstance(fitted, SVR):
             return stand_in(fitted, predict=per_table(fitted.predict))
         return stand_in(
@@ -204,7 +204,7 @@ def _codes(machine: Any, y: Any) -> np.ndarray:
 
 
 def _winners(decisions: np.ndarray, n_classes: int) -> np.ndarray:
-    """Give for each row the position of the class that wins most pairs; the first of equals."""
+    """Return for each row the position of the class that wins most pairs; the first of equals."""
     votes = np.zeros((len(decisions), n_classes), dtype=int)
     for pair, (one, other) in enumerate(combinations(range(n_classes), 2)):
         first = decisions[:, pair] > 0

@@ -41,7 +41,7 @@ class _Penalised(Sharer):
     order: str | None = None
 
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Give all but ``alpha``."""
+        """Return all but ``alpha``."""
         if type(candidate.base) not in self.kinds:
             return None
         alpha = candidate.setting("alpha")
@@ -51,11 +51,11 @@ class _Penalised(Sharer):
 
     @abstractmethod
     def _treats(self, candidate: Candidate) -> bool:
-        """Whether all parameters but ``alpha`` are such as are treated here."""
+        """Return whether all parameters but ``alpha`` are such as are treated here."""
 
     @abstractmethod
     def _solver(self, order: list[Candidate], centred: _Centred, fold: Fold) -> _Solver:
-        """Give what finds the coefficients for a penalty; penalties are ascending."""
+        """Return what finds the coefficients for a penalty; penalties are ascending."""
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
         """Let scikit-learn fit one; put the coefficients of the others into copies of it."""
@@ -182,7 +182,7 @@ class Passives(Sharer):
     """
 
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Give all but the aggressiveness."""
+        """Return all but the aggressiveness."""
         name = _aggressiveness(candidate)
         if name is None or candidate.setting("random_state") is None:
             return None

@@ -47,7 +47,7 @@ class Neighbours(Sharer):
     private = (NEIGHBOURS,)
 
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Give all but ``n_neighbors`` and ``p``."""
+        """Return all but ``n_neighbors`` and ``p``."""
         if type(candidate.base) not in (KNeighborsClassifier, KNeighborsRegressor):
             return None
         metric = candidate.setting("metric")
@@ -90,7 +90,7 @@ def _way(candidate: Candidate, fold: Fold) -> tuple[bool, Hashable]:
 
 
 def _zeros_and_ones(fold: Fold) -> bool:
-    """Whether the sum of differences and that of their squares are the same, without rounding.
+    """Return whether sums of differences, and of their squares, are exact, without rounding.
 
     With threads, the two were seen to choose differently among equal distances.
     """
@@ -153,11 +153,11 @@ class _Table:
 
     @property
     def _by_set(self) -> bool:
-        """Whether answers follow from the set of neighbours; weights also need their order."""
+        """Return whether answers follow from the set of neighbours; weights need their order too."""
         return self._fitted.weights in ("uniform", None)
 
     def _nearest(self) -> Any:
-        """Give distances, or what orders as they do, and rows."""
+        """Return distances, or what orders as they do, and rows."""
         if self._by_set and self._at_once and self._fitted.effective_metric_ == "euclidean":
             # Roots of different squares may be equal, and such rows would have to be looked up.
             squares = {"metric": "sqeuclidean", "return_distance": True}
@@ -192,7 +192,7 @@ class _Table:
         return means
 
     def nearest(self, size: int, return_distance: bool) -> Any:
-        """Give what ``kneighbors`` gives for this size (squares for what needs no distances)."""
+        """Return what ``kneighbors`` gives for this size (squares for what needs no distances)."""
         distances, rows = self._distances[:, :size], self._rows[:, :size]
         unsure = self._unsure(size)
         if unsure.size:
@@ -210,7 +210,7 @@ class _Table:
 
     @cached_property
     def _equal(self) -> np.ndarray:
-        """Whether each neighbour is as far as the one before it."""
+        """Return whether each neighbour is as far as the one before it."""
         equal = np.zeros(self._distances.shape, dtype=bool)
         np.equal(self._distances[:, 1:], self._distances[:, :-1], out=equal[:, 1:])
         return equal
@@ -237,7 +237,7 @@ class _Table:
 
     @cached_property
     def _differ(self) -> np.ndarray:
-        """Whether rows that are as far as a neighbour may have different labels."""
+        """Return whether rows that are as far as a neighbour may have different labels."""
         starts, ends = self._runs
         other = np.zeros(self._equal.shape, dtype=np.intp)
         other[:, 1:] = self._labels[:, 1:] != self._labels[:, :-1]
@@ -246,15 +246,15 @@ class _Table:
         return (inside > np.take_along_axis(changes, starts, axis=1)) | self._unseen(ends)
 
     def _unseen(self, ends: np.ndarray) -> np.ndarray:
-        """Whether a run may go on beyond the neighbours that were asked for."""
+        """Return whether a run may go on beyond the neighbours that were asked for."""
         return (ends == self._width) & (self._width < self._fitted.n_samples_fit_)
 
     def _unsure(self, size: int) -> np.ndarray:
-        """Give the rows whose neighbours of this number need not be the first ones."""
+        """Return the rows whose neighbours of this number need not be the first ones."""
         return np.flatnonzero(self._doubtful[:, size - 1])
 
     def _vote(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
-        """Give the winner of each row and size, and where it is open."""
+        """Return the winner of each row and size, and where it is open."""
         columns = np.array(self._sizes) - 1
         n_classes = len(self._fitted.classes_)
         votes = self._labels[part][:, :, None] == np.arange(n_classes)
@@ -309,7 +309,7 @@ class _Table:
 
     @cached_property
     def _row_by_row(self) -> bool:
-        """Whether the search for a row does not depend on the other rows of the table.
+        """Return whether the search for a row does not depend on the other rows of the table.
 
         Several threads share the work by the number of rows. Euclidean distances come from a
         product of matrices, which rounds by their shape; only whole numbers are not rounded.
@@ -331,7 +331,7 @@ class _Table:
 def _decide(
     sure: np.ndarray, equal: np.ndarray, free: np.ndarray, unseen: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Give the class that wins whichever of equal rows are taken, and whether there is none.
+    """Return the class that wins whichever of equal rows are taken, and whether there is none.
 
     Positions and counts are put in one number, so that a draw goes to the first class.
 

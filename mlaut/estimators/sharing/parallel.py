@@ -33,7 +33,7 @@ class Progress:
             self.counts["shared" if result.shared else "plain"] += 1
 
     def left(self, unit: Unit) -> Unit:
-        """Give what of a unit is not known yet."""
+        """Return what of a unit is not known yet."""
         known = {index for index, fold in self.scores if fold == unit.fold}
         groups = (group.without(known) for group in unit.groups)
         return Unit(unit.fold, tuple(group for group in groups if group.candidates))
@@ -85,7 +85,7 @@ class _Runner:
 
 
 def _mixed(groups: Sequence[Group]) -> list[Group]:
-    """Give groups in a random order, always the same one.
+    """Return groups in a random order, always the same one.
 
     When time is over, what was scored is a sample of the whole grid and not a corner of it.
     """

@@ -26,7 +26,7 @@ class Pipelines(Sharer):
         self._families = (*families, _Alone())
 
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Give the parameters of the leading steps, and what the last step has in common."""
+        """Return the parameters of the leading steps, and what the last step has in common."""
         pipeline = candidate.base
         if type(pipeline) is not Pipeline or pipeline.memory is not None or pipeline.verbose:
             return None
@@ -46,7 +46,7 @@ class Pipelines(Sharer):
         yield from self._families[number].models([_last(c) for c in candidates], transformed)
 
     def _of_last(self, candidate: Candidate) -> tuple[int, Hashable]:
-        """Give the number of the family that knows the last step, and its key."""
+        """Return the number of the family that knows the last step, and its key."""
         for number, family in enumerate(self._families):
             key = family.usable_key(_last(candidate))
             if key is not None:
@@ -70,7 +70,7 @@ class _Alone(Sharer):
 
 
 def draws_anew(estimator: Any, params: Any) -> bool:
-    """Whether an estimator, with these parameters, may differ each time it is fitted."""
+    """Return whether an estimator, with these parameters, may differ each time it is fitted."""
     if not hasattr(estimator, "get_params"):
         return False
     settings = {**estimator.get_params(), **params}

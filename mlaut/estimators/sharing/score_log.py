@@ -67,7 +67,7 @@ class Checkpoint:
         return b"\n%08x %b\n" % (crc32(text), text)
 
     def read(self) -> dict[Place, dict[str, Any]]:
-        """Give all whole entries of this search; none where there is no file."""
+        """Return all whole entries of this search; none where there is no file."""
         try:
             lines = self.path.read_bytes().split(b"\n")
         except (FileNotFoundError, NotADirectoryError):

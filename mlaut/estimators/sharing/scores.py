@@ -27,7 +27,7 @@ __all__ = ["Scoring", "only_asks_for_predictions"]
 
 
 def only_asks_for_predictions(scorer: Any) -> bool:
-    """Whether a scorer looks at answers of a model alone, so that a stand-in can give them."""
+    """Return whether a scorer looks at a model's answers alone; a stand-in can then give them."""
     if isinstance(scorer, _MultimetricScorer):
         return all(only_asks_for_predictions(part) for part in scorer._scorers.values())
     return isinstance(scorer, _BaseScorer | _PassthroughScorer)

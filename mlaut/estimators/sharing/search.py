@@ -117,7 +117,7 @@ class SharingGridSearchCV(GridSearchCV):
     def _groups(
         self, points: Sequence[Mapping[str, Any]], y: Any, params: Mapping[str, Any], limits: Limits
     ) -> list[Group] | None:
-        """Give the groups of candidates; None where `GridSearchCV` is to do it all."""
+        """Return the groups of candidates; None where `GridSearchCV` is to do it all."""
         limited = limits != Limits()
         if not self._is_plain_case(y, params):
             _tell_unlimited(limits, "parameters of fit, routing, callbacks or several targets")

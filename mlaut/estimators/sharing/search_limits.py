@@ -32,7 +32,7 @@ _CURRENT: ContextVar[Limits] = ContextVar("limits of searches", default=NONE)
 
 
 def current_limits() -> Limits:
-    """Give the limits of the innermost `search_limits` around."""
+    """Return the limits of the innermost `search_limits` around."""
     return _CURRENT.get()
 
 

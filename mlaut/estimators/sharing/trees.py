@@ -129,7 +129,7 @@ def _count(value: Any, n_rows: int) -> int:
 
 
 def n_drawn_features(max_features: Any, n_features: int) -> int:
-    """Give the number of features that each split looks at."""
+    """Return the number of features that each split looks at."""
     if max_features is None:
         return n_features
     if isinstance(max_features, str):
@@ -141,7 +141,7 @@ def n_drawn_features(max_features: Any, n_features: int) -> int:
 
 
 def can_grow(tree: Any) -> bool:
-    """Whether `Grower` has all that a tree asks for."""
+    """Return whether `Grower` has all that a tree asks for."""
     return (
         type(tree) in TREES
         and isinstance(tree.criterion, str)
@@ -154,7 +154,7 @@ def can_grow(tree: Any) -> bool:
 
 
 def plain_numbers(X: Any) -> np.ndarray:
-    """Give a table as trees take it; raises for gaps, which are left to scikit-learn."""
+    """Return a table as trees take it; raises for gaps, which are left to scikit-learn."""
     if issparse(X):
         raise CannotShareError("sparse tables are grown by scikit-learn")
     numbers = check_array(X, dtype=np.float32, order="C", ensure_all_finite="allow-nan")
@@ -164,19 +164,19 @@ def plain_numbers(X: Any) -> np.ndarray:
 
 
 def codes(classes: np.ndarray | None, y: Any) -> np.ndarray:
-    """Give targets as trees take them: positions of classes, or numbers; shape (n_rows, 1)."""
+    """Return targets as trees take them: positions of classes, or numbers; shape (n_rows, 1)."""
     target = np.asarray(y)
     numbers = target if classes is None else np.searchsorted(classes, target)
     return np.ascontiguousarray(numbers, dtype=np.float64).reshape(-1, 1)
 
 
 def seeded(random_state: Any) -> np.random.RandomState:
-    """Give the generator that a clone with this ``random_state`` would use, at its start."""
+    """Return the generator that a clone with this ``random_state`` would use, at its start."""
     return check_random_state(copy.deepcopy(random_state))
 
 
 def same_tree(one: Any, other: Any) -> bool:
-    """Whether two trees are the same in every node."""
+    """Return whether two trees are the same in every node."""
     parts = ("children_left", "feature", "threshold", "value", "n_node_samples")
     return all(np.array_equal(getattr(one, part), getattr(other, part)) for part in parts)
 
@@ -192,7 +192,7 @@ class Trees(Sharer):
     private = (TREE_NAMES,)
 
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Give all but what may turn out to make no difference."""
+        """Return all but what may turn out to make no difference."""
         if type(candidate.base) not in TREES or candidate.setting("random_state") is None:
             return None
         return type(candidate.base).__name__, candidate.rest("max_depth", "max_features")

@@ -10,7 +10,7 @@ from mlaut.errors import AnalysisError
 
 @pytest.fixture(scope="module")
 def null_differences() -> np.ndarray:
-    """Give accuracy differences on 1,000 datasets on which neither learner is better.
+    """Return accuracy differences on 1,000 datasets on which neither learner is better.
 
     As Bouckaert (2003), section 4: 300 rows, ten independent fair binary attributes, an independent
     fair class; naive Bayes against an unpruned tree, stratified 10 x 10-fold cross-validation; made

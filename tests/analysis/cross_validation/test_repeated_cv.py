@@ -31,7 +31,7 @@ FOLDS = pd.read_csv(Path(__file__).parents[1] / "data" / "benavoli2017_folds.csv
 
 
 def fold_differences(dataset: str, first: str, second: str) -> np.ndarray:
-    """Give 10 folds x 10 runs."""
+    """Return 10 folds x 10 runs."""
     rows = FOLDS[FOLDS["dataset"] == dataset]
     return (rows[first] - rows[second]).to_numpy().reshape(10, 10).T / 100
 

@@ -25,7 +25,7 @@ def test_resolution_is_a_table_of_smallest_differences():
 
 
 def _pilot(n: int = 300, folds: int = 5, repeats: int = 1) -> Results:
-    """Give true differences of mean -0.02 and sd 0.03, and folds with sd 0.05."""
+    """Return true differences of mean -0.02 and sd 0.03, and folds with sd 0.05."""
     rng = np.random.default_rng(0)
     index = pd.MultiIndex.from_product([range(n), range(repeats), range(folds)])
     index = index.set_levels([f"d{i}" for i in range(n)], level=0)
