@@ -96,7 +96,7 @@ class TuningFolds(BaseEstimator):
             yield np.sort(np.concatenate([shared[train], lone])), shared[test]
 
     def _classes(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return a number for each row's class, and the size of the class; numbers are one class."""
+        """Return a number for each row's class, and the class's size; numbers are one class."""
         labels = np.asarray(y)
         codes = np.zeros(len(labels), dtype=np.intp)
         if self.stratify and labels.ndim == 1:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import numpy as np
 
+from mlaut.estimators import MlautEstimator
 from mlaut.experiments.cell import CellOptions
+from mlaut.files_io import SplitEntry
 from mlaut.records import Cell, Outcome
 
-__all__ = ["Batch", "BatchQueue", "DatasetRef"]
+__all__ = ["Batch", "BatchQueue", "DatasetRef", "make_batches"]
 
 _LARGEST = 200
 
@@ -121,3 +125,25 @@ class BatchQueue:
             return 1
         fit = int(self._seconds * count / max(total, 1e-9))
         return max(1, min(_LARGEST, fit if here else fit // 4))
+
+
+def make_batches(
+    groups: Iterable[tuple[SplitEntry, str, tuple[tuple[int, int], ...]]],
+    strategies: Sequence[MlautEstimator],
+    database: Path,
+    seed: int,
+    options: CellOptions,
+) -> Iterator[Batch]:
+    """Return groups of cells (`Plan.groups`) as engines take them."""
+    pickled = {strategy.name: cloudpickle.dumps(strategy) for strategy in strategies}
+    path = str(database.absolute())
+    for entry, name, cells in groups:
+        yield Batch(
+            dataset=DatasetRef(path, entry.path, entry.name, entry.fingerprint, entry.classes),
+            name=name,
+            strategy=pickled[name],
+            cells=cells,
+            folds={repeat: entry.split.folds[repeat] for repeat, _ in cells},
+            seed=seed,
+            options=options,
+        )

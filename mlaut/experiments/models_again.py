@@ -12,7 +12,7 @@ import numpy as np
 from mlaut.errors import StudyError
 from mlaut.experiments.engines import Engine
 from mlaut.experiments.environment import describe_environment
-from mlaut.experiments.verify import difference, fitted_again, usable_strategies
+from mlaut.experiments.refit import difference, fitted_again, usable_strategies
 from mlaut.files_io import FilesIO, Study
 from mlaut.files_io.models import model_path, models_folder
 from mlaut.records import Cell, Outcome, Status

@@ -6,17 +6,16 @@ import contextlib
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import cloudpickle
 import numpy as np
 
 from mlaut.errors import RunInterrupted, StudyError
 from mlaut.estimators import MlautEstimator, as_strategies
-from mlaut.experiments.batches import Batch, DatasetRef
+from mlaut.experiments.batches import make_batches
 from mlaut.experiments.cell import CellOptions
 from mlaut.experiments.cell_memory import check_memory_can_be_limited, parse_bytes, parse_seconds
 from mlaut.experiments.engines import Engine, make_engine
@@ -428,28 +427,6 @@ class Orchestrator:
             reasons=tuple(reasons.most_common()),
             seconds=time.monotonic() - begun,
             skipped_before=before[Status.SKIPPED] - _tried_now(plan, [Status.SKIPPED]),
-        )
-
-
-def make_batches(
-    groups: Iterable[tuple[SplitEntry, str, tuple[tuple[int, int], ...]]],
-    strategies: Sequence[MlautEstimator],
-    database: Path,
-    seed: int,
-    options: CellOptions,
-) -> Iterator[Batch]:
-    """Return groups of cells (`Plan.groups`) as engines take them."""
-    pickled = {strategy.name: cloudpickle.dumps(strategy) for strategy in strategies}
-    path = str(database.absolute())
-    for entry, name, cells in groups:
-        yield Batch(
-            dataset=DatasetRef(path, entry.path, entry.name, entry.fingerprint, entry.classes),
-            name=name,
-            strategy=pickled[name],
-            cells=cells,
-            folds={repeat: entry.split.folds[repeat] for repeat, _ in cells},
-            seed=seed,
-            options=options,
         )
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,28 +13,18 @@ import numpy as np
 
 from mlaut.data.targets import encode_target
 from mlaut.errors import MlautError, StudyError
-from mlaut.estimators import MlautEstimator, as_strategies
-from mlaut.estimators.distributions import installed_version
-from mlaut.experiments.cell import CellOptions, cell_seed
+from mlaut.estimators import MlautEstimator
+from mlaut.experiments.cell import cell_seed
 from mlaut.experiments.engines import Engine, make_engine
-from mlaut.experiments.entries import strategy_entries
-from mlaut.experiments.environment import describe_environment
-from mlaut.experiments.orchestrator import make_batches
+from mlaut.experiments.refit import RunHistory, difference, fitted_again, usable_strategies
 from mlaut.experiments.study_file import choose_strategies, read_study_file
-from mlaut.files_io import FilesIO, SplitEntry, Study
+from mlaut.files_io import FilesIO, Study
 from mlaut.files_io.remains import remains_of
 from mlaut.files_io.study_checks import problems_of
 from mlaut.markup import table_html
-from mlaut.records import Block, Cell, Outcome, Status
+from mlaut.records import Cell, Status
 
-__all__ = [
-    "Drift",
-    "Verification",
-    "difference",
-    "fitted_again",
-    "usable_strategies",
-    "verify_study",
-]
+__all__ = ["Drift", "Verification", "verify_study"]
 
 
 @dataclass(frozen=True)
@@ -322,44 +311,6 @@ def _of_data(study: Study, names: Sequence[str], input_io: FilesIO) -> Iterator[
 # ---------------------------------------------------------------- fitting again
 
 
-def usable_strategies(study: Study, given: Any) -> tuple[list[MlautEstimator], list[str]]:
-    """Return the strategies that are those of the study, and why others are not.
-
-    Parameters
-    ----------
-    study : Study
-    given : strategies or None
-        As ``Orchestrator.run`` takes them; None takes those that come with MLaut.
-
-    Raises
-    ------
-    StudyError
-        There is none.
-    """
-    usable, left_out = [], []
-    candidates = {} if given is None else {s.name: s for s in as_strategies(given)}
-    for entry in study.strategies:
-        strategy = candidates.get(entry.name)
-        if given is None:
-            strategy = _of_registry(entry.name)
-        if strategy is None:
-            left_out.append(f"{entry.name}: no such strategy at hand; name the study file")
-        elif not strategy_entries([strategy], study)[0].is_same(entry):
-            left_out.append(f"{entry.name}: its parameters are not those that are stored")
-        else:
-            usable.append(strategy)
-    if not usable:
-        raise StudyError(f"{study.path}: nothing can be fitted again: {'; '.join(left_out)}")
-    return usable, left_out
-
-
-def _of_registry(name: str) -> MlautEstimator | None:
-    try:
-        return as_strategies(name)[0]
-    except MlautError:
-        return None
-
-
 def _sample(study: Study, names: Sequence[str], share: float, seed: int) -> list[Cell]:
     """Draw cells that are done, at least one."""
     places: list[tuple[str, tuple[str, ...], np.ndarray]] = []
@@ -387,110 +338,7 @@ def _refit(
     engine: Engine,
 ) -> Iterator[Drift]:
     """Fit cells again, and give those that come out otherwise."""
-    runs, block = _Runs(study), lru_cache(maxsize=4)(study.block)
+    runs, block = RunHistory(study), lru_cache(maxsize=4)(study.block)
     for outcome in fitted_again(study, input_io, strategies, cells, engine):
         if what := difference(block(outcome.cell.dataset), outcome):
             yield Drift(outcome.cell, what, runs.changes(outcome.cell))
-
-
-def fitted_again(
-    study: Study,
-    input_io: FilesIO,
-    strategies: Sequence[MlautEstimator],
-    cells: Sequence[Cell],
-    engine: Engine,
-    models: Path | None = None,
-) -> Iterator[Outcome]:
-    """Yield what cells give that are fitted again, with the seed and the threads of their run.
-
-    Parameters
-    ----------
-    study : Study
-    input_io : FilesIO
-    strategies : sequence of MlautEstimator
-    cells : sequence of Cell
-    engine : Engine
-    models : Path, optional
-        Folder that fitted models are saved to.
-    """
-    runs, entries = _Runs(study), study.load_splits()
-    by_run: dict[tuple[int, int], list[Cell]] = {}
-    for cell in cells:
-        run = runs.of(cell)
-        key = int(run.get("seed", 0)), int(run.get("threads", 1))
-        by_run.setdefault(key, []).append(cell)
-    for (seed, threads), of_run in by_run.items():
-        groups, options = _groups(entries, of_run), CellOptions(threads, models=models)
-        batches = make_batches(groups, strategies, input_io.path, seed, options)
-        for outcomes in engine.run(batches):
-            yield from outcomes
-
-
-def _groups(
-    entries: Mapping[str, SplitEntry], cells: Iterable[Cell]
-) -> Iterator[tuple[SplitEntry, str, tuple[tuple[int, int], ...]]]:
-    found: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for cell in cells:
-        found.setdefault((cell.dataset, cell.strategy), []).append((cell.repeat, cell.fold))
-    for (dataset, strategy), of_group in found.items():
-        yield entries[dataset], strategy, tuple(of_group)
-
-
-def difference(block: Block, outcome: Outcome) -> str:
-    """Return what differs between what is stored of a cell and another outcome; empty if nothing.
-
-    Parameters
-    ----------
-    block : Block
-        Of the dataset of the cell.
-    outcome : Outcome
-    """
-    cell = outcome.cell
-    if outcome.predictions is None:
-        return f"{outcome.status.word}: {outcome.reason}"
-    s, test = block.strategies.index(cell.strategy), block.split.folds[cell.repeat] == cell.fold
-    before = block.predictions[s, cell.repeat, test]
-    differ = int((before != outcome.predictions).sum())
-    told = [f"{differ} of {len(before)} predictions differ"] if differ else []
-    if block.probabilities is not None and outcome.probabilities is not None:
-        gap = np.abs(block.probabilities[s, cell.repeat, test] - outcome.probabilities).max()
-        told += [f"probabilities differ by up to {gap:.2g}"] if gap > 0 else []
-    return ", ".join(told)
-
-
-class _Runs:
-    """Which run made a cell, and what has changed since."""
-
-    def __init__(self, study: Study) -> None:
-        self._runs = sorted(study.runs, key=_began)
-        self._began = [_began(run) for run in self._runs]
-        self._usage = {name: numbers["usage"] for name, numbers in study.numbers()}
-        self._names = {name: names for name, (names, _) in study.statuses().items()}
-        self._now = describe_environment()
-
-    def of(self, cell: Cell) -> Mapping[str, Any]:
-        """Return the last run that had begun before the cell did."""
-        s = self._names[cell.dataset].index(cell.strategy)
-        started = self._usage[cell.dataset][s, cell.repeat, cell.fold, 0]
-        at = int(np.searchsorted(self._began, started, side="right")) - 1
-        return self._runs[max(at, 0)] if self._runs else {}
-
-    def changes(self, cell: Cell) -> dict[str, tuple[str, str]]:
-        """Name what differs between the run of a cell and now: then and now."""
-        then, now = _versions(self.of(cell)), _versions(self._now)
-        others = ((name, installed_version(name)) for name in then if name not in now)
-        now |= {name: found for name, found in others if found}
-        return {
-            name: (then.get(name, "none"), now.get(name, "none"))
-            for name in sorted({*then, *now})
-            if then.get(name) != now.get(name)
-        }
-
-
-def _began(run: Mapping[str, Any]) -> float:
-    return datetime.fromisoformat(run["started"]).timestamp() if "started" in run else 0.0
-
-
-def _versions(run: Mapping[str, Any]) -> dict[str, str]:
-    told = {key: str(run[key]) for key in ("python", "platform", "processor") if key in run}
-    return {**told, **run.get("versions", {})}

@@ -153,7 +153,7 @@ class _Table:
 
     @property
     def _by_set(self) -> bool:
-        """Return whether answers follow from the set of neighbours; weights need their order too."""
+        """Return whether answers follow from the set of neighbours; weights need the order too."""
         return self._fitted.weights in ("uniform", None)
 
     def _nearest(self) -> Any:
