@@ -14,6 +14,7 @@ import platform
 import random
 import sys
 import types
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -420,9 +421,13 @@ def _came_later(function: types.FunctionType, cls: type) -> bool:
 
 
 def _space(cls: type, functions: Iterable[types.FunctionType]) -> Mapping[str, Any]:
-    """Return the names of the module that a class stands in."""
+    """Return the names of the module that a class stands in.
+
+    The methods know them, but not all where cloudpickle has read the class: it then leaves to the
+    methods only the names that they read themselves, without the bases of the class.
+    """
     of_module = vars(sys.modules[cls.__module__]) if cls.__module__ in sys.modules else {}
-    return next((function.__globals__ for function in functions), of_module)
+    return ChainMap(*(function.__globals__ for function in functions), of_module)
 
 
 def _without_metadata(node: ast.ClassDef) -> ast.ClassDef:

@@ -10,6 +10,7 @@ import sys
 import types
 from pathlib import Path
 
+import cloudpickle
 import numpy as np
 import pandas as pd
 import pytest
@@ -159,6 +160,18 @@ def test_the_methods_of_a_class_of_ones_own_count():
     )
     for old, new in [("return self", "return None"), ("42", "43"), ("super", "None")]:
         assert digest(function(CLASS.replace(old, new), "Mine")()) != one
+
+
+def test_a_class_that_was_read_from_a_pickle_is_the_same(monkeypatch):
+    """As in a script whose strategy ran in its own process: engine="inline"."""
+    space = module(CLASS, "script_of_a_user")
+    monkeypatch.setitem(sys.modules, "script_of_a_user", space)
+    cloudpickle.register_pickle_by_value(space)
+    before = canonical(space.Mine())
+    assert "script_of_a_user.BaseEstimator" in json.dumps(before)
+    cloudpickle.loads(cloudpickle.dumps(space.Mine()))
+    assert canonical(space.Mine()) == before
+    cloudpickle.unregister_pickle_by_value(space)
 
 
 def test_a_list_that_holds_itself_has_an_end():

@@ -257,7 +257,7 @@ def test_failed_cells_are_tried_again_on_request(orchestrator, tmp_path):
     second = orchestrator.run(strategies, n_jobs=1, retry={"traced": ["error"]}, verbose=0)
     assert (second.counts, second.complete) == ({Status.DONE: 9}, True)
     assert (second.failed_before, "earlier runs" in str(second)) == (0, False)
-    with pytest.raises(StudyError, match="retry 'eror': not a failure; use error"):
+    with pytest.raises(StudyError, match="retry 'eror': not a failure; did you mean 'error'"):
         orchestrator.run(strategies, retry=["eror"])
 
 
