@@ -28,8 +28,8 @@ $(VENV)/documented: $(VENV)/installed
 demo: $(VENV)/installed  ## compare strategies on real datasets, in under three minutes
 	$(BIN)/mlaut demo --output demo
 
-test: $(VENV)/tested  ## the tests, without the long ones
-	$(BIN)/python -m pytest -m "not slow"
+test: $(VENV)/tested  ## the tests, without the long ones, on all cores
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
 test-all: $(VENV)/tested  ## all tests
 	$(BIN)/python -m pytest

@@ -6,7 +6,7 @@ loads neither scikit-learn nor matplotlib nor keras.
 
 from mlaut.lazy import attach
 
-__version__ = "0.1.0"
+__version__ = "1.0.0.dev0"
 
 _HOME = {
     "AnalyseResults": "mlaut.analysis",
