@@ -1,4 +1,7 @@
-"""The command line: one sub-command a public function; heavy packages load in the command."""
+"""The command line: one sub-command per public function.
+
+Heavy packages are imported inside the commands, so that ``mlaut --help`` is fast.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +33,13 @@ _TASKS = click.Choice(["Classification", "Regression"], case_sensitive=False)
 @click.version_option(__version__, prog_name="mlaut")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def cli(debug: bool) -> None:
-    """Compare machine learning strategies over many datasets, and say how sure one can be.
+    """Compare machine learning strategies over many datasets, with statistical tests.
 
     \b
-    mlaut demo                      a small study on real data, from nothing
-    mlaut run study.toml            run a study, or go on with it
-    mlaut status study.h5           where it stands
-    mlaut report study.h5           what may be concluded
+    mlaut demo                      run a small study on real data
+    mlaut run study.toml            run a study, or resume it
+    mlaut status study.h5           show the progress of a study
+    mlaut report study.h5           show its results: scores, ranks and tests
     """
 
 
@@ -47,15 +50,15 @@ def cli(debug: bool) -> None:
     default="demo",
     show_default=True,
     type=click.Path(path_type=Path),
-    help="Folder for the study and its results.",
+    help="Folder of the study and its results.",
 )
 @click.option(
-    "-j", "--n-jobs", default=-1, show_default=True, help="Worker processes; -1: every core."
+    "-j", "--n-jobs", default=-1, show_default=True, help="Worker processes; -1: one per core."
 )
 def demo(output: Path, n_jobs: int) -> None:
-    """Compare strategies on real datasets that come with MLaut, and show what may be concluded.
+    """Run a small study on real datasets that come with MLaut, and show its report.
 
-    Interrupt it and call it again: it goes on where it stopped.
+    An interrupted demo resumes where it stopped when it is called again.
 
     \b
     mlaut demo
@@ -82,42 +85,42 @@ def demo(output: Path, n_jobs: int) -> None:
 
 @cli.command()
 @click.argument("study_file", type=click.Path(path_type=Path))
-@click.option("-j", "--n-jobs", type=int, help="Worker processes; -1: every core.")
-@click.option("--timeout", help="Wall time that a cell may take, for example 10m.")
+@click.option("-j", "--n-jobs", type=int, help="Worker processes; -1: one per core.")
+@click.option("--timeout", help="Wall time limit of a cell, for example 10m.")
 @click.option(
     "--tuning-timeout",
-    help="CPU time after which tuning in a cell chooses among what it has scored.",
+    help="CPU time after which tuning in a cell chooses among the candidates scored so far.",
 )
-@click.option("--memory", help="Memory that a cell may allocate, for example 4GiB.")
+@click.option("--memory", help="Memory limit of a cell, for example 4GiB.")
 @click.option("--retry", multiple=True, help="Try failed cells of this status again (repeatable).")
 @click.option(
     "--overwrite-predictions",
     is_flag=True,
     default=None,
-    help="Run strategies again whose parameters changed.",
+    help="Run strategies whose parameters changed again, and replace their predictions.",
 )
-@click.option("--save-models", is_flag=True, default=None, help="Keep the fitted models.")
+@click.option("--save-models", is_flag=True, default=None, help="Save the fitted models.")
 @click.option(
     "--no-limits",
     "limits",
     flag_value=False,
     default=None,
-    help="Try what strategies say they cannot do in reasonable time.",
+    help="Also run datasets that are above the size limit of a strategy.",
 )
 @click.option(
     "--engine",
     type=click.Choice(["local", "inline", "dask"]),
     help="Where cells run: processes of this machine, this process, or a Dask cluster.",
 )
-@click.option("--scheduler", help="Of the Dask cluster, for example tcp://10.0.0.1:8786.")
+@click.option("--scheduler", help="Address of the Dask scheduler, for example tcp://10.0.0.1:8786.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
-@click.option("--strict", is_flag=True, help=f"Leave with code {_FAILED} where a cell has failed.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+@click.option("--strict", is_flag=True, help=f"Exit with code {_FAILED} if any cell has failed.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary of the run as JSON.")
 def run(study_file: Path, quiet: bool, strict: bool, as_json: bool, **changes: Any) -> None:
-    """Run a study file, or go on with it.
+    """Run a study file, or resume it.
 
-    A cell that fails is a result: the code is 0 when the run has come to its end, unless --strict
-    is given. The file of own strategies is run as a program.
+    A failed cell is a result: the exit code of a run that reached its end is 0, unless --strict
+    is set. The Python file that [strategies] names is executed.
 
     \b
     mlaut run study.toml
@@ -132,13 +135,13 @@ def run(study_file: Path, quiet: bool, strict: bool, as_json: bool, **changes: A
 
 @cli.command()
 @click.argument("study", type=click.Path(path_type=Path))
-@click.option("--why", is_flag=True, help="Show why cells have no predictions.")
+@click.option("--why", is_flag=True, help="Show why cells have no predictions, and all warnings.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def status(study: Path, why: bool, as_json: bool) -> None:
-    """Say where a study (or study file) stands, also while it runs.
+    """Show how many cells of a study are done, failed or missing, also while it runs.
 
-    --why adds the reasons of cells without predictions, with the traceback of the first of each,
-    and the warnings that fits gave.
+    STUDY is a study database or a study file. --why adds the reasons for cells without
+    predictions, with one traceback per reason, and the warnings of the fits.
 
     \b
     mlaut status study.h5
@@ -171,13 +174,13 @@ def status(study: Path, why: bool, as_json: bool) -> None:
 
 @cli.command()
 @click.argument("criterion", default="all")
-@click.option("--task", type=_TASKS, help="Only those for a task.")
+@click.option("--task", type=_TASKS, help="List only strategies for this task.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def strategies(criterion: str, task: str | None, as_json: bool) -> None:
-    """List the strategies that come with MLaut: all, or those of a name, family or task.
+    """List the strategies that come with MLaut: all, or by name, family or task.
 
-    Of one that is named, it also says what it wraps and tunes, what ends a fit, and up to which
-    size it is run.
+    For a single strategy, the list also shows the wrapped estimator, the tuned parameters, the
+    stopping rule of a fit, and the largest dataset on which it is run.
 
     \b
     mlaut strategies
@@ -209,7 +212,7 @@ def strategies(criterion: str, task: str | None, as_json: bool) -> None:
 
 @cli.command()
 @click.argument("database", required=False, type=click.Path(path_type=Path))
-@click.option("--group", default="/", show_default=True, help="A group of the database.")
+@click.option("--group", default="/", show_default=True, help="Group of the database to list.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def datasets(database: Path | None, group: str, as_json: bool) -> None:
     """List the datasets of an input database, or those that come with MLaut.
@@ -226,17 +229,17 @@ def datasets(database: Path | None, group: str, as_json: bool) -> None:
 @cli.command()
 @click.argument("database", type=click.Path(path_type=Path))
 @click.argument("references", nargs=-1, required=True)
-@click.option("--task", type=_TASKS, help="Only those for a task.")
-@click.option("--group", help="A group of the database; default the source of each dataset.")
-@click.option("--overwrite", is_flag=True, help="Replace datasets that have other content now.")
+@click.option("--task", type=_TASKS, help="Load only datasets for this task.")
+@click.option("--group", help="Group of the database; default: the source of each dataset.")
+@click.option("--overwrite", is_flag=True, help="Replace stored datasets whose content differs.")
 def load(
     database: Path, references: Sequence[str], task: str | None, group: str | None, overwrite: bool
 ) -> None:
-    """Put datasets into an input database, for example where there is a network.
+    """Load datasets into an input database, for example before a run without a network.
 
-    What is there, or in a cache of this machine, is not loaded again. REFERENCES are starter/NAME,
-    sklearn/NAME, openml/d/NUMBER (a dataset), openml/t/NUMBER (a task with its split),
-    openml/s/NUMBER (a suite), uci/NUMBER or uci/NAME, and pmlb/NAME.
+    Datasets that are already there, or in a cache of this machine, are not downloaded again.
+    REFERENCES are starter/NAME, sklearn/NAME, openml/d/NUMBER (a dataset), openml/t/NUMBER (a task
+    with its split), openml/s/NUMBER (a suite), uci/NUMBER or uci/NAME, and pmlb/NAME.
 
     \b
     mlaut load input.h5 openml/s/99
@@ -262,8 +265,8 @@ def load(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="A page (report.html), a file (.md, .tex, .csv, .txt) or a folder for all of them and "
-    "every table; default: the screen.",
+    help="A page (report.html), a file (.md, .tex, .csv, .txt), or a folder for all formats and "
+    "every table; default: print on the screen.",
 )
 @click.option(
     "--format",
@@ -271,16 +274,19 @@ def load(
     default="text",
     show_default=True,
     type=click.Choice(["text", "markdown", "csv"]),
-    help="How tables are written on screen.",
+    help="Format of the tables on the screen.",
 )
-@click.option("--metric", help="accuracy, mcc, r2, ...; default by study file or task.")
+@click.option("--metric", help="accuracy, mcc, r2, ...; default: set by the study file or task.")
 @click.option(
     "--missing",
-    help="Cells without a result: 'failures last' (default), 'drop datasets', 'drop strategies', "
-    "'worst', 'worst rank', or a strategy that stands in for them, which is flagged.",
+    help="Treatment of cells without a result: 'failures last' (default), 'drop datasets', "
+    "'drop strategies', 'worst', 'worst rank', or the name of a strategy whose scores replace "
+    "theirs; the report flags replaced scores.",
 )
 def report(study: Path, output: Path | None, style: str, **given: str | None) -> None:
-    """Say what may be concluded from a study (or study file), with intervals, ranks and tests.
+    """Report the results of a study: scores with confidence intervals, ranks and tests.
+
+    STUDY is a study database or a study file.
 
     \b
     mlaut report study.h5
@@ -302,17 +308,17 @@ def report(study: Path, output: Path | None, style: str, **given: str | None) ->
 
 @cli.command()
 @click.argument("study_file", type=click.Path(path_type=Path))
-@click.option("-j", "--n-jobs", type=int, help="Worker processes; -1: every core.")
-@click.option("--retry", multiple=True, help="As 'mlaut run' takes it.")
-@click.option("--overwrite-predictions", is_flag=True, default=None, help="As 'mlaut run'.")
-@click.option("--save-models", is_flag=True, default=None, help="As 'mlaut run'.")
-@click.option("--no-limits", "limits", flag_value=False, default=None, help="As 'mlaut run'.")
+@click.option("-j", "--n-jobs", type=int, help="Worker processes; -1: one per core.")
+@click.option("--retry", multiple=True, help="As for 'mlaut run'.")
+@click.option("--overwrite-predictions", is_flag=True, default=None, help="As for 'mlaut run'.")
+@click.option("--save-models", is_flag=True, default=None, help="As for 'mlaut run'.")
+@click.option("--no-limits", "limits", flag_value=False, default=None, help="As for 'mlaut run'.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
-    """Say what a run would do, and why, how long, and with how much room; nothing is changed.
+    """Show which cells a run would do and why, its expected time and disk space; change nothing.
 
-    All mistakes of the study file are told at once. The file of own strategies is run as a program:
-    plan only what you trust.
+    All mistakes of the study file are listed at once. The Python file that [strategies] names is
+    executed: plan only study files that you trust.
 
     \b
     mlaut plan study.toml
@@ -332,9 +338,11 @@ def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
 
 @cli.command()
 @click.argument("studies", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="A new file.")
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Path of the new study."
+)
 def merge(studies: Sequence[Path], output: Path) -> None:
-    """Join studies of the same splits, for example of several machines, into a new one.
+    """Merge studies with the same splits, for example from several machines, into a new study.
 
     \b
     mlaut merge a.h5 b.h5 -o all.h5
@@ -348,12 +356,14 @@ def merge(studies: Sequence[Path], output: Path) -> None:
 @cli.command()
 @click.argument("study", type=click.Path(path_type=Path))
 @click.option("--refit", default="0", help="Share of the cells to fit again, for example 1%.")
-@click.option("--seed", default=0, help="Of the sample of cells.")
-@click.option("--input", "database", type=click.Path(path_type=Path), help="The datasets.")
+@click.option("--seed", default=0, help="Random seed of the sample of cells to fit again.")
+@click.option(
+    "--input", "database", type=click.Path(path_type=Path), help="Database of the datasets."
+)
 @click.option("-j", "--n-jobs", default=-1, show_default=True, help="Worker processes.")
-@click.option("--mend", is_flag=True, help="Clear damaged cells, for the next run to do again.")
-@click.option("--seal", is_flag=True, help="First accept what another program has changed.")
-@click.option("--metric", help="Recompute this score from the predictions too.")
+@click.option("--mend", is_flag=True, help="Clear damaged cells, so that the next run does them.")
+@click.option("--seal", is_flag=True, help="First accept the changes that another program made.")
+@click.option("--metric", help="Also recompute the mean of this score from the predictions.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def verify(
     study: Path,
@@ -364,10 +374,10 @@ def verify(
     as_json: bool,
     **arguments: Any,
 ) -> None:
-    """Check a study, a study file or an input database; fit some cells again and compare.
+    """Check a study, a study file or an input database; optionally fit some cells again.
 
-    Leaves with code 1 where a problem was found. With a study file, the file of own strategies is
-    run as a program; a study alone (study.h5) runs no code that came with it.
+    The exit code is 1 if a problem was found. With a study file, the Python file that [strategies]
+    names is executed; a study database alone (study.h5) runs no code that came with it.
 
     \b
     mlaut verify study.h5
@@ -404,13 +414,14 @@ def _run(study_file: Path, as_json: bool = False, **changes: Any) -> RunSummary:
 def _check_report(
     file: StudyFile, strategies: Sequence[str] = (), tasks: Collection[str] = ()
 ) -> None:
-    """Refuse what a report could not use, before anything runs for it.
+    """Check the ``[report]`` section of a study file before anything runs.
 
     Raises
     ------
     AnalysisError
-        The metric is not known, or suits none of the tasks; or ``missing`` is no treatment and
-        none of the strategies. What is not given is not looked at.
+        The metric is not known, or suits none of the tasks; or ``missing`` is neither a treatment
+        nor one of the strategies. Without strategies or tasks, the check that needs them is
+        skipped.
     """
     wanted = file.report
     if not wanted.metric and not (wanted.missing and strategies):
@@ -440,7 +451,7 @@ def _mean_scores(study: Path, metric: str) -> dict[str, float]:
 
 
 def _study(path: Path) -> tuple[Path, dict[str, Any]]:
-    """Return the study's database, and what its study file says of reports."""
+    """Return the path of the study's database, and the report options of its study file."""
     if path.suffix != ".toml":
         return path, {}
     from mlaut.experiments import read_study_file
@@ -450,7 +461,7 @@ def _study(path: Path) -> tuple[Path, dict[str, Any]]:
 
 
 def _say(text: object, err: bool = False) -> None:
-    """Print; whatever a study brings along, no terminal takes it for a command."""
+    """Print text; control characters in names or messages of a study cannot reach the terminal."""
     click.echo(printable(str(text)), err=err)
 
 
@@ -474,9 +485,10 @@ def _table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; an error is one line and an exit code."""
+    """Run the command line; an error ends it with one line and an exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # else process 1 ignores it
+    # A process with id 1 (in a container) ignores SIGTERM unless it has a handler.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     show = warnings.showwarning
     warnings.showwarning = _show_warning
     try:
@@ -495,7 +507,7 @@ def _main(given: list[str]) -> None:
         cli.main(given, prog_name="mlaut", standalone_mode=False)
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)
-    except click.Abort as stopped:  # click makes it of every KeyboardInterrupt
+    except click.Abort as stopped:  # click turns every KeyboardInterrupt into Abort
         told = str(stopped.__cause__ or stopped.__context__ or "")
         _say(f"mlaut: {told or 'stopped; make the same call again to go on'}", err=True)
         sys.exit(RunInterrupted.exit_code)

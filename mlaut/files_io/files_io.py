@@ -1,4 +1,4 @@
-"""An HDF5 database of datasets, and its verbs."""
+"""An HDF5 database of datasets: store, list, read and delete."""
 
 from __future__ import annotations
 
@@ -33,34 +33,34 @@ from mlaut.records import Dataset
 __all__ = ["FilesIO"]
 
 MODES = ("r", "a", "w")
-RESERVED = ("splits", "experiments")  # where a study keeps its own in the same file
+RESERVED = ("splits", "experiments")  # groups of a study, which may share the file
 
 
 class FilesIO:
-    """One HDF5 database. It holds a path and a mode, and opens the file briefly for each verb.
+    """One HDF5 database. The object holds a path and a mode; each method opens the file briefly.
 
     Parameters
     ----------
     path : path-like
-        An HDF5 file.
+        Path of an HDF5 file.
     mode : {"r", "a", "w"}, default "r"
-        ``"r"`` reads an existing file; ``"a"`` also writes, and creates what does not exist, with
-        its folder; ``"w"`` begins with an empty file.
+        ``"r"`` reads an existing file; ``"a"`` also writes, and creates the file and its folder if
+        they do not exist; ``"w"`` begins with an empty file.
     overwrite : bool, default False
-        Let ``"w"`` empty a file that exists, with every dataset and every result in it.
+        Let ``"w"`` empty an existing file, with every dataset and every result in it.
 
     Raises
     ------
     StoreError
         The file is missing, is not HDF5, is damaged, or cannot be written; or ``"w"`` would empty
-        one that exists.
+        an existing file.
 
     Notes
     -----
-    A dataset lies at ``<group>/<name>``; in the path of a name that HDF5 cannot hold, such as
-    ``a/b``, a percent sign and a code stand for what it cannot (``a%2Fb``).
+    A dataset is stored at ``<group>/<name>``. Characters of a name that HDF5 does not allow are
+    replaced by a percent sign and their code: ``a/b`` is stored as ``a%2Fb``.
 
-    Each change is made in a copy that then replaces the file: it is there wholly or not at all.
+    Each change is made in a copy that then replaces the file, so a change is complete or absent.
     Storing n datasets one by one copies the file n times; `save_datasets` copies it once.
 
     Examples
@@ -104,7 +104,7 @@ class FilesIO:
         self._open(empty=mode == "w")
 
     def _open(self, empty: bool) -> None:
-        """Find out now, and not after hours, whether the file can be used as asked."""
+        """Check at once, not hours into a run, that the file can be used in this mode."""
         exists = self.path.exists()
         if exists and not empty:
             with read_h5(self.path) as file, damage_explained(self.path, "datasets were"):
@@ -124,7 +124,7 @@ class FilesIO:
         else:
             _make_folder(self.path)
             with locked(self.path):
-                if empty or not self.path.exists():  # another may have made it meanwhile
+                if empty or not self.path.exists():  # another process may have just made it
                     with rewrite_h5(self.path, fresh=True):
                         pass
 
@@ -143,75 +143,76 @@ class FilesIO:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[h5py.File]:
-        """Open the file to read its structure; what is damaged is told."""
+        """Open the file for reading; damage raises a `StoreError` that explains it."""
         with read_h5(self.path) as file, damage_explained(self.path, "datasets were"):
             yield file
 
     def list_datasets(self, hdf5_group: str = "/") -> tuple[list[str], list[str]]:
-        """Return the datasets of a group and of the groups in it.
+        """Return names and paths of the datasets in a group and in all groups below it.
 
         Parameters
         ----------
         hdf5_group : str, default "/"
-            For example ``"openml/"``.
+            Group of the database, for example ``"openml/"``.
 
         Returns
         -------
         names : list of str
+            Names of the datasets, in the order of their paths.
         paths : list of str
-            In the database, in alphabetical order.
+            Paths in the database, in alphabetical order.
 
         Raises
         ------
         DataError
-            There is no such group.
+            The group does not exist.
         """
         with self._reading() as file:
             paths = [group.name for group in self._found(file, hdf5_group)]
         return [from_h5(path.rpartition("/")[2]) for path in paths], paths
 
     def dataset_infos(self, hdf5_group: str = "/") -> tuple[DatasetInfo, ...]:
-        """Return what is known of each dataset of a group, in one look and without its table."""
+        """Return the description of each dataset of a group; tables are not read."""
         with self._reading() as file:
             return tuple(map(get_info, self._found(file, hdf5_group)))
 
     def dataset_info(self, dataset_path: str) -> DatasetInfo:
-        """Return what is known of a dataset without reading its table.
+        """Return the description of a dataset; its table is not read.
 
         Raises
         ------
         DataError
-            There is no such dataset.
+            The dataset does not exist.
         """
         with self._reading() as file:
             return get_info(self._group(file, dataset_path))
 
     def fingerprints(self, dataset_paths: Iterable[str]) -> tuple[str, ...]:
-        """Return what identifies the content of each dataset, in one look.
+        """Return the fingerprint of the content of each dataset; the file is opened once.
 
         Raises
         ------
         DataError
-            There is no such dataset.
+            A dataset does not exist.
         """
         with self._reading() as file:
             groups = (self._group(file, path) for path in dataset_paths)
             return tuple(str(group.attrs["fingerprint"]) for group in groups)
 
     def load_dataset(self, dataset_path: str) -> Dataset:
-        """Read a dataset, and check that its content is what was stored.
+        """Read a dataset, and check its content against the stored fingerprint.
 
         Parameters
         ----------
         dataset_path : str
-            As `list_datasets` gives it; the first slash may be left out.
+            Path as `list_datasets` returns it; the leading slash may be left out.
 
         Raises
         ------
         DataError
-            There is no such dataset.
+            The dataset does not exist.
         StoreError
-            It is damaged; the message names the column.
+            The dataset is damaged; the message names the column.
         """
         with self._reading() as file:
             return get_dataset(self._group(file, dataset_path))
@@ -222,9 +223,9 @@ class FilesIO:
         Returns
         -------
         frame : DataFrame
-            All columns, the target among them.
+            All columns, including the target.
         metadata : dict
-            With ``class_name``, ``dataset_name``, ``task`` and whatever was given beside them.
+            ``class_name``, ``dataset_name``, ``task`` and all further metadata that were stored.
         """
         dataset = self.load_dataset(dataset_path)
         known = {"class_name": dataset.target, "dataset_name": dataset.name, "task": dataset.task}
@@ -236,13 +237,13 @@ class FilesIO:
         Parameters
         ----------
         dataset : str
-            Its name in the study.
+            Name of the dataset in the study.
 
         Returns
         -------
         DataFrame
-            Index (repeat, fold, row); columns ``truth`` and the strategies, with labels or
-            numbers, missing where a strategy gave none.
+            Index (repeat, fold, row); columns ``truth`` and one per strategy, with labels or
+            numbers; missing where a strategy has no prediction.
 
         Raises
         ------
@@ -264,21 +265,21 @@ class FilesIO:
         *,
         overwrite: bool = False,
     ) -> str:
-        """Store a table as a dataset. For many, see `save_datasets`.
+        """Store one table as a dataset; `pandas_to_db` stores many at once.
 
         Parameters
         ----------
         dataset : DataFrame
-            All columns, the target among them.
+            All columns, including the target.
         save_loc : str, default "/"
-            Group of the database, for example ``"/openml"``; made when it does not exist.
+            Group of the database, for example ``"/openml"``; created if it does not exist.
         metadata : mapping
-            ``class_name``, the name of the target column, and ``dataset_name`` must be given;
-            ``task``, ``source``, ``dataset_id`` and anything else of plain values may be. A task
-            that is not given is inferred: texts, categories, truth values and whole numbers of at
-            most 20 different values are classes, other targets quantities.
+            ``class_name``, the name of the target column, and ``dataset_name`` are required;
+            ``task``, ``source``, ``dataset_id`` and any other plain values are optional. A missing
+            task is inferred: a target of texts, categories, truth values, or whole numbers with at
+            most 20 different values is classification; any other target is regression.
         overwrite : bool, default False
-            Replace a dataset of that name that has other content.
+            Replace a dataset of the same name that has other content.
 
         Returns
         -------
@@ -288,9 +289,9 @@ class FilesIO:
         Raises
         ------
         DataError
-            The metadata or the table are not complete, or a column cannot be stored.
+            The metadata or the table are incomplete, or a column cannot be stored.
         StoreError
-            The database is open for reading only, or has another dataset of that name.
+            The database is open for reading only, or has another dataset of the same name.
         """
         return self.pandas_to_db([dataset], [metadata or {}], save_loc, overwrite=overwrite)[0]
 
@@ -307,15 +308,18 @@ class FilesIO:
         Parameters
         ----------
         datasets : iterable of DataFrame
+            Tables, each with all columns, including the target.
         dts_metadata : iterable of mapping
-            One for each table.
+            Metadata, one mapping per table.
         save_loc : str, default "/"
+            Group of the database; created if it does not exist.
         overwrite : bool, default False
+            Replace datasets of the same names that have other content.
 
         Returns
         -------
         tuple of str
-            Path of each.
+            Path of each dataset.
         """
         pairs = zip(datasets, dts_metadata, strict=True)
         stored = [_dataset_of(frame, dict(metadata)) for frame, metadata in pairs]
@@ -324,28 +328,29 @@ class FilesIO:
     def save_datasets(
         self, datasets: Iterable[Dataset], save_loc: str = "/", *, overwrite: bool = False
     ) -> tuple[str, ...]:
-        """Store datasets in one change of the file: all of them, or none.
+        """Store datasets in one change of the file: either all of them or none.
 
-        A dataset that is stored already, with the same content and metadata, is left alone.
+        A dataset that is already stored with the same content and metadata is not written again.
 
         Parameters
         ----------
         datasets : iterable of Dataset
         save_loc : str, default "/"
+            Group of the database; created if it does not exist.
         overwrite : bool, default False
             Replace datasets of the same names that have other content.
 
         Returns
         -------
         tuple of str
-            Path of each.
+            Path of each dataset.
 
         Raises
         ------
         DataError
-            A dataset is not complete, a column cannot be stored, or a name comes twice.
+            A dataset is incomplete, a column cannot be stored, or two datasets share a name.
         StoreError
-            The database is open for reading only, or has another dataset of that name.
+            The database is open for reading only, or has another dataset of the same name.
         """
         self.check_writable()
         group = _parts(save_loc)
@@ -358,7 +363,7 @@ class FilesIO:
         if set(self._compare(new, overwrite)[1]) == set(new):
             return tuple(new)
         with locked(self.path):
-            replaced, known = self._compare(new, overwrite)  # of what nobody else changes now
+            replaced, known = self._compare(new, overwrite)  # again: now no other process writes
             if set(known) != set(new):
                 with self._changing(without=replaced) as file:
                     for path, dataset in new.items():
@@ -368,12 +373,12 @@ class FilesIO:
         return tuple(new)
 
     def delete_dataset(self, dataset_path: str) -> None:
-        """Remove a dataset, and give back its room on the disk.
+        """Remove a dataset and free its space on the disk.
 
         Raises
         ------
         DataError
-            There is no such dataset.
+            The dataset does not exist.
         StoreError
             The database is open for reading only.
         """
@@ -385,7 +390,7 @@ class FilesIO:
                 pass
 
     def _compare(self, new: Mapping[str, Dataset], overwrite: bool) -> tuple[list[str], list[str]]:
-        """Find the paths whose datasets are to be replaced, and those that are stored already."""
+        """Return the paths of the datasets to replace, and of those that are already stored."""
         replaced: list[str] = []
         known: list[str] = []
         with self._reading() as file:
@@ -403,7 +408,13 @@ class FilesIO:
         return replaced, known
 
     def _check_room(self, file: h5py.File, path: str) -> None:
-        """Refuse a place where something else is, or that lies inside a dataset or a study."""
+        """Check that a path is free for a dataset: unused, and not inside a dataset or a study.
+
+        Raises
+        ------
+        StoreError
+            Something other than a dataset is stored there or above it.
+        """
         parts = path.strip("/").split("/")
         for depth in range(1, len(parts) + 1):
             above = "/" + "/".join(parts[:depth])
@@ -420,7 +431,10 @@ class FilesIO:
 
     @contextlib.contextmanager
     def _changing(self, without: Sequence[str]) -> Iterator[h5py.File]:
-        """Change the structure; what is to go is left out of a new file, so that no hole stays."""
+        """Open the file for a change of structure, without the datasets at some paths.
+
+        Those datasets are left out of a new copy of the file: HDF5 would not free their space.
+        """
         if not without:
             with rewrite_h5(self.path) as file:
                 yield file
@@ -431,12 +445,12 @@ class FilesIO:
             yield new
 
     def check_writable(self) -> None:
-        """Refuse to go on where the database is open for reading only.
+        """Check that the database is open for writing.
 
         Raises
         ------
         StoreError
-            The mode is ``"r"``; the message says how to open it.
+            The mode is ``"r"``; the message says how to open the database for writing.
         """
         if self.mode == "r":
             raise StoreError(

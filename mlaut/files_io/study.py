@@ -1,21 +1,23 @@
-"""A study: an output database with the splits, the strategies and every outcome.
+"""The study file: an HDF5 database with the splits, the strategies and every outcome.
 
-The file, below its root::
+Layout of the file below its root::
 
     splits/<dataset>                 folds (repeat, row), truth (row,), classes
     experiments/strategies           name, fingerprint and identity of each, as JSON
     experiments/runs                 machine, versions and arguments of each run, as JSON
     experiments/predictions/<dataset>
         status (S, R, F)             the values of `mlaut.records.Status`; written last
-        checksum, seed (S, R, F)     of what the cell stored; what it was run with
+        checksum (S, R, F)           checksum of the values that the cell stored
+        seed (S, R, F)               seed that the cell was run with
         seconds (S, R, F, 3)         tuning, fitting, predicting
-        usage (S, R, F, 3)           when it began, wall seconds of all, peak memory
+        usage (S, R, F, 3)           start time, wall seconds of the whole cell, peak memory
         predictions (S, R, row)      class positions or numbers
         probabilities (S, R, row, C) classification only
-        details                      what is ragged, as JSON
+        details                      records of varying length, as JSON
 
-The arrays are allocated when they are made. While a run writes, only their values change; a
-journal beside the file (`mlaut.files_io.journal`) holds each outcome first.
+The axes are S strategies, R repeats, F folds and C classes. The arrays have their full size from
+the start: while a run writes, only values change. Each outcome is first written to a journal
+beside the file (`mlaut.files_io.journal`), so that a crash loses none.
 """
 
 from __future__ import annotations
@@ -69,12 +71,12 @@ T = TypeVar("T")
 
 
 class Study:
-    """One study on disk. The object holds a path only; each verb opens the file for itself.
+    """One study on disk. The object holds only a path; each method opens and closes the file.
 
     Parameters
     ----------
     path : path-like
-        An HDF5 file; `save_splits` creates it.
+        Path of an HDF5 file; `save_splits` creates the file.
 
     Examples
     --------
@@ -119,21 +121,21 @@ class Study:
 
     @property
     def journal_path(self) -> Path:
-        """Where outcomes go first while a run writes."""
+        """Path of the journal, where a run writes each outcome first."""
         return beside(self.path, ".journal")
 
     # ---------------------------------------------------------------- reading
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[h5py.File]:
-        """Open the file for those who look at its structure; what is damaged is told."""
+        """Open the file for reading; damage raises a `StoreError` that explains it."""
         with read_h5(self.path) as file, damage_explained(self.path):
             check_format(file, self.path)
             yield file
 
     @property
     def exists(self) -> bool:
-        """Return whether the file is there and holds a study."""
+        """Whether the file exists and holds a study."""
         if not self.path.exists():
             return False
         with read_h5(self.path) as file:
@@ -141,7 +143,7 @@ class Study:
 
     @property
     def id(self) -> str:
-        """What tells this study from every other, as text."""
+        """Unique identifier of the study, as text."""
         with self.reading() as file:
             return str(file.attrs["study_id"])
 
@@ -153,13 +155,13 @@ class Study:
 
     @property
     def strategies(self) -> tuple[StrategyEntry, ...]:
-        """The strategies in order of arrival."""
+        """Strategies in the order in which they were added."""
         with self.reading() as file:
             return strategies_of(file)
 
     @property
     def runs(self) -> tuple[dict[str, Any], ...]:
-        """What is told of each run that ended: machine, versions, arguments."""
+        """Records of the runs that ended: machine, versions and arguments of each."""
         with self.reading() as file:
             return runs_of(file)
 
@@ -175,35 +177,35 @@ class Study:
             return entry_of(file, dataset)
 
     def load_splits(self) -> dict[str, SplitEntry]:
-        """Return identity, truth and split of every dataset."""
+        """Return the identity, truth and split of every dataset, by name."""
         with self.reading() as file:
             return {name: entry_of(file, name) for name in map(from_h5, file[SPLITS])}
 
     def block(self, dataset: str) -> Block:
-        """Everything numeric of one dataset; each cell is checked against its checksum.
+        """Return all numeric results of one dataset, each cell checked against its checksum.
 
         Raises
         ------
         StoreError
-            The file is damaged. A cell that a run is just writing, or that a crash left half
-            written, reads as missing instead; the next run does it again.
+            The file is damaged. A cell that a run is writing at this moment, or that a crash left
+            half written, is no damage: it reads as missing, and the next run repeats it.
         """
         return next(self.blocks([dataset]))
 
     def blocks(self, datasets: Iterable[str] | None = None) -> Iterator[Block]:
-        """Everything numeric, dataset by dataset (default: of all), in one opening of the file."""
+        """Yield the `block` of each dataset (default: of all); the file is opened once."""
         with self.reading() as file:
             for name in _names(file, datasets):
                 yield self._whole(file, name, StudyArrays.block)
 
     def status(self, dataset: str) -> np.ndarray:
-        """Status of each cell of a dataset: uint8, shape (S, R, F)."""
+        """Return the status of each cell of a dataset: uint8, shape (S, R, F)."""
         return self.statuses([dataset])[dataset][1]
 
     def statuses(
         self, datasets: Iterable[str] | None = None
     ) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
-        """Return strategies (S) and status (S, R, F) of each dataset, without its predictions."""
+        """Return strategies (S) and status (S, R, F) of each dataset; predictions are not read."""
 
         def read(arrays: StudyArrays) -> tuple[tuple[tuple[str, ...], np.ndarray], np.ndarray]:
             status, torn = arrays.status()
@@ -215,10 +217,10 @@ class Study:
     def numbers(
         self, datasets: Iterable[str] | None = None
     ) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-        """Return each dataset's status, seed (S, R, F), seconds and usage (S, R, F, 3).
+        """Yield dataset name and arrays: status and seed (S, R, F), seconds and usage (S, R, F, 3).
 
-        ``usage`` is when a cell began (POSIX seconds), the wall seconds of all of it, and the peak
-        memory of its process in bytes; NaN where that is not known.
+        ``usage`` holds the start time of a cell (POSIX seconds), the wall seconds of the whole
+        cell, and the peak memory of its process in bytes; unknown values are NaN.
         """
 
         def read(arrays: StudyArrays) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -235,23 +237,23 @@ class Study:
         Returns
         -------
         list of dict
-            With ``strategy``, ``repeat``, ``fold``, ``status``, ``reason``, ``seconds``, ``seed``,
-            and where they apply ``started``, ``elapsed``, ``peak_memory``, ``best_params``,
-            ``tuning_score``, ``warnings``, ``traceback``, ``model``.
+            One dict per cell, with ``strategy``, ``repeat``, ``fold``, ``status``, ``reason``,
+            ``seconds``, ``seed``, and where they apply ``started``, ``elapsed``, ``peak_memory``,
+            ``best_params``, ``tuning_score``, ``warnings``, ``traceback``, ``model``.
         """
         return next(self.all_details([dataset]))[1]
 
     def all_details(
         self, datasets: Iterable[str] | None = None, only: Collection[Status] = tuple(Status)
     ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-        """Return name and `details` of each dataset, in one opening of the file and the journal.
+        """Yield name and `details` of each dataset; the file and the journal are opened once.
 
         Parameters
         ----------
         datasets : iterable of str, optional
-            Default all.
+            Names of the datasets; default all.
         only : collection of Status
-            Of the cells that have one of these.
+            Statuses of the cells to return; default every status.
         """
         with self.reading() as file:
             live = index_journal(self.journal_path, str(file.attrs["study_id"]))
@@ -267,7 +269,7 @@ class Study:
                 yield name, list(told_of_cells(name, arrays.names, status, numbers, told))
 
     def warnings(self) -> Iterator[tuple[str, str, list[str]]]:
-        """Return dataset, strategy and texts of each cell that ended with warnings."""
+        """Yield dataset, strategy and warning texts of each cell that ended with warnings."""
         with self.reading() as file:
             live = index_journal(self.journal_path, str(file.attrs["study_id"]))
             for name in _names(file, None):
@@ -282,10 +284,14 @@ class Study:
     def _whole(
         self, file: h5py.File, name: str, read: Callable[[StudyArrays], tuple[T, np.ndarray]]
     ) -> T:
-        """Read of a dataset what is whole; what is torn must have a run that will mend it."""
+        """Read the whole cells of a dataset.
+
+        Torn cells are accepted only while a journal exists, from which a run repairs them;
+        otherwise the file is damaged.
+        """
         found, torn = read(arrays_of(file, name))
         if torn.any() and not self.journal_path.exists():
-            with self.reading() as settled:  # a run may have ended meanwhile
+            with self.reading() as settled:  # a run may have ended since the file was opened
                 arrays = arrays_of(settled, name)
                 found, torn = read(arrays)
             if torn.any() and not self.journal_path.exists():
@@ -295,14 +301,15 @@ class Study:
     # -------------------------------------------------------------- structure
 
     def save_splits(self, entries: Iterable[SplitEntry], replace: bool = False) -> None:
-        """Store datasets and their splits; a known one is kept, or extended by repeats.
+        """Store datasets and their splits; a known split is kept, or extended by repeats.
 
         Parameters
         ----------
         entries : iterable of SplitEntry
+            Identity, truth and split of each dataset.
         replace : bool, default False
-            Accept other rows or another split under a known name; all outcomes of that dataset
-            are given up.
+            Accept other rows or another split under a known name. All outcomes of that dataset
+            are then discarded.
 
         Raises
         ------
@@ -327,16 +334,18 @@ class Study:
         datasets: Mapping[str, Sequence[str]] | None = None,
         replace: bool = False,
     ) -> None:
-        """Make room for strategies on datasets.
+        """Allocate the arrays for strategies on datasets.
 
         Parameters
         ----------
         strategies : sequence of StrategyEntry
+            Name and identity of each strategy.
         datasets : mapping of str to sequence of str, optional
-            Which strategies run on which dataset; default each on all.
+            Names of the strategies that run on each dataset; default all strategies on all
+            datasets.
         replace : bool, default False
-            Accept a strategy that is stored under this name with other parameters; all that it
-            gave is given up.
+            Accept a strategy that is stored under the same name with other parameters. All its
+            stored outcomes are then discarded.
 
         Raises
         ------
@@ -370,8 +379,8 @@ class Study:
     ) -> None:
         """Change splits, strategies and the strategies of each dataset, in one step.
 
-        Every change of structure goes through here: the study is built anew beside the old one,
-        with what it held, and replaces it.
+        Every change of structure goes through here: a new file is built beside the old one, takes
+        over the outcomes that remain valid, and replaces the old file.
         """
         entries, columns = entries or {}, dict(columns or {})
         with contextlib.ExitStack() as stack:
@@ -404,12 +413,12 @@ class Study:
 
     @contextlib.contextmanager
     def writing(self, run: Mapping[str, Any] | None = None) -> Iterator[StudyWriter]:
-        """Begin a run, as the only writer; what a crashed run left is put in order first.
+        """Begin a run as the only writer, after settling what a crashed run left behind.
 
         Parameters
         ----------
         run : mapping, optional
-            What is to be told of this run: machine, versions, arguments. Plain JSON values.
+            Record of this run to store: machine, versions, arguments. Plain JSON values.
 
         Yields
         ------
@@ -418,7 +427,7 @@ class Study:
         Raises
         ------
         StudyLockedError
-            Another process is writing, and the message names it; or another thread of this one.
+            Another process is writing (the message names it), or another thread of this process.
         """
         with locked(self.path, for_run=True):
             self._settle()
@@ -432,28 +441,28 @@ class Study:
                     yield writer
                     file.sync()
             except StoreError:
-                raise  # the disk is full or gone: the journal waits for the next writer
+                raise  # the disk is full or gone: leave the journal to the next writer
             except BaseException:
                 self._settle()
                 raise
             self._settle(crashed=False)
 
     def settle(self) -> None:
-        """Put a journal that an interrupted run left into the study file.
+        """Merge the journal of an interrupted run into the study file.
 
-        Every writer does this by itself; call it to read the details of an interrupted study
-        from the study file alone.
+        Every writer does this first. Call it when the study file alone, without its journal, must
+        hold all details of an interrupted run.
         """
         with locked(self.path):
             self._settle()
 
     def mend(self) -> dict[str, int]:
-        """Clear the cells whose checksum does not hold, so that the next run does them again.
+        """Clear the cells whose checksum does not match, so that the next run repeats them.
 
         Returns
         -------
         dict of str to int
-            How many they were, of each dataset that had any.
+            Number of cleared cells, by dataset; datasets without any are left out.
         """
         with locked(self.path):
             self._settle()
