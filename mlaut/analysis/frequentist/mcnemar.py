@@ -21,16 +21,17 @@ _METHODS = ("mid-p", "exact", "corrected", "uncorrected")
 
 @checked
 def mcnemar_p(only_first: ArrayLike, only_second: ArrayLike, method: str = "mid-p") -> np.ndarray:
-    """Return two-sided p-values for numbers of test points that only one classifier gets wrong.
+    """Return McNemar's two-sided p-values from counts of points that only one model gets wrong.
 
     Parameters
     ----------
     only_first, only_second : array of int
-        Points that only the first, only the second gets wrong.
+        Numbers of test points that only the first classifier, or only the second, gets wrong.
     method : {"mid-p", "exact", "corrected", "uncorrected"}, default "mid-p"
-        The binomial with the observed count taken half, which holds its level better than the
-        exact one (Fagerland, Lydersen and Laake 2013); the exact binomial; chi-square with and
-        without Edwards' correction.
+        ``"mid-p"``: the binomial test that counts the observed value half, which holds its level
+        better than the exact test (Fagerland, Lydersen and Laake 2013). ``"exact"``: the exact
+        binomial test. ``"corrected"`` and ``"uncorrected"``: the chi-square test with and without
+        Edwards' correction.
 
     Raises
     ------
@@ -63,34 +64,36 @@ def mcnemar_p(only_first: ArrayLike, only_second: ArrayLike, method: str = "mid-
 
 @checked
 def mcnemar_test(results: Results, dataset: str, *, method: str = "mid-p") -> Pairwise:
-    """McNemar's test of the fitted classifiers on one dataset, for all pairs: scenario (a).
+    """Compute McNemar's test for all pairs of fitted classifiers on one dataset: scenario (a).
 
     Parameters
     ----------
     results : Results
-        Of a study, with a metric of zeros and ones (accuracy, misclassification) and a single test
-        set, so that each point is tested once by one fitted model.
+        Results of a study, with a metric of zeros and ones (accuracy, misclassification) and a
+        single test set, so that each strategy predicts each point once, with one fitted model.
     dataset : str
+        Name of the dataset.
     method : {"mid-p", "exact", "corrected", "uncorrected"}, default "mid-p"
-        See `mcnemar_p`.
+        Method of the p-values, see `mcnemar_p`.
 
     Returns
     -------
     Pairwise
-        The statistic is the number of points that only the row gets wrong. Effect: the difference
-        of the error rates.
+        The statistic is the number of points that only the row strategy gets wrong. The effect is
+        the difference of the error rates.
 
     Raises
     ------
     MissingCellsError
-        A strategy has no predictions there.
+        A strategy has no predictions on the dataset.
     AnalysisError
         There are several test sets, one strategy, or losses other than 0 and 1.
 
     Notes
     -----
     Null hypothesis: both fitted models have the same error rate on the source of this dataset. For
-    a one-sided question `mlaut.analysis.prob_better_classifier` is 1 minus the mid-p value.
+    a one-sided question, `mlaut.analysis.prob_better_classifier` returns 1 minus the one-sided
+    mid-p value.
     Source: McNemar 1947.
     """
     if not results.metric.zero_one:

@@ -1,7 +1,8 @@
 """Tests of paired differences over datasets, for all pairs of strategies at once: scenario (c).
 
-A difference is the loss of the first strategy of a pair minus that of the second, so below 0 the
-first is better. ``alternative="better"`` asks whether the first is better than the second.
+A difference is the loss of the first strategy of a pair minus the loss of the second, so a negative
+difference means that the first is better. ``alternative="better"`` is the alternative hypothesis
+that the first is better than the second.
 """
 
 from __future__ import annotations
@@ -47,26 +48,27 @@ EQUAL = "equal on every dataset"
 def t_test(
     results: Results, *, alternative: str = "two-sided", confidence: float = 0.95
 ) -> Pairwise:
-    """Student's t-test of paired differences, for all pairs.
+    """Compute Student's paired t-test for all pairs of strategies.
 
     Parameters
     ----------
     results : Results
     alternative : {"two-sided", "better", "worse"}, default "two-sided"
     confidence : float, default 0.95
-        Of the intervals of the effects, which are two-sided.
+        Confidence level of the two-sided intervals of the effects.
 
     Returns
     -------
     Pairwise
-        Effects: the mean difference (Student's interval), and Cohen's d for paired samples
+        The effects are the mean difference (Student's interval) and Cohen's d for paired samples
         (interval from the noncentral t distribution).
 
     Notes
     -----
-    Null hypothesis: the expected difference on a new dataset is 0. Exact for normal differences,
-    and approximate by the central limit theorem in the number of datasets. Equal strategies have
-    t = 0 and p = 1; a difference that is the same on all datasets has an infinite t, with a note.
+    Null hypothesis: the expected difference on a new dataset is 0. The test is exact for normal
+    differences; for others it is approximate, by the central limit theorem in the number of
+    datasets. Equal strategies have t = 0 and p = 1. A difference other than 0 that is the same on
+    all datasets has an infinite t, and a note says so.
     Source: MLaut 2019, Table 6; Demsar 2006, section 3.1.2.
 
     Examples
@@ -116,7 +118,7 @@ mean difference -0.1125, 95 % interval [-0.2126, -0.01239], scenario (c).'
 
 
 def _t_statistic(d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return t, and where the differences are all the same."""
+    """Return t of each pair, and whether its differences are the same on all datasets."""
     mean, sd = d.mean(axis=0), d.std(axis=0, ddof=1)
     constant = d.max(axis=0) == d.min(axis=0)
     t = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
@@ -133,25 +135,28 @@ def wilcoxon_test(
     method: str = "auto",
     confidence: float = 0.95,
 ) -> Pairwise:
-    """Wilcoxon's signed rank test, for all pairs.
+    """Compute Wilcoxon's signed rank test for all pairs of strategies.
 
     Parameters
     ----------
     results : Results
     alternative : {"two-sided", "better", "worse"}, default "two-sided"
     zeros : {"wilcox", "pratt", "zsplit"}, default "wilcox"
-        What is done with differences of 0: dropped before ranking; ranked, then dropped; or ranked
-        and shared by both sides (Demsar's rule).
+        Treatment of differences of 0. ``"wilcox"`` drops them before ranking; ``"pratt"`` ranks
+        them and then drops them; ``"zsplit"`` ranks them and splits their ranks between both sides
+        (Demsar's rule).
     method : {"auto", "exact", "normal"}, default "auto"
-        Exact is conditional on the ranks as they are, ties and zeros among them; ``"auto"`` takes
-        it up to 300 datasets.
+        ``"exact"`` uses the distribution conditional on the observed ranks, with their ties and
+        zeros; ``"normal"`` approximates it. ``"auto"`` is exact up to 300 datasets.
     confidence : float, default 0.95
+        Confidence level of the two-sided intervals of the effects.
 
     Returns
     -------
     Pairwise
-        The statistic is W+ - W-, the sum of signed ranks; ``tables`` has W+ and W- too. Effects:
-        the rank-biserial correlation (by the same zero rule), and the Hodges-Lehmann shift.
+        The statistic is W+ - W-, the sum of signed ranks; ``tables`` also has W+ and W-. The
+        effects are the rank-biserial correlation (with the same rule for zeros) and the
+        Hodges-Lehmann shift.
 
     Notes
     -----
@@ -202,27 +207,29 @@ def sign_test(
     ties: str = "drop",
     confidence: float = 0.95,
 ) -> Pairwise:
-    """Sign test of wins and losses, for all pairs.
+    """Compute the sign test of wins and losses for all pairs of strategies.
 
     Parameters
     ----------
     results : Results
     alternative : {"two-sided", "better", "worse"}, default "two-sided"
     ties : {"drop", "split"}, default "drop"
-        Datasets where both are equal: dropped, or shared by both, one dropped if their number is
-        odd (Demsar's rule). `trinomial_test` takes them as they are.
+        Treatment of datasets on which both strategies are equal. ``"drop"`` leaves them out;
+        ``"split"`` counts half of them for each strategy, after dropping one if their number is
+        odd (Demsar's rule). `trinomial_test` does neither: it has a probability of ties.
     confidence : float, default 0.95
+        Confidence level of the two-sided interval of the effect.
 
     Returns
     -------
     Pairwise
-        The statistic is the number of wins. Effect: the share of datasets where the first is
-        better, ties counted half.
+        The statistic is the number of wins. The effect is the share of datasets on which the first
+        strategy is better, with ties counted half.
 
     Notes
     -----
-    Null hypothesis: each is equally likely to be better on a new dataset. Exact binomial. Source:
-    MLaut 2019, Table 7; Demsar 2006, section 3.1.4.
+    Null hypothesis: each strategy is equally likely to be better on a new dataset. The p-values are
+    exact (binomial). Source: MLaut 2019, Table 7; Demsar 2006, section 3.1.4.
 
     Examples
     --------
@@ -256,7 +263,7 @@ def sign_test(
         source="MLaut 2019, Table 7; Demsar 2006, section 3.1.4",
         notes=(f"ties {rule}",) if tied.any() else (),
         confidence=confidence,
-        **_of_wins(d, confidence),
+        **_win_results(d, confidence),
     )
 
 
@@ -264,24 +271,25 @@ def sign_test(
 def trinomial_test(
     results: Results, *, alternative: str = "two-sided", confidence: float = 0.95
 ) -> Pairwise:
-    """Trinomial test of wins, losses and ties, for all pairs.
+    """Compute the trinomial test of wins, losses and ties for all pairs of strategies.
 
     Parameters
     ----------
     results : Results
     alternative : {"two-sided", "better", "worse"}, default "two-sided"
     confidence : float, default 0.95
+        Confidence level of the two-sided interval of the effect.
 
     Returns
     -------
     Pairwise
-        As `sign_test`, to which it is equal where there are no ties.
+        The same tables and effect as `sign_test`. Without ties both tests are equal.
 
     Notes
     -----
-    Null hypothesis: each is equally likely to be better on a new dataset; the probability of a tie
-    is estimated by the share of ties. Source: Bian, McAleer and Wong 2011, which MLaut 2019,
-    section 3.4.2, names for ties.
+    Null hypothesis: each strategy is equally likely to be better on a new dataset; the probability
+    of a tie is estimated by the share of ties. Source: Bian, McAleer and Wong 2011, which MLaut
+    2019, section 3.4.2, names for ties.
     """
     d, pairs = paired_differences(results)
     wins, losses, tied = _win_loss_tie(d)
@@ -300,17 +308,17 @@ def trinomial_test(
         name="Trinomial test",
         source="Bian, McAleer and Wong 2011; MLaut 2019, section 3.4.2",
         confidence=confidence,
-        **_of_wins(d, confidence),
+        **_win_results(d, confidence),
     )
 
 
 @checked
 def ranksum_test(results: Results, *, alternative: str = "two-sided") -> Pairwise:
-    """Wilcoxon's rank-sum test, for all pairs: for strategies that ran on *different* datasets.
+    """Compute Wilcoxon's rank-sum test for strategies that ran on *different* datasets.
 
-    It is here because MLaut offered it. It takes the losses of two strategies as independent
-    samples, and where both ran on the same datasets they are not: differences between datasets
-    then hide differences between strategies, and `wilcoxon_test` is the test to take.
+    The test is here because MLaut offered it. It treats the losses of two strategies as independent
+    samples. If both strategies ran on the same datasets, their losses are not independent:
+    differences between datasets then hide differences between strategies; use `wilcoxon_test`.
 
     Parameters
     ----------
@@ -320,13 +328,14 @@ def ranksum_test(results: Results, *, alternative: str = "two-sided") -> Pairwis
     Returns
     -------
     Pairwise
-        The statistic is Mann and Whitney's U of the first strategy. Effect: the probability that
-        the first has the smaller loss, each on a dataset of its own.
+        The statistic is Mann and Whitney's U of the first strategy. The effect is the probability
+        that the first has the smaller loss when each strategy runs on a different random dataset.
 
     Notes
     -----
-    Null hypothesis: both strategies have the same distribution of losses. Exact without ties up to
-    8 datasets, else normal with correction for ties. Source: Mann and Whitney 1947.
+    Null hypothesis: both strategies have the same distribution of losses. The p-values are exact
+    for up to 8 datasets without ties, otherwise normal with a correction for ties. Source: Mann and
+    Whitney 1947.
     """
     from scipy.stats import mannwhitneyu
 
@@ -352,11 +361,12 @@ def ranksum_test(results: Results, *, alternative: str = "two-sided") -> Pairwis
 
 
 def _win_loss_tie(d: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the numbers of wins, losses and ties of the first strategy of each pair."""
     return (d < 0).sum(axis=0), (d > 0).sum(axis=0), (d == 0).sum(axis=0)
 
 
-def _of_wins(d: np.ndarray, confidence: float) -> dict[str, Any]:
-    """Return what the sign test and the trinomial test share."""
+def _win_results(d: np.ndarray, confidence: float) -> dict[str, Any]:
+    """Return the null hypothesis, tables and effect that sign test and trinomial test share."""
     wins, losses, tied = _win_loss_tie(d)
     return {
         "null": "each strategy is equally likely to be better on a new dataset",

@@ -1,4 +1,4 @@
-"""Tests of all strategies together, and what may follow them pair by pair: scenario (c)."""
+"""Tests of all strategies together, and the tests of pairs that follow them: scenario (c)."""
 
 from __future__ import annotations
 
@@ -33,18 +33,19 @@ _TIED = "all strategies are equal on every dataset"
 def friedman_test(
     results: Results, *, statistic: str = "F", ties: bool = True, confidence: float = 0.95
 ) -> TestResult:
-    """Friedman's test that all strategies have the same average rank.
+    """Compute Friedman's test that all strategies have the same average rank.
 
     Parameters
     ----------
     results : Results
     statistic : {"F", "chi2"}, default "F"
-        Iman and Davenport's F, which the MLaut paper uses, or Friedman's chi-square.
+        ``"F"`` is Iman and Davenport's statistic, which the MLaut paper uses; ``"chi2"`` is
+        Friedman's chi-square.
     ties : bool, default True
         Whether the variance of the ranks is corrected for ties. Demsar 2006 and some packages do
-        not; without ties it makes no difference.
+        not correct it. Without ties the result is the same.
     confidence : float, default 0.95
-        Of the interval of Kendall's W, the effect.
+        Confidence level of the interval of Kendall's W, the effect.
 
     Returns
     -------
@@ -55,8 +56,9 @@ def friedman_test(
     Null hypothesis: all strategies have the same distribution of ranks. ``chi2 = 12 N / (K (K + 1))
     (sum r_i^2 - K (K + 1)^2 / 4)``, divided by ``1 - sum (t^3 - t) / (N K (K^2 - 1))`` for ties;
     ``F = (N - 1) chi2 / (N (K - 1) - chi2)`` with K - 1 and (K - 1) (N - 1) degrees of freedom.
-    Where all datasets agree F is infinite; p is then ``(1 / K!)^(N - 1)``. Source: MLaut 2019,
-    Table 7; Demsar 2006, section 3.2.2; Iman and Davenport 1980.
+    If all datasets agree on the order, F is infinite and p is ``(1 / K!)^(N - 1)``, the probability
+    of this agreement among all permutations. Source: MLaut 2019, Table 7; Demsar 2006, section
+    3.2.2; Iman and Davenport 1980.
 
     Examples
     --------
@@ -79,7 +81,7 @@ Kendall's W 0.7551, 95 % interval [0.6704, 0.8398], scenario (c)."
     if statistic == "chi2":
         value, p, notes = chi2, float(chdtrc(k - 1, chi2)), list[str]()
     else:
-        value, p, notes = _f_of(chi2, n * (k - 1) - chi2, n, k)
+        value, p, notes = _f_statistic(chi2, n * (k - 1) - chi2, n, k)
     tied = int((np.diff(np.sort(table, axis=1), axis=1) == 0).any(axis=1).sum())
     if correction == 0:
         notes = [_TIED]
@@ -103,24 +105,26 @@ Kendall's W 0.7551, 95 % interval [0.6704, 0.8398], scenario (c)."
 
 
 def _ranks(results: Results) -> np.ndarray:
+    """Return the ranks of complete results, shape (N, K), or raise an error."""
     complete_losses(results)
     return rank_array(results)
 
 
 def _friedman_chi2(table: np.ndarray) -> tuple[float, float]:
-    """Return chi-square without correction for ties, and the correction, for ranks (N, K)."""
+    """Return uncorrected chi-square, and the divisor for ties, of ranks (N, K)."""
     n, k = table.shape
     spread = np.square(table.mean(axis=0) - (k + 1) / 2).sum()
     chi2 = 12 * n / (k * (k + 1)) * spread
-    # variance of the ranks over that without ties: 1 - sum(t^3 - t) / (N K (K^2 - 1))
+    # Variance of the ranks over their variance without ties: 1 - sum(t^3 - t) / (N K (K^2 - 1)).
     correction = np.square(table - (k + 1) / 2).sum() * 12 / (n * k * (k**2 - 1))
     return float(chi2), float(correction)
 
 
-def _f_of(between: float, within: float, n: int, k: int) -> tuple[float, float, list[str]]:
-    """Return F = (N - 1) between / within, its p-value, and a note where it is not defined."""
+def _f_statistic(between: float, within: float, n: int, k: int) -> tuple[float, float, list[str]]:
+    """Return F = (N - 1) between / within, its p-value, and a note if F is infinite."""
     from scipy.special import fdtrc
 
+    # Both cut-offs treat rounding noise of sums of squared ranks as 0.
     if between <= 1e-12:
         return 0.0, 1.0, []
     if within <= 1e-9 * between:
@@ -131,23 +135,25 @@ def _f_of(between: float, within: float, n: int, k: int) -> tuple[float, float, 
 
 @checked
 def kendalls_w(results: Results, *, confidence: float = 0.95) -> Estimate:
-    """Kendall's coefficient of concordance between the datasets, corrected for ties.
+    """Compute Kendall's coefficient of concordance between datasets, corrected for ties.
 
-    0 where datasets do not agree on the order of the strategies at all, 1 where they all agree:
-    Friedman's chi-square over N (K - 1).
+    W is Friedman's chi-square over N (K - 1): 0 if the datasets do not agree at all on the order of
+    the strategies, 1 if they all agree.
 
     Parameters
     ----------
     results : Results
     confidence : float, default 0.95
-        Of a jackknife interval with Student's t; NaN with two datasets.
+        Confidence level of a jackknife interval with Student's t; its ends are NaN with two
+        datasets.
     """
     table = _ranks(results)
     n = len(table)
     value = _w(table)
     if n < 3:
         return Estimate(name="Kendall's W", value=value, confidence=confidence, n=n)
-    # the mean correlation between two datasets does not depend on N, as W does
+    # The jackknife needs a quantity that does not depend on N. W does; the mean correlation
+    # between two datasets does not.
     concordance = (n * value - 1) / (n - 1)
     without = _w_without_each(table)
     without = ((n - 1) * without - 1) / (n - 2)
@@ -180,7 +186,7 @@ def _w(table: np.ndarray) -> float:
 
 
 def _w_without_each(table: np.ndarray) -> np.ndarray:
-    """Return W with each dataset left out in turn: shape (N,)."""
+    """Return Kendall's W with each dataset left out in turn: shape (N,)."""
     n, k = table.shape
     centred = table - (k + 1) / 2
     between = np.square(centred.sum(axis=0) - centred).sum(axis=1)
@@ -191,20 +197,22 @@ def _w_without_each(table: np.ndarray) -> np.ndarray:
 
 @checked
 def quade_test(results: Results) -> TestResult:
-    """Quade's test: Friedman's with datasets weighted by the ranks of their ranges of losses.
+    """Compute Quade's test: Friedman's test with datasets weighted by their ranges of losses.
+
+    The weight of a dataset is the rank of its range of losses among all datasets.
 
     Notes
     -----
     Null hypothesis: all strategies have the same distribution of losses on each dataset. The sizes
-    of losses must be comparable between datasets. ``F = (N - 1) B / (A - B)`` with the weighted
-    ranks as they are, so ties are taken into account. Source: Quade 1979; Garcia, Fernandez,
+    of losses must be comparable between datasets. ``F = (N - 1) B / (A - B)`` is computed from the
+    observed weighted ranks, so ties are taken into account. Source: Quade 1979; Garcia, Fernandez,
     Luengo and Herrera 2010.
     """
     weighted, _ = _quade(results)
     n, k = weighted.shape
     between = float(np.square(weighted.sum(axis=0)).sum() / n)
     within = float(np.square(weighted).sum()) - between
-    value, p, notes = _f_of(between, within, n, k)
+    value, p, notes = _f_statistic(between, within, n, k)
     return TestResult(
         name="Quade test",
         strategies=results.strategies,
@@ -221,7 +229,7 @@ def quade_test(results: Results) -> TestResult:
 
 
 def _quade(results: Results) -> tuple[np.ndarray, np.ndarray]:
-    """Return centred ranks weighted by the ranks of the datasets' ranges, and those ranks."""
+    """Return weighted centred ranks, shape (N, K), and the weights of datasets, shape (N, 1)."""
     from scipy.stats import rankdata
 
     losses = complete_losses(results).to_numpy()
@@ -233,13 +241,17 @@ def _quade(results: Results) -> tuple[np.ndarray, np.ndarray]:
 
 @checked
 def aligned_ranks_test(results: Results) -> TestResult:
-    """Friedman's test with aligned ranks: all losses, less their dataset's mean, ranked together.
+    """Compute Friedman's test with aligned ranks.
+
+    The mean loss of a dataset is subtracted from its losses, and all N K differences are ranked
+    together.
 
     Notes
     -----
     Null hypothesis: all strategies have the same distribution of losses on each dataset. The sizes
-    of losses must be comparable between datasets. Approximately chi-square with K - 1 degrees of
-    freedom. Source: Hodges and Lehmann 1962; Garcia, Fernandez, Luengo and Herrera 2010.
+    of losses must be comparable between datasets. The statistic is approximately chi-square with
+    K - 1 degrees of freedom. Source: Hodges and Lehmann 1962; Garcia, Fernandez, Luengo and Herrera
+    2010.
     """
     from scipy.special import chdtrc
 
@@ -265,7 +277,7 @@ def aligned_ranks_test(results: Results) -> TestResult:
 
 
 def _aligned(results: Results) -> np.ndarray:
-    """Rank the losses less the mean of their dataset, all together: shape (N, K)."""
+    """Return the ranks of all losses minus the mean loss of their dataset: shape (N, K)."""
     from scipy.stats import rankdata
 
     losses = snap_within_datasets(complete_losses(results).to_numpy(), results)
@@ -291,26 +303,30 @@ _LEVELS = {
 def post_hoc_test(
     results: Results, *, after: str = "friedman", confidence: float = 0.95
 ) -> Pairwise:
-    """Compare all pairs by the ranks of a test of all, with normal p-values not yet corrected.
+    """Compare all pairs of strategies by the ranks of a test of all strategies.
+
+    The p-values are normal and not corrected for the number of pairs.
 
     Parameters
     ----------
     results : Results
     after : {"friedman", "quade", "aligned"}, default "friedman"
+        Test whose ranks are compared: `friedman_test`, `quade_test` or `aligned_ranks_test`.
     confidence : float, default 0.95
-        Of the intervals of single rank differences.
+        Confidence level of the interval of each single rank difference.
 
     Returns
     -------
     Pairwise
-        Correct it with `mlaut.analysis.adjust_pairs`.
+        Pass it to `mlaut.analysis.adjust_pairs` to correct the p-values.
 
     Notes
     -----
-    ``z`` is the difference of mean ranks over ``sqrt(K (K + 1) / (6 N))`` for Friedman's,
-    ``sqrt(K (K N + 1) / 6)`` for aligned ranks, and of weighted mean ranks over
-    ``sqrt(K (K + 1) (2 N + 1) (K - 1) / (18 N (N + 1)))`` for Quade's. Source: Garcia and Herrera
-    2008, section 2; Garcia, Fernandez, Luengo and Herrera 2010.
+    Null hypothesis: the two strategies have the same mean rank. ``z`` is the difference of their
+    mean ranks over its standard error: ``sqrt(K (K + 1) / (6 N))`` for Friedman's test,
+    ``sqrt(K (K N + 1) / 6)`` for aligned ranks, and
+    ``sqrt(K (K + 1) (2 N + 1) (K - 1) / (18 N (N + 1)))`` for the weighted mean ranks of Quade's
+    test. Source: Garcia and Herrera 2008, section 2; Garcia, Fernandez, Luengo and Herrera 2010.
     """
     from scipy.special import ndtr, ndtri
 
@@ -349,21 +365,21 @@ def post_hoc_test(
 
 @checked
 def conover_test(results: Results) -> Pairwise:
-    """Conover's comparison of all pairs after Friedman's test, not yet corrected.
+    """Compute Conover's comparison of all pairs after Friedman's test.
 
-    The p-values are those of scikit-posthocs, which takes Student's t with the variance of the
-    ranks that Friedman's statistic leaves over.
+    The p-values are not corrected for the number of pairs. scikit-posthocs computes them from
+    Student's t, with the variance of the ranks that Friedman's statistic does not explain.
 
     Raises
     ------
     AnalysisError
-        All datasets agree, or all strategies are equal: nothing is left over.
+        All datasets agree, or all strategies are equal: no such variance remains.
 
     Notes
     -----
-    Null hypothesis: the two strategies have the same mean rank. It is more powerful than Nemenyi's
-    test, and does not hold its level when some of the other strategies differ. Source: Conover
-    1999.
+    Null hypothesis: the two strategies have the same mean rank. The test is more powerful than
+    Nemenyi's test, but does not hold its level when some of the other strategies differ. Source:
+    Conover 1999.
     """
     from scikit_posthocs import posthoc_conover_friedman
 

@@ -1,7 +1,7 @@
 """Ranks of strategies within datasets, average ranks, critical differences and groups.
 
-Rank 1 is the best; ties share the mean of their ranks. The rank of a strategy depends on the
-others that take part. Scenario (c).
+Rank 1 is the best; tied strategies share the mean of their ranks. The rank of a strategy depends on
+the other strategies that are compared. Scenario (c).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = [
 def rank_table(results: Results) -> pd.DataFrame:
     """Rank the strategies on each dataset: 1 is the best, ties share the mean of their ranks.
 
-    Losses that differ by rounding noise alone are ties.
+    Losses that differ only by rounding noise are ties.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def rank_table(results: Results) -> pd.DataFrame:
 
 @lru_cache(maxsize=1)
 def rank_array(results: Results) -> np.ndarray:
-    """Return the ranks of complete results, taken once for all tests: shape (N, K)."""
+    """Return the ranks of complete results, shape (N, K); the cache lets all tests share them."""
     from scipy.stats import rankdata
 
     table = rankdata(snap_within_datasets(results.losses.to_numpy(), results), axis=1)
@@ -57,7 +57,7 @@ def rank_array(results: Results) -> np.ndarray:
 
 
 def snap_within_datasets(values: np.ndarray, results: Results) -> np.ndarray:
-    """Make equal, on each dataset, what differs by rounding noise alone: shape (N, K)."""
+    """Make values of one dataset equal if they differ only by rounding noise: shape (N, K)."""
     return equalised(values.T, RELATIVE_NOISE * results.noise_scale.T).T
 
 
@@ -65,21 +65,22 @@ def snap_within_datasets(values: np.ndarray, results: Results) -> np.ndarray:
 def average_ranks(
     results: Results, *, method: str = "bounded", confidence: float = 0.95
 ) -> ResultTable:
-    """Average ranks with standard errors and intervals (MLaut 2019, Table 5).
+    """Compute average ranks with standard errors and intervals (MLaut 2019, Table 5).
 
     Parameters
     ----------
     results : Results
     method : {"bounded", "t", "normal"}, default "bounded"
-        As in `mlaut.analysis.mean_estimates`; ranks are between 1 and the number of strategies.
-        ``"normal"`` is the paper's, and too narrow with few datasets.
+        Method of the intervals, as in `mlaut.analysis.mean_estimates`; ranks are between 1 and the
+        number of strategies. ``"normal"`` is the method of the paper, too narrow with few datasets.
     confidence : float, default 0.95
+        Confidence level of the intervals.
 
     Returns
     -------
     ResultTable
-        A row a strategy, the best first: average_rank, standard_error, low, high. By the central
-        limit theorem in the number of datasets.
+        One row for each strategy, the best first: average_rank, standard_error, low, high. The
+        intervals rest on the central limit theorem in the number of datasets.
     """
     table = rank_table(results)
     mean, error = table.mean(), table.sem(ddof=1)
@@ -110,12 +111,13 @@ def critical_difference(
     n_strategies, n_datasets : int
     alpha : float, default 0.05
     test : {"nemenyi", "bonferroni-dunn"}, default "nemenyi"
-        All pairs, or all against one control.
+        ``"nemenyi"`` compares all pairs; ``"bonferroni-dunn"`` compares all with one control.
 
     Notes
     -----
-    ``q sqrt(K (K + 1) / (6 N))``, with q the upper point of the studentized range at infinite
-    degrees of freedom over the root of 2, or of the normal at alpha / (2 (K - 1)). Source: Demsar
+    ``q sqrt(K (K + 1) / (6 N))``. For Nemenyi's test, q is the upper ``alpha`` quantile of the
+    studentized range with infinite degrees of freedom, divided by the square root of 2. For Dunn's
+    test, q is the upper quantile of the normal distribution at alpha / (2 (K - 1)). Source: Demsar
     2006, section 3.2.2; MLaut 2019, Table 5.
 
     Examples
@@ -136,14 +138,15 @@ def critical_difference(
     return float(q * _standard_error(n_strategies, n_datasets))
 
 
-def _told(k: int, n: int, alpha: float | None, confidence: float, test: str) -> str:
-    """Say the critical difference, and at which level."""
+def _difference_note(k: int, n: int, alpha: float | None, confidence: float, test: str) -> str:
+    """Return the note that states the critical difference and its level."""
     level = 1 - confidence if alpha is None else alpha
     cd = critical_difference(k, n, alpha=level, test=test)
     return f"critical difference {cd:.6g} at level {level:.4g}"
 
 
 def _standard_error(k: int, n: int) -> float:
+    """Return the standard error of a difference of average ranks without ties."""
     return float(np.sqrt(k * (k + 1) / (6 * n)))
 
 
@@ -151,7 +154,7 @@ def _standard_error(k: int, n: int) -> float:
 def nemenyi_test(
     results: Results, *, alpha: float | None = None, confidence: float = 0.95
 ) -> Pairwise:
-    """Nemenyi's test of average ranks, for all pairs at once.
+    """Compute Nemenyi's test of average ranks for all pairs of strategies.
 
     Parameters
     ----------
@@ -159,17 +162,17 @@ def nemenyi_test(
     alpha : float, optional
         Level of the critical difference in the notes; default 1 - ``confidence``.
     confidence : float, default 0.95
-        Of the simultaneous intervals: rank difference plus and minus the critical difference at 1 -
-        ``confidence``.
+        Confidence level of the simultaneous intervals: the rank difference plus and minus the
+        critical difference at level 1 - ``confidence``.
 
     Returns
     -------
     Pairwise
-        The p-values hold for all pairs together; no further correction is due.
+        The p-values already account for all pairs; do not correct them again.
 
     Notes
     -----
-    Null hypothesis: all strategies have the same average rank. It takes the variance of ranks
+    Null hypothesis: all strategies have the same average rank. The test uses the variance of ranks
     without ties, so it is conservative with ties. Source: Demsar 2006, section 3.2.2.
 
     Examples
@@ -200,7 +203,7 @@ def nemenyi_test(
             ).within(k - 1)
         },
         confidence=confidence,
-        notes=(_told(k, n, alpha, confidence, "nemenyi"),),
+        notes=(_difference_note(k, n, alpha, confidence, "nemenyi"),),
     )
 
 
@@ -219,24 +222,26 @@ def bonferroni_dunn_test(
     ----------
     results : Results
     control : str
+        Name of the strategy that all others are compared with.
     correction : str, default "bonferroni"
-        ``"bonferroni"`` is Dunn's; any of `mlaut.analysis.CORRECTIONS` but those for all pairs.
+        Correction of the p-values: any of `mlaut.analysis.CORRECTIONS` except the corrections for
+        all pairs. ``"bonferroni"`` is Dunn's.
     alpha : float, optional
         Level of the critical difference in the notes; default 1 - ``confidence``.
     confidence : float, default 0.95
-        Of the simultaneous intervals: rank difference plus and minus Dunn's critical difference at
-        1 - ``confidence``.
+        Confidence level of the simultaneous intervals: the rank difference plus and minus Dunn's
+        critical difference at level 1 - ``confidence``.
 
     Returns
     -------
     ResultTable
-        A row a strategy: average_rank, rank_difference (to the control), low, high, z, p
-        (unadjusted), p_value (adjusted).
+        One row for each strategy except the control: average_rank, rank_difference (to the
+        control), low, high, z, p (unadjusted), p_value (adjusted).
 
     Notes
     -----
-    Null hypothesis: the strategy has the average rank of the control. Source: Dunn 1961; Demsar
-    2006, section 3.2.2.
+    Null hypothesis: the strategy has the same average rank as the control. Source: Dunn 1961;
+    Demsar 2006, section 3.2.2.
     """
     from scipy.special import ndtr
 
@@ -259,7 +264,7 @@ def bonferroni_dunn_test(
         frame=frame.sort_values("average_rank", kind="stable"),
         source="Dunn 1961; Demsar 2006, section 3.2.2",
         metric=results.metric.loss_name,
-        notes=(*results.notes_text(), _told(k, n, alpha, confidence, "bonferroni-dunn")),
+        notes=(*results.notes_text(), _difference_note(k, n, alpha, confidence, "bonferroni-dunn")),
     )
 
 
@@ -272,12 +277,13 @@ def rank_groups(average: pd.Series, difference: float) -> tuple[tuple[str, ...],
     average : Series
         Average rank by strategy.
     difference : float
-        The critical difference.
+        The critical difference; positive.
 
     Returns
     -------
     tuple of tuple of str
-        From the best on; strategies that differ from all others are in none.
+        Groups in the order of their best ranks. A strategy that differs from all others is in no
+        group.
 
     Examples
     --------
