@@ -1,7 +1,7 @@
-"""The Bayesian correlated t-test: two strategies on one dataset, from cross-validation.
+"""The Bayesian correlated t-test of two strategies on one dataset, from cross-validation.
 
-Scenario (b). The posterior of the expected difference is a Student distribution whose scale allows
-for folds that share their training rows: Corani & Benavoli (2015), after Nadeau & Bengio (2003).
+Scenario (b). The posterior of the expected difference is a Student distribution. Its scale accounts
+for the training rows that folds share: Corani & Benavoli (2015), after Nadeau & Bengio (2003).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SOURCE = "Corani & Benavoli 2015; Benavoli, Corani, Demsar & Zaffalon 2017, sec
 def correlated_t_probabilities(
     differences: ArrayLike, rope: float = 0.0, test_to_train: float | None = None
 ) -> np.ndarray:
-    """Bayesian correlated t-test of many tables of differences, exact.
+    """Compute the Bayesian correlated t-test for many tables of differences, exactly.
 
     Scenario (b).
 
@@ -45,16 +45,18 @@ def correlated_t_probabilities(
     differences : array_like of float, shape (..., folds, runs), or (folds,)
         Loss of the first strategy minus loss of the second on each test set.
     rope : float, default 0
-        Expected differences up to this size are equivalent.
+        Half width of the region of practical equivalence: expected differences up to this size are
+        equivalent.
     test_to_train : float, optional
-        Ratio of test to training rows; by default 1 / (folds - 1), a correlation of 1 / folds.
+        Ratio of test to training rows; default 1 / (folds - 1), a correlation of 1 / folds.
 
     Returns
     -------
     ndarray of float, shape (..., 3)
-        Probabilities that the first is better, both are equivalent, the second is better. Where the
-        differences do not vary, the posterior is a point: on the margin it is equivalent, and at 0
-        without a region it is half on either side.
+        Probabilities that the first strategy is better, that both are equivalent, and that the
+        second is better. If the differences do not vary, the posterior is a point. A point on the
+        margin of the region counts as equivalent; a point at 0 without a region counts half for
+        each strategy.
 
     Raises
     ------
@@ -80,10 +82,11 @@ def correlated_t_probabilities(
     p = np.stack([first, stdtr(df, -near) - stdtr(df, -far), second], axis=-1)
     p = np.clip(p, SMALLEST_P, 1.0)
     p[..., 1] = np.where(rope > 0, p[..., 1], 0.0)
-    return np.where((error > 0)[..., None], p, _of_a_point(mean, rope))
+    return np.where((error > 0)[..., None], p, _point_probabilities(mean, rope))
 
 
-def _of_a_point(mean: np.ndarray, rope: float) -> np.ndarray:
+def _point_probabilities(mean: np.ndarray, rope: float) -> np.ndarray:
+    """Return the three probabilities of a posterior that is a point: shape (..., 3)."""
     outside = rope * (1 + RELATIVE_NOISE)
     first, second = (mean < -outside).astype(float), (mean > outside).astype(float)
     rest = 1 - first - second
@@ -100,11 +103,11 @@ def correlated_t_test(
     metric: str = "",
     test_to_train: float | None = None,
 ) -> TestResult:
-    """Bayesian correlated t-test of two strategies on one dataset.
+    """Compute the Bayesian correlated t-test of two strategies on one dataset.
 
-    Scenario (b). There is no null hypothesis: the result is the probability that the expected loss
-    of the first, trained again on this source, is smaller by more than ``rope``, that both are
-    equivalent, and that the second is better.
+    Scenario (b). There is no null hypothesis. The result is three probabilities, for strategies
+    that are trained again on this source: the expected loss of the first is smaller by more than
+    ``rope``; both are equivalent; the second is better.
 
     Parameters
     ----------
@@ -113,20 +116,22 @@ def correlated_t_test(
     rope : float, default 0
         Half width of the region of practical equivalence, in units of the loss.
     strategies : pair of str
+        Names of the two strategies in the result.
     metric : str
+        Name of the loss in the result.
     test_to_train : float, optional
-        Ratio of test to training rows; by default 1 / (folds - 1).
+        Ratio of test to training rows; default 1 / (folds - 1).
 
     Returns
     -------
     TestResult
-        The effect is the expected difference with its credible interval, which is also the interval
-        of the corrected repeated k-fold t-test.
+        The effect is the expected difference with its 95 % credible interval, which equals the
+        confidence interval of the corrected repeated k-fold t-test.
 
     Raises
     ------
     AnalysisError
-        As `correlated_t_probabilities`.
+        A difference is missing, the table is too small, or ``rope`` is negative.
 
     Notes
     -----
@@ -174,22 +179,22 @@ def correlated_t_test(
 
 @checked
 def correlated_t_datasets(results: Results, *, rope: float = 0.0) -> ResultTable:
-    """Bayesian correlated t-test of all pairs of strategies on every dataset of a study.
+    """Compute the Bayesian correlated t-test of all pairs of strategies on each dataset of a study.
 
-    Scenario (b): each dataset on its own; see `correlated_t_test`.
+    Scenario (b): each dataset is tested separately; see `correlated_t_test`.
 
     Parameters
     ----------
     results : Results
-        With folds, repeated or not.
+        Results of a cross-validation, repeated or not.
     rope : float, default 0
         Half width of the region of practical equivalence, in units of the metric.
 
     Returns
     -------
     ResultTable
-        One row a dataset and pair: expected difference of the losses (first minus second) with its
-        interval, and the three probabilities.
+        One row for each dataset and pair: the expected difference of the losses (first minus
+        second) with its interval, and the three probabilities.
 
     Raises
     ------

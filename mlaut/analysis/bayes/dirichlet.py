@@ -1,7 +1,7 @@
-"""Numbers behind the Bayesian sign and signed rank tests: arrays in, arrays out.
+"""Numerical methods of the Bayesian sign and signed rank tests, on arrays.
 
-A Dirichlet distribution over datasets, or over three regions: the first of two strategies is better
-by more than a margin, the two are equivalent, the second is better.
+The tests use a Dirichlet distribution over datasets, or over three regions: the first of two
+strategies is better by more than a margin, the two are equivalent, the second is better.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from mlaut.analysis.common.numerics import RELATIVE_NOISE
 
 __all__ = ["SignedRankKernel", "largest_component", "signed_rank_means", "weight_blocks"]
 
-_BLOCK = 256  # draws at a time: the weights of a block stay in the cache
+_BLOCK = 256  # draws at a time, so that the weights of a block stay in the processor's cache
 
 
 def largest_component(alphas: np.ndarray) -> np.ndarray:
-    """Probability of each component of a Dirichlet distribution to be the largest.
+    """Compute the probability that each component of a Dirichlet distribution is the largest.
 
     Parameters
     ----------
     alphas : ndarray of float, shape (P, 3)
-        Not negative, at least one of each row 1 or more. A component with 0 never occurs.
+        Parameters of P distributions. None is negative, and at least one in each row is 1 or more.
+        A component with parameter 0 is always 0.
 
     Returns
     -------
@@ -31,10 +32,11 @@ def largest_component(alphas: np.ndarray) -> np.ndarray:
 
     Notes
     -----
-    Components are gamma variables, divided by their sum. The integral of the density of one times
-    the distribution functions of the others is taken over log x, where its logarithm is concave:
-    the trapezoidal rule on the window that matters is exact to 10 digits, in far tails too. Four
-    times as many nodes, or a window down to e^-60 of the peak in place of e^-45, change 3e-14.
+    The components are gamma variables divided by their sum. The probability is the integral of the
+    density of one gamma variable times the distribution functions of the others. Over log x the
+    logarithm of the integrand is concave, so the trapezoidal rule on a window around the peak is
+    exact to 10 digits, even in far tails. Four times as many nodes, or a window down to e^-60 of
+    the peak instead of e^-45, change the result by 3e-14.
 
     Examples
     --------
@@ -48,7 +50,7 @@ def largest_component(alphas: np.ndarray) -> np.ndarray:
 
 
 def _is_largest(alphas: np.ndarray) -> np.ndarray:
-    """Probability that the first component is the largest."""
+    """Return the probability, not normalised, that the first component is largest: shape (P,)."""
     top = alphas.max(axis=1)
     low, high = np.full(len(alphas), -45.0), np.log(top + 40 + 10 * np.sqrt(top))
     for _ in range(3):
@@ -64,6 +66,7 @@ def _is_largest(alphas: np.ndarray) -> np.ndarray:
 def _log_integrand(
     alphas: np.ndarray, low: np.ndarray, high: np.ndarray, nodes: int
 ) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nodes v = log x and the log integrand at them, both of shape (P, nodes)."""
     from scipy.special import gammainc, gammaln
 
     v = np.linspace(low, high, nodes, axis=1)
@@ -80,7 +83,10 @@ def _log_integrand(
 def weight_blocks(
     n: int, prior: float, n_samples: int, seed: int | np.random.SeedSequence
 ) -> Iterator[np.ndarray]:
-    """Draw unnormalised weights of a pseudo-observation and n datasets, shape (n + 1, block)."""
+    """Yield random weights of a pseudo-observation and n datasets, shape (n + 1, block).
+
+    The weights are not normalised: they do not add up to 1.
+    """
     rng = np.random.default_rng(seed)
     for start in range(0, n_samples, _BLOCK):
         width = min(_BLOCK, n_samples - start)
@@ -90,20 +96,20 @@ def weight_blocks(
 
 
 class SignedRankKernel:
-    """Sums of products of weights over the pairs of differences below and above a margin.
+    """Sums of weight products over the pairs of differences on each side of a region.
 
     Parameters
     ----------
     differences : ndarray of float, shape (N,)
     rope : float
-        Pairs with a mean below ``-rope`` count as left, above ``rope`` as right; those at the
-        margin count half.
+        Half width of the region. A pair with a mean below ``-rope`` counts as left, above ``rope``
+        as right; a pair at the margin counts half.
 
     Notes
     -----
-    The differences are sorted once, with the pseudo-observation 0 among them. Then the partners of
-    each one are a beginning of the list, and their weight is a cumulated sum: N steps a draw, where
-    the matrix of all pairs takes N^2.
+    The differences are sorted once, together with the pseudo-observation 0. The partners that form
+    a left pair with a difference are then the first entries of the list, so their total weight is a
+    cumulated sum. A draw takes N steps; the matrix of all pairs would take N^2.
     """
 
     def __init__(self, differences: np.ndarray, rope: float) -> None:
@@ -114,7 +120,10 @@ class SignedRankKernel:
         self.one_sided = rope == 0
 
     def sums(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Left, equivalent and right sum of each draw; ``weights`` has shape (N + 1, draws)."""
+        """Return the left, equivalent and right sums of each draw.
+
+        ``weights`` has shape (N + 1, draws), and each sum has shape (draws,).
+        """
         ordered = weights[self.order]
         cumulated = np.zeros((len(ordered) + 1, ordered.shape[1]))
         np.cumsum(ordered, axis=0, out=cumulated[1:])
@@ -127,10 +136,10 @@ class SignedRankKernel:
 
 
 class _Side:
-    """Which pairs of sorted numbers have a sum below ``-2 rope``.
+    """Index of the pairs of sorted numbers whose sum is below ``-2 rope``.
 
-    A sum is at the margin where it misses it by rounding noise: relative to the two numbers that
-    are added and to the margin, never to other numbers.
+    A sum is at the margin if it differs from it only by rounding noise. The noise is relative to
+    the two numbers that are added and to the margin, not to other numbers.
     """
 
     def __init__(self, z: np.ndarray, rope: float) -> None:
@@ -139,7 +148,7 @@ class _Side:
         partner = -2 * rope - z[: self.own]
         noise = RELATIVE_NOISE * np.maximum(np.abs(z[: self.own]), np.abs(partner))
         if rope:
-            noise = np.minimum(noise, rope)  # or a sum of 0 would be at both ends of the region
+            noise = np.minimum(noise, rope)  # otherwise a sum of 0 could be at both margins
         below = np.searchsorted(z, partner - noise, side="left")
         at_most = np.searchsorted(z, partner + noise, side="right")
         self.below = np.maximum(below, self.own)
@@ -147,7 +156,10 @@ class _Side:
         self.at_most = at_most[self.tied]
 
     def sum(self, ordered: np.ndarray, cumulated: np.ndarray) -> np.ndarray:
-        """Weight of these pairs: those of two numbers below the margin, and the mixed ones."""
+        """Return the weight of these pairs in each draw: shape (draws,).
+
+        It counts pairs of two numbers below ``-rope`` and pairs of one number below and one above.
+        """
         within = cumulated[self.own]
         mixed = np.einsum("ij,ij->j", ordered[: self.own], cumulated[self.below])
         total = 2 * mixed - within**2
@@ -162,7 +174,7 @@ class _Side:
 def signed_rank_means(
     differences: np.ndarray, rope: float, prior: float
 ) -> tuple[float, float, float]:
-    """Return the expected left, equivalent and right weight of the pairs, by Dirichlet moments.
+    """Return the expected left, equivalent and right weights of the pairs, by Dirichlet moments.
 
     Examples
     --------

@@ -2,10 +2,11 @@
 
 Corani, Benavoli, Demsar, Mangili & Zaffalon (2017). On dataset i the differences of the folds are
 normal and equally correlated around ``delta_i``; the ``delta_i`` have a Student distribution over
-datasets. Others sample from its hundred or more parameters. Here all but three are integrated out:
-the deviation on a dataset in closed form, its ``delta_i`` by writing both Student distributions as
-mixtures of normal ones, whose convolution is normal. What is left is the centre, the scale and the
-degrees of freedom over datasets: a sum over a grid, without chains, seeds or a compiler.
+datasets. Other implementations sample the hundred or more parameters of this model. Here all but
+three parameters are integrated out. The deviation on a dataset is integrated in closed form. Its
+``delta_i`` is integrated by writing both Student distributions as mixtures of normal distributions,
+whose convolution is normal. The remaining parameters are the centre, the scale and the degrees of
+freedom over datasets. A sum over a grid integrates them, without chains, seeds or a compiler.
 """
 
 from __future__ import annotations
@@ -29,21 +30,22 @@ from mlaut.errors import AnalysisError
 __all__ = ["hierarchical_probabilities", "hierarchical_test"]
 
 _SOURCE = "Corani, Benavoli, Demsar, Mangili & Zaffalon 2017"
-# Each error is the largest change of a probability or share, on six data sets of 3 to 12 datasets,
-# when the constant alone is made finer; `test_finer_constants_change_little` holds their sum.
-_POINTS = 32  # of centre and of log scale; 64 change 3e-4
-_FINER = 6  # intervals between two of them, by cubic interpolation of the log density; 12: 3e-4
+# The error stated beside each constant is the largest change of a probability or share, on six
+# examples of 3 to 12 datasets, when only this constant is made finer.
+# `test_finer_constants_change_little` bounds the sum of the errors.
+_POINTS = 32  # grid points of centre and of log scale; 64 points change 3e-4
+_FINER = 6  # intervals between two points, by cubic interpolation of the log density; 12: 3e-4
 _NU = 1 + np.geomspace(0.02, 2000, 14)
-# Steps of .9 in log (nu - 1); half of it changes 4e-6. Beyond both ends is .1 % of the prior mass;
-# a range 6 times as wide changes 1e-6, but 9e-4 where one dataset is 2,500 scales away.
-_NEGLIGIBLE = 18.0  # in log density: e^-18 = 1.5e-8 of the peak; 30 change 2e-4, as finer points do
-_ERROR = 1e-4  # of each Student density, relative; 1e-7 changes 2e-5
+# Steps of .9 in log (nu - 1); half this step changes 4e-6. Beyond both ends is .1 % of the prior
+# mass; a range 6 times as wide changes 1e-6, but 9e-4 if one dataset is 2,500 scales away.
+_NEGLIGIBLE = 18.0  # log density below the peak, e^-18 = 1.5e-8; 30: 2e-4, as finer points do
+_ERROR = 1e-4  # relative error of each Student density; 1e-7 changes 2e-5
 _COARSE, _ROUGH = 24, 1e-2  # points and error of the search for the range; 1e-4 changes nothing
-_ROUNDS = 8  # of the search; most ranges stay as they are after three
+_ROUNDS = 8  # rounds of the search; most ranges no longer change after three
 
 
 class _Data(NamedTuple):
-    """Mean, scale and degrees of freedom of the Student likelihood of each dataset's delta."""
+    """Mean, scale and degrees of freedom of each dataset's Student likelihood of ``delta_i``."""
 
     mean: np.ndarray
     scale: np.ndarray
@@ -54,7 +56,7 @@ class _Data(NamedTuple):
 def hierarchical_probabilities(
     mean: np.ndarray, scale: np.ndarray, df: np.ndarray, rope: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bayesian hierarchical test from the likelihood of each dataset.
+    """Compute the Bayesian hierarchical test from the likelihood of each dataset.
 
     Scenario (c).
 
@@ -63,25 +65,27 @@ def hierarchical_probabilities(
     mean : array_like of float, shape (N,)
         Mean difference of the losses on each dataset, first minus second.
     scale : array_like of float, shape (N,)
-        Its standard error, as in `cv_interval`; positive.
+        Standard error of the mean difference, as in `cv_interval`; positive.
     df : array_like of float, shape (N,)
-        Number of folds x runs, less 1.
+        Number of folds times runs, minus 1.
     rope : float, default 0
         Half width of the region of practical equivalence.
 
     Returns
     -------
     probabilities : ndarray of float, shape (3,)
-        That on most new datasets the first is better, both are equivalent, the second is better.
+        Probabilities that on most new datasets the first strategy is better, that both are
+        equivalent, and that the second is better.
     shares : ndarray of float, shape (3,)
         Expected shares of datasets of these three kinds.
 
     Notes
     -----
-    Priors of Corani et al. (2017): centre and scale over datasets uniform, ``nu - 1`` gamma with
-    shape uniform on [1, 2] and rate uniform on [0.01, 0.1], deviations on datasets uniform.
+    The priors are those of Corani et al. (2017). The centre and the scale over datasets and the
+    deviations on datasets are uniform; ``nu - 1`` is gamma, with its shape uniform on [1, 2] and
+    its rate uniform on [0.01, 0.1].
 
-    Probabilities and shares are exact to 5e-4; to 1e-3 where one dataset lies thousands of standard
+    Probabilities and shares are exact to 5e-4, or to 1e-3 if one dataset lies thousands of standard
     errors away from the others.
 
     Examples
@@ -100,9 +104,10 @@ def hierarchical_probabilities(
 
 
 def _likelihoods(mean: np.ndarray, scale: np.ndarray, df: np.ndarray) -> _Data:
-    """Integrate the deviation of each dataset out: a Student likelihood with df - 1.
+    """Return Student likelihoods with df - 1, after integrating out the deviation of each dataset.
 
-    With a uniform prior of the deviation, ``(1 + t^2 / df) ** (-df / 2)``, t from mean and scale.
+    With a uniform prior of the deviation the likelihood is ``(1 + t^2 / df) ** (-df / 2)``, where t
+    is the distance from the mean in units of the scale.
     """
     if not (mean.shape == scale.shape == df.shape) or mean.ndim != 1 or mean.size < 2:
         raise AnalysisError("give mean, scale and df of each of two datasets or more")
@@ -114,9 +119,10 @@ def _likelihoods(mean: np.ndarray, scale: np.ndarray, df: np.ndarray) -> _Data:
 
 
 def _posterior(data: _Data) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Log density on a grid of centre, log scale and nu that covers what matters.
+    """Return centres, scales and log density on a grid of centre, log scale and nu.
 
-    Coarse grids around the peak grow and shrink until they cover it.
+    Coarse grids around the peak grow and shrink until they cover the range where the density is
+    not negligible.
     """
     centre, scale = _around_the_peak(data)
     for _ in range(_ROUNDS):
@@ -150,7 +156,7 @@ def _around_the_peak(data: _Data) -> tuple[tuple[float, float], tuple[float, flo
 
 
 def _cover(grid: np.ndarray, seen: np.ndarray) -> tuple[float, float]:
-    """Return the ends of what was seen, a step wider, so that a range that is too narrow grows."""
+    """Return the ends of the seen points, 1.5 steps wider: a range that is too narrow grows."""
     at, step = grid[seen], 1.5 * (grid[1] - grid[0])
     return float(at[0] - step), float(at[-1] + step)
 
@@ -158,7 +164,7 @@ def _cover(grid: np.ndarray, seen: np.ndarray) -> tuple[float, float]:
 def _log_density(
     data: _Data, centres: np.ndarray, scales: np.ndarray, nus: np.ndarray, error: float = _ERROR
 ) -> np.ndarray:
-    """Log posterior density in (centre, log scale, log (nu - 1)), but for a constant."""
+    """Return the log posterior density in (centre, log scale, log (nu - 1)), up to a constant."""
     prior = np.log(scales)[:, None] + _log_prior(nus)
     log_density = np.repeat(prior[None], len(centres), axis=0)
     for mean, scale, df in zip(*data, strict=True):
@@ -174,7 +180,7 @@ def _log_density(
 
 
 def _reach(ratio: float) -> float:
-    """Return a power of 10 at or above, so that few mixtures are made."""
+    """Round up to a power of 10, 10 or more, so that few different mixtures are computed."""
     return float(10 ** np.ceil(np.log10(max(ratio, 10.0))))
 
 
@@ -185,26 +191,27 @@ def _log_convolution(
     variances: np.ndarray,
     weights: np.ndarray,
 ) -> np.ndarray:
-    """Log density of the sum of a Student variable and a mixture of normals, (centres, scales)."""
+    """Return the log density of a Student variable plus a normal mixture, (centres, scales)."""
     precisions, mix = mixture
     total = scales[:, None, None] ** 2 / precisions[:, None] + variances
     height = (mix[:, None] * weights / np.sqrt(2 * np.pi * total)).reshape(len(scales), -1)
     rate = (0.5 / total).reshape(len(scales), -1)
     density = np.einsum("sm,csm->cs", height, np.exp(-away[:, None, None] * rate))
-    return np.log(np.maximum(density, 1e-300))  # -690: far more than any better explanation costs
+    # The bound keeps the log finite. At -690 it is far below the density of any plausible point.
+    return np.log(np.maximum(density, 1e-300))
 
 
 @lru_cache(maxsize=1024)
 def _gamma_mixture(nu: float, reach: float, error: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return precisions and weights that make a Student distribution a mixture of normal ones.
+    """Return precisions and weights of a mixture of normals that equals a Student distribution.
 
     The density of the mixture has a relative error below ``error`` up to ``reach`` scales from the
-    centre, or to where it is below e^-650 (`test_the_mixture_is_as_exact_as_it_says`).
+    centre, or up to where it is below e^-650 (`test_the_mixture_is_as_exact_as_it_says`).
 
-    The integral over the log of the precision is a sum of equal steps: a deviation t gives the
-    precision a gamma distribution with (nu + 1) / 2 and (nu + t^2) / 2, so both ends are quantiles
-    of those for t = 0 and the farthest t; and the sum's error is the first of its Fourier terms, a
-    ratio of gamma functions, which says how fine the steps must be.
+    The integral over the log precision is a sum with equal steps. Given a deviation t, the
+    precision has a gamma distribution with parameters (nu + 1) / 2 and (nu + t^2) / 2; the ends of
+    the sum are quantiles of these distributions for t = 0 and for the farthest t. The error of the
+    sum is its first Fourier term, a ratio of gamma functions; it determines the step.
     """
     from scipy.optimize import brentq
     from scipy.special import gammainccinv, gammaincinv, gammaln, loggamma
@@ -218,7 +225,8 @@ def _gamma_mixture(nu: float, reach: float, error: float) -> tuple[np.ndarray, n
         ratio = loggamma(shape + 1j * frequency).real - gammaln(shape)
         return float(ratio - np.log(error / 2))
 
-    frequency = brentq(term, 1e-3, 20 + 10 * np.sqrt(shape))  # at its end a term is below e^-25
+    # At the upper end of the bracket the Fourier term is below e^-25.
+    frequency = brentq(term, 1e-3, 20 + 10 * np.sqrt(shape))
     steps = int(np.ceil(np.log(high / low) * frequency / (2 * np.pi)))
     v = np.linspace(np.log(low), np.log(high), steps + 1)
     log_weight = nu / 2 * v - np.exp(v) - gammaln(nu / 2)
@@ -226,10 +234,10 @@ def _gamma_mixture(nu: float, reach: float, error: float) -> tuple[np.ndarray, n
 
 
 def _log_prior(nu: np.ndarray) -> np.ndarray:
-    """Log prior density of log (nu - 1), averaged over the ranges of shape and rate.
+    """Return the log prior density of log (nu - 1), averaged over the ranges of shape and rate.
 
-    The average over the rate is a difference of two gamma distribution functions, and that over the
-    shape, which is smooth, takes 6 nodes of Gauss and Legendre: exact to 3e-7.
+    The average over the rate is a difference of two gamma distribution functions. It is smooth in
+    the shape, so 6 nodes of Gauss and Legendre average it over the shape, exactly to 3e-7.
     """
     from scipy.special import gammainc, gammaincc
 
@@ -238,14 +246,14 @@ def _log_prior(nu: np.ndarray) -> np.ndarray:
     low, high = 0.01 * x, 0.1 * x
     lower_tails = gammainc(shape + 1, high) - gammainc(shape + 1, low)
     upper_tails = gammaincc(shape + 1, low) - gammaincc(shape + 1, high)
-    between = np.where(low < 1, lower_tails, upper_tails)  # without cancellation on either side
+    between = np.where(low < 1, lower_tails, upper_tails)  # the small tails: no cancellation
     return np.log((shape / x * between) @ weights / 2 / 0.09)
 
 
 def _regions(
     centres: np.ndarray, scales: np.ndarray, log_density: np.ndarray, rope: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weigh the three regions under each Student distribution of the grid, made finer first."""
+    """Return probabilities and shares of the three regions, summed over a refined grid."""
     from scipy.ndimage import zoom
     from scipy.special import stdtr
 
@@ -264,11 +272,14 @@ def _regions(
 
 
 def _margin(s: np.ndarray, rope: float) -> np.ndarray:
-    """How far below 0 the centre must be for the first to be better on most datasets: 0 to rope."""
+    """Return how far below 0 the centre must be for the first to be better on most datasets.
+
+    The distance is between 0 and ``rope``, for each scale and nu.
+    """
     from scipy.special import stdtr
 
     low, high = np.zeros((len(s), len(_NU))), np.full((len(s), len(_NU)), rope)
-    for _ in range(50):  # halves the range to 1e-15 of the region
+    for _ in range(50):  # bisection, down to 1e-15 of the region
         middle = (low + high) / 2
         enough = 2 * stdtr(_NU, (middle - rope) / s) >= stdtr(_NU, (middle + rope) / s)
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
@@ -276,7 +287,10 @@ def _margin(s: np.ndarray, rope: float) -> np.ndarray:
 
 
 def _below(c: np.ndarray, weights: np.ndarray, bound: np.ndarray) -> float:
-    """Weight of the centres below a bound for each scale and nu; a point's weight is its cell's."""
+    """Return the weight of the centres below a bound that depends on the scale and nu.
+
+    The weight of a grid point is spread evenly over its grid interval.
+    """
     cell = c[1] - c[0]
     share = np.clip((bound - c[:, None, None]) / cell + 0.5, 0, 1)
     return float((share * weights).sum())
@@ -286,17 +300,17 @@ def _below(c: np.ndarray, weights: np.ndarray, bound: np.ndarray) -> float:
 def hierarchical_test(
     results: Results, first: str, second: str, *, rope: float = 0.0
 ) -> TestResult:
-    """Bayesian hierarchical test of two strategies on all folds of all datasets.
+    """Compute the Bayesian hierarchical test of two strategies on all folds of all datasets.
 
-    Scenario (c). There is no null hypothesis: the result is the probability that the first strategy
-    is better by more than ``rope`` on most new datasets, that both are equivalent on most, and that
-    the second is better on most. Unlike the sign and signed rank tests it knows that the mean of a
-    dataset is uncertain, and how much. It takes one to three seconds for each pair.
+    Scenario (c). There is no null hypothesis. The result is three probabilities: the first strategy
+    is better by more than ``rope`` on most new datasets; both are equivalent on most; the second is
+    better on most. Unlike the sign and signed rank tests, this test accounts for the uncertainty of
+    the mean of each dataset. It takes one to three seconds for each pair.
 
     Parameters
     ----------
     results : Results
-        With three or more folds on every dataset, repeated or not.
+        Results with three or more folds on every dataset, repeated or not.
     first, second : str
         The strategies to compare.
     rope : float, default 0
@@ -305,7 +319,7 @@ def hierarchical_test(
     Returns
     -------
     TestResult
-        The effect is the expected share of datasets on which the first is better.
+        The effect is the expected share of datasets on which the first strategy is better.
 
     Raises
     ------
@@ -316,8 +330,9 @@ def hierarchical_test(
 
     Notes
     -----
-    See `hierarchical_probabilities`. Datasets on which all folds differ by the same are given the
-    median standard error of the others: that a few folds do not vary is no sign of certainty.
+    See `hierarchical_probabilities`. A dataset on which the difference is the same in all folds
+    gets the median standard error of the other datasets, because a few equal folds do not show that
+    the difference is certain.
 
     Examples
     --------

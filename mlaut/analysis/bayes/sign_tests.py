@@ -1,12 +1,12 @@
 """Bayesian tests with a region of practical equivalence, for all pairs of strategies at once.
 
-They answer with three probabilities: the first strategy is better by more than ``rope``, the two
-are equivalent, the second is better. Benavoli, Corani, Demsar & Zaffalon (2017). What has a closed
-form or an integral is exact; only the signed rank test is sampled, with a seed and the error of the
-sampling beside it.
+Each test returns three probabilities: the first strategy is better by more than ``rope``, the two
+are equivalent, the second is better. Benavoli, Corani, Demsar & Zaffalon (2017). The sign test is
+exact (closed form or quadrature); only the signed rank test is sampled, with a seed, and reports
+its sampling error.
 
-Without a region (``rope=0``) there is no middle: a dataset on which both are equal counts half for
-either side, and so does the prior.
+Without a region (``rope=0``) two strategies cannot be equivalent: a dataset on which both are equal
+counts half for each strategy, and so does the prior.
 """
 
 from __future__ import annotations
@@ -52,13 +52,14 @@ _NULL = "none is tested: which is better on most new datasets, by more than {rop
 
 
 def checked_rope(rope: float) -> float:
-    """Return the half width of the region of practical equivalence, or raise an error."""
+    """Return the half width of the region of practical equivalence, or raise an AnalysisError."""
     if not (np.isfinite(rope) and rope >= 0):
         raise AnalysisError(f"rope = {rope} must be 0 or a positive number, in units of the metric")
     return float(rope)
 
 
 def _columns(differences: ArrayLike) -> np.ndarray:
+    """Return finite differences of shape (N, P), or raise an AnalysisError."""
     d = np.asarray(differences, dtype=float)
     d = d[:, None] if d.ndim == 1 else d
     if d.ndim != 2 or 0 in d.shape or not np.isfinite(d).all():
@@ -72,25 +73,27 @@ def _columns(differences: ArrayLike) -> np.ndarray:
 def sign_probabilities(
     differences: ArrayLike, rope: float = 0.0, prior: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bayesian sign test of many pairs, exact.
+    """Compute the Bayesian sign test of many pairs, exactly.
 
     Scenario (c).
 
     Parameters
     ----------
     differences : array_like of float, shape (N, P), or (N,)
-        Loss of the first strategy minus loss of the second on each of N datasets; a column a pair.
+        Loss of the first strategy minus loss of the second on each of N datasets; one column for
+        each pair.
     rope : float, default 0
-        Differences up to this size are equivalent.
+        Half width of the region of practical equivalence: differences up to this size are
+        equivalent.
     prior : float, default 1
-        Weight of the prior, as a number of datasets; put on the equivalence, or half on either side
-        where ``rope`` is 0.
+        Weight of the prior, as a number of datasets on which both are equivalent; half for each
+        strategy if ``rope`` is 0.
 
     Returns
     -------
     probabilities : ndarray of float, shape (P, 3)
-        That on most new datasets the first is better, both are equivalent, the second is better;
-        "most" meaning more than on either other.
+        Probabilities that on most new datasets the first strategy is better, both are equivalent,
+        the second is better. "Most" means a larger share than each of the other two.
     shares : ndarray of float, shape (P, 3)
         Expected shares of datasets of these three kinds.
 
@@ -116,6 +119,7 @@ def sign_probabilities(
     shares = alphas / alphas.sum(axis=1, keepdims=True)
     if rope > 0:
         return largest_component(alphas), shares
+    # betainc needs positive parameters; without wins, ties and a prior a parameter is 0.
     first, second = (np.maximum(alphas[:, i], 1e-300) for i in (0, 2))
     better = np.stack([betainc(second, first, 0.5), betainc(first, second, 0.5)], axis=1)
     return np.insert(better, 1, 0.0, axis=1), shares
@@ -128,7 +132,8 @@ def _checked_weight(prior: float) -> float:
 
 
 def _sign_alphas(d: np.ndarray, rope: float, prior: float) -> np.ndarray:
-    outside = rope * (1 + RELATIVE_NOISE)  # 0.31 - 0.3 is in a region of 0.01
+    """Return the parameters of the Dirichlet posterior of each pair: shape (P, 3)."""
+    outside = rope * (1 + RELATIVE_NOISE)  # 0.31 - 0.3 is inside a region of 0.01
     first, second = (d < -outside).sum(axis=0), (d > outside).sum(axis=0)
     alphas = np.stack([first, len(d) - first - second + prior, second], axis=1).astype(float)
     if rope == 0:
@@ -145,29 +150,32 @@ def signed_rank_probabilities(
     n_samples: int = 50_000,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bayesian signed rank test of many pairs, sampled.
+    """Compute the Bayesian signed rank test of many pairs by sampling.
 
     Scenario (c).
 
     Parameters
     ----------
     differences : array_like of float, shape (N, P), or (N,)
-        Loss of the first strategy minus loss of the second on each of N datasets; a column a pair.
+        Loss of the first strategy minus loss of the second on each of N datasets; one column for
+        each pair.
     rope : float, default 0
+        Half width of the region of practical equivalence.
     prior : float, default 0.5
-        Weight of a pseudo-dataset on which both are equal.
+        Weight of a pseudo-dataset on which both strategies are equal.
     n_samples : int, default 50000
-        Draws of the weights of the datasets; the same ones serve all pairs.
+        Number of draws of the weights of the datasets; all pairs use the same draws.
     seed : int, default 0
+        Seed of the draws.
 
     Returns
     -------
     probabilities : ndarray of float, shape (P, 3)
-        That the first is better, both are equivalent, the second is better. One that did not occur
-        in the sample is a third of a draw, so none is 0, save where nothing was left to chance:
-        strategies that are equal on all datasets.
+        Probabilities that the first strategy is better, both are equivalent, the second is better.
+        Each possible outcome counts a third of a draw more than it occurred, so its probability is
+        never 0, except for strategies that are equal on all datasets, which are not sampled.
     shares : ndarray of float, shape (P, 3)
-        Expected shares of pairs of datasets whose mean difference is of these three kinds; exact.
+        Exact expected shares of pairs of datasets whose mean difference is of these three kinds.
     errors : ndarray of float, shape (P, 3)
         Monte Carlo standard errors of the probabilities.
 
@@ -178,8 +186,8 @@ def signed_rank_probabilities(
 
     Notes
     -----
-    Benavoli et al. (2014, 2017): a Dirichlet process on the differences; compared are the
-    probabilities that the mean of two differences falls below, into, or above the region.
+    Benavoli et al. (2014, 2017): the differences have a Dirichlet process as their prior. The test
+    compares the probabilities that the mean of two differences is below, in, or above the region.
 
     Examples
     --------
@@ -213,18 +221,19 @@ def signed_rank_posterior(
     n_samples: int = 50_000,
     seed: int = 0,
 ) -> np.ndarray:
-    """Draws from the posterior of the Bayesian signed rank test of one pair, to be drawn or kept.
+    """Draw from the posterior of the Bayesian signed rank test of one pair.
 
     Parameters
     ----------
     differences : array_like of float, shape (N,)
+        Loss of the first strategy minus loss of the second on each of N datasets.
     rope, prior, n_samples, seed
-        As in `signed_rank_probabilities`, which counts the largest of each row.
+        As in `signed_rank_probabilities`, which counts the largest entry of each draw.
 
     Returns
     -------
     ndarray of float, shape (n_samples, 3)
-        Each row adds up to 1.
+        Shares of pairs of datasets of the three kinds in each draw; each row adds up to 1.
 
     Examples
     --------
@@ -246,20 +255,23 @@ def sign_posterior(
     n_samples: int = 50_000,
     seed: int = 0,
 ) -> np.ndarray:
-    """Draws from the posterior of the Bayesian sign test of one pair, to be drawn or kept.
+    """Draw from the posterior of the Bayesian sign test of one pair.
 
     Parameters
     ----------
     differences : array_like of float, shape (N,)
+        Loss of the first strategy minus loss of the second on each of N datasets.
     rope, prior
         As in `sign_probabilities`, which needs no draws.
     n_samples : int, default 50000
+        Number of draws.
     seed : int, default 0
+        Seed of the draws.
 
     Returns
     -------
     ndarray of float, shape (n_samples, 3)
-        Each row adds up to 1.
+        Shares of datasets of the three kinds in each draw; each row adds up to 1.
 
     Examples
     --------
@@ -287,11 +299,11 @@ def _checked_count(n_samples: int) -> int:
 
 @checked
 def bayesian_sign_test(results: Results, *, rope: float = 0.0, prior: float = 1.0) -> Pairwise:
-    """Bayesian sign test of all pairs of strategies over datasets, exact.
+    """Compute the Bayesian sign test of all pairs of strategies over datasets, exactly.
 
-    Scenario (c). There is no null hypothesis: the result is the probability that the first strategy
-    is better by more than ``rope`` on most new datasets, that both are equivalent on most, and that
-    the second is better on most.
+    Scenario (c). There is no null hypothesis. The result is three probabilities: the first strategy
+    is better by more than ``rope`` on most new datasets; both are equivalent on most; the second is
+    better on most.
 
     Parameters
     ----------
@@ -299,14 +311,15 @@ def bayesian_sign_test(results: Results, *, rope: float = 0.0, prior: float = 1.
     rope : float, default 0
         Half width of the region of practical equivalence, in units of the metric.
     prior : float, default 1
-        Weight of the prior, as a number of datasets on which both are equivalent; half on either
-        side where ``rope`` is 0.
+        Weight of the prior, as a number of datasets on which both are equivalent; half for each
+        strategy if ``rope`` is 0.
 
     Returns
     -------
     Pairwise
-        Tables ``"P(row better)"``, ``"P(equivalent)"``, ``"P(column better)"``, and the effect
-        ``"share of datasets"``: the expected share of datasets on which the row is better.
+        The tables are ``"P(row better)"``, ``"P(equivalent)"`` and ``"P(column better)"``. The
+        effect ``"share of datasets"`` is the expected share of datasets on which the row strategy
+        is better.
 
     Raises
     ------
@@ -317,7 +330,8 @@ def bayesian_sign_test(results: Results, *, rope: float = 0.0, prior: float = 1.
 
     Notes
     -----
-    Benavoli, Corani, Demsar & Zaffalon (2017), section 4.2. By quadrature, not by sampling.
+    Benavoli, Corani, Demsar & Zaffalon (2017), section 4.2. The probabilities are computed by
+    quadrature, not by sampling.
 
     Examples
     --------
@@ -343,10 +357,10 @@ def bayesian_signed_rank_test(
     n_samples: int = 50_000,
     seed: int = 0,
 ) -> Pairwise:
-    """Bayesian signed rank test of all pairs of strategies over datasets, sampled.
+    """Compute the Bayesian signed rank test of all pairs of strategies over datasets by sampling.
 
-    Scenario (c). There is no null hypothesis; see `bayesian_sign_test`. Here the size of the
-    differences counts too, through the means of pairs of them.
+    Scenario (c). There is no null hypothesis; see `bayesian_sign_test`. Unlike the sign test, this
+    test also uses the size of the differences, through the means of pairs of differences.
 
     Parameters
     ----------
@@ -354,15 +368,18 @@ def bayesian_signed_rank_test(
     rope : float, default 0
         Half width of the region of practical equivalence, in units of the metric.
     prior : float, default 0.5
-        Weight of a pseudo-dataset on which both are equal.
+        Weight of a pseudo-dataset on which both strategies are equal.
     n_samples : int, default 50000
+        Number of draws of the weights of the datasets.
     seed : int, default 0
+        Seed of the draws.
 
     Returns
     -------
     Pairwise
-        Tables ``"P(row better)"``, ``"P(equivalent)"``, ``"P(column better)"``, ``"Monte Carlo
-        error"`` (the largest of the three), and the effect ``"share of pairs of datasets"``.
+        The tables are ``"P(row better)"``, ``"P(equivalent)"``, ``"P(column better)"`` and
+        ``"Monte Carlo error"`` (the largest of the three). The effect is ``"share of pairs of
+        datasets"``.
 
     Raises
     ------
@@ -411,6 +428,7 @@ def _pairwise(
     errors: np.ndarray | None = None,
     notes: tuple[str, ...] = (),
 ) -> Pairwise:
+    """Return the tables of all pairs from probabilities and shares of shape (P, 3)."""
     p = np.where(probabilities > 0, np.maximum(probabilities, SMALLEST_P), 0.0)
     equal = d == 0
     both = {
