@@ -1,7 +1,7 @@
-"""The errors that MLaut raises on purpose.
+"""Errors that MLaut raises on purpose.
 
-Each message says three things in one line: the cause, the evidence (which file, dataset, column or
-strategy), and the way out. The command line prints that line and leaves with ``exit_code``.
+Each message is one line with three parts: the cause, the evidence (which file, dataset, column or
+strategy), and the way out. The command line prints that line and exits with ``exit_code``.
 """
 
 from collections.abc import Iterable
@@ -24,71 +24,73 @@ __all__ = [
 
 
 class MlautError(Exception):
-    """Base of every error that MLaut raises on purpose; its text is one line with a way out."""
+    """Base class of every error that MLaut raises on purpose; its text is one line."""
 
     exit_code = 1
 
 
 class DataError(MlautError, ValueError):
-    """A dataset, a column or a target is not what it must be."""
+    """Error for a dataset, a column or a target that cannot be used."""
 
     exit_code = 3
 
 
 class StoreError(MlautError):
-    """An HDF5 database cannot be opened, read or written."""
+    """Error for an HDF5 database that cannot be opened, read or written."""
 
     exit_code = 4
 
 
 class StudyLockedError(StoreError):
-    """Another process, or a run in another thread, is writing to this study."""
+    """Error for a study that another process, or a run in another thread, is writing to."""
 
 
 class StoreWarning(UserWarning):
-    """Something beside a database was damaged; what was whole in it was used."""
+    """Warning about a damaged file beside a database; only its undamaged parts were read."""
 
 
 class StudyError(MlautError):
-    """A study file, a plan or a stored study contradicts what is asked of it."""
+    """Error for a request that contradicts a study file, a plan or a stored study."""
 
     exit_code = 5
 
 
 class StrategyError(MlautError, ValueError):
-    """A strategy is unknown, named twice, or does not suit the task."""
+    """Error for a strategy that is unknown, is named twice, or does not suit the task."""
 
     exit_code = 6
 
 
 class AnalysisError(MlautError, ValueError):
-    """A statistic is not defined for what it was given."""
+    """Error for a statistic that is not defined for its input."""
 
     exit_code = 7
 
 
 class MissingCellsError(AnalysisError):
-    """Some cells have no result, and the caller has not said how to treat them."""
+    """Error for cells without a result where no treatment of missing cells was chosen."""
 
 
 class OptionalPackageError(MlautError, ImportError):
-    """A package of an extra is needed and not installed."""
+    """Error for an optional package that is needed but not installed."""
 
     exit_code = 8
 
 
 class RunInterrupted(KeyboardInterrupt):
-    """A run was stopped by a signal; everything that had ended is stored.
+    """Interrupt of a run by a signal; every finished cell is stored.
 
-    It is a ``KeyboardInterrupt``, not an ``MlautError``, so that a script stops at the same place
-    as it would without MLaut, and no code that follows takes a partial study for a complete one.
+    It is a ``KeyboardInterrupt``, not an ``MlautError``. A script therefore stops where it would
+    stop without MLaut, and no later code takes a partial study for a complete one.
     """
 
-    exit_code = 130
+    exit_code = 130  # as shells report a process that SIGINT ended: 128 + 2
 
 
 def nearest(word: object, known: Iterable[object]) -> str:
-    """Return the end of a message on an unknown word: the nearest that is known, or nothing.
+    """Return the end of a message about an unknown word.
+
+    It suggests the nearest known word; it is empty where no known word is similar.
 
     Examples
     --------

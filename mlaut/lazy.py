@@ -1,4 +1,4 @@
-"""Public names that are imported when they are first used (PEP 562)."""
+"""Lazy public names of a package: each is imported when it is first used (PEP 562)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["attach"]
 def attach(
     package: str, home: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make ``__getattr__`` and ``__dir__`` of a package whose names live elsewhere.
+    """Return ``__getattr__`` and ``__dir__`` of a package whose names are defined elsewhere.
 
     Parameters
     ----------
     package : str
         Name of the package.
     home : mapping of str to str
-        For each public name the module that defines it.
+        Maps each public name to the module that defines it.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def attach(
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(home[name]), name)
-        setattr(sys.modules[package], name, value)
+        setattr(sys.modules[package], name, value)  # the next access does not come here
         return value
 
     return get, lambda: sorted(home)

@@ -1,4 +1,4 @@
-"""What is shown: tables in a notebook, for all that is no result; and text for a terminal."""
+"""Display: text that is safe for a terminal, and HTML tables for notebooks."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from typing import Any
 
 __all__ = ["printable", "table_html"]
 
-_MAX_ROWS = 20
-# Control characters, those that change the direction of writing, separators of lines, and halves of
-# characters (categories of Unicode).
+_MAX_ROWS = 20  # rows of a table in a notebook
+# Unicode categories: control characters, format characters (such as those that change the direction
+# of writing), line and paragraph separators, and surrogates.
 _UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Cs")
 
 
 def printable(text: str, kept: str = "\n\t") -> str:
-    r"""Write what a terminal would obey, or could not show, as an escape sequence that is read.
+    r"""Return text with control and invisible characters as visible escape sequences.
+
+    A terminal would obey these characters, or could not show them.
 
     Parameters
     ----------
     text : str
-        Names, reasons and tracebacks of a study may hold anything.
+        Untrusted text, such as names, reasons and tracebacks of a study.
     kept : str, default newline and tabulator
+        Characters to leave as they are.
 
     Examples
     --------
@@ -38,13 +41,15 @@ def printable(text: str, kept: str = "\n\t") -> str:
 
 
 def table_html(text: str, rows: Sequence[Mapping[str, Any]] = ()) -> str:
-    """Write rows as an HTML table below the first line of a text, and its other lines below.
+    """Return HTML of a text and a table: the first line, the table, then the other lines.
 
     Parameters
     ----------
     text : str
+        The first line becomes the title.
     rows : sequence of mapping
-        All with the keys of the first, which name the columns; at most 20 are shown.
+        Rows of the table. The keys of the first row name the columns, and all rows have them. At
+        most 20 rows are shown.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Ask for optional packages where they are used, all missing ones at once."""
+"""Import of optional packages, with one error that names all missing ones."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -10,7 +10,7 @@ __all__ = ["need"]
 
 
 def need(*modules: str, extra: str, purpose: str = "this") -> ModuleType:
-    """Import optional modules, or say which are missing and how to install them.
+    """Import optional modules, or raise an error that names the missing packages.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def need(*modules: str, extra: str, purpose: str = "this") -> ModuleType:
     extra : str
         The extra of MLaut that installs them.
     purpose : str, default "this"
-        What needs them, for the message.
+        Subject of the error message: what needs the modules.
 
     Returns
     -------

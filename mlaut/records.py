@@ -1,7 +1,7 @@
-"""Frozen records that cross the borders between modules.
+"""Frozen records that the packages of MLaut exchange.
 
-The words are those of the documentation: a *dataset* is split, a *strategy* is fitted on the
-training rows of one fold of one repeat of a dataset (a *cell*), and what that gave is an *outcome*.
+A *dataset* is split into folds. A *strategy* is fitted on the training rows of one fold of one
+repeat of a dataset: this is a *cell*. The result of a cell is its *outcome*.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ CLASSIFICATION = "Classification"
 REGRESSION = "Regression"
 TASKS = (CLASSIFICATION, REGRESSION)
 
-NOT_PLANNED = "not planned"  # why a strategy has no cells on a dataset
+NOT_PLANNED = "not planned"  # the stored reason where a strategy has no cells on a dataset
 
-TRAIN_ONLY = -1
-UNUSED = -2
+TRAIN_ONLY = -1  # fold of a row that is never tested in its repeat
+UNUSED = -2  # fold of a row that neither trains nor tests in its repeat
 
 OUTSIDE = 1e-6
-"""What a probability may lie below 0 or above 1: some roundings of single precision (6e-8)."""
+"""How far a probability may lie below 0 or above 1: several rounding errors of float32 (6e-8)."""
 SUM_MISSES_ONE = 1e-3
-"""What a row of probabilities may miss 1 by: the rounding of a network in half precision."""
+"""How far a row of probabilities may miss the sum 1: rounding of a network in half precision."""
 
 
 class Status(enum.IntEnum):
-    """What became of a cell. The numbers are those of the study file."""
+    """Status of a cell, with the numbers that the study file stores."""
 
     MISSING = 0
     DONE = 1
@@ -61,36 +61,37 @@ class Status(enum.IntEnum):
 
     @property
     def word(self) -> str:
-        """The status as it is written in tables, study files and on the command line."""
+        """Lower-case name for tables, study files and the command line."""
         return self.name.lower()
 
     @property
     def failed(self) -> bool:
-        """Return whether the cell was tried and gave no predictions."""
+        """Return whether the cell was run and has no predictions."""
         return self in (Status.ERROR, Status.TIMEOUT, Status.MEMORY, Status.CRASHED)
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A table with a target and metadata.
+    """Table with a target column and metadata.
 
     Attributes
     ----------
     name : str
     frame : DataFrame
-        All columns, the target among them.
+        All columns, including the target.
     target : str
         Name of the target column (``class_name`` in MLaut's metadata).
     task : str
         ``"Classification"`` or ``"Regression"``.
     metadata : mapping
-        Plain JSON values: ``source``, ``licence``, ``dataset_id`` and whatever else is known.
+        Plain JSON values: ``source``, ``licence``, ``dataset_id`` and further entries.
     fingerprint : str
-        Of the content: table, target and task. Filled in when the dataset is stored or loaded.
+        Digest of the content: table, target and task. Filled in when the dataset is stored or
+        loaded.
     path : str
-        Where it is in its database; empty for one in memory only.
+        Path in the database; empty for a dataset that is only in memory.
     split : Split or None
-        The split that it came with, for example that of an OpenML task.
+        Split that the source provides, for example the split of an OpenML task.
     """
 
     name: str
@@ -104,18 +105,18 @@ class Dataset:
 
     @property
     def features(self) -> pd.DataFrame:
-        """The table without its target."""
+        """Table without the target column."""
         return self.frame.drop(columns=[self.target])
 
     @property
     def labels(self) -> pd.Series:
-        """The target column."""
+        """Target column."""
         return self.frame[self.target]
 
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One strategy on one fold of one dataset: the unit of work, of resuming and of failure."""
+    """One strategy on one fold of one dataset: the unit that is run, resumed and can fail."""
 
     dataset: str
     strategy: str
@@ -128,17 +129,18 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """The assignment of the rows of one dataset to (repeat, fold).
+    """Assignment of the rows of one dataset to (repeat, fold).
 
     Attributes
     ----------
     folds : ndarray of int16, shape (n_repeats, n_rows)
-        The fold in which a row is tested, from 0; ``-1`` where it only trains, ``-2`` where the
-        row has no part in that repeat. Within a repeat no row is tested twice.
+        The fold in which a row is tested, from 0; ``-1`` where the row only trains, ``-2`` where
+        the row is not used in that repeat. Within a repeat no row is tested twice.
     scheme : str
-        In words, with its parameters, for example ``"holdout(test_size=1/3, stratify=True)"``.
+        Text of the scheme with its parameters, for example
+        ``"holdout(test_size=1/3, stratify=True)"``.
     seed : int or None
-        The seed that the split was drawn with.
+        Seed with which the split was drawn.
 
     Examples
     --------
@@ -170,13 +172,13 @@ class Split:
         return int(self.folds.max(initial=-1)) + 1
 
     def rows(self, repeat: int, fold: int) -> tuple[np.ndarray, np.ndarray]:
-        """Positions of the training rows and of the test rows of one fold, both ascending."""
+        """Return the positions of the training and the test rows of one fold, both ascending."""
         of_repeat = self.folds[repeat]
         test = of_repeat == fold
         return np.flatnonzero(~test & (of_repeat != UNUSED)), np.flatnonzero(test)
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Return (train, test) of every fold of every repeat, as a scikit-learn ``cv`` takes it."""
+        """Yield (train, test) of every fold of every repeat, as scikit-learn's ``cv`` expects."""
         for repeat in range(self.n_repeats):
             for fold in range(self.n_folds):
                 yield self.rows(repeat, fold)
@@ -184,24 +186,24 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a cell gave.
+    """Result of a cell.
 
     Attributes
     ----------
     cell : Cell
     status : Status
     predictions : ndarray, shape (n_test,), or None
-        Class positions (int32, into the dataset's sorted classes) or numbers (float64).
+        Positions in the sorted classes of the dataset (int32), or numbers (float64).
     probabilities : ndarray of float32, shape (n_test, n_classes), or None
-        NaN columns never occur: a class that the strategy did not see has probability 0.
+        Without NaN columns: a class that the strategy did not see has probability 0.
     seconds : tuple of 3 float
-        Wall seconds for tuning, for the final fit, and for predicting.
+        Wall seconds of tuning, of the final fit, and of prediction.
     seed : int
-        The seed that the cell's randomness came from.
+        Seed of everything random in the cell.
     reason : str
-        One line: why it is not ``DONE``; empty where it is.
+        One line that says why the status is not ``DONE``; empty where it is.
     details : mapping
-        Everything ragged: ``best_params``, ``tuning_score``, ``warnings``, ``traceback``,
+        Values of varying length: ``best_params``, ``tuning_score``, ``warnings``, ``traceback``,
         ``peak_memory`` (bytes), ``model`` (file and digest). Plain JSON values only.
     """
 
@@ -217,7 +219,7 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Everything numeric that a study holds of one dataset; what the analysis reads.
+    """Numeric contents of a study for one dataset; the input of the analysis.
 
     Attributes
     ----------
@@ -225,22 +227,22 @@ class Block:
     task : str
         ``"Classification"`` or ``"Regression"``.
     fingerprint : str
-        Of the dataset's content: two names with one fingerprint are the same table.
+        Digest of the dataset's content: datasets with equal fingerprints are the same table.
     strategies : tuple of str, length S
     classes : tuple, length C
         The sorted class labels; empty for regression.
     truth : ndarray, shape (n_rows,)
         Class positions (int32) or numbers (float64).
     split : Split
-        With R repeats and F folds.
+        R repeats with F folds each.
     status : ndarray of uint8, shape (S, R, F)
         Values of `Status`.
     predictions : ndarray, shape (S, R, n_rows)
-        int32 class positions (-1 where there is none) or float64 (NaN where there is none).
+        Class positions (int32, -1 where missing) or numbers (float64, NaN where missing).
     probabilities : ndarray of float32, shape (S, R, n_rows, C), or None
-        NaN where a strategy gives none; None for regression.
+        NaN where a strategy predicts no probabilities; None for regression.
     seconds : ndarray of float64, shape (S, R, F, 3)
-        Tuning, fitting, predicting; NaN where nothing was done.
+        Wall seconds of tuning, fitting and predicting; NaN where a cell has none.
     """
 
     dataset: str
@@ -257,12 +259,12 @@ class Block:
 
     @property
     def done(self) -> np.ndarray:
-        """Where a cell has predictions: bool, shape (S, R, F)."""
+        """Mask of the cells that have predictions: bool, shape (S, R, F)."""
         return self.status == Status.DONE
 
 
 def not_distributions(probabilities: np.ndarray) -> np.ndarray:
-    """Find rows that are no distribution over the classes.
+    """Return which rows are not a probability distribution over the classes.
 
     Parameters
     ----------
@@ -271,8 +273,8 @@ def not_distributions(probabilities: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray of bool, shape (n_rows,)
-        Whether a value is NaN or outside of 0 to 1, or the row does not sum to 1, by more than
-        rounding explains.
+        True where a value is NaN, where a value lies outside [0, 1], or where the row does not
+        sum to 1; the last two by more than rounding explains.
 
     Examples
     --------

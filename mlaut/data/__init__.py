@@ -1,4 +1,4 @@
-"""Datasets, collections of them, and how their rows are split."""
+"""Datasets: collections, loaders, and the splits of their rows."""
 
 from mlaut.data.api import Data, list_datasets
 from mlaut.data.collections import (

@@ -1,4 +1,4 @@
-"""What a user calls to set up a study: databases, datasets in them, and splits."""
+"""Public functions that set up a study: open databases, load datasets, and split them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ __all__ = ["Data", "list_datasets"]
 
 
 class Data:
-    """Sets up the data of a study: opens databases, fills them, and splits datasets.
+    """Methods that set up the data of a study: open databases, load datasets, and split them.
 
-    It holds nothing itself; its methods are the first steps of the workflow.
+    An instance has no state.
 
     Examples
     --------
@@ -50,26 +50,26 @@ class Data:
         *,
         overwrite: bool = False,
     ) -> FilesIO:
-        """Open a database of datasets, or of a study.
+        """Open a database of datasets, or a study.
 
         Parameters
         ----------
         hdf5_path : path-like
         mode : {"r", "a", "w"}, default "r"
-            ``"r"`` reads, ``"a"`` also writes and creates what does not exist, ``"w"`` begins
-            with an empty file.
+            ``"r"`` reads, ``"a"`` also writes and creates a missing file, ``"w"`` starts with an
+            empty file.
         overwrite : bool, default False
             Let ``"w"`` empty a file that exists.
 
         Raises
         ------
         StoreError
-            The file cannot be used so; the message says why and what to do.
+            The file cannot be opened in this mode; the message says why and what to do.
         """
         return FilesIO(hdf5_path, mode, overwrite=overwrite)
 
     def list_datasets(self, hdf5_io: FilesIO, hdf5_group: str = "/") -> tuple[list[str], list[str]]:
-        """Return names and paths of the datasets of a group (`FilesIO.list_datasets`)."""
+        """Return the names and paths of the datasets of a group (`FilesIO.list_datasets`)."""
         return hdf5_io.list_datasets(hdf5_group)
 
     # ---------------------------------------------------------------- filling
@@ -83,20 +83,20 @@ class Data:
         names: Iterable[str] | None = None,
         hdf5_group: str | None = None,
     ) -> list[str]:
-        """Put a collection into a database; what is there already stays as it is.
+        """Store a collection in a database; datasets that are there already do not change.
 
         Parameters
         ----------
         name : str, default "starter"
             One of `mlaut.data.list_collections`.
         hdf5_io : FilesIO
-            Open with mode ``"a"``.
+            Database that is open with mode ``"a"``.
         task : str, optional
-            The datasets of this task only.
+            Store only the datasets of this task.
         names : iterable of str, optional
-            These datasets only.
+            Store only these datasets.
         hdf5_group : str, optional
-            Default the name of the collection.
+            Group of the database; by default the name of the collection.
 
         Returns
         -------
@@ -116,22 +116,23 @@ class Data:
         hdf5_group: str | None = None,
         overwrite: bool = False,
     ) -> list[str]:
-        """Put datasets from anywhere into a database; what is there already stays as it is.
+        """Load datasets by reference and store them; stored datasets do not change.
 
         Parameters
         ----------
         references : str or iterable of str
             For example ``"openml/s/99"`` or ``["starter/iris", "openml/t/59", "uci/53"]``
-            (`mlaut.data.parse_reference`). What is in the database or in a cache of this machine
-            needs no network.
+            (`mlaut.data.parse_reference`). A dataset in the database or in a cache of this
+            machine needs no network.
         hdf5_io : FilesIO
-            Open with mode ``"a"``.
+            Database that is open with mode ``"a"``.
         task : str, optional
-            The datasets of this task only.
+            Return only the paths of the datasets of this task.
         hdf5_group : str, optional
-            Default the source of each, for example ``"openml"``.
+            Group of the database; by default the source of each dataset, for example
+            ``"openml"``.
         overwrite : bool, default False
-            Load also what is in the database, and replace what has other content.
+            Load stored datasets again, and replace those whose content differs.
 
         Returns
         -------
@@ -141,7 +142,8 @@ class Data:
         Raises
         ------
         DataError
-            As `mlaut.data.fetch`. What was loaded before is stored, and is not loaded again.
+            As in `mlaut.data.fetch`. Datasets that were loaded before the error are stored, and
+            the next call does not load them again.
 
         Examples
         --------
@@ -163,7 +165,7 @@ class Data:
         dts_metadata: Iterable[Mapping[str, Any]],
         save_loc: str = "/",
     ) -> list[str]:
-        """Store many tables, each with its metadata, in one change of the database.
+        """Store several tables, each with its metadata, in one change of the database.
 
         See `FilesIO.pandas_to_db` and, for the metadata, `FilesIO.save_pandas_dataset`.
         """
@@ -179,23 +181,23 @@ class Data:
         hdf5_group: str | None = None,
         overwrite: bool = False,
     ) -> list[str]:
-        """Put the CSV, ARFF and parquet tables of a folder into a database.
+        """Store the CSV, ARFF and parquet tables of a folder in a database.
 
-        `mlaut.data.load_folder` says how a ``manifest.csv`` in the folder describes them.
+        See `mlaut.data.load_folder` for the ``manifest.csv`` that can describe the tables.
 
         Parameters
         ----------
         folder : path-like
         hdf5_io : FilesIO
-            Open with mode ``"a"``.
+            Database that is open with mode ``"a"``.
         task : str, optional
-            The datasets of this task only.
+            Store only the datasets of this task.
         names : iterable of str, optional
-            These datasets only.
+            Store only these datasets.
         hdf5_group : str, optional
-            Default the name of the folder.
+            Group of the database; by default the name of the folder.
         overwrite : bool, default False
-            Replace datasets of the same names that have other content.
+            Replace stored datasets of the same name whose content differs.
 
         Returns
         -------
@@ -219,7 +221,7 @@ class Data:
         names: Iterable[str] | None = None,
         hdf5_group: str = "sklearn",
     ) -> list[str]:
-        """Put the tables that come with scikit-learn into a database."""
+        """Store the tables that come with scikit-learn in a database."""
         hdf5_io.check_writable()
         return list(hdf5_io.save_datasets(load_sklearn(names), hdf5_group))
 
@@ -238,39 +240,40 @@ class Data:
         groups: str | None = None,
         overwrite: bool = False,
     ) -> list[str]:
-        """Assign the rows of datasets to folds, once, and store that in a study.
+        """Assign the rows of datasets to folds and store these splits in a study.
 
-        All strategies are fitted and judged on the stored split. A dataset that has one keeps it:
-        nothing is drawn again, also when the call is repeated to resume a study. The draw depends
-        on the seed and on the content of the dataset alone, not on other datasets.
+        All strategies are fitted and scored on the stored split. A dataset with a stored split
+        keeps it, also when the call is repeated to resume a study. The draw depends only on the
+        seed and on the content of the dataset, not on other datasets.
 
         Parameters
         ----------
         hdf5_in : FilesIO
-            The database with the datasets.
+            Database of the datasets.
         hdf5_out : FilesIO
-            The study, open with mode ``"a"``.
+            Study that is open with mode ``"a"``.
         dataset_paths : iterable of str, optional
-            As `list_datasets` gives them; default all datasets of ``hdf5_in``.
+            Paths as `list_datasets` returns them; by default all datasets of ``hdf5_in``.
         scheme : str or splitter, optional
             ``"holdout"``, ``"repeated_holdout(n_repeats=10)"``, ``"kfold(10)"``,
             ``"repeated_kfold(10, 10)"`` (`mlaut.data.parse_scheme`), a scikit-learn splitter, or
-            ``"own"``: the split that a dataset came with, such as that of an OpenML task. Default
-            ``"own"`` for datasets that have one, and ``"holdout"`` for all others. Of a splitter
-            the rows are kept, and not the order in which it gives them: they are ascending.
+            ``"own"``: the split that the source of a dataset provides, such as an OpenML task.
+            By default ``"own"`` for datasets that have such a split, and ``"holdout"`` for all
+            others. The rows of a splitter are stored in ascending order, not in its own order.
         test_size : float, optional
             Share of the rows that test in a hold-out; default a third.
         stratify : bool, default True
-            Give each fold the same share of each class. ``False`` draws rows whatever their
-            class, as the published MLaut did. Regression is never stratified, and a scikit-learn
-            splitter does as it is made.
+            Whether each fold has the same share of each class. ``False`` draws rows regardless
+            of their class, as the published MLaut did. Regression is never stratified. It has no
+            effect on a scikit-learn splitter.
         seed : int, default 0
+            Seed of the draw.
         groups : str, optional
-            Name of the column that tells a splitter such as ``GroupKFold`` which rows belong
-            together. It stays a feature.
+            Name of the column of groups for a splitter such as ``GroupKFold``, which keeps the
+            rows of a group together. The column stays a feature.
         overwrite : bool, default False
-            Split datasets anew whose content or split is another one than stored. All outcomes of
-            those datasets are given up.
+            Draw new splits for datasets whose content or split differs from the stored one. All
+            outcomes of these datasets are discarded.
 
         Returns
         -------
@@ -281,7 +284,7 @@ class Data:
         ------
         DataError
             A target cannot be used, or a scheme does not suit the rows; the message names the
-            dataset. Nothing was stored then.
+            dataset, and nothing is stored.
         StudyError
             A dataset is stored with other content or another split, and ``overwrite`` is False.
         """
@@ -315,15 +318,15 @@ class Data:
         groups: str | None = None,
         known: Mapping[str, SplitEntry] | None = None,
     ) -> list[SplitEntry]:
-        """Make splits as `split_datasets` does, and store nothing.
+        """Return the splits that `split_datasets` would store, without storing them.
 
         Parameters
         ----------
         hdf5_in, dataset_paths, scheme, test_size, stratify, seed, groups
-            As `split_datasets` takes them.
+            As in `split_datasets`.
         known : mapping of str to SplitEntry, optional
-            Splits by dataset, as `Study.load_splits` gives them; those that are just the ones
-            asked for are given back as they are.
+            Stored splits by dataset, as `Study.load_splits` returns them. An entry that already
+            is the requested split is returned unchanged.
 
         Returns
         -------
@@ -346,20 +349,20 @@ class Data:
 def list_datasets(
     database: str | os.PathLike[str] | None = None, group: str = "/"
 ) -> list[dict[str, Any]]:
-    """List the datasets of a database, or those that come with MLaut, without their tables.
+    """Return facts about the datasets of a database or of MLaut, without reading their tables.
 
     Parameters
     ----------
     database : path-like, optional
-        An input database; default the collection ``starter``.
+        Input database; by default the collection ``starter``, which comes with MLaut.
     group : str, default "/"
-        A group of the database.
+        Group of the database.
 
     Returns
     -------
     list of dict
-        With ``name``, ``task``, ``rows``, ``features``, ``classes``, ``source`` and ``path``
-        (empty for the collection), plain JSON values.
+        One dict per dataset, with the keys ``name``, ``task``, ``rows``, ``features``,
+        ``classes``, ``source`` and ``path`` (empty for the collection); plain JSON values.
 
     Examples
     --------

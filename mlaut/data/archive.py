@@ -1,10 +1,15 @@
-"""The archive of 121 datasets of Fernandez-Delgado et al. (JMLR 15, 2014), from a local copy.
+"""Loader of a local copy of the 121 datasets of Fernandez-Delgado et al. (JMLR 15, 2014).
 
-A folder a dataset holds ``<name>.txt``, which names one or two tables; the tables, ``<name>_R.dat``
-or ``<name>_train_R.dat`` and ``<name>_test_R.dat``: separated by tabs, a first column of row
-numbers, a last one ``clase`` of class numbers; and ``conxuntos_kfold.dat``, the rows, from 0, that
-train and that test, in lines by turns. Features are as the authors left them: texts coded as
-numbers, mean 0 and deviation 1, missing values replaced by 0 before that.
+The archive has one folder per dataset, with these files:
+
+- ``<name>.txt`` names one or two tables.
+- The tables are ``<name>_R.dat``, or ``<name>_train_R.dat`` and ``<name>_test_R.dat``. They are
+  separated by tabs. The first column holds row numbers, the last one, ``clase``, class numbers.
+- ``conxuntos_kfold.dat`` holds row positions from 0: alternately a line of training rows and a
+  line of test rows.
+
+Features are used as the authors prepared them: texts coded as numbers, missing values replaced by
+0, then scaled to mean 0 and standard deviation 1.
 """
 
 from __future__ import annotations
@@ -36,24 +41,25 @@ def is_archive(folder: Path) -> bool:
 def load_archive(
     folder: Path, *, names: Iterable[str] | None = None, task: str | None = None
 ) -> tuple[Dataset, ...]:
-    """Read a local copy of the archive, each dataset with the split of its authors.
+    """Return the datasets of a local copy of the archive, with the splits of its authors.
 
-    Where they gave a test set, the split is theirs: one hold-out. Elsewhere it is that of their
-    ``conxuntos_kfold.dat``: four pairs of training and test rows, which overlap.
+    A dataset with a test set of the authors has one hold-out split with that test set. Other
+    datasets have the four pairs of training and test rows of ``conxuntos_kfold.dat``, which
+    overlap.
 
     Parameters
     ----------
     folder : Path
-        The one that holds a folder a dataset.
+        Folder that holds one folder per dataset.
     names : iterable of str, optional
-        Read these only.
+        Read only these datasets.
     task : str, optional
-        All of them are for classification.
+        Read only the datasets of this task. All datasets are for classification.
 
     Raises
     ------
     DataError
-        A dataset is not there, or a file cannot be used; the message names it.
+        A dataset does not exist, or a file cannot be used; the message names it.
     """
     if task not in (None, CLASSIFICATION):
         return ()
@@ -67,7 +73,7 @@ def load_archive(
 
 
 def _datasets(folder: Path) -> Iterator[str]:
-    """Return the names of the folders that hold a dataset."""
+    """Yield the names of the folders that hold a dataset."""
     for path in sorted(folder.iterdir()):
         tables = (f"{path.name}_R.dat", f"{path.name}_train_R.dat")
         named = (f"{path.name}.txt", "conxuntos.dat")
@@ -118,7 +124,7 @@ def _holdout(frames: list[pd.DataFrame]) -> Split:
 
 
 def _folds(file: Path, n_rows: int) -> Split | None:
-    """Read the pairs of training and test rows, where there are any."""
+    """Return the split of a file of training and test rows, or None where there is no file."""
     if not file.is_file():
         return None
     try:

@@ -1,11 +1,11 @@
-"""Collections of datasets that can be had by name, without a network.
+"""Collections of datasets that are loaded by name, without a network.
 
 ``starter``
     31 small, well-known tables of the UCI Machine Learning Repository (25 for classification, 6
     for regression), CC BY 4.0; ``starter/ATTRIBUTION.md`` beside this file names their creators.
-    The column ``collections`` of its manifest says which published comparisons also used a table:
+    The column ``collections`` of its manifest names the published comparisons that used a table:
     ``delgado121`` (Fernandez-Delgado et al. 2014), ``demsar2006`` (Demsar 2006, Table 6),
-    ``lacoste2012`` (Lacoste et al. 2012, Table 6, with the name it has there).
+    ``lacoste2012`` (Lacoste et al. 2012, Table 6, with the name in that table).
 ``sklearn``
     The six tables that come with scikit-learn.
 """
@@ -28,7 +28,7 @@ STARTER = Path(__file__).with_name("starter")
 
 @dataclass(frozen=True)
 class CollectionEntry:
-    """What is known of a dataset of a collection without reading its table.
+    """Facts about a dataset of a collection that are known without reading its table.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ def list_collections() -> tuple[str, ...]:
 def collection_entries(
     name: str = "starter", task: str | None = None
 ) -> tuple[CollectionEntry, ...]:
-    """List a collection without reading its tables.
+    """Return the facts about the datasets of a collection, without reading their tables.
 
     Examples
     --------
@@ -88,12 +88,12 @@ def collection(
     task : str, optional
         ``"Classification"`` or ``"Regression"``; default both.
     names : iterable of str, optional
-        These datasets only, in this order; other tables are not read.
+        Return only these datasets, in this order; other tables are not read.
 
     Raises
     ------
     DataError
-        There is no such collection or dataset, or a table is not what it was when it was released.
+        There is no such collection or dataset, or a table differs from its released content.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A table in memory as a dataset."""
+"""Conversion of a table in memory into a dataset."""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ __all__ = ["from_frame"]
 def from_frame(
     frame: pd.DataFrame, target: Any, *, name: str, task: str = "", **metadata: Any
 ) -> Dataset:
-    """Make a dataset of a table in memory, and check that it can be used.
+    """Return a checked dataset of a table in memory.
 
     Parameters
     ----------
     frame : DataFrame
-        All columns, the target among them.
+        All columns, including the target.
     target : str
         Name of the target column.
     name : str
+        Name of the dataset.
     task : str, optional
-        Inferred when it is not given (`mlaut.data.targets.infer_task`).
+        ``"Classification"`` or ``"Regression"``; by default inferred from the target
+        (`mlaut.data.targets.infer_task`).
     **metadata
-        ``source``, ``licence`` and whatever else is known, plain values.
+        ``source``, ``licence`` and further entries; plain values.
 
     Raises
     ------
     DataError
-        There is no such column, the target has missing values or one class only, or a column is
-        of a kind that cannot be stored.
+        There is no such column, the target has missing values or only one class, or a column has
+        a type that cannot be stored.
 
     Examples
     --------

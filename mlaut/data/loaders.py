@@ -1,4 +1,4 @@
-"""Datasets from where users have them: a DataFrame, a folder of tables, scikit-learn's own."""
+"""Loaders of local datasets: folders of tables, and the tables that come with scikit-learn."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ MANIFEST = "manifest.csv"
 SETTINGS = ("name", "file", "target", "task", "categorical", "missing", "fingerprint")
 FACTS = ("rows", "features", "classes")
 TARGETS = ("target", "class")
-# The likeness (difflib) from which a column is a setting that is misspelt: "categorial" has .95,
-# "traget" .83; "task_type" (.62) and "data_file" (.62) are columns of somebody else.
+# The similarity (difflib) from which a column counts as a misspelt setting: "categorial" has .95,
+# "traget" .83; "task_type" (.62) and "data_file" (.62) are the user's own columns.
 _MISSPELT = 0.8
 
 
@@ -38,7 +38,7 @@ def load_folder(
     names: Iterable[str] | None = None,
     task: str | None = None,
 ) -> tuple[Dataset, ...]:
-    r"""Read the tables of a folder.
+    r"""Return the datasets of a folder of tables.
 
     A ``manifest.csv`` in the folder has a row for each table, with these columns; all but ``file``
     may be missing or empty:
@@ -47,35 +47,34 @@ def load_folder(
         Path in the folder: ``.csv`` or ``.tsv`` (also ``.gz``), ``.arff``, or ``.parquet``
         (needs the extra ``parquet``).
     ``name``
-        Of the dataset; default the name of the file without its ending.
+        Name of the dataset; default the name of the file without its extension.
     ``target``
         Name of the target column; default the column called ``target`` or ``class``, else the
-        last one.
+        last column.
     ``task``
         ``Classification`` or ``Regression``; default inferred from the target.
     ``categorical``
-        Columns of a CSV to be read as categories, separated by semicolons; ``ALL`` is every
-        feature. Other columns are numbers where all values are, and texts otherwise.
+        Columns to read as categories, separated by semicolons; ``ALL`` means every feature. A
+        column of a CSV is otherwise numeric if all its values are numbers, and text if not.
     ``missing``
-        What stands for a missing value in a CSV, beside the empty field, separated by semicolons;
-        default ``?;NA;NaN;nan;NULL;null``.
+        Texts that mean a missing value in a CSV, in addition to the empty field, separated by
+        semicolons; default ``?;NA;NaN;nan;NULL;null``.
     ``fingerprint``
-        Of the dataset; it is refused when its content has another.
+        Fingerprint of the dataset. A table with another fingerprint is refused.
     any other
-        Becomes metadata (``source``, ``licence``, ``dataset_id``, ...), but for ``rows``,
-        ``features`` and ``classes``, which are for readers.
+        Becomes metadata (``source``, ``licence``, ``dataset_id``, ...), except ``rows``,
+        ``features`` and ``classes``, which are for human readers.
 
-    Without a manifest, every table of the folder is read with the defaults; or, where the folder
-    is a copy of the archive of Fernandez-Delgado et al. (2014), its datasets, with their splits
-    (`mlaut.data.archive`).
+    Without a manifest, every table of the folder is read with the defaults. A copy of the archive
+    of Fernandez-Delgado et al. (2014) is read with its splits instead (`mlaut.data.archive`).
 
     Parameters
     ----------
     folder : path-like
     names : iterable of str, optional
-        Read these only.
+        Read only these datasets.
     task : str, optional
-        Give the datasets of this task only.
+        Return only the datasets of this task.
 
     Raises
     ------
@@ -107,16 +106,17 @@ def load_folder(
 
 
 def read_manifest(folder: Path) -> list[dict[str, str]]:
-    """Read the rows of a folder's ``manifest.csv``, without the tables; empty fields are left out.
+    """Return the rows of a folder's ``manifest.csv``, without their empty fields.
+
+    The tables are not read. Columns that MLaut does not know are metadata.
 
     Raises
     ------
     DataError
-        A row has no file, a name comes twice, or a column is misspelt. Columns that mean nothing to
-        MLaut are metadata.
+        A row has no file, two rows have the same name, or the name of a column is misspelt.
     """
     path = folder / MANIFEST
-    with path.open(newline="", encoding="utf-8-sig") as file:  # spreadsheets begin it with a mark
+    with path.open(newline="", encoding="utf-8-sig") as file:  # spreadsheets write a BOM
         rows = list(csv.DictReader(file))
     absent = [word for word in SETTINGS if rows and word not in rows[0]]
     for column in rows[0] if rows else ():
@@ -131,7 +131,7 @@ def read_manifest(folder: Path) -> list[dict[str, str]]:
         if row["name"] in seen:
             raise DataError(f"{path}, line {number}: a second dataset {row['name']!r}; rename it")
         seen.add(row["name"])
-    # A field behind those that the header names has the key None.
+    # csv.DictReader puts fields beyond the header under the key None.
     return [{key: value for key, value in row.items() if value and key} for row in rows]
 
 
@@ -215,8 +215,8 @@ def load_sklearn(names: Iterable[str] | None = None) -> tuple[Dataset, ...]:
     Parameters
     ----------
     names : iterable of str, optional
-        Of ``breast_cancer``, ``diabetes``, ``digits``, ``iris``, ``linnerud`` (its first target,
-        Weight) and ``wine``; default all.
+        Some of ``breast_cancer``, ``diabetes``, ``digits``, ``iris``, ``linnerud`` (with its first
+        target, Weight) and ``wine``; default all.
 
     Raises
     ------
@@ -230,10 +230,10 @@ def load_sklearn(names: Iterable[str] | None = None) -> tuple[Dataset, ...]:
     ((150, 5), ['setosa', 'versicolor', 'virginica'])
     """
     rows = [{"name": name} for name in SKLEARN]
-    return tuple(_of_sklearn(row["name"]) for row in _chosen(rows, names, "scikit-learn"))
+    return tuple(_sklearn_dataset(row["name"]) for row in _chosen(rows, names, "scikit-learn"))
 
 
-def _of_sklearn(name: str) -> Dataset:
+def _sklearn_dataset(name: str) -> Dataset:
     import sklearn.datasets
 
     bunch = getattr(sklearn.datasets, f"load_{name}")(as_frame=True)

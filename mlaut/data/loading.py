@@ -1,4 +1,4 @@
-"""Datasets by reference into a database, a few at a time."""
+"""Loading of datasets by reference into a database, in batches of limited size."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from mlaut.records import Dataset
 
 __all__ = ["find_stored", "load_into", "stored_paths"]
 
-BATCH = 2**28  # bytes of tables that are stored at once: each change copies the file
+BATCH = 2**28  # bytes of tables to collect before storing them: each change copies the whole file
 
 
 def stored_paths(hdf5_io: FilesIO) -> dict[str, str]:
-    """Return the paths of what was loaded into a database before, by reference."""
+    """Return the path of each dataset that was loaded into a database, by its reference."""
     infos = hdf5_io.dataset_infos()
     return {str(i.metadata["reference"]): i.path for i in infos if "reference" in i.metadata}
 
@@ -30,7 +30,7 @@ def load_into(
     group: str | None = None,
     overwrite: bool = False,
 ) -> list[str]:
-    """Load what is not in a database yet, and give the paths of all; see `Data.load`."""
+    """Load the datasets that a database lacks, and return the paths of all; see `Data.load`."""
     wanted = task_named(task) if task else None
     stored = {} if overwrite else stored_paths(hdf5_io)
     batch = _Batch(hdf5_io, group, overwrite)
@@ -41,14 +41,14 @@ def load_into(
                 continue
             for dataset in load_reference(one):
                 batch.add(one, dataset)
-    finally:  # what was loaded is kept, also when the next cannot be
+    finally:  # keeps the loaded datasets where a later one cannot be loaded
         batch.store()
     paths = dict.fromkeys(batch.paths.values())
     return [path for path in paths if wanted in (None, hdf5_io.dataset_info(path).task)]
 
 
 class _Batch:
-    """Datasets that wait to be stored together, and the paths of those that are."""
+    """Datasets that wait to be stored together, and the paths of the stored ones."""
 
     def __init__(self, hdf5_io: FilesIO, group: str | None, overwrite: bool) -> None:
         self.hdf5_io, self.group, self.overwrite = hdf5_io, group, overwrite
@@ -58,7 +58,7 @@ class _Batch:
         self.paths: dict[tuple[Reference, str], str] = {}
 
     def add(self, reference: Reference, dataset: Dataset) -> None:
-        """Take a dataset whose name differs from those before in its group."""
+        """Add a dataset; raise `DataError` where another one of its group has the same name."""
         group = reference.source if self.group is None else self.group
         other = self.origin.setdefault((group, dataset.name), reference)
         if other != reference:
@@ -73,7 +73,7 @@ class _Batch:
             self.store()
 
     def store(self) -> None:
-        """Store what waits."""
+        """Store the waiting datasets."""
         for group, waiting in self.waiting.items():
             datasets = [dataset for _, dataset in waiting]
             paths = self.hdf5_io.save_datasets(datasets, group, overwrite=self.overwrite)
@@ -83,16 +83,16 @@ class _Batch:
 
 
 def find_stored(hdf5_io: FilesIO, reference: str) -> list[str]:
-    """Return the paths of what a reference stands for in a database that it was loaded into.
+    """Return the paths of the datasets of a reference in a database.
 
     Raises
     ------
     DataError
-        It was not loaded, or not wholly.
+        A dataset of the reference was not loaded into the database.
     """
     stored = stored_paths(hdf5_io)
     for path in hdf5_io.list_datasets()[1]:
-        stored.setdefault(path.strip("/"), path)  # where collections are put
+        stored.setdefault(path.strip("/"), path)  # datasets of collections are found by path
     keys = [key for one in expand(reference) for key in _keys(one)]
     for key in keys:
         if key not in stored:
@@ -101,7 +101,7 @@ def find_stored(hdf5_io: FilesIO, reference: str) -> list[str]:
 
 
 def _keys(reference: Reference) -> list[str]:
-    """Return what the datasets of a reference are known by in a database."""
+    """Return the texts by which a database knows the datasets of a reference."""
     if reference.source not in COLLECTIONS:
         return [str(reference)]
     names = [reference.name or reference.key]

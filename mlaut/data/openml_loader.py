@@ -1,6 +1,6 @@
-"""Datasets, tasks and suites of OpenML, through the package ``openml`` and its cache.
+"""Loader of datasets, tasks and suites of OpenML, through the package ``openml`` and its cache.
 
-A table is the same whether it came as ARFF or as parquet: numbers are floats, nominal attributes
+A table is the same whether OpenML sends ARFF or parquet: numbers are floats, nominal attributes
 are categories in alphabetical order.
 """
 
@@ -30,20 +30,20 @@ __all__ = ["load_openml", "suite_tasks"]
 
 
 def load_openml(key: str, *, target: str = "") -> Dataset:
-    """Load a dataset or a task of OpenML.
+    """Return a dataset or a task of OpenML.
 
     Parameters
     ----------
     key : str
         ``"d/61"``, a dataset, or ``"t/59"``, a task: a dataset with a target and a split.
     target : str, optional
-        Of a dataset; default the one that OpenML names. A task has its own.
+        Target column of a dataset; default the one that OpenML names. A task fixes its target.
 
     Raises
     ------
     DataError
-        There is no such dataset or task, it cannot be reached and is not in the cache, or it is a
-        task of another kind than supervised classification or regression.
+        There is no such dataset or task, it cannot be reached and is not in the cache, or the
+        task is neither supervised classification nor supervised regression.
     OptionalPackageError
         The package openml is not installed.
     """
@@ -61,12 +61,12 @@ def load_openml(key: str, *, target: str = "") -> Dataset:
 
 
 def suite_tasks(suite: str) -> tuple[int, ...]:
-    """Return the numbers of the tasks of a suite; they are kept beside openml's own cache.
+    """Return the numbers of the tasks of a suite, and cache them in openml's cache folder.
 
     Parameters
     ----------
     suite : str
-        Its number or its alias, for example ``"99"`` or ``"OpenML-CC18"``.
+        Number or alias of the suite, for example ``"99"`` or ``"OpenML-CC18"``.
 
     Raises
     ------
@@ -109,9 +109,10 @@ def _explained(openml: Any, reference: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _no_noise() -> Iterator[None]:
-    """Keep what openml tells of itself out of the output, unless the user listens to loggers.
+    """Suppress openml's warnings and log messages, unless the user has set up logging.
 
-    It leaves files open, and warns through the root logger of answers that are not compressed.
+    The package openml leaves files open (ResourceWarning), and warns through the root logger of
+    answers that are not compressed.
     """
     quiet, root = logging.NullHandler(), logging.getLogger()
     root.addHandler(quiet)
@@ -150,7 +151,7 @@ def _dataset(found: Any, frame: pd.DataFrame, target: str, task: str, **more: An
 
 
 def _left_out(found: Any) -> Iterator[str]:
-    """Return the columns that OpenML calls row identifiers, or says to ignore."""
+    """Yield the columns that OpenML marks as row identifiers or as ignored."""
     for given in (found.row_id_attribute, found.ignore_attribute):
         for text in [given] if isinstance(given, str) else given or []:
             yield text
@@ -171,7 +172,7 @@ def _table(found: Any) -> pd.DataFrame:
 
 
 def _plain(column: pd.Series) -> pd.Series:
-    """Return a column the type that it has from ARFF as from parquet."""
+    """Return a column with the type that it has both from ARFF and from parquet."""
     if pd.api.types.is_bool_dtype(column):
         column = column.astype(object).map(str, na_action="ignore").astype("category")
     if isinstance(column.dtype, pd.CategoricalDtype):

@@ -1,4 +1,4 @@
-"""Datasets of the Penn Machine Learning Benchmarks, through the package ``pmlb``."""
+"""Loader of datasets of the Penn Machine Learning Benchmarks, through the package ``pmlb``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ HOME = "https://epistasislab.github.io/pmlb"
 
 
 def load_pmlb(name: str, *, target: str = "") -> Dataset:
-    """Load a dataset of PMLB.
+    """Return a dataset of PMLB.
 
     Parameters
     ----------
     name : str
-        For example ``"adult"``. PMLB has coded texts as numbers.
+        Name in PMLB, for example ``"adult"``. PMLB has coded texts as numbers.
     target : str, optional
-        Default ``"target"``, as in all of PMLB.
+        Target column; default ``"target"``, as in all of PMLB.
 
     Raises
     ------

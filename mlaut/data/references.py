@@ -1,4 +1,4 @@
-"""Datasets by reference: a short text that says where a dataset is, such as ``openml/d/61``."""
+"""References to datasets: short texts that say where a dataset is, such as ``openml/d/61``."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ OPTIONS = ("name", "target")
 
 @dataclass(frozen=True)
 class Reference:
-    """Where a dataset is, and what to change about it.
+    """Source and key of a dataset, with an optional new name and target.
 
     Attributes
     ----------
     source : str
         One of `SOURCES`.
     key : str
-        What it is called there; empty for a whole collection.
+        Key of the dataset in its source; empty for a whole collection.
     name : str
-        What to call it; default as its source does.
+        Name of the dataset in MLaut; default its name in the source.
     target : str
-        The column to predict; default the one that its source names.
+        Target column; default the one that the source names.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Reference:
 
 
 def is_reference(text: str) -> bool:
-    """Return whether a text is a reference, and not just the name of a dataset.
+    """Return whether a text is a reference (and not only the name of a dataset).
 
     Examples
     --------
@@ -66,20 +66,20 @@ def is_reference(text: str) -> bool:
 
 
 def parse_reference(text: str) -> Reference:
-    """Read a reference.
+    """Return the reference that a text names.
 
     Parameters
     ----------
     text : str
         ``starter/iris``, ``sklearn/wine`` (or the collection alone), ``openml/d/61`` (a dataset),
         ``openml/t/59`` (a task, with its own split), ``openml/s/99`` (a suite of tasks),
-        ``uci/53`` or ``uci/Iris``, ``pmlb/adult``. After a ``?`` may follow ``name=`` and
-        ``target=``, joined by ``&``.
+        ``uci/53`` or ``uci/Iris``, ``pmlb/adult``. The options ``name=`` and ``target=`` may
+        follow after a ``?``, joined by ``&``.
 
     Raises
     ------
     DataError
-        It names no source, no dataset, or an unknown option.
+        The text names no known source, no dataset, or an unknown option.
 
     Examples
     --------
@@ -103,12 +103,12 @@ def parse_reference(text: str) -> Reference:
 
 
 def expand(references: str | Iterable[str]) -> tuple[Reference, ...]:
-    """Read references, and put the tasks of a suite in its place.
+    """Return references, with each suite replaced by its tasks and without duplicates.
 
     Raises
     ------
     DataError
-        As `parse_reference`; or a suite cannot be loaded.
+        As in `parse_reference`; or a suite cannot be loaded.
     """
     texts = [references] if isinstance(references, str) else list(references)
     return tuple(dict.fromkeys(one for text in texts for one in _members(parse_reference(text))))
@@ -125,12 +125,12 @@ def _members(reference: Reference) -> Iterator[Reference]:
 
 
 def fetch(references: str | Iterable[str]) -> tuple[Dataset, ...]:
-    """Load datasets by reference, from the cache of this machine where they are in it.
+    """Return datasets by reference, from the cache of this machine where it has them.
 
     Parameters
     ----------
     references : str or iterable of str
-        As `parse_reference` reads them.
+        References as `parse_reference` reads them.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def fetch(references: str | Iterable[str]) -> tuple[Dataset, ...]:
         There is no such dataset, it cannot be reached and is not in the cache, or it cannot be
         used; the message says what to do.
     OptionalPackageError
-        The package that loads from there is not installed.
+        The package that loads from this source is not installed.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def fetch(references: str | Iterable[str]) -> tuple[Dataset, ...]:
 
 
 def load_reference(reference: Reference) -> tuple[Dataset, ...]:
-    """Load what one reference stands for; see `fetch`."""
+    """Return the datasets of one reference; see `fetch`."""
     source, key, target = reference.source, reference.key, reference.target
     if source in COLLECTIONS:
         if target:

@@ -1,4 +1,4 @@
-"""What all loaders from elsewhere share: the cache of this machine, and errors in one line."""
+"""Shared parts of the loaders of remote datasets: a local cache, and errors in one line."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ VARIABLE = "MLAUT_CACHE"
 
 
 def cache_folder() -> Path:
-    """Return the folder of the datasets that were loaded from UCI and PMLB.
+    """Return the cache folder of the datasets that were loaded from UCI and PMLB.
 
-    The environment variable ``MLAUT_CACHE`` names another one.
+    The environment variable ``MLAUT_CACHE`` overrides the default, ``~/.cache/mlaut``.
 
     Examples
     --------
@@ -36,9 +36,9 @@ def cache_folder() -> Path:
 
 
 def cached_dataset(source: str, key: str, make: Callable[[], Dataset]) -> Dataset:
-    """Return a dataset from the cache, where it is put when it is made for the first time.
+    """Return a dataset from the cache; make and store it first where the cache lacks it.
 
-    Each has a database of its own, so that what comes back is checked and just what was put in.
+    Each dataset has its own database, because reading a database checks its content.
     """
     path = cache_folder() / source / f"{quote(key, safe='')}.h5"
     if not path.exists():
@@ -51,7 +51,7 @@ def cached_dataset(source: str, key: str, make: Callable[[], Dataset]) -> Datase
 
 
 def _put(path: Path, dataset: Dataset) -> None:
-    """Store a dataset under a temporary name, and rename it when it is whole."""
+    """Store a dataset under a temporary name, and rename the file when it is complete."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
@@ -67,7 +67,7 @@ def _put(path: Path, dataset: Dataset) -> None:
 
 @contextmanager
 def explained(reference: str, server: str, cache: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn whatever a package of others raises into one line that says what to do."""
+    """Turn any error of a third-party package into a `DataError` of one line with a way out."""
     try:
         yield
     except MlautError:
@@ -87,10 +87,10 @@ def explained(reference: str, server: str, cache: str | os.PathLike[str]) -> Ite
 
 
 def _status(error: BaseException | None) -> int | None:
-    """Find the status that a server answered with."""
+    """Return the HTTP status of the answer in a chain of errors, or None."""
     for one in _chain(error):
         if isinstance(one, HTTPError):
-            one.close()  # it is an open connection as well
+            one.close()  # an HTTPError holds an open connection
             return one.code
         status = getattr(getattr(one, "response", None), "status_code", None)
         if status:
@@ -99,7 +99,7 @@ def _status(error: BaseException | None) -> int | None:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the core of a message that may hold much else."""
+    """Return the text of the system error in a chain of errors, else the outer error's text."""
     texts = [str(one) for one in _chain(error)]
     named = [
         found for text in texts for found in re.findall(r"\[Errno -?\d+\] ([^'\")>\]]+)", text)

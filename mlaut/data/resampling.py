@@ -1,10 +1,11 @@
-"""Assigning rows to folds: hold-out, k-fold, both repeated, or any scikit-learn splitter.
+"""Assignment of rows to folds: hold-out, k-fold, both repeated, or any scikit-learn splitter.
 
-The two schemes here need no class to have a certain number of rows. Stratified, they order the
-rows by class, in random order within each, and deal them out in turn: of each class every fold
-gets its share, to within one row; a class of one or two rows is dealt on with its neighbours. Each
-row is tested with the same probability, whatever its class. The only row of a class can fall to
-the test rows; then no strategy can know that class, and all are judged alike.
+Hold-out and k-fold work with classes of any size. To stratify, they order the rows by class, in
+random order within each class, and deal them to the folds in turn. Every fold so gets its share of
+each class to within one row; a class with fewer rows than folds is dealt on together with its
+neighbours. Each row is tested with the same probability, whatever its class. If a class has only
+one row, that row can be a test row; then no strategy can learn the class, and this holds for all
+strategies alike.
 """
 
 from __future__ import annotations
@@ -24,21 +25,22 @@ from mlaut.records import CLASSIFICATION, TRAIN_ONLY, UNUSED, Split
 
 __all__ = ["HoldOut", "KFold", "make_split", "parse_scheme", "split_of_pairs"]
 
-MOST_FOLDS = np.iinfo(np.int16).max
+MOST_FOLDS = np.iinfo(np.int16).max  # the type of `Split.folds`
 
 
 @dataclass(frozen=True)
 class HoldOut:
-    """Some rows test, all others train; repeated, each time anew.
+    """Hold-out scheme: a random share of the rows tests and all others train, in each repeat.
 
     Attributes
     ----------
     test_size : float, default 1/3
         Share of the rows that test.
     n_repeats : int, default 1
+        Number of independent draws.
     stratify : bool, default True
-        Give train and test the same share of each class (classification only). ``False`` draws
-        among all rows alike, as the published MLaut did.
+        Whether training and test rows have the same share of each class (classification only).
+        ``False`` draws rows regardless of their class, as the published MLaut did.
 
     Examples
     --------
@@ -59,12 +61,12 @@ class HoldOut:
         return _named("holdout", f"test_size={_share(self.test_size)}", self)
 
     def folds(self, order: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """Fold of each row of one repeat; ``order`` is that in which rows are dealt."""
+        """Return the fold of each row in one repeat; rows are dealt in the order ``order``."""
         n = len(order)
         n_test = min(max(round(n * self.test_size), 1), n - 1)
         if n < 2:
             raise DataError("one row cannot both train and test; a hold-out needs two")
-        # Every (n / n_test)-th row in that order, from a random start: exactly n_test rows.
+        # Takes every (n / n_test)-th row of the order from a random start: exactly n_test rows.
         dealt = (np.arange(n) * n_test + generator.integers(n)) % n < n_test
         folds = np.full(n, TRAIN_ONLY, dtype=np.int16)
         folds[order[dealt]] = 0
@@ -73,14 +75,16 @@ class HoldOut:
 
 @dataclass(frozen=True)
 class KFold:
-    """Each row tests once, in one of k folds of the same size; repeated, each time anew.
+    """K-fold scheme: each row tests once per repeat, in one of k folds of about the same size.
 
     Attributes
     ----------
     n_folds : int, default 10
+        Number of folds of each repeat.
     n_repeats : int, default 1
+        Number of independent draws.
     stratify : bool, default True
-        Give each fold the same share of each class (classification only).
+        Whether each fold has the same share of each class (classification only).
 
     Examples
     --------
@@ -100,7 +104,7 @@ class KFold:
         return _named("kfold", f"n_folds={self.n_folds}", self)
 
     def folds(self, order: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """Fold of each row of one repeat; ``order`` is that in which rows are dealt."""
+        """Return the fold of each row in one repeat; rows are dealt in the order ``order``."""
         n = len(order)
         if n < self.n_folds:
             raise DataError(f"{n} rows cannot make {self.n_folds} folds; ask for fewer folds")
@@ -141,9 +145,9 @@ def parse_scheme(text: str) -> HoldOut | KFold:
     Parameters
     ----------
     text : str
-        ``"holdout"``, ``"repeated_holdout"``, ``"kfold"`` or ``"repeated_kfold"``; in brackets
-        may follow ``test_size`` or ``n_folds``, then ``n_repeats`` and ``stratify``, with or
-        without their names. The repeated ones have 10 repeats unless they say otherwise.
+        ``"holdout"``, ``"repeated_holdout"``, ``"kfold"`` or ``"repeated_kfold"``, optionally
+        followed by parameters in brackets: ``test_size`` or ``n_folds``, then ``n_repeats`` and
+        ``stratify``, with or without their names. Repeated schemes have 10 repeats by default.
 
     Raises
     ------
@@ -207,17 +211,19 @@ def make_split(
     truth : ndarray, shape (n_rows,)
         Class positions or numbers (`mlaut.data.targets.encode_target`).
     task : str
-        Regression is never stratified.
+        ``"Classification"`` or ``"Regression"``. Regression is never stratified.
     scheme : str, HoldOut, KFold or scikit-learn splitter, default "holdout"
-        A text is read by `parse_scheme`. A splitter that shuffles and has no ``random_state`` is
-        given one. Its rows are taken in ascending order, as `split_of_pairs` does.
+        A text is read by `parse_scheme`. If a splitter shuffles and has no ``random_state``, it
+        gets one that is derived from the seed and the key. The rows of a splitter are taken in
+        ascending order, as in `split_of_pairs`.
     seed : int, default 0
+        Seed of the draw.
     key : str, default ""
-        What the draw depends on beside the seed, for example the fingerprint of the dataset, so
-        that it does not depend on what was drawn before. The first repeats of a scheme are the
-        same however many repeats there are.
+        Second input of the draw beside the seed, for example the fingerprint of the dataset. The
+        draw then does not depend on earlier draws. The first repeats of a scheme are the same
+        however many repeats it has.
     groups : sequence, shape (n_rows,), optional
-        For a splitter that keeps groups together, such as ``GroupKFold``.
+        Group of each row, for a splitter that keeps groups together, such as ``GroupKFold``.
 
     Raises
     ------
@@ -277,30 +283,34 @@ def _split_by_splitter(truth: np.ndarray, splitter: Any, seed: int, key: str, gr
 def split_of_pairs(
     pairs: Iterable[tuple[Any, Any]], n_rows: int, scheme: str = "pairs", seed: int | None = None
 ) -> Split:
-    """Make a split of (train, test) pairs of row positions, as scikit-learn's ``cv`` has them.
+    """Return a split from (train, test) pairs of row positions, as in scikit-learn's ``cv``.
 
-    Where the first k pairs test every row once and train on all others, and so do the next k, and
-    so on, they are the folds of one repeat each. Otherwise each pair is a repeat with one fold.
+    If each run of k successive pairs tests every row once and trains on all others, each run is
+    one repeat with k folds. Otherwise each pair is a repeat with one fold.
 
-    A split says which rows train and test, not in which order: `Split.rows` gives both ascending.
-    Scikit-learn's k-fold splitters do so too, and results on them equal those of
-    ``cross_val_score(estimator, X, y, cv=splitter)``. `ShuffleSplit` and its kin give rows in the
-    order in which they drew them, and an estimator that draws rows itself, such as a forest, then
-    draws others with the same seed. ``cv=list(split)`` is the same rows in the same order for both.
+    A split stores which rows train and test, but not their order: `Split.rows` returns both in
+    ascending order. Scikit-learn's k-fold splitters return them in the same order, and results on
+    them equal those of ``cross_val_score(estimator, X, y, cv=splitter)``. `ShuffleSplit` and
+    similar splitters return rows in the order of the draw. An estimator that draws rows itself,
+    such as a forest, then draws different rows with the same seed. Pass ``cv=list(split)`` to
+    scikit-learn for the same rows in the same order.
 
     Parameters
     ----------
     pairs : iterable of (train, test)
-        Integer positions.
+        Integer row positions.
     n_rows : int
+        Number of rows of the dataset.
     scheme : str
-        In words.
+        Text of the scheme.
     seed : int, optional
+        Seed with which the pairs were drawn.
 
     Raises
     ------
     DataError
-        A row is in both parts of a pair or twice in one, a part is empty, or no row.
+        A row is in both parts of a pair or twice in one part, a part is empty, a position is
+        outside the table, or there are no pairs.
 
     Examples
     --------
@@ -322,7 +332,7 @@ def split_of_pairs(
 
 
 def _coded(train: Any, test: Any, n_rows: int, number: int) -> np.ndarray:
-    """One pair as codes of rows: 0 where it tests."""
+    """Return the code of each row in one pair: 0 (tests), `TRAIN_ONLY` or `UNUSED`."""
     codes = np.full(n_rows, UNUSED, dtype=np.int8)
     for name, part, code in (("train", train, TRAIN_ONLY), ("test", test, 0)):
         positions = np.asarray(part, dtype=np.intp)
@@ -339,7 +349,7 @@ def _coded(train: Any, test: Any, n_rows: int, number: int) -> np.ndarray:
 
 
 def _size_of_partition(rows: Sequence[np.ndarray]) -> int:
-    """How many neighbouring pairs test every row once between them; 0 where they do not."""
+    """Return k if each run of k successive pairs tests every row once; otherwise 0."""
     if any((row == UNUSED).any() for row in rows):
         return 0
     tested = np.cumsum([np.count_nonzero(row == 0) for row in rows])

@@ -1,4 +1,4 @@
-"""The split of a stored dataset: one that is drawn, or the one that it came with."""
+"""Splits of stored datasets: drawn by a scheme, or provided by the source of the dataset."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OWN = "own"
 def chosen_scheme(
     scheme: Any, test_size: float | None, stratify: bool, groups: str | None = None
 ) -> Any:
-    """Return the scheme or splitter that is meant; None for the split that a dataset came with."""
+    """Return the chosen scheme or splitter; None for the split that the dataset's source has."""
     if isinstance(scheme, str) and scheme == OWN:
         if test_size is not None or groups is not None:
             raise DataError("a split of its own has its rows already; give no test_size or groups")
@@ -36,7 +36,7 @@ def chosen_scheme(
 
 
 def dataset_infos(hdf5_in: FilesIO, paths: Iterable[str] | None) -> list[DatasetInfo]:
-    """Look at the datasets to split, and make sure that their names differ."""
+    """Return the facts about the datasets to split, after a check that their names differ."""
     if paths is None:
         infos = list(hdf5_in.dataset_infos())
     else:
@@ -59,7 +59,7 @@ def dataset_infos(hdf5_in: FilesIO, paths: Iterable[str] | None) -> list[Dataset
 def is_split(
     entry: SplitEntry, info: DatasetInfo, scheme: Any, seed: int, groups: str | None
 ) -> bool:
-    """Return whether a stored entry is just this split of just this content."""
+    """Return whether a stored entry has exactly this split and this content."""
     if entry.fingerprint != info.fingerprint:
         return False
     wanted = (info.split, None) if scheme is None else (_text(scheme, groups), seed)
@@ -69,7 +69,7 @@ def is_split(
 def split_entry(
     hdf5_in: FilesIO, info: DatasetInfo, scheme: Any, seed: int, groups: str | None
 ) -> SplitEntry:
-    """Split a dataset by a scheme, or by the split that it came with where that is None."""
+    """Return the split of a dataset by a scheme; None means the split of the dataset's source."""
     dataset = hdf5_in.load_dataset(info.path)
     try:
         truth, classes = encode_target(dataset.labels, dataset.task)

@@ -1,4 +1,4 @@
-"""A target column as the truth of a study: class positions, or numbers."""
+"""Encoding of a target column as the truth of a study: class positions, or numbers."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["encode_target", "infer_task", "positions"]
 
 
 def encode_target(labels: pd.Series, task: str) -> tuple[np.ndarray, tuple[Any, ...]]:
-    """Return the truth of a dataset and its classes.
+    """Return the truth and the classes of a dataset.
 
     Parameters
     ----------
     labels : Series
-        The target column: texts, whole or other numbers, truth values or categories for
-        classification, numbers for regression.
+        Target column: texts, numbers, booleans or categories for classification, numbers for
+        regression.
     task : str
         ``"Classification"`` or ``"Regression"``.
 
@@ -31,14 +31,14 @@ def encode_target(labels: pd.Series, task: str) -> tuple[np.ndarray, tuple[Any, 
     truth : ndarray, shape (n_rows,)
         int32 positions in ``classes``, or float64 numbers.
     classes : tuple
-        The labels that occur, sorted by their value (also where categories have an order of their
-        own), as plain Python values; empty for regression.
+        The labels that occur, sorted by value (also if the categories have another order), as
+        plain Python values; empty for regression.
 
     Raises
     ------
     DataError
-        A target value is missing, there is but one class, classes that cannot be sorted, or a
-        regression target that is not made of finite numbers; the message names the column.
+        A target value is missing, there is only one class, the classes cannot be sorted, or a
+        regression target has values that are not finite numbers; the message names the column.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def positions(labels: Any, classes: Sequence[Any]) -> np.ndarray:
     Parameters
     ----------
     labels : array-like, shape (n,)
-        For example the predictions of an estimator.
+        Labels, for example the predictions of an estimator.
     classes : sequence
         Sorted class labels.
 
@@ -138,5 +138,5 @@ def positions(labels: Any, classes: Sequence[Any]) -> np.ndarray:
 def _is_in(value: Any, where: dict[Any, int]) -> bool:
     try:
         return value in where
-    except TypeError:  # a label that cannot be looked up, such as a list
+    except TypeError:  # a label that cannot be hashed, such as a list
         return False

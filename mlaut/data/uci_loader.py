@@ -1,4 +1,4 @@
-"""Datasets of the UCI Machine Learning Repository, through the package ``ucimlrepo``."""
+"""Loader of datasets of the UCI Machine Learning Repository, through ``ucimlrepo``."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ HOME = "https://archive.ics.uci.edu"
 
 
 def load_uci(which: str | int, *, target: str = "") -> Dataset:
-    """Load a dataset of the UCI repository: its features and one target.
+    """Return a dataset of the UCI repository: its features and one target.
 
-    Columns that the repository calls identifiers or "other", and other targets, are left out;
-    those that it calls categorical are categories.
+    Columns that the repository marks as identifiers or as "other" are left out, and so are other
+    targets. Columns that it marks as categorical become categories.
 
     Parameters
     ----------
     which : str or int
-        Its number or its name, for example ``53`` or ``"Iris"``. Only those with an "import in
-        Python" button there can be loaded.
+        Number or name of the dataset, for example ``53`` or ``"Iris"``. Only datasets with an
+        "import in Python" button on the site can be loaded.
     target : str, optional
-        Needed where the repository names several targets, or none.
+        Target column; required where the repository names several targets, or none.
 
     Raises
     ------
     DataError
-        There is no such dataset, it cannot be reached and is not in the cache, or its target has
-        to be named.
+        There is no such dataset, it cannot be reached and is not in the cache, or a target must
+        be chosen.
     OptionalPackageError
         The package ucimlrepo is not installed.
     """
@@ -90,7 +90,7 @@ def _with_categories(frame: pd.DataFrame, variables: pd.DataFrame, target: str) 
 
 
 def _metadata(about: Any) -> dict[str, Any]:
-    """Return what the repository tells; of licences its interface tells nothing."""
+    """Return the repository's metadata; its interface does not provide licences."""
     known = {
         "source": "UCI Machine Learning Repository",
         "dataset_id": about["uci_id"],
