@@ -1,4 +1,4 @@
-"""Running studies: the plan, the cells, where they run, and the one process that writes."""
+"""Run studies: plan cells, run them in worker processes or on a cluster, store their outcomes."""
 
 from mlaut.lazy import attach
 

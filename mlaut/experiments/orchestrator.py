@@ -1,4 +1,4 @@
-"""The run: every strategy on every fold of every dataset, minus what is done already."""
+"""Run every strategy on every fold of every dataset, except the cells that are already done."""
 
 from __future__ import annotations
 
@@ -49,21 +49,21 @@ Named = TypeVar("Named", MlautEstimator, StrategyEntry)
 
 
 class Orchestrator:
-    """Runs strategies on the datasets of a study and stores what they predict.
+    """Runner of strategies on the datasets of a study; it stores their predictions.
 
     Parameters
     ----------
     hdf5_input_io : FilesIO
-        The database with the datasets.
+        Database of the datasets.
     hdf5_output_io : FilesIO
-        The study, with the splits that ``Data.split_datasets`` made.
+        Database of the study, with the splits that ``Data.split_datasets`` made.
     dts_names : sequence of str, optional
         Names of the datasets to run on; default all that have a split.
     original_datasets_group_h5_path : str, optional
-        The group of the datasets in the input database; a check only, since the study knows
-        where each of its datasets came from.
+        Group of the datasets in the input database. It is accepted and not used: the study stores
+        the path of each of its datasets.
     seed : int, default 0
-        Of everything random; each cell derives its own from it and from its key.
+        Seed of the study. The seed of each cell is derived from it and from the key of the cell.
 
     Examples
     --------
@@ -115,43 +115,43 @@ class Orchestrator:
         scheduler: Any = None,
         verbose: int = 1,
     ) -> RunSummary:
-        """Run what is not done yet; calling it again resumes.
+        """Run all cells that are not done yet; call it again to resume.
 
         Parameters
         ----------
         modelling_strategies : strategies
-            Whatever ``mlaut.estimators.as_strategies`` takes: MLaut's strategies, scikit-learn
-            estimators or pipelines, alone, in a list, as (name, estimator) pairs or a dict, or
-            names.
+            Anything that ``mlaut.estimators.as_strategies`` takes: MLaut's strategies, names of
+            strategies, or scikit-learn estimators and pipelines; alone, in a list, as (name,
+            estimator) pairs, or in a dict.
         n_jobs : int or None, default -1
-            Worker processes; -1 takes every core.
+            Number of worker processes; -1 uses one per core.
         timeout : float or str, optional
-            Wall time that a cell may take: seconds, or for example ``"10m"``.
+            Wall time limit of a cell: seconds, or for example ``"10m"``.
         tuning_timeout : float or str, optional
-            CPU time, of all threads of a cell together, after which tuning begins no further fit
-            and chooses among the candidates that it has scored on all folds. The details of the
-            cell say how many. Other programs on the machine take none of it. A search that waits
-            more than it computes ends after ten times as long by the clock.
+            CPU time, of all threads of a cell together, after which tuning starts no further fit
+            and chooses among the candidates that are scored on all folds. The details of the cell
+            record their number. Other programs on the machine do not use up this time. A search
+            that mostly waits ends after ten times as long by the clock.
         memory : float or str, optional
-            Memory that a cell may allocate: bytes, or for example ``"4GiB"``.
+            Memory limit of a cell: bytes, or for example ``"4GiB"``.
         threads : int, default 1
-            Threads inside each worker. It is part of what decides the last bits of a result, so
-            it does not follow from ``n_jobs``.
+            Threads inside each worker. Their number can change the last bits of a result, so it
+            does not depend on ``n_jobs``.
         retry : str, sequence of str, or mapping by strategy, default ()
-            Failed cells to try again, by status: ``"timeout"`` or ``["timeout", "crashed"]``.
+            Statuses of failed cells to try again: ``"timeout"`` or ``["timeout", "crashed"]``.
         overwrite_predictions : bool, default False
-            Run strategies again that are stored under the same name with other parameters. What
-            they gave before is replaced.
+            Run strategies again that are stored under the same name with other parameters, and
+            replace their stored outcomes.
         save_models : bool, default False
-            Keep each fitted model in the folder ``<study>.models``, for `predict_all` and
+            Save each fitted model in the folder ``<study>.models``, for `predict_all` and
             `mlaut.experiments.load_model`.
         limits : bool, default True
-            Skip the datasets that a strategy says it cannot do in reasonable time; the cells have
-            the status ``skipped``, with the reason. ``retry=["skipped"]`` tries them too.
+            Skip the datasets that are above the size limit of a strategy. Their cells get the
+            status ``skipped``, with the reason; ``retry=["skipped"]`` tries them later.
         engine : {"local", "inline", "dask"} or Engine, default "local"
             Where cells run: in processes of this machine, in this process, or on a Dask cluster.
         scheduler : str or distributed.Client, optional
-            Of the cluster, for example ``"tcp://10.0.0.1:8786"``.
+            Address or client of the Dask cluster, for example ``"tcp://10.0.0.1:8786"``.
         verbose : int, default 1
             0 shows nothing, 1 the progress, 2 also each failure.
 
@@ -162,9 +162,10 @@ class Orchestrator:
         Raises
         ------
         RunInterrupted
-            Ctrl-C, or a signal to terminate; everything that had ended is stored.
+            The run was stopped by Ctrl-C or by a signal to terminate; all finished cells are
+            stored.
         StudyError, StrategyError, DataError, StoreError
-            The run does not begin: what is asked contradicts what is stored.
+            The arguments contradict the stored study; no cell has run.
         """
         strategies = as_strategies(modelling_strategies)
         options = CellOptions(
@@ -206,10 +207,10 @@ class Orchestrator:
         overwrite_predictions: bool = False,
         limits: bool = True,
     ) -> Plan:
-        """Say what `run` would do with the same arguments, and why; nothing is changed.
+        """Return the plan that `run` would follow with the same arguments; change nothing.
 
-        What `run` would refuse is in ``refusals`` of the plan; `Plan.why` tells the reasons, and
-        `mlaut.experiments.make_forecast` the time and the room that it takes.
+        The errors that `run` would raise are in ``refusals`` of the plan. `Plan.why` returns the
+        reasons, and `mlaut.experiments.make_forecast` the expected time and disk space.
         """
         strategies = as_strategies(modelling_strategies)
         study = Study(self.hdf5_output_io.path)
@@ -225,32 +226,33 @@ class Orchestrator:
         engine: str | Engine = "local",
         scheduler: Any = None,
     ) -> int:
-        """Save the fitted models of cells that are done, where ``run`` has saved none.
+        """Save the fitted models of cells that are done and have no saved model yet.
 
-        Each cell is fitted again from its stored seed. Its model is kept only where it predicts
-        what is stored, to the last bit; nothing else in the study changes.
+        Each cell is fitted again from its stored seed. Its model is saved only if its predictions
+        equal the stored ones to the last bit. Nothing else in the study changes.
 
         Parameters
         ----------
         modelling_strategies : strategies, optional
-            As `run` takes them; default those of the study that come with MLaut.
+            Strategies as `run` takes them; default the strategies of the study that come with
+            MLaut.
         n_jobs : int or None, default -1
-            Worker processes; -1 takes every core.
+            Number of worker processes; -1 uses one per core.
         timeout : float or str, optional
-            Wall time that a cell may take: seconds, or for example ``"10m"``.
+            Wall time limit of a cell: seconds, or for example ``"10m"``.
         engine, scheduler
             Where cells run, as for `run`.
 
         Returns
         -------
         int
-            Number of models that were saved; 0 where all are there.
+            Number of models that were saved; 0 if every cell has one already.
 
         Raises
         ------
         StudyError
-            Cells give now something else than is stored, and the message names them. The models of
-            the others are saved.
+            Some cells now have other predictions than the stored ones; the message names them.
+            The models of the other cells are saved.
 
         Examples
         --------
@@ -289,27 +291,28 @@ class Orchestrator:
     def predict_all(
         self, modelling_strategies: Any = None, *, trusted: bool = False
     ) -> pd.DataFrame:
-        """Predict the test rows of every fold again, from the models that ``run`` has saved.
+        """Predict the test rows of every fold again, with the saved models.
 
         Parameters
         ----------
         modelling_strategies : strategies, optional
-            Default all that have saved models.
+            Strategies whose models are used; default all that have saved models.
         trusted : bool, default False
-            Say that the models are your own: loading a pickled model can run any code.
+            Whether to load pickled models. They can run any code: trust only your own.
 
         Returns
         -------
         DataFrame
-            One row a test row: ``dataset``, ``strategy``, ``repeat``, ``fold``, ``row``,
-            ``truth``, ``prediction`` (labels or numbers).
+            One row per test row and strategy: ``dataset``, ``strategy``, ``repeat``, ``fold``,
+            ``row``, ``truth``, ``prediction`` (labels or numbers).
 
         Raises
         ------
         StudyError
             No model was saved.
         StoreError
-            A model is not the one that the study recorded, or the models are not trusted.
+            A model is not the one that the study recorded, or it is a pickle and ``trusted`` is
+            False.
         """
         import pandas as pd
 
@@ -358,7 +361,10 @@ class Orchestrator:
         )
 
     def _entries(self, study: Study) -> dict[str, SplitEntry]:
-        """Return the datasets of the run, each with the content that it has now."""
+        """Return the stored datasets of the run, each with its present fingerprint.
+
+        A fingerprint that differs from the stored one makes the plan refuse the dataset.
+        """
         stored = study.load_splits()
         names = list(stored) if self.dts_names is None else list(dict.fromkeys(self.dts_names))
         missing = [name for name in names if name not in stored]
@@ -435,13 +441,13 @@ def _names(strategies: Sequence[MlautEstimator]) -> list[str]:
 
 
 def _used(strategies: Sequence[Named], wanted: Mapping[str, Sequence[str]]) -> list[Named]:
-    """Return the strategies that some dataset wants."""
+    """Return the strategies that run on at least one dataset."""
     names = {name for of_dataset in wanted.values() for name in of_dataset}
     return [strategy for strategy in strategies if strategy.name in names]
 
 
 def _forget(writer: StudyWriter, plan: Plan) -> None:
-    """Clear what will be done again, so that it never counts while it is half replaced."""
+    """Clear the cells that will be run again, so that no half replaced cell is read as done."""
     for planned in plan.datasets:
         again = planned.todo & (planned.status != Status.MISSING)
         if again.any():
@@ -449,7 +455,7 @@ def _forget(writer: StudyWriter, plan: Plan) -> None:
 
 
 def _skip(writer: StudyWriter, plan: Plan) -> Counter[str]:
-    """Store what is not tried, and count the reasons."""
+    """Store the cells that are skipped, and count them by reason."""
     reasons: Counter[str] = Counter()
     for planned in plan.datasets:
         for s, repeat, fold in np.argwhere(planned.skipped).tolist():
@@ -461,7 +467,7 @@ def _skip(writer: StudyWriter, plan: Plan) -> Counter[str]:
 
 
 def _tried_now(plan: Plan, before: Sequence[Status]) -> int:
-    """Count the cells that this run tries, of those that had one of these statuses before."""
+    """Count the cells that had one of these statuses before and are tried in this run."""
     return sum(int((p.todo & np.isin(p.status, before)).sum()) for p in plan.datasets)
 
 

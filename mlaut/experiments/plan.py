@@ -1,4 +1,4 @@
-"""What a run will do: the cells that are wanted, minus those that are done, and why."""
+"""The plan of a run: the requested cells, those of them to do, and the reason for each group."""
 
 from __future__ import annotations
 
@@ -31,26 +31,27 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class PlannedDataset:
-    """The cells of one dataset.
+    """Requested cells of one dataset.
 
     Attributes
     ----------
     entry : SplitEntry
-        With the repeats that the run wants.
+        Dataset and split, with the repeats that the run requests.
     strategies : tuple of str, length S
-        Those that this run wants.
+        Names of the strategies that the run requests.
     status : ndarray of uint8, shape (S, R, F)
-        As stored before the run; missing what will be given up.
+        Stored status of each cell before the run; missing if its outcome will be discarded.
     todo : ndarray of bool, shape (S, R, F)
-        What the run will do.
+        Whether the run will do each cell.
     stored : SplitEntry or None
-        As the study has it; None for a new dataset.
+        Dataset and split as the study stores them; None for a new dataset.
     known : tuple of str
-        Strategies that the study has room for on this dataset.
+        Strategies for which the study has arrays allocated on this dataset.
     refused : str
-        Why nothing can run on it: its content or its split is not the stored one.
+        Reason why nothing can run on the dataset: its content or its split differs from the
+        stored one. Empty if it can run.
     too_large : mapping of str to str
-        The strategies that cannot do it in reasonable time, and why.
+        Strategies whose size limit the dataset exceeds, with the reason.
     """
 
     entry: SplitEntry
@@ -64,27 +65,27 @@ class PlannedDataset:
 
     @property
     def skipped(self) -> np.ndarray:
-        """What the run will store as skipped, without trying: bool, shape (S, R, F)."""
+        """Cells that the run will store as skipped, without trying: bool, shape (S, R, F)."""
         large = np.array([name in self.too_large for name in self.strategies], dtype=bool)
         return (self.status == Status.MISSING) & large[:, None, None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
-    """The cells that a run wants, by dataset.
+    """Requested cells of a run, by dataset.
 
     Attributes
     ----------
     datasets : tuple of PlannedDataset
     changed : mapping of str to str
-        The strategies that are stored with other parameters: what differs.
+        Strategies that are stored with other parameters, with the differences.
     known : frozenset of str
-        The strategies of the study.
+        Names of the strategies that the study stores.
     refusals : tuple of MlautError
-        What the run will refuse, each with its way out.
+        Errors that the run will raise; each message says how to avoid it.
     notes : mapping of str to tuple of str
-        What else is to be known of a strategy: that it was recognised by an older identity, and
-        where a change of its code would not be noticed.
+        Notes on strategies: one was recognised by an older identity, or a part of its code cannot
+        be inspected, so that a change there would not be noticed.
     """
 
     datasets: tuple[PlannedDataset, ...]
@@ -95,7 +96,7 @@ class Plan:
 
     @property
     def n_cells(self) -> int:
-        """Number of cells wanted, done or not."""
+        """Number of requested cells, done or not."""
         return sum(planned.todo.size for planned in self.datasets)
 
     @property
@@ -118,12 +119,12 @@ class Plan:
         return table_html(str(self), self.why())
 
     def check(self) -> None:
-        """Raise the first of the refusals, if there are any."""
+        """Raise the first refusal, if there is any."""
         if self.refusals:
             raise self.refusals[0]
 
     def counts(self) -> Counter[Status]:
-        """Count the wanted cells of each status before the run."""
+        """Return the number of requested cells by their status before the run."""
         numbers = sum(
             (
                 np.bincount(planned.status.ravel(), minlength=len(Status))
@@ -134,7 +135,7 @@ class Plan:
         return Counter({Status(value): int(n) for value, n in enumerate(numbers) if n})
 
     def groups(self) -> Iterator[tuple[SplitEntry, str, tuple[tuple[int, int], ...]]]:
-        """Return dataset, strategy and (repeat, fold) of the cells to do, group by group."""
+        """Yield each group of cells to do: dataset, strategy, and (repeat, fold) of its cells."""
         for planned in self.datasets:
             for strategy, todo in zip(planned.strategies, planned.todo, strict=True):
                 if todo.any():
@@ -142,17 +143,17 @@ class Plan:
                     yield planned.entry, strategy, cells
 
     def why(self) -> list[dict[str, Any]]:
-        """Tell why each group of cells will run or not.
+        """Return the reasons why cells will run or not.
 
         Returns
         -------
         list of dict
-            One row a strategy and reason, in the order of the run: ``strategy``, ``because``,
+            One row per strategy and reason, in the order of the run: ``strategy``, ``because``,
             ``cells``, ``todo`` and ``datasets`` (the first three). The reasons are ``new
             strategy``, ``new dataset``, ``new repeats``, ``not run yet``, ``parameters changed:
             ...``, ``data changed: ...``, ``done``, ``tried again: timeout``, ``failed before:
-            error (not tried again)``, ``skipped: ...``. A row of no cells tells of a strategy
-            itself (``notes``).
+            error (not tried again)``, ``skipped: ...``. A row without cells holds a note on the
+            strategy itself (``notes``).
         """
         found: dict[tuple[str, str], tuple[Counter[str], list[str]]] = {}
         for planned in self.datasets:
@@ -178,7 +179,7 @@ class Plan:
         ]
 
     def _reasons(self, planned: PlannedDataset, s: int) -> Iterator[tuple[str, int, int]]:
-        """Return reason, cells and cells to do of each group of one strategy on one dataset."""
+        """Yield reason, number of cells and number to do, for one strategy on one dataset."""
         strategy, status, todo = planned.strategies[s], planned.status[s], planned.todo[s]
         if planned.refused or strategy in self.changed:
             because = planned.refused or f"parameters changed: {self.changed[strategy]}"
@@ -220,14 +221,15 @@ def _because(status: int, run: bool) -> str:
 def applicable(
     entries: Iterable[SplitEntry], strategies: Sequence[MlautEstimator]
 ) -> dict[str, list[str]]:
-    """Say which strategies run on which dataset: those of its task.
+    """Return the names of the strategies that run on each dataset: those for its task.
 
-    What a word for many (``"all"``, a family) gives for other tasks is left out.
+    A strategy that was chosen by a collective word (``"all"``, a family) and suits no dataset is
+    left out.
 
     Raises
     ------
     StrategyError
-        A strategy that was named suits no dataset, or a dataset has none that suits it.
+        A strategy that was named itself suits no dataset, or no strategy suits a dataset.
     OptionalPackageError
         A strategy needs a package that is not installed.
     """
@@ -255,8 +257,8 @@ def applicable(
 
 
 def changed_parameters(old: StrategyEntry, new: StrategyEntry) -> list[str]:
-    """Name what differs between two identities, as ``parameter: old -> new``."""
-    if has_compiled_code(old.identity):  # by an older version, which looked at code in another way
+    """Return the differences between two identities, each as ``parameter: old -> new``."""
+    if has_compiled_code(old.identity):  # by an older version: compiled code
         before, after = _flat(without_code(old.identity)), _flat(without_code(new.identity))
         if before == after:
             return ["code: as it was compiled -> another"]
@@ -271,12 +273,12 @@ def changed_parameters(old: StrategyEntry, new: StrategyEntry) -> list[str]:
 
 
 def _short(text: str) -> str:
-    """Write a digest by its beginning, as everywhere."""
+    """Return the first 12 digits of a SHA-256 digest, and any other text unchanged."""
     return text[:12] if re.fullmatch("[0-9a-f]{64}", text) else text
 
 
 def _flat(value: Any, prefix: str = "") -> dict[str, str]:
-    """Return each leaf of nested mappings and lists by its path; a (name, value) pair by name."""
+    """Return the leaves of nested mappings and lists by path; (name, value) pairs by name."""
     if isinstance(value, list | tuple) and any(isinstance(v, Mapping | list) for v in value):
         named = all(isinstance(v, list) and len(v) == 2 and isinstance(v[0], str) for v in value)
         value = dict(value) if named else dict(enumerate(value))
@@ -291,18 +293,20 @@ def _flat(value: Any, prefix: str = "") -> dict[str, str]:
 def parse_retry(
     retry: str | Sequence[str] | Mapping[str, str | Sequence[str]], strategies: Sequence[str]
 ) -> dict[str, frozenset[Status]]:
-    """Say for each strategy which failed cells are tried again.
+    """Return the statuses of the cells that are tried again, by strategy.
 
     Parameters
     ----------
     retry : str, sequence of str, or mapping of str to either
-        Statuses (``"error"``, ``"timeout"``, ``"memory"``, ``"crashed"``), or by strategy.
+        Statuses (``"error"``, ``"timeout"``, ``"memory"``, ``"crashed"``, ``"skipped"``), for all
+        strategies or by strategy.
     strategies : sequence of str
+        Names of the strategies of the run.
 
     Raises
     ------
     StudyError
-        A word is not a status of a failed cell, or a strategy is not part of the run.
+        A word is not one of these statuses, or a strategy is not part of the run.
 
     Examples
     --------
@@ -334,26 +338,26 @@ def make_plan(
     replace: bool = False,
     too_large: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Plan:
-    """Return the cells wanted minus the cells done; nothing is changed.
+    """Return the plan of a run: requested cells, minus done cells; change nothing.
 
     Parameters
     ----------
     study : Study, MemoryStudy or None
-        None where there is none yet.
+        The study; None if it does not exist yet.
     wanted : mapping of str to sequence of str
-        Strategies of each dataset.
+        Names of the strategies to run on each dataset.
     retry : mapping
-        As `parse_retry` gives it.
+        Statuses to try again, by strategy, as `parse_retry` returns them.
     entries : mapping of str to SplitEntry, optional
-        The datasets as they are now, with the splits wanted; default as they are stored.
+        Present datasets, with the requested splits; default as they are stored.
     strategies : sequence of StrategyEntry
-        As they are now; default as they are stored.
+        Present strategies, to compare with the stored ones; default no comparison.
     replace : bool, default False
         Run strategies again that are stored with other parameters.
     too_large : mapping of str to mapping, optional
-        For each dataset the strategies that shall not try it, and why, as
-        `mlaut.experiments.size_checks.too_large` gives them. A cell that was skipped before is run
-        where its strategy is not among them.
+        For each dataset, the strategies whose size limit it exceeds, with the reason, as
+        `mlaut.experiments.size_checks.too_large` returns them. A cell that was skipped before is
+        run if its strategy is not among them.
     """
     stored = study.load_splits() if study else {}
     statuses = study.statuses([name for name in wanted if name in stored]) if study else {}
@@ -406,7 +410,7 @@ def _status_now(
     status: np.ndarray,
     changed: Mapping[str, str],
 ) -> np.ndarray:
-    """Status of the wanted cells, of which the study may have no strategy or repeat yet."""
+    """Return the status of the requested cells; missing for strategies and repeats that are new."""
     now = np.zeros((len(names), entry.split.n_repeats, entry.split.n_folds), dtype=np.uint8)
     position = {name: s for s, name in enumerate(known)}
     for s, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""What ``mlaut run`` would do with a study file: the same look at everything, and no change."""
+"""Preview of a run (``mlaut plan``): the checks and the plan of ``mlaut run``, without changes."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Preview:
-    """What a run would do.
+    """Plan and forecast of a run.
 
     Attributes
     ----------
     study : Path
+        Path of the study's database.
     plan : Plan
     forecast : Forecast
     """
@@ -83,19 +84,19 @@ Check = Callable[[StudyFile, Sequence[str], Collection[str]], None]
 def plan_study(
     path: str | os.PathLike[str], *, check: Check | None = None, **changes: Any
 ) -> Preview:
-    """Say what ``run_study`` would do, and why, how long it would take, and how much room.
+    """Return what ``run_study`` would do and why, with its expected time and disk space.
 
-    The file of one's own strategies is run for it, as ``run_study`` runs it.
+    The Python file that ``[strategies]`` names is executed, as by ``run_study``.
 
     Parameters
     ----------
     path : path-like
-        The study file.
+        Path of the study file.
     check : callable, optional
-        Gets the study file, the names of the strategies and the tasks of the datasets; the
-        `MlautError` that it raises is told beside the other mistakes.
+        Further check, called with the study file, the names of the strategies and the tasks of
+        the datasets. A `MlautError` that it raises is reported with the other mistakes.
     **changes
-        Keys of ``[run]`` that differ from the file, for example ``retry=["timeout"]``.
+        Keys of ``[run]`` that replace those of the file, for example ``retry=["timeout"]``.
 
     Returns
     -------
@@ -104,7 +105,7 @@ def plan_study(
     Raises
     ------
     StudyError
-        The study file has mistakes; all of them are told at once.
+        The study file has mistakes; the message lists all of them.
     """
     file = read_study_file(path)
     run = replace(file.run, **changes)
@@ -115,7 +116,8 @@ def plan_study(
         _kept(found, parse_seconds, getattr(run, limit), limit)
     _kept(found, parse_bytes, run.memory)
     _kept(found, check_engine, run.engine, run.n_jobs, run.timeout, run.scheduler)
-    again = _kept(found, parse_retry, run.retry, names or ["any"]) or {}  # a word is checked too
+    # Without strategies (a mistake that was found already), the words of retry are still checked.
+    again = _kept(found, parse_retry, run.retry, names or ["any"]) or {}
     if file.split.scheme:
         _kept(found, parse_scheme, file.split.scheme)
     study = Study(file.output)
@@ -148,7 +150,7 @@ def plan_study(
 
 
 def _kept(found: list[MlautError], call: Callable[..., T], *arguments: Any) -> T | None:
-    """Return what a call gives, or None where it finds a mistake, which is kept."""
+    """Return the value of a call; where it raises a `MlautError`, collect that and return None."""
     try:
         return call(*arguments)
     except MlautError as error:
@@ -158,7 +160,7 @@ def _kept(found: list[MlautError], call: Callable[..., T], *arguments: Any) -> T
 
 @contextlib.contextmanager
 def _datasets(file: StudyFile) -> Iterator[tuple[FilesIO, list[str]]]:
-    """Return the datasets as a run would find them; new ones come from a passing database."""
+    """Yield the datasets as a run would find them; new ones are loaded into a temporary file."""
     if not fills_input(file):
         yield prepare_data(file)
         return

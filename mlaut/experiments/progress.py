@@ -1,4 +1,4 @@
-"""How far a run is: a bar in a terminal or a notebook, plain lines in a log."""
+"""Progress of a run: a bar in a terminal or a notebook, plain lines in a log."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ from mlaut.records import Outcome, Status
 __all__ = ["Progress", "clock"]
 
 _LINE_SECONDS = 10.0
-_LOOK_SECONDS = 0.5  # how late a line may be
-_FEW = 10  # cells after which a guess of the time left is worth telling
+_LOOK_SECONDS = 0.5  # greatest delay of a line
+_FEW = 10  # cells that must have ended before the time left is estimated
 
 
 class Progress:
-    """Show outcomes as they come, and without a terminal a line every ten seconds, come what may.
+    """Display of the progress of a run.
+
+    Without a terminal, a line is written every ten seconds, also while no cell ends.
 
     Parameters
     ----------
     total : int
-        Cells that the run will do.
+        Number of cells that the run will do.
     verbose : int, default 1
-        0 shows nothing, 1 the progress, 2 also a line for each cell that failed.
+        0 shows nothing, 1 the progress, 2 also a line for each failed cell.
     now : callable, optional
-        What tells the seconds.
+        Function that returns the time in seconds; default `time.monotonic`.
     """
 
     def __init__(
@@ -48,7 +50,7 @@ class Progress:
         self._telling = threading.Lock()
 
     def __enter__(self) -> Self:
-        if self._lines:  # the engine may have nothing to say for hours: a cell may take as long
+        if self._lines:  # a cell may take hours, in which the engine yields no outcome
             threading.Thread(target=self._tell_on, name="mlaut progress", daemon=True).start()
         return self
 
@@ -67,7 +69,7 @@ class Progress:
 
     @property
     def failed(self) -> int:
-        """Cells that failed so far."""
+        """Number of cells that failed so far."""
         return sum(count for status, count in self.counts.items() if status.failed)
 
     def update(self, outcomes: list[Outcome]) -> None:
@@ -85,7 +87,7 @@ class Progress:
             self.tell()
 
     def tell(self) -> None:
-        """Write a line where there is no bar and the last line is ten seconds old."""
+        """Write a line if there is no bar and the last line is at least ten seconds old."""
         with self._telling:
             now = self._now()
             if self._lines and not self._ended.is_set() and now - self._told >= _LINE_SECONDS:
@@ -118,7 +120,7 @@ class Progress:
 
 
 def _bar(total: int) -> Any:
-    """Return a bar where someone can watch one, else None."""
+    """Return a progress bar for a notebook or a terminal; None where the output is a log."""
     settings: dict[str, Any] = {
         "total": total,
         "unit": "cell",
@@ -148,7 +150,7 @@ def _in_notebook() -> bool:
 
 
 def clock(seconds: float) -> str:
-    """Write a time as a clock does.
+    """Return a time as text, in minutes and seconds, or hours, minutes and seconds.
 
     Examples
     --------

@@ -1,8 +1,7 @@
-"""Scores of searches that run inside of cells, in a folder beside the study until the cell is done.
+"""Scores of unfinished parameter searches, kept in a folder beside the study.
 
-A cell that is killed in the middle of its search goes on from there when it is tried again. Nothing
-but time is lost with the folder: it may be deleted, and where it cannot be written, cells run
-without it.
+A cell that is killed during its search resumes the search when it is tried again. The folder only
+saves time: it may be deleted, and where it cannot be written, cells run without it.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ _ENDED_BY_ITSELF = (Status.DONE, Status.ERROR)
 
 
 def checkpoints_folder(study_path: Path) -> Path:
-    """Where the scores of unfinished searches of a study lie."""
+    """Return the folder of the scores of unfinished searches of a study."""
     return beside(study_path, ".searches")
 
 
 def checkpoint_of(folder: Path | None, cell: Cell) -> Path | None:
-    """Where those of one cell lie; None on a machine that does not have the folder."""
+    """Return the file of the scores of one cell; None on a machine without the folder."""
     if folder is None or not folder.is_dir():
         return None
     key = "\0".join([cell.dataset, cell.strategy, str(cell.repeat), str(cell.fold)])
@@ -34,7 +33,7 @@ def checkpoint_of(folder: Path | None, cell: Cell) -> Path | None:
 
 
 def forget_checkpoints(folder: Path, outcomes: Iterable[Outcome]) -> None:
-    """Remove the scores of cells that ended by themselves."""
+    """Remove the scores of cells that finished or failed; those of killed cells are kept."""
     for outcome in outcomes:
         path = checkpoint_of(folder, outcome.cell)
         if path is not None and outcome.status in _ENDED_BY_ITSELF:
@@ -44,7 +43,7 @@ def forget_checkpoints(folder: Path, outcomes: Iterable[Outcome]) -> None:
 
 @contextlib.contextmanager
 def kept_checkpoints(folder: Path) -> Iterator[None]:
-    """Have the folder while a run lasts, and afterwards only if a search was not finished."""
+    """Create the folder for a run; afterwards remove it unless it holds unfinished searches."""
     with contextlib.suppress(OSError):
         folder.mkdir(exist_ok=True)
     try:

@@ -1,4 +1,4 @@
-"""Signals that stop a run: Ctrl-C, and the request to terminate that a container sends."""
+"""Handlers of the signals that stop a run: SIGINT (Ctrl-C) and SIGTERM (sent by containers)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 @contextlib.contextmanager
 def _handled_by(handler: Any) -> Iterator[None]:
-    """Handle the signals that stop a run; outside of the main thread they are not ours."""
+    """Set a handler for the signals that stop a run; only the main thread may set handlers."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -31,7 +31,7 @@ def _handled_by(handler: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def interrupted_once() -> Iterator[None]:
-    """Make the first signal a ``KeyboardInterrupt``; a second does not cut short the storing."""
+    """Raise ``KeyboardInterrupt`` at the first signal only: storing the outcomes goes on."""
     seen: list[int] = []
 
     def interrupt(number: int, _: FrameType | None) -> None:
@@ -46,7 +46,7 @@ def interrupted_once() -> Iterator[None]:
 
 @contextlib.contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Let a signal wait until something that must not be cut short is done."""
+    """Delay signals until the block has ended, for work that must not be interrupted."""
     waiting: list[int] = []
     with _handled_by(lambda number, _: waiting.append(number)):
         yield

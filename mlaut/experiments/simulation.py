@@ -1,8 +1,8 @@
-"""Studies of simulated datasets: what a test does is measured on datasets of which all is known.
+"""Studies of simulated datasets, which measure the type I error or the power of a test.
 
 A test on cross-validation holds its level for some strategies and schemes and not for others
-(Bouckaert 2003). To measure it for one's own, run them on datasets on which in truth neither is
-better, and give the differences to `mlaut.analysis.calibrate`.
+(Bouckaert 2003). To measure the level for your strategies, run them on datasets on which neither
+is better by construction, and pass the differences to `mlaut.analysis.calibrate`.
 """
 
 from __future__ import annotations
@@ -32,22 +32,26 @@ MakeTable = Callable[[np.random.Generator], "pd.DataFrame"]
 def null_table(
     generator: np.random.Generator, n_rows: int = 300, n_attributes: int = 10
 ) -> pd.DataFrame:
-    """Draw a table from which nothing can be learnt, so that no strategy is better than another.
+    """Draw a table whose class is independent of its attributes: no strategy can be better.
 
     Parameters
     ----------
     generator : numpy.random.Generator
+        Random generator of the values.
     n_rows : int, default 300
+        Number of rows.
     n_attributes : int, default 10
+        Number of attributes.
 
     Returns
     -------
     DataFrame
-        Attributes of 0 and 1 and, as the last column, the class: all independent, all fair.
+        Attributes of 0 and 1 and, as the last column, the class (``"a"`` or ``"b"``). All values
+        are independent, and both values of a column have probability 1/2.
 
     Notes
     -----
-    Bouckaert (2003), section 4.
+    The design is that of Bouckaert (2003), section 4.
 
     Examples
     --------
@@ -76,40 +80,40 @@ def simulate_study(
     seed: int = 0,
     **run: Any,
 ) -> RunSummary:
-    """Run strategies on simulated datasets; calling it again resumes, or adds datasets.
+    """Run strategies on simulated datasets; a second call resumes, or adds datasets.
 
     Parameters
     ----------
     path : path-like
-        Of the study; the datasets are stored beside it, as ``<name>.datasets.h5``.
+        Path of the study; the datasets are stored beside it, as ``<name>.datasets.h5``.
     strategies : strategies
-        Whatever ``mlaut.estimators.as_strategies`` takes; two for a calibration.
+        Anything that ``mlaut.estimators.as_strategies`` takes; two strategies for a calibration.
     make_table : callable, default `null_table`
-        From a random generator to a table whose last column is the target. Tables from which one
-        strategy learns more than the other measure power in place of the type I error.
+        Function that draws a table from a random generator; its last column is the target. Tables
+        from which one strategy learns more than the other measure power, not the type I error.
     n_datasets : int, default 1000
-        With 1,000 a rate of 5 % has a standard error of 0.7 points.
+        Number of datasets. With 1,000, a rate of 5 % has a standard error of 0.7 points.
     scheme : str or splitter, default "repeated_kfold(10, 10)"
-        As ``Data.split_datasets`` takes it.
+        Resampling scheme, as ``Data.split_datasets`` takes it.
     seed : int, default 0
-        Of the tables, of the splits and of the strategies.
+        Seed of the tables, of the splits and of the strategies.
     **run
         Further arguments of `Orchestrator.run`, such as ``n_jobs`` and ``engine``.
 
     Returns
     -------
     RunSummary
-        Its ``study`` is the path, for ``Results.from_study``.
+        Summary of the run; its ``study`` is the path for ``Results.from_study``.
 
     Raises
     ------
     StudyError
-        ``n_datasets`` is not positive, or some cells failed: a rate over what is left would be
+        ``n_datasets`` is not positive, or some cells failed: a rate over the others would be
         biased.
 
     Examples
     --------
-    Two learners on three datasets; a calibration takes a thousand:
+    Two strategies on three datasets (a calibration needs about a thousand):
 
     >>> import tempfile
     >>> from mlaut.analysis import Results, cv_differences
@@ -142,6 +146,6 @@ def simulate_study(
 
 
 def _dataset(make_table: MakeTable, place: int, seed: int) -> Dataset:
-    """Make a dataset from a seed of its own, so that more of them leave the first as they are."""
+    """Return one dataset, drawn from its own seed: adding datasets does not change the others."""
     table = make_table(np.random.default_rng([seed, place]))
     return from_frame(table, name=f"simulated{place:05d}", target=str(table.columns[-1]))

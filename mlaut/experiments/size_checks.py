@@ -1,7 +1,8 @@
-"""Sensible limits: which strategies cannot do a dataset in reasonable time, asked before they run.
+"""Size limits of strategies, checked before a run.
 
-A strategy that has such limits has the method ``too_large(n_rows, n_columns, n_classes)``, which
-gives the reason, or None. Its cells on such a dataset are stored as skipped, with the reason.
+The method ``too_large(n_rows, n_columns, n_classes)`` of a strategy returns the reason why it
+cannot fit a dataset of that size in reasonable time, or None. Its cells on such a dataset are
+stored as skipped, with the reason.
 """
 
 from __future__ import annotations
@@ -22,23 +23,24 @@ def too_large(
     strategies: Sequence[MlautEstimator],
     retry: Mapping[str, frozenset[Status]],
 ) -> dict[str, dict[str, str]]:
-    """Ask strategies about the training part of each dataset.
+    """Return the strategies whose size limit is exceeded by the training rows of each dataset.
 
     Parameters
     ----------
     input_io : FilesIO
-        The database of the datasets.
+        Database of the datasets.
     entries : mapping of str to SplitEntry
+        Dataset and split, by name; the size is that of the first training set.
     wanted : mapping of str to sequence of str
-        Strategies of each dataset.
+        Names of the strategies to run on each dataset.
     strategies : sequence of MlautEstimator
     retry : mapping of str to frozenset of Status
-        A strategy whose skipped cells are to be tried is not asked.
+        Statuses to try again, by strategy; with ``skipped``, its size limit is not checked.
 
     Returns
     -------
     dict of str to dict of str to str
-        For each dataset the strategies that cannot do it, and why.
+        For each dataset, the strategies whose limit it exceeds, with the reason.
     """
     asked = {
         strategy.name: strategy.too_large

@@ -1,4 +1,7 @@
-"""Where a study stands: read from the statuses alone, also while a run writes."""
+"""Status of a study: counts of cells, reasons for missing predictions, warnings.
+
+The status can be read while a run writes. Predictions are not read.
+"""
 
 from __future__ import annotations
 
@@ -24,22 +27,24 @@ __all__ = ["StudyStatus", "study_status", "unfinished", "warnings_of"]
 
 @dataclass(frozen=True, repr=False)
 class StudyStatus:
-    """Where a study stands.
+    """Status of a study: number of cells by dataset, strategy and status.
 
     Attributes
     ----------
     path : Path
+        Path of the study's database.
     datasets, strategies : tuple of str
+        Names, in the order of the axes of ``cells``.
     cells : ndarray of int, shape (datasets, strategies, 7)
         Number of cells of each `mlaut.records.Status`.
     running : mapping or None
-        The process that writes to the study now: ``pid``, ``host``, ``since``, ``command``.
+        Process that writes to the study now: ``pid``, ``host``, ``since``, ``command``.
     unsettled : bool
-        Whether an interrupted run left a journal; the next run puts it in order.
+        Whether an interrupted run left a journal; the next run merges it into the study.
     warned : int
-        Cells that ended with warnings; `warnings_of` has their texts.
+        Number of cells that ended with warnings; `warnings_of` returns their texts.
     remains : tuple of str
-        What killed writers and damage have left beside the study, a line each.
+        What killed writers or damage left beside the study, one line each.
     """
 
     path: Path
@@ -57,12 +62,12 @@ class StudyStatus:
         return _counter(self.cells.sum(axis=(0, 1)))
 
     def of_strategy(self, strategy: str) -> Counter[Status]:
-        """Count the cells of each status of one strategy."""
+        """Return the number of cells of one strategy by status."""
         return _counter(self.cells[:, self.strategies.index(strategy)].sum(axis=0))
 
     @property
     def complete(self) -> bool:
-        """Return whether every cell has predictions."""
+        """Whether every cell has predictions."""
         total = self.total
         return bool(total) and total[Status.DONE] == total.total()
 
@@ -116,12 +121,12 @@ class StudyStatus:
 
 
 def study_status(path: str | os.PathLike[str]) -> StudyStatus:
-    """Say where a study stands.
+    """Return the status of a study.
 
     Parameters
     ----------
     path : path-like
-        The study file.
+        Path of the study's database.
 
     Returns
     -------
@@ -133,7 +138,7 @@ def study_status(path: str | os.PathLike[str]) -> StudyStatus:
         The file cannot be read, or is not a study.
     """
     study = Study(path)
-    statuses = study.statuses()  # before the strategies, of which a run may add some meanwhile
+    statuses = study.statuses()  # read before the strategies: a run may add strategies in between
     strategies = tuple(entry.name for entry in study.strategies)
     position = {name: s for s, name in enumerate(strategies)}
     cells = np.zeros((len(statuses), len(strategies), len(Status)), dtype=np.intp)
@@ -159,13 +164,14 @@ def _counter(numbers: np.ndarray) -> Counter[Status]:
 
 
 def unfinished(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Say why cells have no predictions: a row a strategy, status and reason, most cells first.
+    """Return the reasons why cells have no predictions, most cells first.
 
     Returns
     -------
     list of dict
-        ``strategy``, ``status``, ``cells``, ``datasets`` (the first three), ``reason``,
-        ``traceback`` (of the first of these cells; empty where none was stored).
+        One row per strategy, status and reason: ``strategy``, ``status``, ``cells``, ``datasets``
+        (the first three), ``reason``, ``traceback`` (of the first of these cells; empty if none
+        was stored).
     """
     study = Study(path)
     found: dict[tuple[str, str, str], dict[str, int]] = {}
@@ -198,12 +204,13 @@ def unfinished(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 
 def warnings_of(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Say which warnings the cells of a study ended with, most cells first.
+    """Return the warnings of the cells of a study, most cells first.
 
     Returns
     -------
     list of dict
-        ``strategy``, ``cells``, ``datasets`` (the first three), ``warning`` (its first line).
+        One row per strategy and warning: ``strategy``, ``cells``, ``datasets`` (the first three),
+        ``warning`` (its first line).
     """
     found: dict[tuple[str, str], dict[str, int]] = {}
     for dataset, strategy, texts in Study(path).warnings():

@@ -1,7 +1,7 @@
-"""A study as a file: what ``mlaut run study.toml`` reads and does.
+"""Study files (TOML): read, check and run them, as ``mlaut run study.toml`` does.
 
-The sections and keys are the fields of `StudyFile` and of the records in it. Paths are relative to
-the study file.
+The sections and keys are the fields of `StudyFile` and of its sections. Paths are relative to the
+study file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["StudyFile", "read_study_file", "run_study"]
 
 @dataclass(frozen=True)
 class StudySection:
-    """``[study]``: where the outcomes go, and the seed of everything random."""
+    """``[study]``: the database of the outcomes, and the seed of the cells."""
 
     output: str = "study.h5"
     seed: int = 0
@@ -34,10 +34,10 @@ class StudySection:
 
 @dataclass(frozen=True)
 class DataSection:
-    """``[data]``: one of a database, a collection, or a folder of tables; and which datasets.
+    """``[data]``: a database, a collection or a folder of tables, and the chosen datasets.
 
-    With a collection or a folder, ``input`` is the database that it is put into. So it is for
-    ``datasets`` that are references, such as ``openml/t/59`` (`mlaut.data.parse_reference`).
+    A collection, a folder, or ``datasets`` that are references, such as ``openml/t/59``
+    (`mlaut.data.parse_reference`), are first loaded into the database ``input``.
     """
 
     input: str = "input.h5"
@@ -50,9 +50,9 @@ class DataSection:
 
 @dataclass(frozen=True)
 class SplitSection:
-    """``[split]``: how rows are assigned to folds, as ``Data.split_datasets`` takes it.
+    """``[split]``: how rows are assigned to folds; the arguments of ``Data.split_datasets``.
 
-    Without a ``scheme``, a dataset that came with a split has that, and others a hold-out.
+    Without a ``scheme``, a dataset that came with a split keeps that; others get a hold-out.
     """
 
     scheme: str = ""
@@ -62,9 +62,9 @@ class SplitSection:
 
 @dataclass(frozen=True)
 class StrategiesSection:
-    """``[strategies]``: names, families or tasks; parameters by name; a file with one's own.
+    """``[strategies]``: names, families or tasks; parameters by strategy; a Python file.
 
-    ``file`` is a Python file that defines ``strategies``: whatever ``Orchestrator.run`` takes.
+    The Python file ``file`` defines ``strategies``: anything that ``Orchestrator.run`` takes.
     """
 
     names: tuple[str, ...] = ()
@@ -91,11 +91,11 @@ class RunSection:
 
 @dataclass(frozen=True)
 class ReportSection:
-    """``[report]``: what ``mlaut report`` uses when it is not told otherwise.
+    """``[report]``: default options of ``mlaut report``.
 
     ``missing`` is a treatment of cells without a result (default: failures rank last), or the name
-    of a fallback strategy whose scores stand in for theirs; the report flags them as imputed, and
-    the study keeps their status.
+    of a fallback strategy whose scores replace theirs. The report flags such scores as imputed;
+    the study keeps the status of the cells.
     """
 
     metric: str = ""
@@ -104,14 +104,14 @@ class ReportSection:
 
 @dataclass(frozen=True)
 class StudyFile:
-    """A study file that was read and checked.
+    """Content of a study file, checked.
 
     Attributes
     ----------
     path : Path
-        Of the file.
+        Path of the file.
     study, data, split, strategies, run, report : records
-        Its sections; one that the file lacks has its defaults.
+        Sections of the file; a section that the file lacks has its defaults.
     """
 
     path: Path
@@ -124,12 +124,12 @@ class StudyFile:
 
     @property
     def output(self) -> Path:
-        """The study's database."""
+        """Path of the study's database."""
         return self.path.parent / self.study.output
 
     @property
     def input(self) -> Path:
-        """The database of the datasets."""
+        """Path of the database of the datasets."""
         return self.path.parent / self.data.input
 
 
@@ -167,8 +167,8 @@ def read_study_file(path: str | os.PathLike[str]) -> StudyFile:
     Raises
     ------
     StudyError
-        No such file, not TOML, an unknown section or key, or a value of another type; the message
-        names the nearest key.
+        The file does not exist or is not TOML, a section or key is unknown, or a value has the
+        wrong type. The message suggests the nearest known key.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def read_study_file(path: str | os.PathLike[str]) -> StudyFile:
 
 
 def together(path: Path, found: Sequence[MlautError]) -> MlautError:
-    """Return the error that tells all mistakes of a study file in one line.
+    """Return one error whose message lists all mistakes of a study file.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def together(path: Path, found: Sequence[MlautError]) -> MlautError:
 
 
 def _section(path: Path, name: str, content: Any, found: list[MlautError]) -> Any:
-    """Read a section; what is wrong with it is added to what was found."""
+    """Return a section as a record; append its mistakes to ``found``."""
     if name not in _SECTIONS:
         found.append(_unknown(name, _SECTIONS, f"{path}: unknown section", ""))
         return None
@@ -255,14 +255,16 @@ def _unknown(key: str, known: Mapping[str, Any], what: str, where: str) -> Study
 
 
 def run_study(path: str | os.PathLike[str], *, verbose: int = 1, **changes: Any) -> RunSummary:
-    """Run a study file, or go on with it: prepare data and splits, then run what is not done.
+    """Run or resume a study file: prepare datasets and splits, then run the cells not yet done.
 
     Parameters
     ----------
     path : path-like
+        Path of the study file.
     verbose : int, default 1
+        0 shows nothing, 1 the progress, 2 also each failure.
     **changes
-        Keys of ``[run]`` that differ from the file, for example ``n_jobs=2``.
+        Keys of ``[run]`` that replace those of the file, for example ``n_jobs=2``.
 
     Returns
     -------
@@ -271,9 +273,9 @@ def run_study(path: str | os.PathLike[str], *, verbose: int = 1, **changes: Any)
     Raises
     ------
     MlautError
-        Anything that keeps the study from being run, before the first cell.
+        The study cannot be run; no cell has run.
     RunInterrupted
-        Stopped by a signal; the same call goes on.
+        A signal stopped the run; the same call resumes it.
     """
     from mlaut.experiments.orchestrator import Orchestrator
 
@@ -288,7 +290,7 @@ def run_study(path: str | os.PathLike[str], *, verbose: int = 1, **changes: Any)
 
 
 def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
-    """Fill the input database from where the datasets are, and choose among them."""
+    """Load the datasets into the input database if needed; return it and the chosen paths."""
     from mlaut.data import Data
 
     data, section = Data(), file.data
@@ -316,12 +318,12 @@ def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
 
 
 def fills_input(file: StudyFile) -> bool:
-    """Return whether the file says what its input database is filled with."""
+    """Return whether the file names a source (collection, folder, reference) for its datasets."""
     return bool(file.data.collection or file.data.folder or _references(file))
 
 
 def _references(file: StudyFile) -> list[str]:
-    """Return the datasets that are named by reference."""
+    """Return the datasets of the file that are references."""
     from mlaut.data import is_reference
 
     references = [text for text in file.data.datasets if is_reference(text)]
@@ -340,7 +342,7 @@ def _group(file: StudyFile) -> str:
 
 
 def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
-    """Return the paths of the datasets of an input database that the file chooses."""
+    """Return the paths, in the input database, of the datasets that the file chooses."""
     from mlaut.data.loading import find_stored
 
     names, paths = input_io.list_datasets(_group(file))
@@ -362,7 +364,7 @@ def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
 def prepare_splits(
     file: StudyFile, input_io: FilesIO, paths: list[str]
 ) -> tuple[list[str], FilesIO]:
-    """Make the splits that are not there yet, in the study's database."""
+    """Store the missing splits in the study; return the names of the datasets and the study."""
     from mlaut.data import Data
 
     data = Data()
@@ -380,7 +382,7 @@ def prepare_splits(
 
 
 def choose_strategies(file: StudyFile) -> tuple[MlautEstimator, ...]:
-    """Return the strategies that the file names, with the parameters that it sets."""
+    """Return the strategies that the file names, with its parameters."""
     from mlaut.estimators import as_strategies
 
     section = file.strategies
@@ -413,7 +415,7 @@ def _own_strategies(path: Path) -> Any:
         ) from error
     except MlautError:
         raise
-    except Exception as error:  # whatever the user's own code raises
+    except Exception as error:  # the user's code may raise anything
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == name]
         at = f", line {lines[-1]}" if lines else ""
         raise StudyError(

@@ -1,4 +1,4 @@
-"""What a run did."""
+"""Summary of a run."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ __all__ = ["RunSummary"]
 
 @dataclass(frozen=True, repr=False)
 class RunSummary:
-    """What a run did.
+    """Numbers of cells that a run did, with the reasons of failures.
 
     Attributes
     ----------
     study : Path
+        Path of the study's database.
     n_cells : int
-        Cells wanted.
+        Number of requested cells.
     n_before : int
-        Of those, done before this run.
+        Number of requested cells that were done before this run.
     counts : mapping of Status to int
-        What became of the cells of this run.
+        Number of cells of this run, by status.
     failed_before : int
-        Cells that failed in earlier runs and were not tried again.
+        Number of cells that failed in earlier runs and were not tried again.
     reasons : tuple of (str, int)
-        Why cells failed, the most frequent first, with the number of cells.
+        Reasons of failures with their number of cells, the most frequent first.
     seconds : float
         Wall time of this run.
     skipped_before : int
-        Cells that were skipped in earlier runs and were not tried either.
+        Number of cells that were skipped in earlier runs and were not tried in this one.
     """
 
     study: Path
@@ -47,17 +48,17 @@ class RunSummary:
 
     @property
     def n_done(self) -> int:
-        """Cells that are done now."""
+        """Number of cells that are done now."""
         return self.n_before + self.counts.get(Status.DONE, 0)
 
     @property
     def n_failed(self) -> int:
-        """Cells that have failed, in this run or in earlier ones."""
+        """Number of failed cells, of this run and of earlier ones."""
         return self.failed_before + sum(n for status, n in self.counts.items() if status.failed)
 
     @property
     def complete(self) -> bool:
-        """Return whether every cell wanted has predictions."""
+        """Whether every requested cell has predictions."""
         return self.n_done == self.n_cells
 
     def to_dict(self) -> dict[str, Any]:
