@@ -21,6 +21,8 @@ from mlaut.errors import AnalysisError, MlautError, RunInterrupted, nearest
 from mlaut.markup import printable
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from mlaut.experiments import RunSummary, StudyFile
 
 __all__ = ["main"]
@@ -313,6 +315,9 @@ def report(study: Path, output: Path | None, style: str, **given: str | None) ->
 @click.option("--overwrite-predictions", is_flag=True, default=None, help="As for 'mlaut run'.")
 @click.option("--save-models", is_flag=True, default=None, help="As for 'mlaut run'.")
 @click.option("--no-limits", "limits", flag_value=False, default=None, help="As for 'mlaut run'.")
+@click.option(
+    "--why", is_flag=True, expose_value=False, help="Changes nothing: the reasons are always shown."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
     """Show which cells a run would do and why, its expected time and disk space; change nothing.
@@ -363,7 +368,7 @@ def merge(studies: Sequence[Path], output: Path) -> None:
 @click.option("-j", "--n-jobs", default=-1, show_default=True, help="Worker processes.")
 @click.option("--mend", is_flag=True, help="Clear damaged cells, so that the next run does them.")
 @click.option("--seal", is_flag=True, help="First accept the changes that another program made.")
-@click.option("--metric", help="Also recompute the mean of this score from the predictions.")
+@click.option("--metric", help="Also recompute this score of each dataset.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def verify(
     study: Path,
@@ -392,12 +397,15 @@ def verify(
     cleared = sum(Study(path).mend().values()) if mend else 0
     input_io = FilesIO(database) if database else None
     found = verify_study(study, hdf5_input_io=input_io, **arguments)
-    scores = _mean_scores(path, metric) if metric and found.ok else {}
+    scores = _scores(path, metric) if metric and found.ok else None
     if as_json:
-        _say(json.dumps({**found.to_dict(), "cleared": cleared, "scores": scores}))
+        recomputed = {} if scores is None else json.loads(scores.to_json(double_precision=15))
+        _say(json.dumps({**found.to_dict(), "cleared": cleared, "scores": recomputed}))
     else:
         _say(str(found) + (f"\n  {cleared} damaged cells cleared" if cleared else ""))
-        _table([[name, f"{score:.6g}"] for name, score in scores.items()], ["strategy", "score"])
+        if scores is not None:
+            rows = [[name, *(f"{x:.6g}" for x in row)] for name, *row in scores.itertuples()]
+            _table(rows, [f"{metric} on", *scores.columns])
     if not found.ok:
         sys.exit(1)
 
@@ -443,11 +451,11 @@ def _check_report(
         raise AnalysisError(f"{file.path}: [report]: {'; '.join(told)}")
 
 
-def _mean_scores(study: Path, metric: str) -> dict[str, float]:
+def _scores(study: Path, metric: str) -> pd.DataFrame:
+    """Return a row a dataset: a mean over them says nothing where units or gaps differ."""
     from mlaut.analysis import Results
 
-    means = Results.from_study(study, metric).scores.mean()
-    return {str(name): float(mean) for name, mean in means.items()}
+    return Results.from_study(study, metric).scores
 
 
 def _study(path: Path) -> tuple[Path, dict[str, Any]]:

@@ -13,6 +13,7 @@ from mlaut.data.loading import load_into
 from mlaut.data.references import expand
 from mlaut.data.resampling import HoldOut, KFold
 from mlaut.data.splitting import chosen_scheme, dataset_infos, is_split, split_entry
+from mlaut.errors import DataError
 from mlaut.files_io import FilesIO, SplitEntry, Study
 
 if TYPE_CHECKING:
@@ -364,6 +365,11 @@ def list_datasets(
         One dict per dataset, with the keys ``name``, ``task``, ``rows``, ``features``,
         ``classes``, ``source`` and ``path`` (empty for the collection); plain JSON values.
 
+    Raises
+    ------
+    DataError
+        The file is a study, which holds splits and results of datasets and no tables.
+
     Examples
     --------
     >>> [row["name"] for row in list_datasets() if row["rows"] > 1400]
@@ -372,6 +378,12 @@ def list_datasets(
     if database is None:
         return [_row(entry, "", entry.source) for entry in collection_entries("starter")]
     infos = FilesIO(database).dataset_infos(group)
+    study = Study(database)
+    if not infos and study.exists:
+        names = ", ".join(study.datasets) or "no dataset yet"
+        inputs = {str(run["input"]) for run in study.runs if run.get("input")}
+        where = f"; their tables are in {', '.join(sorted(inputs))}" if inputs else ""
+        raise DataError(f"{database}: a study, not a database of datasets; it is on {names}{where}")
     return [_row(info, info.path, info.metadata.get("source", "")) for info in infos]
 
 

@@ -36,7 +36,9 @@ def cores() -> int:
     return int(joblib.cpu_count())
 
 
-def check_engine(engine: str, n_jobs: int | None, timeout: object, scheduler: object) -> None:
+def check_engine(
+    engine: str, n_jobs: int | None, timeout: object, scheduler: object, threads: int = 1
+) -> None:
     """Refuse an engine that `make_engine` could not make.
 
     Raises
@@ -50,6 +52,8 @@ def check_engine(engine: str, n_jobs: int | None, timeout: object, scheduler: ob
         raise StudyError(f"engine {engine!r}: has no scheduler; use engine='dask', or leave it out")
     if n_jobs == 0:
         raise StudyError("n_jobs 0: no worker could run a cell; use -1 for every core, or 1")
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise StudyError(f"threads {threads!r}: a whole number from 1 is needed; 1 is the default")
     if engine == "inline" and timeout is not None:
         raise StudyError("engine 'inline': cannot keep a time limit; use engine='local'")
 
@@ -79,11 +83,12 @@ def make_engine(
     Raises
     ------
     StudyError
-        Unknown engine, ``n_jobs`` of 0, a time limit inline, or a scheduler where there is none.
+        Unknown engine, ``n_jobs`` or ``threads`` of 0, a time limit inline, or a scheduler where
+        there is none.
     """
     if not isinstance(engine, str):
         return engine
-    check_engine(engine, n_jobs, timeout, scheduler)
+    check_engine(engine, n_jobs, timeout, scheduler, threads)
     if engine == "inline":
         return InlineEngine()
     if engine == "dask":

@@ -115,7 +115,7 @@ def plan_study(
     for limit in ("timeout", "tuning_timeout"):
         _kept(found, parse_seconds, getattr(run, limit), limit)
     _kept(found, parse_bytes, run.memory)
-    _kept(found, check_engine, run.engine, run.n_jobs, run.timeout, run.scheduler)
+    _kept(found, check_engine, run.engine, run.n_jobs, run.timeout, run.scheduler, run.threads)
     # Without strategies (a mistake that was found already), the words of retry are still checked.
     again = _kept(found, parse_retry, run.retry, names or ["any"]) or {}
     if file.split.scheme:

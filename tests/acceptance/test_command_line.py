@@ -297,7 +297,7 @@ def test_a_misspelt_metric_is_told_before_anything_runs(study):
 def test_a_metric_that_suits_no_dataset_is_told_by_plan(study):
     path = study / "study.toml"
     path.write_text(path.read_text() + '[report]\nmetric = "r2"\n')
-    told = mlaut("plan", "study.toml", folder=study)
+    told = mlaut("plan", "study.toml", "--why", folder=study)
     assert "metric 'r2' suits no dataset (Classification)" in told.stderr
     assert told.returncode == 7
 

@@ -85,6 +85,12 @@ def test_folders_and_scikit_learn_go_into_groups(data, out_io, tmp_path):
     assert (row["name"], row["rows"], row["features"], row["classes"]) == ("t", 2, 1, 2)
 
 
+def test_a_study_is_no_database_and_names_its_datasets(data, input_io, out_io):
+    data.split_datasets(input_io, out_io, ["/starter/iris", "/starter/zoo"])
+    message = told(DataError, list_datasets, out_io.path)
+    assert message == (f"{out_io.path}: a study, not a database of datasets; it is on iris, zoo")
+
+
 def test_a_reader_is_told_before_anything_is_loaded(data, input_io, monkeypatch):
     monkeypatch.setattr(module, "collection", None)
     reader = FilesIO(input_io.path)

@@ -351,11 +351,12 @@ def test_predicting_again_without_models_says_how(orchestrator):
         ({"modelling_strategies": [Random(), Random()]}, StrategyError, "called 'Random'"),
         ({"modelling_strategies": "K_Neighbors"}, StrategyError, "did you mean 'K_Neighbours'"),
         ({"n_jobs": 0}, StudyError, "n_jobs 0"),
+        ({"threads": 0}, StudyError, "threads 0: a whole number from 1"),
         ({"timeout": "soon"}, StudyError, "timeout 'soon'"),
         ({"memory": "-1GB"}, StudyError, "memory '-1GB'"),
         ({"engine": "spark"}, StudyError, "engine 'spark'"),
     ],
-    ids=["task", "twice", "typo", "n_jobs", "timeout", "memory", "engine"],
+    ids=["task", "twice", "typo", "n_jobs", "threads", "timeout", "memory", "engine"],
 )
 def test_bad_request_is_one_line_and_changes_nothing(orchestrator, arguments, error, message):
     arguments = {"modelling_strategies": Random(), "verbose": 0, **arguments}

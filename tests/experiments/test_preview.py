@@ -171,3 +171,6 @@ def test_one_mistake_is_told_as_it_is(study_file):
     study_file.write_text(STUDY + 'retry = "timout"\n')
     with pytest.raises(StudyError, match=r"^retry 'timout': not a failure"):
         plan_study(study_file)
+    study_file.write_text(STUDY + "threads = -3\n")
+    with pytest.raises(StudyError, match=r"^threads -3: a whole number from 1"):
+        plan_study(study_file)

@@ -9,7 +9,7 @@ import pytest
 from learners import Random
 from sklearn.naive_bayes import GaussianNB
 
-from mlaut import Data, Orchestrator
+from mlaut import Data, Orchestrator, Results
 from mlaut.cli import main
 from mlaut.errors import StudyError
 from mlaut.experiments import verify, verify_study
@@ -233,4 +233,22 @@ def test_a_study_file_brings_strategies_and_data(tmp_path, capsys):
     main(["verify", str(path), "--refit", "100%", "-j", "1", "--json", "--metric", "accuracy"])
     told = json.loads(capsys.readouterr().out)
     assert (told["ok"], told["refitted"], told["problems"]) == (True, 2, [])
-    assert 0.9 < told["scores"]["GaussianNaiveBayes"] < 1
+    assert 0.9 < told["scores"]["GaussianNaiveBayes"]["iris"] < 1
+
+
+def test_scores_are_those_of_each_dataset_for_a_mean_may_say_nothing(tmp_path, capsys):
+    path = tmp_path / "study.toml"
+    path.write_text(
+        '[data]\ncollection = "starter"\ndatasets = ["servo", "auto-mpg"]\n'
+        '[strategies]\nnames = ["BaselineRegressor"]\n[run]\nengine = "inline"\n'
+    )
+    main(["run", "-q", str(path)])
+    capsys.readouterr()
+    main(["verify", str(tmp_path / "study.h5"), "--metric", "rmse"])
+    told = capsys.readouterr().out
+    scores = Results.from_study(tmp_path / "study.h5", "rmse").scores["BaselineRegressor"]
+    assert "rmse on" in told
+    for dataset, score in scores.items():
+        assert f"{dataset} " in told
+        assert f"{score:.6g}" in told
+    assert f"{scores.mean():.6g}" not in told
