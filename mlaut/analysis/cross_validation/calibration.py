@@ -1,8 +1,8 @@
-"""Measure what a test on cross-validation does: type I error, power, replicability.
+"""Measures of tests on cross-validation: type I error, power and replicability.
 
-Bouckaert (2003), sections 4 and 5. Everything starts from differences on simulated datasets, made
-by running the strategies that are to be compared on datasets on which neither is better (`null`
-ones), or on which one is. Running is not the business of this module.
+Bouckaert (2003), sections 4 and 5. The input is always the differences of two strategies on
+simulated datasets: null datasets, on which neither strategy is better, or datasets on which one is.
+This module does not run the strategies.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ LEVELS = (0.01, 0.05, 0.10)
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Calibration(Shown):
-    """Type I error of tests over their degrees of freedom, and the ones that hold the level.
+    """Measured type I error of tests by degrees of freedom, and the df that hold each level.
 
     Attributes
     ----------
     rates : DataFrame
-        Share of null datasets on which the test rejects; rows are (test, df), columns levels.
+        Share of null datasets on which the test rejects; rows are (test, df), columns are levels.
     n_datasets : int
-        Null datasets that it was measured on.
+        Number of null datasets on which the rates were measured.
     folds, runs : int
+        Scheme of the cross-validation.
     """
 
     rates: pd.DataFrame
@@ -54,10 +55,11 @@ class Calibration(Shown):
         Returns
         -------
         DataFrame
-            One row a test and level: ``df``, ``type I error`` there, ``standard error`` of the
-            measurement at the level, ``default df``, ``default type I error``, and
-            ``calibratable``: whether the level is reached within two standard errors with more than
-            3 degrees of freedom. Fewer mean that something else is wrong with the test.
+            One row for each test and level: the nearest ``df``, its ``type I error``, the
+            ``standard error`` of a measured rate at the level, ``default df``, ``default type I
+            error``, and ``calibratable``: whether the type I error is within two standard errors of
+            the level at more than 3 degrees of freedom. If it takes 3 or fewer, something other
+            than the degrees of freedom is wrong with the test.
         """
         rows = []
         for test in self.rates.index.unique(level=0):
@@ -78,11 +80,11 @@ class Calibration(Shown):
         return f"Calibrated degrees of freedom, {scheme}, {self.n_datasets} null datasets"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return `best`."""
+        """Return the table of `best`."""
         return self.best()
 
     def notes_text(self) -> tuple[str, ...]:
-        """Say what the calibration does not promise."""
+        """Return notes on the precision and the limits of the calibration."""
         error = 100 * self.standard_error(0.05)
         return (
             f"a rate of 5 % has a standard error of {error:.1f} points",
@@ -114,15 +116,16 @@ def calibrate(
     Parameters
     ----------
     null_differences : array_like of float, shape (n_datasets, folds, runs), or (n_datasets, splits)
-        Difference of the two strategies on each test set of each simulated dataset, on which in
-        truth neither is better. Two dimensions are random splits, for the resampling tests.
+        Difference of the two strategies on each test set of each simulated dataset, on which
+        neither strategy is better. Two dimensions mean random splits, for the resampling tests.
     tests : sequence of str, optional
-        Keys of `CV_TESTS`; by default Bouckaert's tests that suit the shape.
+        Keys of `CV_TESTS`; default Bouckaert's tests that suit the shape.
     levels : sequence of float, default (0.01, 0.05, 0.10)
+        Significance levels.
     df : sequence of float, default 1 to 120
         Degrees of freedom to try.
     test_to_train : float, optional
-        Ratio of test to training rows, for corrected resampling.
+        Ratio of test to training rows, needed for corrected resampling.
 
     Returns
     -------
@@ -131,12 +134,14 @@ def calibrate(
     Raises
     ------
     AnalysisError
-        There are fewer than two datasets, a difference is missing, or a test does not suit.
+        There are fewer than two datasets, a difference is missing, or a test does not suit the
+        shape.
 
     Notes
     -----
-    Bouckaert (2003), section 4: 1,000 datasets of 300 rows with ten independent binary attributes
-    and an independent class; the degrees of freedom whose type I error is nearest to the level.
+    Bouckaert (2003), section 4, uses 1,000 datasets of 300 rows with ten independent binary
+    attributes and an independent class, and chooses the degrees of freedom whose type I error is
+    nearest to the level.
 
     Examples
     --------
@@ -165,7 +170,7 @@ def calibrate(
 
 
 def _suitable(x: np.ndarray) -> list[str]:
-    """Name Bouckaert's tests that can be made from such differences."""
+    """Return the names of Bouckaert's tests that can be computed from differences of this shape."""
     return [
         test.name
         for test in CV_TESTS.values()
@@ -182,6 +187,7 @@ def _rates(
     df: Sequence[float],
     test_to_train: float | None,
 ) -> pd.DataFrame:
+    """Return the rejection rates of one test: one row for each df, one column for each level."""
     from scipy.special import stdtrit
 
     test = find_cv_test(name)
@@ -211,22 +217,28 @@ def rejection_rates(
     levels: Sequence[float] = LEVELS,
     test_to_train: float | None = None,
 ) -> ResultTable:
-    """Share of datasets on which each test rejects: its power, or its type I error on null ones.
+    """Compute the share of datasets on which each test rejects.
+
+    The share is the type I error on null datasets, and the power on other datasets.
 
     Parameters
     ----------
     differences : array_like of float, shape (n_datasets, folds, runs), or (n_datasets, splits)
+        Difference of the two strategies on each test set of each dataset.
     tests : sequence of str, optional
-        Keys of `CV_TESTS`; by default Bouckaert's tests that suit the shape.
+        Keys of `CV_TESTS`; default Bouckaert's tests that suit the shape.
     df : {"calibrated", "default"} or float, default "calibrated"
-        Tests that cannot be calibrated have their default ones in place of calibrated ones.
+        Degrees of freedom, see `cv_statistic`. With ``"calibrated"``, tests that cannot be
+        calibrated use their default degrees of freedom.
     levels : sequence of float, default (0.01, 0.05, 0.10)
+        Significance levels.
     test_to_train : float, optional
+        Ratio of test to training rows, needed for corrected resampling.
 
     Returns
     -------
     ResultTable
-        One row a test, one column a level.
+        One row for each test, one column for each level.
 
     Notes
     -----
@@ -261,22 +273,24 @@ def replicability(
     level: float = 0.05,
     test_to_train: float | None = None,
 ) -> tuple[float, float]:
-    """How often a test says the same when the experiment is repeated with other random splits.
+    """Compute how often a test decides alike when the experiment is repeated with other splits.
 
     Parameters
     ----------
     differences : array_like of float, shape (n_datasets, n_repetitions, folds, runs)
-        For resampling (n_datasets, n_repetitions, splits).
+        Difference of the two strategies on each test set; for resampling, an array of shape
+        (n_datasets, n_repetitions, splits).
     test, df, test_to_train
         As in `cv_statistic`.
     level : float, default 0.05
+        Significance level.
 
     Returns
     -------
     all_alike : float
-        Share of datasets on which all repetitions reject, or none does.
+        Share of datasets on which either all repetitions reject or none does.
     pairs_alike : float
-        Share of pairs of repetitions on the same dataset that agree.
+        Share of pairs of repetitions on the same dataset that decide alike.
 
     Raises
     ------
@@ -285,7 +299,8 @@ def replicability(
 
     Notes
     -----
-    Bouckaert (2003), section 5.4 (ten repetitions); pairs as in Bouckaert & Frank (2004).
+    The first share is that of Bouckaert (2003), section 5.4 (ten repetitions); the share of pairs
+    is that of Bouckaert & Frank (2004).
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Two strategies compared by tests on cross-validation, on one dataset or on every dataset.
+"""Comparisons of two strategies by tests on cross-validation, on one dataset or on every dataset.
 
-Scenario (b) throughout; the numbers come from `mlaut.analysis.cross_validation.repeated_cv`.
+All are scenario (b). `mlaut.analysis.cross_validation.repeated_cv` computes the statistics.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def cv_test(
 ) -> TestResult:
     """Compare two strategies on one dataset by one of the tests of `CV_TESTS`.
 
-    Scenario (b), two-sided. The null hypothesis is that the expected difference of the two, trained
-    again on this source, is 0.
+    Scenario (b), two-sided. The null hypothesis is that the expected difference of the two
+    strategies, trained again on this source, is 0.
 
     Parameters
     ----------
@@ -69,22 +69,24 @@ def cv_test(
     test : str, default "use all data"
         A key of `CV_TESTS`; Bouckaert recommends the default, with 10 folds x 10 runs.
     df : {"calibrated", "default"} or float, default "calibrated"
-        See `cv_statistic`.
+        Degrees of freedom, see `cv_statistic`.
     strategies : pair of str
+        Names of the two strategies in the result.
     metric : str
+        Name of the loss in the result.
     test_to_train : float, optional
         Ratio of test to training rows; needed for corrected resampling.
 
     Returns
     -------
     TestResult
-        The effect is the mean difference with its corrected interval (`cv_interval`). The notes say
-        what the calibration does not promise.
+        The effect is the mean difference with its corrected interval (`cv_interval`). The notes
+        state the limits of the calibration.
 
     Raises
     ------
     AnalysisError
-        As `cv_statistic`.
+        As in `cv_statistic`.
 
     Examples
     --------
@@ -126,7 +128,8 @@ def cv_test(
 
 
 def _mean_difference(x: np.ndarray, test: CvTest, test_to_train: float | None) -> Estimate:
-    if test.resampling and test_to_train is None:  # the interval would not be known
+    """Return the mean of one table with its corrected interval, where the ratio is known."""
+    if test.resampling and test_to_train is None:  # the interval of random splits needs the ratio
         return Estimate(name="mean difference", value=float(x.mean()), scenario="(b)", n=x.size)
     mean, error, low, high = (float(v) for v in cv_interval(x, test_to_train=test_to_train))
     return Estimate(
@@ -142,8 +145,8 @@ def _mean_difference(x: np.ndarray, test: CvTest, test_to_train: float | None) -
     )
 
 
-def _limits(test: CvTest, df: float | str) -> list[str]:
-    """Say what the degrees of freedom do not promise."""
+def _limit_notes(test: CvTest, df: float | str) -> list[str]:
+    """Return a note on the limits of the degrees of freedom, if there is one."""
     if test.name.startswith("5x2cv"):
         return [_FIVE_BY_TWO]
     if not isinstance(df, str):
@@ -151,8 +154,8 @@ def _limits(test: CvTest, df: float | str) -> list[str]:
     return [{"calibrated": _LIMITS, "default": _DEFAULT}[df]] if test.calibrated else []
 
 
-def _elsewhere(test: CvTest, df: float | str, schemes: set[tuple[int, ...]]) -> list[str]:
-    """Say which schemes the degrees of freedom are used for without having been measured there."""
+def _scheme_notes(test: CvTest, df: float | str, schemes: set[tuple[int, ...]]) -> list[str]:
+    """Return a note that names the schemes on which the degrees of freedom were not measured."""
     if df != "calibrated" or not test.calibrated or test.resampling:
         return []
     used = ", ".join(f"{folds} x {runs}" for folds, runs in sorted(schemes - {(10, 10)}))
@@ -163,7 +166,7 @@ def _notes(test: CvTest, df: float | str, x: np.ndarray, statistic: float) -> li
     notes = []
     if test.name == "k-fold" and x.shape[1] > 1:
         notes.append(f"only the first of {x.shape[1]} runs is used")
-    notes += [*_limits(test, df), *_elsewhere(test, df, {x.shape})]
+    notes += [*_limit_notes(test, df), *_scheme_notes(test, df, {x.shape})]
     if not test.calibratable:
         notes.append("this test is known to be wrong in ways that no df can put right")
     if np.isinf(statistic):
@@ -178,22 +181,26 @@ def cv_test_overview(
     strategies: Sequence[str] = ("A", "B"),
     metric: str = "",
 ) -> ResultTable:
-    """All of Bouckaert's tests on a repeated cross-validation of two strategies, side by side.
+    """Compute all of Bouckaert's tests on one repeated cross-validation of two strategies.
 
-    Scenario (b). They share their null hypothesis; see `cv_test`.
+    Scenario (b). All tests have the same null hypothesis; see `cv_test`.
 
     Parameters
     ----------
     differences : array_like of float, shape (folds, runs)
+        Loss of the first strategy minus loss of the second on each test set.
     df : {"calibrated", "default"} or float, default "calibrated"
-        Tests that cannot be calibrated have their default ones in place of calibrated ones.
+        Degrees of freedom, see `cv_statistic`. With ``"calibrated"``, tests that cannot be
+        calibrated use their default degrees of freedom.
     strategies : pair of str
+        Names of the two strategies in the result.
     metric : str
+        Name of the loss in the result.
 
     Returns
     -------
     ResultTable
-        One row a test: statistic, df, p-value, and whether it can be calibrated.
+        One row for each test: statistic, df, p-value, and whether the test can be calibrated.
 
     Examples
     --------
@@ -217,7 +224,7 @@ def cv_test_overview(
         source="Bouckaert 2003",
         metric=metric,
         scenario="(b)",
-        notes=tuple(_limits(CV_TESTS["use all data"], df)),
+        notes=tuple(_limit_notes(CV_TESTS["use all data"], df)),
     )
 
 
@@ -227,20 +234,21 @@ def cv_test_datasets(
 ) -> ResultTable:
     """Compare all pairs of strategies on every dataset of a study by a test on cross-validation.
 
-    Scenario (b): each dataset on its own; see `cv_test` for the null hypothesis.
+    Scenario (b): each dataset is tested separately; see `cv_test` for the null hypothesis.
 
     Parameters
     ----------
     results : Results
-        With folds, and repeats where the test needs them.
+        Results with folds, and with repeats if the test needs them.
     test, df
-        As in `cv_statistic`; the ratio of test to training rows is that of the study.
+        As in `cv_statistic`; the ratio of test to training rows comes from the study.
 
     Returns
     -------
     ResultTable
-        One row a dataset and pair: mean difference of the losses (first minus second) with its
-        interval, statistic, df and p-value. Nothing is corrected for the number of rows.
+        One row for each dataset and pair: mean difference of the losses (first minus second) with
+        its interval, statistic, df and p-value. The p-values are not corrected for the number of
+        rows.
 
     Raises
     ------
@@ -276,7 +284,7 @@ def cv_test_datasets(
         source=row.source,
         metric=results.metric.loss_name,
         scenario="(b)",
-        notes=(*results.notes_text(), *_limits(row, df), *_elsewhere(row, df, schemes)),
+        notes=(*results.notes_text(), *_limit_notes(row, df), *_scheme_notes(row, df, schemes)),
     )
 
 
@@ -289,22 +297,22 @@ def cv_differences(
     Parameters
     ----------
     results : Results
-        With folds or random splits, repeated or not; as many on each dataset.
+        Results with folds or random splits, repeated or not; the same number on each dataset.
     first, second : str, optional
-        Default the only two strategies.
+        Names of the strategies; may be left out if there are only two.
 
     Returns
     -------
     ndarray of float, shape (datasets, folds, runs), or (datasets, splits) for random splits
-        Loss of the first minus loss of the second, for `calibrate`, `rejection_rates` and
-        `cv_p_values`.
+        Loss of the first strategy minus loss of the second, as `calibrate`, `rejection_rates` and
+        `cv_p_values` expect it.
 
     Raises
     ------
     MissingCellsError
         Cells are missing.
     AnalysisError
-        There are not two strategies, or datasets differ in their numbers of test sets.
+        There are not exactly two strategies, or the datasets differ in their numbers of test sets.
 
     Examples
     --------
@@ -344,7 +352,7 @@ def dataset_differences(results: Results, place: int, pairs: Pairs) -> np.ndarra
 
 
 def pair_index(pairs: Pairs) -> pd.MultiIndex:
-    """Label rows with the two strategies of each pair."""
+    """Return row labels: the two strategies of each pair."""
     labels = np.array(pairs.strategies, dtype=object)
     return pd.MultiIndex.from_arrays([labels[pairs.first], labels[pairs.second]])
 
@@ -357,6 +365,7 @@ def _dataset_rows(
     pairs: Pairs,
     span: float,
 ) -> pd.DataFrame:
+    """Return one row for each pair from the differences on one dataset, (pairs, folds, runs)."""
     if test.resampling:
         x = x.reshape(len(x), -1, 1)
     statistic, used = cv_statistic(x[..., 0] if test.resampling else x, test.name, df, ratio)

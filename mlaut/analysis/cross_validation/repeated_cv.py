@@ -1,9 +1,9 @@
-"""Tests of two strategies on one dataset, from cross-validation, repeated or not, and resampling.
+"""Tests of two strategies on one dataset, from (repeated) cross-validation or random splits.
 
 The folds of a repeated cross-validation share their rows, so their differences are far from
 independent. Bouckaert (2003) keeps the usual statistics and lowers their degrees of freedom until
-the tests hold their level; Nadeau & Bengio (2003) raise the variance instead. All of it is scenario
-(b): what would happen if the strategies were trained again on the same source.
+the tests hold their level; Nadeau & Bengio (2003) increase the variance instead. All tests are
+scenario (b): the strategies are trained again on the same source.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["cv_interval", "cv_p_values", "cv_statistic"]
 
 
 def degrees_of_freedom(test: CvTest, df: float | str, folds: int, runs: int) -> float:
-    """Return the degrees of freedom that are asked for: a number, "default" or "calibrated"."""
+    """Return the degrees of freedom that ``df`` selects: a number, "default" or "calibrated"."""
     if not isinstance(df, str):
         if not (np.isfinite(df) and df > 0):
             raise AnalysisError(f"df = {df} is not a positive number of degrees of freedom")
@@ -45,7 +45,7 @@ def degrees_of_freedom(test: CvTest, df: float | str, folds: int, runs: int) -> 
 
 
 def difference_table(differences: ArrayLike, test: CvTest) -> np.ndarray:
-    """Return the differences as floats of shape (..., folds, runs), or say what is wrong."""
+    """Return finite differences of shape (..., folds, runs), or raise an AnalysisError."""
     x = floats("differences", differences)
     x = x[..., None] if test.resampling or x.ndim == 1 else x
     if x.ndim < 2 or 0 in x.shape:
@@ -64,7 +64,7 @@ def difference_table(differences: ArrayLike, test: CvTest) -> np.ndarray:
 
 
 def train_ratio(test: CvTest, folds: int, given: float | None) -> float:
-    """Return the ratio of test to training rows."""
+    """Return the ratio of test to training rows: the given one, or 1 / (folds - 1)."""
     if given is not None and not (np.isfinite(given) and given > 0):
         raise AnalysisError(f"test_to_train = {given} is not a positive ratio, such as 1 / 9")
     if given is None and test.name == "corrected resampling":
@@ -81,38 +81,40 @@ def cv_statistic(
     df: float | str = "calibrated",
     test_to_train: float | None = None,
 ) -> tuple[np.ndarray, float]:
-    """Statistic of a test on cross-validation, for many tables of differences at once.
+    """Compute the statistic of a test on cross-validation, for many tables of differences at once.
 
     Parameters
     ----------
     differences : array_like of float, shape (..., folds, runs), or (..., splits) for resampling
-        Difference of two strategies on each test set, of any score.
+        Difference of two strategies on each test set, in any score or loss.
     test : str, default "use all data"
         A key of `CV_TESTS`.
     df : {"calibrated", "default"} or float, default "calibrated"
-        Degrees of freedom: those at which the test was measured to hold its level, those of the
-        theory that takes the folds for independent, or given. The corrected repeated k-fold and
-        the 5x2cv tests have the default ones only.
+        Degrees of freedom. ``"calibrated"``: the number at which the test was measured to hold its
+        level. ``"default"``: the number in theory, which assumes independent folds. The corrected
+        repeated k-fold and the 5x2cv tests only have default degrees of freedom.
     test_to_train : float, optional
         Ratio of test to training rows, for the corrected tests; for k folds it is 1 / (k - 1).
 
     Returns
     -------
     statistic : ndarray of float, shape (...)
-        ``m sqrt(df + 1) / sd`` with the mean and the variance of the test, save for the corrected,
-        the averaged T and the 5x2cv tests. Infinite where the differences are constant and not 0.
+        ``m sqrt(df + 1) / sd`` with the mean and the variance of the test, except for the
+        corrected, the averaged T and the 5x2cv tests. It is infinite if the differences are
+        constant and not 0.
     df : float
+        Degrees of freedom that were used.
 
     Raises
     ------
     AnalysisError
-        A name is not known, a difference is missing, the table is too small, or there are no such
-        degrees of freedom.
+        A name is not known, a difference is missing, the table is too small, or the test has no
+        such degrees of freedom.
 
     Notes
     -----
-    Bouckaert (2003), Table 1. The degrees of freedom are part of the statistic: df + 1 is an
-    effective number of independent differences.
+    Bouckaert (2003), Table 1. The degrees of freedom are part of the statistic, because df + 1 is
+    the effective number of independent differences.
 
     Examples
     --------
@@ -136,7 +138,7 @@ def cv_p_values(
     df: float | str = "calibrated",
     test_to_train: float | None = None,
 ) -> np.ndarray:
-    """Two-sided p-values of a test on cross-validation, for many tables at once.
+    """Compute two-sided p-values of a test on cross-validation, for many tables at once.
 
     Scenario (b). The null hypothesis is that the expected difference is 0.
 
@@ -148,7 +150,7 @@ def cv_p_values(
     Returns
     -------
     ndarray of float, shape (...)
-        Of constant differences that are not 0 the smallest number of the machine.
+        The p-value of constant differences that are not 0 is the smallest positive float.
 
     Examples
     --------
@@ -161,7 +163,7 @@ def cv_p_values(
 
 
 def two_sided_p(test: CvTest, statistic: np.ndarray, df: float) -> np.ndarray:
-    """Return the p-value of a statistic; never 0, the smallest number of the machine at least."""
+    """Return the p-value of a statistic: never 0, but at least the smallest positive float."""
     from scipy.special import fdtrc, stdtr
 
     if test.null == "F":
@@ -176,20 +178,22 @@ def cv_interval(
     test_to_train: float | None = None,
     span: float = np.inf,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Mean over a repeated cross-validation with its standard error and interval, scenario (b).
+    """Compute the mean over a repeated cross-validation with its standard error and interval.
 
-    Approximate: no unbiased estimator of this variance exists (Bengio & Grandvalet 2004).
+    Scenario (b). The interval is approximate: no unbiased estimator of this variance exists (Bengio
+    & Grandvalet 2004).
 
     Parameters
     ----------
     values : array_like of float, shape (..., folds, runs)
         Losses of one strategy, or differences of two, on each test set.
     confidence : float, default 0.95
+        Confidence level of the interval.
     test_to_train : float, optional
-        Ratio of test to training rows; by default 1 / (folds - 1).
+        Ratio of test to training rows; default 1 / (folds - 1).
     span : float, default infinity
-        The largest size that a value can have, where the interval ends: 1 for differences of error
-        rates.
+        Largest absolute value that is possible, for example 1 for differences of error rates. The
+        interval ends there.
 
     Returns
     -------
@@ -197,8 +201,9 @@ def cv_interval(
 
     Notes
     -----
-    Nadeau & Bengio (2003): ``s^2 (1 / (k r) + n_test / n_train)``, t distribution with k r - 1
-    degrees of freedom; Bouckaert & Frank (2004) for the repeated cross-validation.
+    The variance is ``s^2 (1 / (k r) + n_test / n_train)``, and the interval uses the t distribution
+    with k r - 1 degrees of freedom: Nadeau & Bengio (2003), and Bouckaert & Frank (2004) for
+    repeated cross-validation.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Losses of strategies that are trained again on the seen datasets: scenario (b).
+"""Estimated losses of strategies that are trained again on the seen datasets: scenario (b).
 
-MLaut 2019 leaves this scenario open. Repeated cross-validation says something of it, because every
-fold is one more training; the variance that it shows is corrected for shared rows.
+MLaut 2019 leaves this scenario open. Cross-validation allows estimates of it, because every fold
+trains the strategy once more. The variance over folds is corrected for the rows that they share.
 """
 
 from __future__ import annotations
@@ -26,17 +26,20 @@ _NOTE = (
 
 
 def fold_table(values: np.ndarray, results: Results, place: int) -> np.ndarray:
-    """Return the cells of one dataset that it has, shape (..., folds, repeats).
+    """Return the values of the cells that one dataset has, shape (..., folds, repeats).
 
     Parameters
     ----------
     values : ndarray, shape (..., repeats, folds)
-        In the shape of ``results.cells[place]``.
+        One value for each cell, in the shape of ``results.cells[place]``.
+    results : Results
+    place : int
+        Index of the dataset.
 
     Raises
     ------
     AnalysisError
-        Its repeats have different numbers of folds.
+        The repeats of the dataset have different numbers of folds.
     """
     expected = results.expected[place]
     repeats, folds = expected.any(axis=1), expected.any(axis=0)
@@ -48,7 +51,7 @@ def fold_table(values: np.ndarray, results: Results, place: int) -> np.ndarray:
 
 
 def train_ratio_of(results: Results, place: int) -> float | None:
-    """Return the mean ratio of test to training rows of a dataset, where the results know it."""
+    """Return the mean ratio of test to training rows of a dataset, or None if it is not known."""
     if results.n_test is None or results.n_train is None:
         return None
     here = results.expected[place]
@@ -56,10 +59,11 @@ def train_ratio_of(results: Results, place: int) -> float | None:
     return float((results.n_test[place][here] / trained).mean())
 
 
-def _on_each(results: Results, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean, standard error, low and high, shape (4, N, K), and what each dataset is worth.
+def _dataset_estimates(results: Results, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the estimates of each dataset and its effective number of independent test sets.
 
-    A dataset is worth that many independent test sets, shape (N,).
+    The estimates are mean, standard error, low and high, shape (4, N, K). The effective numbers
+    have shape (N,).
     """
     results.complete()
     rows, worth = [], []
@@ -70,7 +74,7 @@ def _on_each(results: Results, confidence: float) -> tuple[np.ndarray, np.ndarra
             raise AnalysisError(
                 f"dataset {dataset!r} has random splits of unknown size: give n_test and n_train"
             )
-        if losses.shape[-2] < 2:  # random splits: each repeat is a split
+        if losses.shape[-2] < 2:  # random splits are stored as repeats of one fold
             losses = np.swapaxes(losses, -1, -2)
         try:
             mean, error, _, _ = cv_interval(losses, confidence, ratio)
@@ -86,18 +90,19 @@ def _on_each(results: Results, confidence: float) -> tuple[np.ndarray, np.ndarra
 
 @checked
 def retrained_estimates(results: Results, *, confidence: float = 0.95) -> ResultTable:
-    """Estimate the loss of each strategy, trained again, on each dataset: scenario (b).
+    """Estimate the loss of each strategy on each dataset if it is trained again: scenario (b).
 
     Parameters
     ----------
     results : Results
-        With two or more folds or random splits on every dataset, repeated or not.
+        Results with two or more folds or random splits on every dataset, repeated or not.
     confidence : float, default 0.95
+        Confidence level of the intervals.
 
     Returns
     -------
     ResultTable
-        Rows by dataset and strategy: value, standard_error, low, high.
+        One row for each dataset and strategy: value, standard_error, low, high.
 
     Raises
     ------
@@ -108,8 +113,8 @@ def retrained_estimates(results: Results, *, confidence: float = 0.95) -> Result
 
     Notes
     -----
-    See `mlaut.analysis.cv_interval`; within the range of the metric the interval is the bounded one
-    of `mlaut.analysis.mean_estimates`.
+    See `mlaut.analysis.cv_interval` for the variance. The interval is the bounded interval of
+    `mlaut.analysis.mean_estimates`, which stays within the range of the metric.
 
     Examples
     --------
@@ -123,35 +128,36 @@ def retrained_estimates(results: Results, *, confidence: float = 0.95) -> Result
     index = pd.MultiIndex.from_product(
         [results.datasets, results.strategies], names=["dataset", "strategy"]
     )
-    parts = _on_each(results, confidence)[0].reshape(4, -1)
+    parts = _dataset_estimates(results, confidence)[0].reshape(4, -1)
     return _table("Estimates by dataset, re-trained", parts, index, results)
 
 
 @checked
 def retrained_mean_estimates(results: Results, *, confidence: float = 0.95) -> ResultTable:
-    """Estimate the mean loss over the seen datasets, of strategies trained again: scenario (b).
+    """Estimate the mean loss of strategies trained again, over the seen datasets: scenario (b).
 
     Parameters
     ----------
     results : Results
-        As for `retrained_estimates`.
+        Results as for `retrained_estimates`.
     confidence : float, default 0.95
+        Confidence level of the intervals.
 
     Returns
     -------
     ResultTable
-        A row a strategy: value, standard_error, low, high.
+        One row for each strategy: value, standard_error, low, high.
 
     Raises
     ------
     MissingCellsError, AnalysisError
-        As `retrained_estimates`.
+        As in `retrained_estimates`.
 
     Notes
     -----
-    The datasets are independent of each other given that they are these: their variances add up, as
-    in Table 3 of MLaut 2019 for scenario (a). Normal interval, within the range of the metric the
-    bounded one of `mlaut.analysis.mean_estimates`.
+    The datasets are fixed, so the errors of their estimates are independent and their variances add
+    up, as in Table 3 of MLaut 2019 for scenario (a). The interval is normal; for a metric with a
+    finite range it is the bounded interval of `mlaut.analysis.mean_estimates`.
 
     Examples
     --------
@@ -162,7 +168,7 @@ def retrained_mean_estimates(results: Results, *, confidence: float = 0.95) -> R
     strategy
     tree       0.22            0.03  0.1612  0.2788
     """
-    (mean, error, _, _), worth = _on_each(results, confidence)
+    (mean, error, _, _), worth = _dataset_estimates(results, confidence)
     value = mean.mean(axis=0)
     total = np.sqrt((error**2).sum(axis=0)) / len(mean)
     n, bounds = len(mean) ** 2 / (1 / worth).sum(), results.metric.loss_bounds

@@ -1,7 +1,8 @@
-"""The statistics of Bouckaert's thirteen tests (2003) and of three others, for many tables at once.
+"""Statistics of Bouckaert's thirteen tests (2003) and of three others, for many tables at once.
 
-A table holds the differences of two strategies on the test sets of a (repeated) cross-validation,
-shape (folds, runs), or of random splits, shape (splits, 1). Any number of tables can come first.
+A table has the differences of two strategies on the test sets of a (repeated) cross-validation,
+shape (folds, runs), or of random splits, shape (splits, 1). Any number of leading axes may index
+the tables.
 """
 
 from __future__ import annotations
@@ -23,25 +24,25 @@ Grouping = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class CvTest:
-    """One test on the differences of two strategies.
+    """Test on the differences of two strategies.
 
     Attributes
     ----------
     name : str
     statistic : callable
-        From differences (..., folds, runs), the degrees of freedom, and the ratio of test to
-        training rows, to the statistic, shape (...).
+        Function of the differences (..., folds, runs), the degrees of freedom and the ratio of test
+        to training rows. It returns the statistic, shape (...).
     units : str
-        What theory takes for independent: ``"folds"``, ``"runs"``, ``"all"``, or ``"two of each
-        run"`` (of 5x2cv). The default degrees of freedom are one less than there are of it; two
-        folds give one for each run.
+        Units that the theory assumes to be independent: ``"folds"``, ``"runs"``, ``"all"``, or
+        ``"two of each run"`` (of 5x2cv). The default degrees of freedom are the number of units
+        minus 1; for ``"two of each run"`` they are 1 for each run.
     source : str
     calibrated : mapping of int to float
-        Degrees of freedom at which the test was measured to hold the level 5 %, by the number of
-        runs of 10 folds (or of splits) that they were measured with.
+        Degrees of freedom at which the test was measured to hold the level 5 %. The key is the
+        number of runs of 10 folds, or of random splits, in the measurement.
     calibratable : bool
-        False where the right degrees of freedom were measured to be erratic, 1 to 3: something
-        else is wrong with the test.
+        False if the measured degrees of freedom are erratic, 1 to 3: something other than the
+        degrees of freedom is wrong with the test.
     resampling : bool
         Whether the differences come from random splits.
     null : str
@@ -58,20 +59,20 @@ class CvTest:
     null: str = "t"
 
     def default_df(self, folds: int, runs: int) -> float:
-        """Degrees of freedom if the units were independent."""
+        """Return the degrees of freedom for independent units."""
         units = {"folds": folds, "runs": runs, "all": folds * runs, "two of each run": runs + 1}
         return units[self.units] - 1.0
 
 
 def variance(x: np.ndarray, axis: int = -1) -> np.ndarray:
-    """Variance with divisor n - 1; exactly 0 for numbers that are equal but for rounding."""
+    """Return the variance with divisor n - 1; 0 for numbers that are equal up to rounding."""
     spread = x.max(axis=axis) - x.min(axis=axis)
     same = spread <= RELATIVE_NOISE * np.abs(x).max(axis=axis)
     return np.where(same, 0.0, x.var(axis=axis, ddof=1))
 
 
 def _ratio(mean: np.ndarray, of_variance: np.ndarray) -> np.ndarray:
-    """``mean / sqrt(variance)``: 0 where the mean is 0, infinite where only the variance is."""
+    """Return ``mean / sqrt(variance)``: 0 if the mean is 0, infinite if only the variance is 0."""
     sure = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
     return np.divide(mean, np.sqrt(of_variance), out=sure, where=of_variance > 0)
 
@@ -96,25 +97,25 @@ def _corrected_repeated(x: np.ndarray, _: float, ratio: float) -> np.ndarray:
     return _corrected(x, x.shape[-1] * x.shape[-2] - 1, ratio)
 
 
-# Nine tests look at the table in groups, shape (..., groups, members).
+# Nine tests arrange the table in groups, shape (..., groups, members).
 
 
-def _by_run(x: np.ndarray) -> np.ndarray:
-    """Return the folds of each run."""
+def _group_by_run(x: np.ndarray) -> np.ndarray:
+    """Return one group for each run: its folds."""
     return np.swapaxes(x, -1, -2)
 
 
-def _by_fold(x: np.ndarray) -> np.ndarray:
-    """Return the runs of each fold."""
+def _group_by_fold(x: np.ndarray) -> np.ndarray:
+    """Return one group for each fold: its runs."""
     return x
 
 
-def _by_sorted_fold(x: np.ndarray) -> np.ndarray:
-    """Return the runs of the smallest fold, of the second smallest, and so on."""
+def _group_by_sorted_fold(x: np.ndarray) -> np.ndarray:
+    """Sort the folds within each run, and group by place: all smallest, all second smallest, ..."""
     return np.sort(x, axis=-2)
 
 
-def _of_means(groups: Grouping) -> Statistic:
+def _means_statistic(groups: Grouping) -> Statistic:
     def statistic(x: np.ndarray, df: float, _: float) -> np.ndarray:
         means = groups(x).mean(axis=-1)
         return _ratio(means.mean(axis=-1), variance(means)) * np.sqrt(df + 1)
@@ -122,7 +123,7 @@ def _of_means(groups: Grouping) -> Statistic:
     return statistic
 
 
-def _of_averaged_variance(groups: Grouping) -> Statistic:
+def _averaged_variance_statistic(groups: Grouping) -> Statistic:
     def statistic(x: np.ndarray, df: float, _: float) -> np.ndarray:
         within = variance(groups(x)).mean(axis=-1)
         return _ratio(x.mean(axis=(-1, -2)), within) * np.sqrt(df + 1)
@@ -130,10 +131,10 @@ def _of_averaged_variance(groups: Grouping) -> Statistic:
     return statistic
 
 
-def _of_averaged_t(groups: Grouping) -> Statistic:
-    """Average mean / sd over the groups.
+def _averaged_t_statistic(groups: Grouping) -> Statistic:
+    """Return the statistic that averages mean / sd over the groups.
 
-    A group without variance counts as 0 where its mean is 0 and is left out otherwise; where all
+    A group without variance counts as 0 if its mean is 0, and is left out otherwise. If all groups
     are left out, the statistic is infinite.
     """
 
@@ -150,17 +151,17 @@ def _of_averaged_t(groups: Grouping) -> Statistic:
 
 
 def _five_by_two_t(x: np.ndarray, _: float, __: float) -> np.ndarray:
-    """First difference of all over the root of the mean variance of the five runs."""
+    """Return the first difference over the root of the mean variance of the five runs."""
     return _ratio(x[..., 0, 0], variance(x, -2).mean(axis=-1))
 
 
 def _five_by_two_f(x: np.ndarray, _: float, __: float) -> np.ndarray:
-    """Sum of the ten squares over twice the sum of the five variances."""
+    """Return the sum of the ten squares over twice the sum of the five variances."""
     within = 2 * variance(x, -2).sum(axis=-1)
     return _ratio((x**2).sum(axis=(-1, -2)), within**2)
 
 
-_RUNS = 10  # of 10 folds: what the calibrated degrees of freedom were measured with
+_RUNS = 10  # runs of 10 folds with which the calibrated degrees of freedom were measured
 
 _TESTS = (
     CvTest("resampling", _all, "all", calibrated={10: 5, 100: 11}, resampling=True),
@@ -174,20 +175,39 @@ _TESTS = (
     ),
     CvTest("k-fold", _first_run, "folds", calibrated={_RUNS: 6}),
     CvTest("use all data", _all, "all", calibrated={_RUNS: 10}),
-    CvTest("folds", _of_means(_by_run), "runs", calibratable=False),
-    CvTest("folds, averaged var", _of_averaged_variance(_by_run), "folds", calibrated={_RUNS: 11}),
-    CvTest("folds, averaged T", _of_averaged_t(_by_run), "folds", calibrated={_RUNS: 9}),
-    CvTest("runs", _of_means(_by_fold), "folds", calibratable=False),
-    CvTest("runs, averaged var", _of_averaged_variance(_by_fold), "runs", calibrated={_RUNS: 10}),
-    CvTest("runs, averaged T", _of_averaged_t(_by_fold), "runs", calibrated={_RUNS: 9}),
-    CvTest("sorted runs", _of_means(_by_sorted_fold), "folds", calibrated={_RUNS: 10}),
+    CvTest("folds", _means_statistic(_group_by_run), "runs", calibratable=False),
+    CvTest(
+        "folds, averaged var",
+        _averaged_variance_statistic(_group_by_run),
+        "folds",
+        calibrated={_RUNS: 11},
+    ),
+    CvTest(
+        "folds, averaged T", _averaged_t_statistic(_group_by_run), "folds", calibrated={_RUNS: 9}
+    ),
+    CvTest("runs", _means_statistic(_group_by_fold), "folds", calibratable=False),
+    CvTest(
+        "runs, averaged var",
+        _averaged_variance_statistic(_group_by_fold),
+        "runs",
+        calibrated={_RUNS: 10},
+    ),
+    CvTest(
+        "runs, averaged T", _averaged_t_statistic(_group_by_fold), "runs", calibrated={_RUNS: 9}
+    ),
+    CvTest("sorted runs", _means_statistic(_group_by_sorted_fold), "folds", calibrated={_RUNS: 10}),
     CvTest(
         "sorted runs, averaged var",
-        _of_averaged_variance(_by_sorted_fold),
+        _averaged_variance_statistic(_group_by_sorted_fold),
         "runs",
         calibratable=False,
     ),
-    CvTest("sorted runs, averaged T", _of_averaged_t(_by_sorted_fold), "runs", calibratable=False),
+    CvTest(
+        "sorted runs, averaged T",
+        _averaged_t_statistic(_group_by_sorted_fold),
+        "runs",
+        calibratable=False,
+    ),
     CvTest(
         "corrected repeated k-fold",
         _corrected_repeated,
@@ -199,11 +219,11 @@ _TESTS = (
 )
 
 CV_TESTS: dict[str, CvTest] = {test.name: test for test in _TESTS}
-"""The tests by name."""
+"""Tests by name."""
 
 
 def find_cv_test(name: str) -> CvTest:
-    """Return a test of `CV_TESTS`, or say which name is nearest."""
+    """Return a test of `CV_TESTS` by name, or raise an AnalysisError with the nearest name."""
     if name not in CV_TESTS:
         near = get_close_matches(name, CV_TESTS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(CV_TESTS)}"
