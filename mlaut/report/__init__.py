@@ -1,4 +1,4 @@
-"""What may be concluded from a study, as tables and sentences made from the same results."""
+"""Reports on a study: its conclusions as tables and sentences computed from the same results."""
 
 from mlaut.lazy import attach
 

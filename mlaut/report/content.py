@@ -1,4 +1,4 @@
-"""The content of a report: tables and sentences, from the analysis alone."""
+"""Content of a report: tables and sentences, independent of the format that shows them."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from mlaut.report.state import State, study_state
 
 __all__ = ["Content", "Section", "make_content", "seconds_of_done"]
 
-# R2 has no unit: an error in the units of each target has no mean over datasets that says much.
+# R2 has no unit. Errors in the units of each target cannot be averaged over datasets.
 _METRICS = dict(zip(TASKS, ("accuracy", "r2"), strict=True))
-_MOST_TESTS = 20_000  # of two strategies: some ten seconds
+_MOST_TESTS = 20_000  # tests of two strategies; they take about ten seconds
 _NO_BOUNDS = (
     "there are too many pairs to examine the best and the worst case of missing cells here: see "
     "mlaut.analysis.under_treatments"
@@ -46,27 +46,29 @@ _TREATMENTS = ("failures last", "drop datasets")
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """The results by one metric.
+    """Section of a report: the results by one metric.
 
     Attributes
     ----------
     title : str
     sentences : tuple of str
-        What may be concluded, each with its scenario.
+        Conclusions, each with its scenario.
     tables : mapping of str to DataFrame
-        Unrounded, by name.
+        Unrounded tables by name.
     notes : tuple of str
-        What must be known to read the numbers.
+        Notes that a reader needs to interpret the numbers.
     scored : Results
-        All that was scored, with the cells that are missing.
+        All scores of the study; missing cells are missing.
     results : Results
-        Those that were compared: missing cells are treated, unless that would leave nothing.
+        Compared results, with missing cells treated; equal to ``scored`` if the treatment would
+        leave nothing.
     comparison : Comparison or None
-        None where there are fewer than two strategies or datasets to compare.
+        Comparison of the strategies; None if there are fewer than two strategies or datasets.
     estimates : mapping of str to ResultTable
-        Means of the metric, in its own direction, by scenario, as far as the results allow.
+        Means of the metric, in its own direction, by scenario; only for the scenarios that the
+        results can estimate.
     robustness : Robustness or None
-        Whether missing cells change a conclusion; None where none is missing or nothing can be
+        Whether missing cells change a conclusion; None if no cell is missing or nothing can be
         compared.
     """
 
@@ -83,15 +85,16 @@ class Section:
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """What a report says, whatever form it takes.
+    """Content of a report, independent of its format.
 
     Attributes
     ----------
     study : Path
+        File of the study.
     state : State
-        What was run, on what, how much of it is done, and what failed.
+        State of the study: what was run, how many cells are done, and what failed.
     sections : tuple of Section
-        One a metric.
+        One section for each metric.
     """
 
     study: Path
@@ -100,7 +103,7 @@ class Content:
 
 
 def make_content(study: Study, metric: str | None, missing: str) -> Content:
-    """Return what a report on a study says; see `mlaut.report.make_report`."""
+    """Return the content of a report on a study; see `mlaut.report.make_report`."""
     state = study_state(study)
     if not state.cells.get(Status.DONE):
         total = sum(state.cells.values())
@@ -110,15 +113,16 @@ def make_content(study: Study, metric: str | None, missing: str) -> Content:
 
 
 def _metrics(state: State) -> list[str]:
-    """Return the default metric of each task that has a cell that is done."""
+    """Return the default metric of each task that has a done cell."""
     datasets = state.tables["datasets"]
     tasks = set(datasets.loc[datasets["done"] > 0, "task"])
     return [_METRICS[task] for task in TASKS if task in tasks]
 
 
 def _section(study: Study, metric: str, missing: str) -> Section:
+    """Return the section on one metric."""
     scored = Results.from_study(study, metric)
-    results, problem = _treated(scored, missing)
+    results, problem = _treat(scored, missing)
     comparison = None if problem else _compared(results)
     tables = {"summary": _summary(scored, results, comparison), "scores": scored.scores}
     tables["losses"] = _own_losses(results)
@@ -160,9 +164,10 @@ def _section(study: Study, metric: str, missing: str) -> Section:
 
 
 def _missing_cells(scored: Results, results: Results) -> pd.DataFrame:
-    """Return the missing cells, with the score that stands in for each, where one does.
+    """Return the missing cells, with the imputed score of each if scores were imputed.
 
-    Where they count as last there is no score that does: the table says which are left out.
+    If missing cells count as last, no score is imputed: the table then shows which cells count as
+    last and which are left out.
     """
     table = scored.missing
     if results.imputed is None:
@@ -179,8 +184,8 @@ def _count(n: int, word: str) -> str:
     return f"{n} {word if n == 1 else plural}"
 
 
-def _treated(scored: Results, missing: str) -> tuple[Results, tuple[str, ...]]:
-    """Return complete results; or what there is, and why nothing of it can be compared."""
+def _treat(scored: Results, missing: str) -> tuple[Results, tuple[str, ...]]:
+    """Return treated results, or the scored results and the reason why none can be compared."""
     try:
         return treat_missing(scored, missing), ()
     except AnalysisError as error:
@@ -208,7 +213,7 @@ def _sentences(
 
 
 def _own_losses(results: Results) -> pd.DataFrame:
-    """Return the losses, without those that only say that a cell counts as last."""
+    """Return the losses, without the placeholders of cells that count as last."""
     if results.imputed is None or not results.ranks_only:
         return results.losses
     return results.losses.mask(results.imputed.any(axis=(2, 3)))
@@ -217,9 +222,9 @@ def _own_losses(results: Results) -> pd.DataFrame:
 def _summary(scored: Results, results: Results, comparison: Comparison | None) -> pd.DataFrame:
     """Return the paper's Table 8: rank, mean score, standard error and training time, best first.
 
-    A strategy has a mean where it has every cell, and where the scales of datasets compare; where
-    no strategy has one, the standard error and the interval are those of the average rank. Without
-    a comparison the table says how many datasets each mean is of.
+    A strategy has a mean score if it has every cell and if scores of different datasets have
+    comparable scales. If no strategy has a mean score, the standard error and the interval belong
+    to the average rank. Without a comparison the table has the number of datasets of each mean.
     """
     mean = f"mean {results.metric.name}"
     ends = {"standard_error": "std error (c)", "low": "low (c)", "high": "high (c)"}
@@ -253,14 +258,14 @@ def _failed_on(results: Results) -> pd.Series:
 
 
 def _training_seconds(scored: Results, results: Results) -> pd.Series:
-    """Return the mean over datasets of the seconds that a done cell took to tune and fit."""
+    """Return the seconds that a done cell took to tune and fit, averaged over datasets."""
     times = scored.select(datasets=results.datasets, strategies=results.strategies)
     seconds = seconds_of_done(times)[..., :2].sum(axis=-1)
     return pd.DataFrame(seconds, columns=list(results.strategies)).mean()
 
 
 def seconds_of_done(results: Results) -> np.ndarray:
-    """Return the mean seconds of a done cell, tuning, fitting, predicting: shape (N, K, 3)."""
+    """Return the mean seconds of done cells for tuning, fitting and predicting: shape (N, K, 3)."""
     done = ~np.isnan(results.cells)[..., None]
     if results.seconds is None:
         return np.full((*results.cells.shape[:2], 3), np.nan)
@@ -270,18 +275,18 @@ def seconds_of_done(results: Results) -> np.ndarray:
 
 
 def _estimates(results: Results, comparison: Comparison | None) -> dict[str, ResultTable]:
-    """Estimate means by every scenario that the results have something to say of."""
+    """Estimate the means in every scenario that the results allow."""
     found = dict(comparison.estimates) if comparison is not None else {}
     if "(a)" not in found and results.variances is not None:
-        with suppress(AnalysisError):  # cells that were filled in have no variance
+        with suppress(AnalysisError):  # imputed cells have no variance
             found["(a)"] = mean_estimates(results, scenario="(a)", as_scores=True)
-    with suppress(AnalysisError):  # a single test set says nothing of training again
+    with suppress(AnalysisError):  # scenario (b) needs more than one test set
         found["(b)"] = _as_scores(retrained_mean_estimates(results), results)
     return dict(sorted(found.items()))
 
 
 def _as_scores(table: ResultTable, results: Results) -> ResultTable:
-    """Turn estimates of losses into the metric's own direction."""
+    """Convert estimates of losses to the direction of the metric."""
     metric, frame = results.metric, table.frame
     if not metric.greater_is_better:
         return table
@@ -291,7 +296,10 @@ def _as_scores(table: ResultTable, results: Results) -> ResultTable:
 
 
 def _robustness(scored: Results, missing: str) -> Robustness | None:
-    """Repeat the tests of pairs under several treatments of missing cells, the report's first."""
+    """Repeat the tests of pairs under several treatments of missing cells.
+
+    The first treatment is the one of the report. Datasets without any done cell are left out.
+    """
     seen = ~np.isnan(scored.cells).all(axis=(1, 2, 3))
     begun = scored.select(
         datasets=[name for name, any_done in zip(scored.datasets, seen, strict=True) if any_done]
@@ -299,7 +307,7 @@ def _robustness(scored: Results, missing: str) -> Robustness | None:
     if not len(begun.missing) or len(begun.strategies) < 2 or len(begun.datasets) < 2:
         return None
 
-    # Where scales do not compare, only the signs of differences do.
+    # If the scales of datasets are not comparable, only the signs of differences are.
     test = trinomial_test if scored.metric.incomparable else wilcoxon_test
 
     def corrected(results: Results) -> object:
@@ -311,6 +319,9 @@ def _robustness(scored: Results, missing: str) -> Robustness | None:
 
 
 def _affordable(results: Results) -> bool:
-    """Return whether there is time to favour each strategy with missing cells in turn."""
+    """Return whether there is time for the best and worst case of each strategy's missing cells.
+
+    The bounds repeat all tests once for each strategy with missing cells, and once more.
+    """
     runs, n = results.missing["strategy"].nunique() + 1, len(results.strategies)
     return runs * n * (n - 1) // 2 <= _MOST_TESTS

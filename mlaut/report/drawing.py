@@ -1,4 +1,4 @@
-"""The figures of a report as SVG, each with its text alternative."""
+"""Figures of a report as SVG, each with its text alternative."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from mlaut.report.content import Section
 
 __all__ = ["Picture", "pictures"]
 
-_MOST_TOLD = 12
+_MOST_LISTED = 12
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure as it stands in a page.
+    """Figure of a page, with its caption and text alternative.
 
     Attributes
     ----------
     svg : str
-        An ``<svg>`` element whose ids are its own.
+        An ``<svg>`` element. Its ids are unique in the page.
     caption : str
     alternative : str
-        What the figure shows, for those who do not see it.
+        Description of the figure for readers who cannot see it.
     """
 
     svg: str
@@ -43,13 +43,15 @@ class Picture:
 
 
 def pictures(section: Section, prefix: str) -> dict[str, Picture]:
-    """Draw what a section has: ``scores``, ``ranks``, ``pairs``, ``intervals``, ``times``.
+    """Draw the figures that a section has data for.
+
+    Their names are ``scores``, ``ranks``, ``pairs``, ``intervals`` and ``times``.
 
     Parameters
     ----------
     section : Section
     prefix : str
-        Of the ids in the SVG, so that two sections can stand in one page.
+        Prefix of the ids in the SVG, so that the ids of two sections in one page differ.
     """
     makers = {
         "scores": _scores,
@@ -119,7 +121,7 @@ def _pairs(section: Section) -> _Made | None:
 
 
 def _effect_in_words(found: Comparison, pairs: Pairwise) -> str:
-    """Say what the numbers of a matrix are, and which way they point."""
+    """Return what the numbers of the matrix mean, and which sign is in favour of the row."""
     name = next(iter(pairs.effects))
     if name == "share better":
         return "share of datasets on which the row is better"
@@ -128,7 +130,7 @@ def _effect_in_words(found: Comparison, pairs: Pairwise) -> str:
 
 
 def _beaten(found: Comparison, order: list[str]) -> str:
-    """Say how many others each strategy beats."""
+    """Return a sentence with the number of other strategies that each strategy beats."""
     pairs = found.pairs[found.leading]
     wins = (pairs.p_values <= found.alpha) & (pairs.table("better") > 0)
     count = wins.sum(axis=1).loc[order]
@@ -179,14 +181,14 @@ def _times(section: Section) -> _Made | None:
 
 
 def _list(values: pd.Series) -> str:
-    told = [f"{name} {number(value)}" for name, value in values.iloc[:_MOST_TOLD].items()]
-    more = len(values) - _MOST_TOLD
+    told = [f"{name} {number(value)}" for name, value in values.iloc[:_MOST_LISTED].items()]
+    more = len(values) - _MOST_LISTED
     return ", ".join(told) + (f" and {more} more" if more > 0 else "")
 
 
 @contextmanager
 def _plain_text() -> Iterator[None]:
-    """Draw names as they are: a dollar in one is no mathematics."""
+    """Draw names literally, so that a dollar sign does not start a formula."""
     style: dict[Any, Any] = {
         "text.parse_math": False,
         "svg.fonttype": "path",
@@ -197,11 +199,13 @@ def _plain_text() -> Iterator[None]:
 
 
 def _svg(figure: Figure, prefix: str) -> str:
+    """Return the ``<svg>`` element of a figure, with a prefix before all ids."""
     target = io.StringIO()
     about = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     figure.savefig(target, format="svg", facecolor="white", metadata=about)
     text = target.getvalue()
     text = text[text.index("<svg") :]
-    # as wide as the page at most, and no smaller than can be read: then its box scrolls
+    # The figure is at most as wide as the page and at least 0.7 times its size, which is still
+    # readable; on a narrower page its box scrolls.
     text = re.sub(r'width="([\d.]+pt)"', r'style="min-width: calc(0.7 * \1)" \g<0>', text, count=1)
     return re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{prefix}", text)

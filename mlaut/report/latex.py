@@ -1,4 +1,4 @@
-"""Reports as LaTeX: tables with booktabs, to be put into a paper."""
+"""Reports as LaTeX: booktabs tables for a paper."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SPECIAL = {
 
 
 def escape(text: str) -> str:
-    r"""Write text so that LaTeX prints it as it is.
+    r"""Escape text so that LaTeX prints it literally.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def escape(text: str) -> str:
 
 
 def as_latex(report: Content) -> str:
-    """Return the summary and all pairs of each section, with sentences and notes as comments."""
+    """Return each section's summary and table of pairs; sentences and notes are comments."""
     lines = [
         f"% {' '.join(report.study.name.split())}: \\input this file; it needs "
         "\\usepackage[T1]{fontenc}, {textcomp}, {booktabs} and {longtable}.",

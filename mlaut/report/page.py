@@ -1,4 +1,4 @@
-"""Reports as one page of HTML that needs nothing else: no network, no other file."""
+"""Reports as one self-contained page of HTML, which needs no network and no other file."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from mlaut.report.tables import dataset_table, pair_table
 __all__ = ["as_html"]
 
 
-_LONG = 30  # letters
-_MANY = 8  # columns
+_LONG = 30  # characters; a cell with a longer text has the kind "long"
+_MANY = 8  # columns; the headers of a wider table of numbers are vertical
 
 
 @dataclass(frozen=True)
 class _Cell:
     text: str
-    value: str  # what a column is sorted by
+    value: str  # sort key of the column
     kind: str  # "number", "text" or "long"
 
 
 @dataclass(frozen=True)
 class _Table:
-    labels: tuple[str, ...]  # of the columns that name a row
+    labels: tuple[str, ...]  # headers of the columns that name the rows
     columns: tuple[str, ...]
     rows: tuple[tuple[tuple[str, ...], tuple[_Cell, ...]], ...]
 
     @property
     def wide(self) -> bool:
-        """Return whether it is a matrix of so many numbers that its headers stand upright."""
+        """Whether all cells are numbers in so many columns that the headers are vertical."""
         numbers = all(cell.kind == "number" for _, cells in self.rows for cell in cells)
         return len(self.columns) > _MANY and numbers
 
@@ -53,7 +53,7 @@ class _Part:
 
 
 def as_html(report: Content) -> str:
-    """Return the page.
+    """Return the report as one page of HTML.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def as_html(report: Content) -> str:
     Returns
     -------
     str
-        HTML with its styles, script and figures inside.
+        HTML that contains its styles, script and figures.
     """
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("mlaut.report"),
@@ -89,7 +89,7 @@ def _part(section: Section, prefix: str) -> _Part:
 
 
 def _shown(section: Section) -> dict[str, pd.DataFrame]:
-    """Return the tables of a section that the page has, in the form that is read."""
+    """Return the tables of a section that the page shows, in the form for reading."""
     names = ("summary", "scores", "intervals", "missing cells")
     tables = {name: section.tables[name] for name in names if name in section.tables}
     tables["scores"] = tables["scores"][_best_first(section)]
@@ -108,7 +108,7 @@ def _shown(section: Section) -> dict[str, pd.DataFrame]:
 
 
 def _best_first(section: Section) -> list[str]:
-    """Return the strategies in the order of the summary, then those that it leaves out."""
+    """Return the strategies in the order of the summary, then those that the summary leaves out."""
     return list(dict.fromkeys([*section.tables["summary"].index, *section.scored.strategies]))
 
 

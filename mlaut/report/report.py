@@ -1,4 +1,4 @@
-"""A report: its content, and the forms in which it shows itself."""
+"""Report on a study: its content, and how it is shown in a terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FRAME = "width: 100%; height: 40rem; border: 1px solid #888"
 
 
 class Report(Content):
-    """A report on a study; it prints itself as text, and is a page in a notebook."""
+    """Report on a study that prints as text and is shown as an HTML page in a notebook."""
 
     def __str__(self) -> str:
         return as_text(self)
@@ -34,20 +34,22 @@ def make_report(
     *,
     missing: str = "failures last",
 ) -> Report:
-    """Say what may be concluded from a study; also while it runs.
+    """Return a report on a study: its state, scores and conclusions.
+
+    The study may still be running; the report then covers the cells that are done.
 
     Parameters
     ----------
     study : path-like, Study, or FilesIO
-        A `FilesIO` is the output database as `mlaut.Data.open_hdf5` opens it.
+        Study to report on. A `FilesIO` is the output database that `mlaut.Data.open_hdf5` returns.
     metric : str, optional
-        As `mlaut.analysis.metric` knows it. Default accuracy for classification and R2 for
-        regression, in a section each.
+        Name of a metric that `mlaut.analysis.metric` accepts. Default accuracy for classification
+        and R2 for regression, each in a section of its own.
     missing : str, default "failures last"
-        Treatment of missing cells (`mlaut.analysis.treat_missing`); what it does is said in the
-        first sentence and in the notes of each section. By default a strategy ranks last where it
-        failed, so that no failure makes it look better. Where leaving out datasets or strategies
-        would leave none, the report has the scores and compares nothing.
+        Treatment of missing cells (`mlaut.analysis.treat_missing`). The first sentence and the
+        notes of each section describe its effect. By default a strategy ranks last on a dataset on
+        which it failed, so that no failure makes it look better. If leaving out datasets or
+        strategies would leave none, the report shows the scores and compares nothing.
 
     Returns
     -------
@@ -58,7 +60,7 @@ def make_report(
     StoreError, StudyError
         The file cannot be read, or is not a study.
     AnalysisError
-        The metric is not known or suits no dataset, or no cell is done.
+        The metric is not known or does not suit any dataset, or no cell is done.
     """
     content = make_content(open_study(study), metric, missing)
     return Report(content.study, content.state, content.sections)

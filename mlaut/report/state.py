@@ -1,4 +1,7 @@
-"""What was run, on what, how far it is, and what failed: tables made from the study alone."""
+"""State of a study: what was run, how many cells are done, and what failed.
+
+The tables come from the study itself, without any analysis.
+"""
 
 from __future__ import annotations
 
@@ -22,21 +25,21 @@ _RUN = ("started", "python", "platform", "processor", "cores", "seed", "n_jobs",
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Where a study stands.
+    """State of a study.
 
     Attributes
     ----------
     lines : tuple of str
-        What was run, on what, by which versions.
+        Sentences on the size of the study, the last run, its machine and its software versions.
     partial : str
-        Says how much was not run yet; empty for a study that is complete.
+        Sentence with the number of cells that were not run yet; empty for a complete study.
     tables : mapping of str to DataFrame
-        ``"datasets"``, ``"strategies"``, ``"runs"``, and ``"failures"`` and ``"warnings"`` where
+        ``"datasets"``, ``"strategies"`` and ``"runs"``, and ``"failures"`` and ``"warnings"`` if
         there are any.
     parameters : mapping of str to str
-        What makes each strategy the one that it is, as JSON.
+        Identity of each strategy (its class and parameters), as JSON.
     cells : mapping of Status to int
-        Cells of each status.
+        Number of cells of each status.
     """
 
     lines: tuple[str, ...]
@@ -47,7 +50,7 @@ class State:
 
 
 def study_state(study: Study) -> State:
-    """Say where a study stands."""
+    """Return the state of a study."""
     cells = _cells(study)
     counts = {status: int((cells["status"] == status).sum()) for status in Status}
     counts = {status: n for status, n in counts.items() if n}
@@ -58,14 +61,14 @@ def study_state(study: Study) -> State:
         "runs": _runs(study),
     }
     details = [record for dataset in study.datasets for record in study.details(dataset)]
-    told_of_fits = {"failures": _failures(details), "warnings": _warnings(details)}
+    fit_tables = {"failures": _failures(details), "warnings": _warnings(details)}
     missing = counts.get(Status.MISSING, 0)
     schemes = sorted(tables["datasets"]["split"].unique())
     told = ", ".join(f"{n} {status.word}" for status, n in counts.items())
     lines = [
         f"{len(tables['datasets'])} datasets, {len(study.strategies)} strategies, split by "
         f"{' and '.join(schemes)}; {total} cells: {told}.",
-        *(_told(run) for run in study.runs[-1:]),
+        *(_run_line(run) for run in study.runs[-1:]),
     ]
     warned = sum(bool(record.get("warnings")) for record in details)
     if warned:
@@ -78,14 +81,14 @@ def study_state(study: Study) -> State:
     return State(
         tuple(lines),
         partial,
-        tables | {name: table for name, table in told_of_fits.items() if len(table)},
+        tables | {name: table for name, table in fit_tables.items() if len(table)},
         {entry.name: json.dumps(entry.identity, indent=1) for entry in study.strategies},
         counts,
     )
 
 
 def _cells(study: Study) -> pd.DataFrame:
-    """Return one row a cell: dataset, strategy, status."""
+    """Return one row for each cell: dataset, strategy, status."""
     rows = [
         (dataset, name, int(status))
         for dataset, (names, statuses) in study.statuses().items()
@@ -96,7 +99,7 @@ def _cells(study: Study) -> pd.DataFrame:
 
 
 def _counted(cells: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Count the cells that are done, that failed, and that were not run."""
+    """Count the cells that are done, failed, were skipped and were not run, by a column."""
     kinds = {
         "done": [Status.DONE],
         "failed": [status for status in Status if status.failed],
@@ -143,7 +146,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _class(identity: Mapping[str, Any]) -> str:
-    """Return the class of a strategy, or else that of the estimator that it assembles."""
+    """Return the class of a strategy, or else the class of the estimator that it assembles."""
     for key in ("strategy", "assembled"):
         part = identity.get(key)
         if isinstance(part, Mapping) and "class" in part:
@@ -166,13 +169,13 @@ def _versions(run: Mapping[str, Any]) -> list[str]:
     return [f"{name} {version}" for name, version in known.items()]
 
 
-def _told(run: Mapping[str, Any]) -> str:
+def _run_line(run: Mapping[str, Any]) -> str:
     software = ", ".join(_versions(run))
     return f"Last run {run.get('started', '?')} on {run.get('processor', '?')}: {software}."
 
 
 def _failures(details: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return one row a strategy, status and reason, the most frequent first."""
+    """Return one row for each strategy, status and reason, the most frequent first."""
     rows = pd.DataFrame(
         [{**record} for record in details if record["reason"]],
         columns=["strategy", "status", "reason", "dataset"],
@@ -184,9 +187,9 @@ def _failures(details: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def _warnings(details: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return one row a strategy and warning, with the number of its cells, the most frequent first.
+    """Return one row for each strategy and warning with its number of cells, most frequent first.
 
-    Warnings that differ in their numbers alone are one; the first of them is shown.
+    Warnings that differ only in their numbers count as one warning; the first text is shown.
     """
     columns = ["strategy", "warning", "dataset"]
     rows = pd.DataFrame(
@@ -207,6 +210,7 @@ def _warnings(details: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def _some(names: pd.Series) -> str:
+    """Return up to five different names, and the number of the others."""
     different = list(dict.fromkeys(names))
     more = f" and {len(different) - 5} more" if len(different) > 5 else ""
     return ", ".join(different[:5]) + more

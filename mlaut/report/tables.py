@@ -1,4 +1,4 @@
-"""Tables that more than one form of the report shows."""
+"""Tables that more than one format of the report shows."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["dataset_table", "pair_table"]
 
 
 def pair_table(comparison: Comparison) -> pd.DataFrame:
-    """Return one row a pair: effect sizes in the metric's own direction, with p-values.
+    """Return one row for each pair: effect sizes in the direction of the metric, and p-values.
 
-    The mean difference with its interval and Cohen's d; or the share of datasets on which the
-    first is better, where the scales of datasets do not compare.
+    The effects are the mean difference with its interval and Cohen's d. If the scales of datasets
+    are not comparable, the effect is the share of datasets on which the first strategy is better.
     """
     main = "mean difference" if "t" in comparison.pairs else "share better"
     effect = comparison.effect("t" if "t" in comparison.pairs else "trinomial", main)
@@ -28,7 +28,7 @@ def pair_table(comparison: Comparison) -> pd.DataFrame:
 
 
 def dataset_table(section: Section, dataset: str) -> pd.DataFrame:
-    """Return one row a strategy on one dataset, the best first, with reasons for gaps."""
+    """Return one row for each strategy on one dataset, the best first, with reasons for gaps."""
     scored = section.scored
     place = scored.datasets.index(dataset)
     table = pd.DataFrame({scored.metric.name: scored.scores.loc[dataset]})

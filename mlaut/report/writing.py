@@ -1,6 +1,6 @@
 """Reports as text, Markdown, CSV, LaTeX and HTML.
 
-They are rounded where they are read, never where they are stored.
+Formats for reading round the numbers; CSV files keep them unrounded.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ __all__ = ["as_markdown", "as_text", "write_report"]
 _READ = ("summary", "scores", "missing cells")
 _HEADS = {"scores": "{} by dataset"}
 _MOST_ROWS = 60
-_MARKS = "\\`[<|"
-_FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"  # the last four are the wide forms of the first
+_MARKS = "\\`[<|"  # characters that Markdown would interpret
+# First characters of a formula in a spreadsheet; the last four are the full-width forms of =+-@.
+_FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
 
 
 def as_text(report: Content) -> str:
-    """Return what one reads first, with tables for a terminal."""
+    """Return the report as plain text for a terminal: state, sentences, main tables and notes."""
     lines = [str(report.study), *_state(report)]
     for name, table in _failures(report):
         lines += ["", f"{name}:", _tabulate(table, "simple")]
@@ -40,7 +41,7 @@ def as_text(report: Content) -> str:
 
 
 def as_markdown(report: Content) -> str:
-    """Return the same as Markdown."""
+    """Return the contents of `as_text` as Markdown."""
     lines = [f"# {_marked(report.study.name)}", "", *map(_marked, _state(report))]
     for name, table in _failures(report):
         lines += ["", f"## {name}", "", _tabulate(table, "github")]
@@ -58,7 +59,7 @@ def as_csv(report: Content) -> str:
 
 
 def _csv(table: pd.DataFrame) -> str:
-    """Write a table as CSV in which no text is a formula; numbers are as they are."""
+    """Return a table as CSV in which a spreadsheet finds no formula; numbers stay unchanged."""
     safe = table.map(_no_formula)
     safe.columns, safe.index = map(_labels_without_formula, (table.columns, table.index))
     return safe.to_csv()
@@ -74,7 +75,7 @@ def _labels_without_formula(labels: pd.Index) -> pd.Index:
 
 
 def _no_formula(value: Any) -> Any:
-    """Put an apostrophe before a text that a spreadsheet would compute, as in ``=HYPERLINK(...)``.
+    """Put an apostrophe before a text that a spreadsheet would evaluate, like ``=HYPERLINK(...)``.
 
     Examples
     --------
@@ -108,20 +109,20 @@ _IN_A_FOLDER = ("report.html", "report.md", "report.tex")
 
 
 def write_report(report: Content, path: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Write a report.
+    """Write a report to a file or a folder.
 
     Parameters
     ----------
     report : Report
     path : path-like
-        A file that ends in ``.html`` (one page that needs nothing else), ``.md``, ``.tex``
-        (booktabs tables for a paper), ``.csv`` (the summary) or ``.txt``; or a folder, which gets
-        every table as CSV, unrounded, and the report as HTML, Markdown and LaTeX.
+        A file that ends in ``.html`` (one self-contained page), ``.md``, ``.tex`` (booktabs tables
+        for a paper), ``.csv`` (the summary) or ``.txt``; or a folder, which receives every table as
+        unrounded CSV, and the report as HTML, Markdown and LaTeX.
 
     Returns
     -------
     tuple of Path
-        What was written.
+        Files that were written.
 
     Raises
     ------
@@ -165,11 +166,12 @@ def _write_folder(report: Content, folder: Path) -> Iterator[Path]:
 
 
 def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", errors="backslashreplace")  # halves of characters
+    # Lone surrogates have no UTF-8 encoding; they are written as escapes.
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _marked(text: str) -> str:
-    r"""Write text so that Markdown shows it as it is, in one line.
+    r"""Escape text so that Markdown shows it literally, in one line.
 
     Examples
     --------
