@@ -1,6 +1,6 @@
 """Strategies: estimators with their metadata, preprocessing and tuning grids.
 
-Names are imported when they are first used: to list strategies imports no scikit-learn.
+Names are imported when they are first used, so that listing strategies imports no scikit-learn.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The networks of the MLaut study as plain data; nothing here imports keras until one is built.
+"""Networks of the MLaut study as plain data; keras is imported only when a network is built.
 
-Kazakov and Király (2019), *Machine Learning Automation Toolbox (MLaut)*, section 5.4.3: six
-architectures at three learning rates, the 18 network rows of its Table 8.
+Source: Kazakov and Király (2019), *Machine Learning Automation Toolbox (MLaut)*, section 5.4.3:
+six architectures at three learning rates, the 18 network rows of its Table 8.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ __all__ = ["ARCHITECTURES", "LEARNING_RATES", "LISTED", "Architecture", "ListedN
 
 @dataclass(frozen=True)
 class Architecture:
-    """A stack of layers that becomes a keras model when it is called with the shape of the data.
+    """Stack of layers; calling it with the shape of the data builds a keras model.
 
-    The last layer is added by the task: softmax over the classes, or one linear unit.
+    The task adds the last layer: softmax over the classes, or one linear unit.
 
     Attributes
     ----------
     layers : tuple of int or float
-        From the input on: a whole number is a dense layer of so many rectified linear units, a
-        fraction the share that a dropout layer drops.
+        Layers from the input on. A whole number is a dense layer with that many rectified linear
+        units; a fraction is a dropout layer that drops this share.
     columns_left : int, default 0
-        Columns that dropout on the input leaves on average, at the least: of a narrow table it
-        drops a smaller share, and nothing of one that has no more columns than that.
+        Smallest average number of columns that dropout on the input may leave. It drops a smaller
+        share of a narrow table, and nothing of a table with at most this many columns.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Architecture:
     columns_left: int = 0
 
     def layers_for(self, n_features: int) -> tuple[int | float, ...]:
-        """Return the layers for a table of so many columns, once it is prepared.
+        """Return the layers for a preprocessed table with ``n_features`` columns.
 
         Examples
         --------
@@ -58,17 +58,17 @@ class Architecture:
         return (first, *others)
 
     def n_weights(self, n_features: int, n_outputs: int) -> int:
-        """Count the weights, a bias for each unit among them."""
+        """Return the number of weights, including one bias for each unit."""
         widths = [n_features, *(n for n in self.layers if isinstance(n, int)), n_outputs]
         return sum((before + 1) * after for before, after in pairwise(widths))
 
     def __call__(self, shape: DataShape) -> Any:
-        """Build the keras model, not compiled.
+        """Return a new keras model that is not compiled.
 
         Parameters
         ----------
         shape : DataShape
-            Of the table that the network gets; ``n_classes`` is 0 for regression.
+            Shape of the preprocessed table; ``n_classes`` is 0 for regression.
         """
         from mlaut.estimators.keras_backend import start_keras
 
@@ -99,12 +99,12 @@ LEARNING_RATES = {"lr001": 0.001, "lr01": 0.1, "lr1": 1.0}
 
 @dataclass(frozen=True)
 class ListedNetwork:
-    """One of the study's networks: an architecture at a learning rate, for a task.
+    """Network of the study: an architecture with a learning rate, for one task.
 
     Attributes
     ----------
     name : str
-        As in the study's Table 8; with ``_Regressor`` for regression.
+        Name in the study's Table 8, with the suffix ``_Regressor`` for regression.
     architecture : Architecture
     learning_rate : float
     task : str
@@ -117,7 +117,7 @@ class ListedNetwork:
 
     @property
     def class_name(self) -> str:
-        """Name of its class."""
+        """Name of the strategy class."""
         return self.name.replace("-", "_")
 
 
@@ -129,4 +129,4 @@ def _listed() -> Iterator[ListedNetwork]:
 
 
 LISTED = tuple(_listed())
-"""All of them: 18 for classification, then 18 for regression."""
+"""All networks of the study: 18 for classification, then 18 for regression."""

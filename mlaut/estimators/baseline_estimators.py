@@ -1,4 +1,4 @@
-"""Baselines: what can be predicted without looking at the features."""
+"""Baseline strategies, which predict without the features."""
 
 from typing import Any
 
@@ -20,10 +20,10 @@ __all__ = ["Baseline_Classifier", "Baseline_Regressor"]
     sparse=True,
 )
 class Baseline_Classifier(MlautEstimator):
-    """The most frequent class of the training part, always; its probabilities are their shares.
+    """The most frequent class of the training part, for every row.
 
-    A class that takes a third of the training rows has the probability 1/3 in every row, so that
-    the log loss is at most that of a guess among all classes alike.
+    The probability of each class is its share of the training rows. The expected log loss is
+    therefore at most that of equal probabilities for all classes.
     """
 
     def build(self, **_: Any) -> Any:
@@ -40,7 +40,7 @@ class Baseline_Classifier(MlautEstimator):
     sparse=True,
 )
 class Baseline_Regressor(MlautEstimator):
-    """The median of the training part, always."""
+    """The median of the training part, for every row."""
 
     def build(self, **_: Any) -> Any:
         """Return a `DummyRegressor`."""

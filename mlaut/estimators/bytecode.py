@@ -1,4 +1,4 @@
-"""What functions were compiled to: for those without a source, and for older studies."""
+"""Digests of compiled code, for functions without a source and for studies of older versions."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["code_digest", "names_in_code"]
 
 
 def code_digest(code: types.CodeType) -> str:
-    """Return the SHA-256 of what the code does: its instructions, without lines and docstrings.
+    """Return the SHA-256 of the instructions of compiled code, without lines and docstrings.
 
-    Each version of Python compiles to other instructions. Studies hold these digests, so they must
-    stay what they are.
+    Each version of Python compiles to different instructions. Studies store these digests, so the
+    algorithm must not change.
     """
     hasher = hashlib.sha256()
     for instruction in dis.get_instructions(code):

@@ -1,4 +1,4 @@
-"""Prototype methods: a row is predicted from training rows that are like it."""
+"""Nearest-neighbour strategies, which predict a row from similar training rows."""
 
 from typing import Any
 
@@ -14,12 +14,12 @@ from mlaut.records import CLASSIFICATION, REGRESSION
 
 __all__ = ["K_Neighbours", "K_Neighbours_Regressor"]
 
-# Before 1.9, scikit-learn's search by brute force took no text as labels if p is 1.
+# Before version 1.9, scikit-learn's brute-force search with p=1 refused labels that are text.
 ALGORITHM = "auto" if parse_version(sklearn.__version__) >= parse_version("1.9") else "ball_tree"
 
 
 def _untuned_number(shape: DataShape | None) -> int:
-    """Return the neighbours asked where there are too few rows to tune: 5, or all of fewer."""
+    """Return the number of neighbours where too few rows exist for tuning: at most 5."""
     return 5 if shape is None else min(5, shape.n_rows)
 
 

@@ -1,7 +1,7 @@
-"""Columns of a table as the user has it: what kind each is, and its values as numbers or texts.
+"""Columns of a user's table: the kind of each column, and its values as numbers or texts.
 
-The kind is decided once, on the training rows. Values of later rows are then read as that kind,
-whatever type they come in: what cannot be read is a gap, and so is an infinite number.
+The kind is decided once, on the training rows. Later rows are read as that kind, whatever their
+type. A value that cannot be read counts as missing (a gap), and so does an infinite number.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ _OF_OBJECTS = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the training table.
+    """Name and kind of a column of the training table.
 
     Attributes
     ----------
     name : hashable
     kind : str
-        ``"number"`` (booleans too), ``"date"``, ``"duration"``, ``"order"`` (a category with an
-        order), ``"category"`` (text and all else), or ``"empty"`` (not one value).
+        ``"number"`` (also booleans), ``"date"``, ``"duration"``, ``"order"`` (ordered categories),
+        ``"category"`` (text and everything else), or ``"empty"`` (no value at all).
     categories : tuple
-        Of an ordered category, in their order; otherwise empty.
+        Categories of a column of kind ``"order"``, in their order; otherwise empty.
     """
 
     name: Hashable
@@ -63,7 +63,7 @@ class Column:
 
 
 def kinds_of(frame: pd.DataFrame) -> tuple[Column, ...]:
-    """Decide the kind of each column.
+    """Return the columns of a training table with their kinds.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def as_numbers(series: pd.Series, column: Column) -> np.ndarray:
     series : Series
         Values of any type.
     column : Column
-        Of any kind but ``"category"``.
+        Column of any kind except ``"category"``.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def as_numbers(series: pd.Series, column: Column) -> np.ndarray:
 
 
 def _loose(series: pd.Series) -> pd.Series:
-    """Free a series of a category type, which the readers of pandas do not see through."""
+    """Return a series without a category type, which the converters of pandas do not accept."""
     return series.astype(object) if isinstance(series.dtype, pd.CategoricalDtype) else series
 
 
@@ -149,7 +149,7 @@ def _days(durations: pd.Series) -> np.ndarray:
 def as_texts(series: pd.Series) -> np.ndarray:
     """Return the values as text, gaps as NaN: shape (n_rows,), dtype object.
 
-    The same value reads the same whether its column came as integers, floats or objects.
+    Equal values become equal texts, whether the column holds integers, floats or objects.
 
     Examples
     --------
@@ -170,12 +170,12 @@ def _text(value: Any) -> str:
 
 
 def complete_numbers(frame: pd.DataFrame) -> np.ndarray | None:
-    """Return a table that scikit-learn can take as it is: plain numbers, no gap, none infinite.
+    """Return a table as an array if it has only finite numbers, else None.
 
     Returns
     -------
     ndarray of float64, shape (n_rows, n_columns), or None
-        None if a column is anything else.
+        None if a column is not of a plain number type, or has a gap or an infinite number.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Any scikit-learn estimator as a strategy, in two lines."""
+"""Strategy that wraps any scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ __all__ = ["Generic_Estimator"]
 
 
 class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
-    """Make a strategy of any scikit-learn estimator.
+    """Strategy that wraps any scikit-learn estimator.
 
-    An estimator gets only what the table needs: gaps are filled and columns that are not numbers
-    are encoded, and a table of complete numbers reaches it untouched, so that results equal those
-    of scikit-learn alone on the same rows in the same order. (A study has rows ascending, as
-    scikit-learn's k-fold splitters do; ``ShuffleSplit`` gives them as they were drawn.) An
-    estimator with a `Pipeline` or `ColumnTransformer` of its own is used as it is; add
-    ``preprocessing=Preprocessor()`` if it cannot take the table.
+    The table is prepared only as far as necessary: gaps are filled and columns that are not numbers
+    are encoded. A table of complete numbers reaches the estimator unchanged, so results equal those
+    of scikit-learn alone on the same rows in the same order. (A study has rows in ascending order,
+    as scikit-learn's k-fold splitters do; ``ShuffleSplit`` returns them in the order of the draw.)
+    An estimator that contains a `Pipeline` or `ColumnTransformer` gets no preprocessing; add
+    ``preprocessing=Preprocessor()`` if it cannot handle the table.
 
     Parameters
     ----------
     estimator : estimator
         Classifier or regressor, alone, in a pipeline or in a search. It is not changed.
     properties : Properties or mapping, optional
-        Metadata. What it leaves out is read off the estimator: ``name`` from its class, ``tasks``
-        from its kind.
+        Metadata. Missing entries are derived from the estimator: ``name`` from its class, ``tasks``
+        from its type.
     **parameters
-        As for `MlautEstimator`; ``param_grid`` makes it tuned.
+        Parameters of `MlautEstimator`; ``param_grid`` turns on tuning.
 
     Raises
     ------
     StrategyError
-        It is not an estimator, or its task cannot be told.
+        The object is not an estimator, or its task cannot be inferred.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
 
     @property
     def metadata(self) -> Properties:
-        """The metadata given, and read off the estimator."""
+        """Metadata from ``properties``, completed from the estimator."""
         if isinstance(self.properties, Properties):
             return self.properties
         given = dict(self.properties or {})
@@ -103,7 +103,7 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
         return Properties(**{**known, "preprocessing": None, **own, **given})
 
     def build(self, **_: Any) -> Any:
-        """Return the estimator, tuned over ``param_grid`` if there is one."""
+        """Return the estimator, wrapped in a search if there is a ``param_grid``."""
         return self.tuned(self.estimator)
 
     def _required(self) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
 
 
 def name_of(estimator: Any) -> str:
-    """Name an estimator after its class, a pipeline after its steps.
+    """Return a name for an estimator: its class, or the classes of the steps of a pipeline.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def _tasks_of(estimator: Any) -> list[str]:
             )
     try:
         kinds = {CLASSIFICATION: is_classifier(estimator), REGRESSION: is_regressor(estimator)}
-    except (AttributeError, TypeError):  # it does not follow scikit-learn's tags
+    except (AttributeError, TypeError):  # the estimator does not implement scikit-learn's tags
         kinds = {}
     tasks = [task for task, fits in kinds.items() if fits]
     if not tasks:

@@ -1,4 +1,4 @@
-"""The base class of strategies: an estimator with its metadata, preprocessing and tuning grid."""
+"""Base class of strategies: an estimator with its metadata, preprocessing and tuning grid."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ DEFAULT = "default"
 
 
 class _Own:
-    """A constructor argument whose default is the strategy's own value, from its metadata."""
+    """Descriptor of a constructor argument whose default comes from the strategy's metadata."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -59,57 +59,60 @@ class _Own:
 
 
 class MlautEstimator(BaseEstimator):
-    """Base of all strategies: a scikit-learn estimator that brings all it needs.
+    """Base class of all strategies: a scikit-learn estimator with preprocessing and tuning.
 
-    A strategy takes the table as it is, with text, categories, dates and gaps, and labels of any
-    type; it learns its preprocessing and tunes itself on what it is fitted on, and on nothing else.
-    It is an ordinary estimator: `clone`, ``get_params``, pipelines and searches work on it.
+    A strategy accepts raw tables, with text, categories, dates and gaps, and labels of any type.
+    It learns its preprocessing and tunes itself only on the rows that it is fitted on. It is an
+    ordinary estimator: `clone`, ``get_params``, pipelines and searches work on it.
 
-    To write one's own, inherit, attach metadata with `properties`, and write ``build``, which
-    gives the estimator, wrapped in its search by ``self.tuned``; see the example of `properties`.
+    To write a new strategy, inherit from this class, attach metadata with `properties`, and write
+    ``build``. This method returns the estimator, wrapped in its search by ``self.tuned``; see the
+    example of `properties`.
 
     Parameters
     ----------
-    name : str, default that of the metadata
-        Give another to run one strategy with several settings side by side.
+    name : str, default from the metadata
+        Name of the strategy. Use different names to run one strategy with several settings.
     params : mapping, optional
-        Parameters of the wrapped estimator to set; one that is set is not tuned.
-    param_grid : mapping, list of mappings, or None, default that of the metadata
-        The tuning grid, over parameters of the wrapped estimator. None: no tuning.
-    cv : int or scikit-learn splitter, default that of the metadata
-        Folds for tuning; a number is shuffled k-fold as in `TuningFolds`.
+        Parameters to set on the wrapped estimator. Parameters that are set are not tuned.
+    param_grid : mapping, list of mappings, or None, default from the metadata
+        Tuning grid over parameters of the wrapped estimator. None: no tuning.
+    cv : int or scikit-learn splitter, default from the metadata
+        Folds for tuning; a number means shuffled k-fold as in `TuningFolds`.
     scoring : str or callable, optional
-        What tuning maximises; by default accuracy or R2.
-    preprocessing : transformer or None, default that of the metadata
-        None switches it off.
-    normalize_labels : bool, default that of the metadata
-        Scale a regression target to mean 0 and standard deviation 1 for fitting. Predictions are
-        in the units of the target either way. A strategy for Classification alone refuses it.
+        Score that tuning maximises; by default accuracy or R2.
+    preprocessing : transformer or None, default from the metadata
+        Preprocessing of the table. None: no preprocessing.
+    normalize_labels : bool, default from the metadata
+        Whether a regression target is scaled to mean 0 and standard deviation 1 for fitting.
+        Predictions are in the units of the target either way. Strategies for classification only
+        refuse it.
     random_state : int, RandomState or None, default None
-        Where all randomness comes from; it goes before the one given to `assemble`.
+        Seed of everything random; it takes precedence over the one passed to `assemble`.
     n_jobs : int or None, default None
-        Tuning fits at a time.
+        Number of tuning fits in parallel.
     share_work : bool, default True
-        Whether candidates share what they have in common, which gives the same scores sooner;
-        False fits each by itself.
-    size_limit : SizeLimit, mapping, int or None, default that of the metadata
-        The largest training part that a run gives it unasked: a mapping as in
-        ``{"rows": 50_000}``, or a number of rows. None: any.
+        Whether candidates of the grid share common computations. The scores are the same and are
+        computed faster. False fits each candidate separately.
+    size_limit : SizeLimit, mapping, int or None, default from the metadata
+        Largest training part for which a run uses the strategy: a mapping as in
+        ``{"rows": 50_000}``, or a number of rows. None: no limit.
     verbose : int, default 0
-        Passed to the search.
+        Verbosity of the tuning search.
 
     Attributes
     ----------
     metadata : Properties
-        Also ``tasks`` and ``estimator_family``.
+        Metadata of the class; ``tasks`` and ``estimator_family`` are also attributes of the
+        strategy.
     chosen_by : str
-        The word for many strategies (a family, a task, a collection, ``"all"``) that gave it;
-        empty where it was named or made. A run leaves out what such a word gives for other tasks
-        than those of the data, and refuses what was named.
+        The word for several strategies (a family, a task, a collection, ``"all"``) by which this
+        one was chosen; empty if it was named or instantiated. If the strategy does not suit the
+        task of the data, a run skips it where such a word chose it, and raises an error otherwise.
     estimator_ : estimator
-        What `assemble` gave, fitted.
+        The fitted result of `assemble`.
     classes_ : ndarray, shape (n_classes,)
-        Of a fitted classifier.
+        Sorted class labels of a fitted classifier.
 
     Examples
     --------
@@ -161,7 +164,7 @@ class MlautEstimator(BaseEstimator):
 
     @property
     def metadata(self) -> Properties:
-        """The metadata that the class was decorated with."""
+        """Metadata that `properties` attached to the class."""
         if not isinstance(self.properties, Properties):
             raise StrategyError(
                 f"{class_path(type(self))} has no metadata; decorate the class with "
@@ -176,15 +179,15 @@ class MlautEstimator(BaseEstimator):
 
     @property
     def estimator_family(self) -> tuple[str, ...]:
-        """The families it belongs to."""
+        """Families of the strategy."""
         return tuple(self.metadata.estimator_family)
 
     def identity(self) -> dict[str, Any]:
-        """Return what it is in plain JSON values: classes, parameters, grid, preprocessing, code.
+        """Return the identity in plain JSON values: classes, parameters, grid, preprocessing, code.
 
-        Code of your own counts by its syntax, with all that it reads: functions that it calls,
-        classes, constants. The name is not part of it, nor what changes no result: ``n_jobs``,
-        ``share_work``, ``verbose``.
+        User code is compared by its syntax, including everything that it reads: functions that it
+        calls, classes, constants. The name of the strategy is not part of the identity, and neither
+        are parameters that change no result: ``n_jobs``, ``share_work``, ``verbose``.
 
         Examples
         --------
@@ -198,28 +201,29 @@ class MlautEstimator(BaseEstimator):
         return self.identified().identity
 
     def identified(self) -> Description:
-        """Return what `identity` gives, with where a change of code would not be noticed."""
+        """Return the identity together with the places where a change of code goes unnoticed."""
         return describe(self.made_of())
 
     def made_of(self) -> dict[str, Any]:
-        """Return the objects that `identity` describes: the class, and what it assembles."""
+        """Return the objects that `identity` describes: the class and its assembled model."""
         return {"strategy": type(self), "assembled": self.assemble(self._reference_shape())}
 
     def fingerprint(self) -> str:
-        """SHA-256 of `identity`, in hexadecimal."""
+        """Return the SHA-256 of `identity`, in hexadecimal."""
         return digest(self.identity())
 
     def too_large(self, n_rows: int, n_columns: int, n_classes: int) -> str | None:
-        """Say why a training part is more than it can do in reasonable time; None if it is not.
+        """Return why a training part exceeds the size limit, or None if it does not.
 
-        A run asks before the first cell, and stores cells as skipped, with the reason.
+        A run checks this before the first cell, and stores cells above the limit as skipped, with
+        the reason.
 
         Parameters
         ----------
         n_rows, n_columns : int
-            Of the training part, before preprocessing.
+            Size of the training part, before preprocessing.
         n_classes : int
-            0 for regression.
+            Number of classes; 0 for regression.
 
         Examples
         --------
@@ -235,7 +239,7 @@ class MlautEstimator(BaseEstimator):
         return exceeded and f"{exceeded} (size_limit=None lifts it)"
 
     def describe(self) -> dict[str, Any]:
-        """Say in plain JSON values and words what it wraps, prepares and tunes."""
+        """Return the wrapped estimator, preprocessing, tuning and limits as plain JSON values."""
         core = self._core(self._reference_shape())
         wrapped = core.estimator if _is_search(core) else core
         return {
@@ -250,7 +254,7 @@ class MlautEstimator(BaseEstimator):
             "preprocessing": describe_preprocessing(self.preprocessing),
             "normalize_labels": bool(self.normalize_labels),
             "stops_after": _bound(wrapped, self.param_grid),
-            "size_limit": _told_limit(as_size_limit(self.size_limit, self.name)),
+            "size_limit": _set_limits(as_size_limit(self.size_limit, self.name)),
             "takes": {kind: getattr(self.metadata, kind) for kind in _KINDS},
         }
 
@@ -266,7 +270,7 @@ class MlautEstimator(BaseEstimator):
     def build(self, **kwargs: Any) -> Any:  # noqa: ARG002
         """Return the unfitted estimator with its hyper-parameter search space.
 
-        To be written by each strategy.
+        Every strategy class overrides this method.
 
         Parameters
         ----------
@@ -276,17 +280,17 @@ class MlautEstimator(BaseEstimator):
         Returns
         -------
         estimator
-            As ``self.tuned`` gives it. A bare estimator is tuned over ``param_grid`` as well.
+            The result of ``self.tuned``, or a bare estimator, which is tuned over ``param_grid``.
         """
         raise StrategyError(f"{class_path(type(self))} has no build method; write one")
 
     def tuned(self, estimator: Any) -> Any:
-        """Wrap an estimator in the search over ``param_grid``; as it is where there is none.
+        """Return a copy of an estimator, wrapped in the search over ``param_grid`` if there is one.
 
         Parameters
         ----------
         estimator : estimator
-            ``params`` of the strategy are set on a copy of it.
+            The estimator to copy; ``params`` of the strategy are set on the copy.
 
         Raises
         ------
@@ -322,21 +326,22 @@ class MlautEstimator(BaseEstimator):
         Parameters
         ----------
         shape : DataShape, optional
-            Of the training part.
+            Shape of the training part.
         random_state : int, RandomState or None
-            Sets every ``random_state`` inside that is None, in the order of their names.
+            Seed from which every ``random_state`` that is None is set, in the order of their names.
         n_jobs : int, optional
-            Sets every ``n_jobs`` inside that is not None.
+            Value for every ``n_jobs`` that is not None.
 
         Returns
         -------
         estimator
-            Takes the table as it is, and the labels too unless it wraps a classifier that does not.
+            Model that accepts raw tables. It also accepts raw labels, unless it wraps a classifier
+            that does not.
 
         Raises
         ------
         StrategyError
-            ``normalize_labels`` of a classifier.
+            ``normalize_labels`` is set on a classifier.
         """
         if self.normalize_labels and self.tasks == (CLASSIFICATION,):
             raise StrategyError(
@@ -361,21 +366,21 @@ class MlautEstimator(BaseEstimator):
         return built if _is_search(built) else self.tuned(built)
 
     def _reference_shape(self) -> DataShape:
-        """Any one shape, so that two strategies are compared as built for the same data."""
+        """Return a fixed shape, so that identities compare strategies built for the same data."""
         classes = CLASSIFICATION in self.tasks and not self.normalize_labels
         return DataShape(n_rows=100, n_features=10, n_classes=2 * classes)
 
     # ---- what it does
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
-        """Learn preprocessing, tune, and fit.
+        """Fit preprocessing, tune, and fit the best candidate on all rows.
 
         Parameters
         ----------
         X : DataFrame or array-like, shape (n_rows, n_features)
         y : array-like, shape (n_rows,)
         **fit_params
-            For the wrapped estimator, for example ``sample_weight``.
+            Parameters of the wrapped estimator's ``fit``, for example ``sample_weight``.
         """
         if y is None:
             raise DataError(f"{self.name} requires y to be passed, but the target y is None")
@@ -407,7 +412,7 @@ class MlautEstimator(BaseEstimator):
         return self.estimator_.predict(X)
 
     def score(self, X: Any, y: Any) -> float:
-        """Score predictions as tuning does: accuracy or R2, unless ``scoring`` says otherwise."""
+        """Return the score that tuning uses: accuracy or R2, or ``scoring`` if it is set."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.score(X, y)
 
@@ -442,28 +447,26 @@ class MlautEstimator(BaseEstimator):
     # ---- keeping it
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write it to a file with joblib, fitted or not; a file of that name is replaced whole.
+        """Write the strategy, fitted or not, to a joblib file, and return the path.
 
-        Returns
-        -------
-        Path
+        An existing file is replaced atomically.
         """
         return write_object(self, Path(path))
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, trusted: bool = False) -> MlautEstimator:
-        """Read a strategy that `save` wrote.
+        """Return the strategy of a file that `save` wrote.
 
         Parameters
         ----------
         path : path
         trusted : bool, default False
-            Reading runs code that is in the file, so say that you trust it.
+            Must be True to read the file, because reading runs code that is in it.
 
         Raises
         ------
         StrategyError
-            It is not trusted, not there, or not a strategy.
+            The file is not trusted, does not exist, or holds no strategy.
         """
         strategy = read_object(Path(path), trusted=trusted)
         if not isinstance(strategy, MlautEstimator):
@@ -478,7 +481,7 @@ class MlautEstimator(BaseEstimator):
         return f"<{class_path(type(self))}{shown}>"
 
     def _changed(self) -> dict[str, Any]:
-        """Parameters that are not as a new strategy of this class has them."""
+        """Return the parameters that differ from those of a new strategy of this class."""
         required = self._required()
         start = type(self)(**required).get_params(deep=False)
         now = influential(self.get_params(deep=False))
@@ -505,7 +508,7 @@ _SCORES = {CLASSIFICATION: "accuracy", REGRESSION: "R2"}
 
 
 def _is_search(model: Any) -> bool:
-    """Return whether it is a search of scikit-learn, or of another package in their manner."""
+    """Return whether a model is a search of scikit-learn, or has the attributes of one."""
     return all(hasattr(model, name) for name in ("estimator", "cv", "refit"))
 
 
@@ -514,7 +517,7 @@ def _n_candidates(grid: Any) -> int:
 
 
 def _bound(wrapped: Any, grid: Any) -> dict[str, Any]:
-    """Return what ends a fit that iterates; empty without, or where it is tuned."""
+    """Return the bounds of an iterative fit; empty where there is none or the bound is tuned."""
     parameters = wrapped.get_params()
     tuned = {
         name for part in ([grid] if isinstance(grid, Mapping) else grid or []) for name in part
@@ -526,7 +529,7 @@ def _bound(wrapped: Any, grid: Any) -> dict[str, Any]:
     }
 
 
-def _told_limit(limit: SizeLimit) -> dict[str, Any]:
+def _set_limits(limit: SizeLimit) -> dict[str, Any]:
     return {key: value for key, value in vars(limit).items() if value}
 
 

@@ -1,4 +1,4 @@
-"""Names of strategies: what they may be, and what was probably meant."""
+"""Names of strategies: checks, and suggestions for unknown names."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["check_name", "nearest"]
 
 
 def check_name(name: str) -> str:
-    """Return a name if it can name a strategy in files and tables.
+    """Return a name after a check that it can name a strategy in files and tables.
 
     Raises
     ------
     StrategyError
-        It is empty, has a slash, is not text, or cannot be printed.
+        The name is empty, contains a slash, is not text, or cannot be printed.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def check_name(name: str) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Say which known word was probably meant, or which there are.
+    """Return a hint for an unknown word: the most similar known word, or all known words.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""The names that functions and classes read from outside, to be followed to what they mean."""
+"""Names that functions and classes read from outside, found in their syntax trees.
+
+`mlaut.estimators.describer` looks these names up to include their values in an identity.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +19,20 @@ from mlaut.estimators.distributions import is_library_file
 __all__ = ["Chain", "NamesRead", "NotLoaded", "imported", "names_read"]
 
 Chain = tuple[str, ...]
-"""A name and the attributes that are read from it: ``("np", "linalg", "norm")``."""
+"""Name followed by the attributes that are read from it: ``("np", "linalg", "norm")``."""
 
 Import = ast.Import | ast.ImportFrom
 
 
 class NamesRead(NamedTuple):
-    """What is read from outside.
+    """Names that code reads from outside.
 
     Attributes
     ----------
     chains : set of Chain
-        Names that are not bound inside, and what is read from them.
+        Names that the code does not bind itself, with the attributes that it reads from them.
     imports : list of ast.Import and ast.ImportFrom
-        The imports inside. What they bind is among the names.
+        Import statements inside the code. The names that they bind are also among the chains.
     """
 
     chains: set[Chain]
@@ -37,9 +40,9 @@ class NamesRead(NamedTuple):
 
 
 def names_read(*nodes: ast.AST) -> NamesRead:
-    """Return the names that some functions or classes read from outside.
+    """Return the names that functions or classes read from outside.
 
-    Hints of types are not looked into.
+    Type hints are ignored.
 
     Examples
     --------
@@ -54,7 +57,7 @@ def names_read(*nodes: ast.AST) -> NamesRead:
 
 
 class _Scope(ast.NodeVisitor):
-    """What one scope reads and binds."""
+    """Visitor that collects the names that one scope reads and binds."""
 
     def __init__(self, of_class: bool = False) -> None:
         self.imports: list[Import] = []
@@ -66,7 +69,7 @@ class _Scope(ast.NodeVisitor):
 
     @property
     def free(self) -> set[Chain]:
-        """Names that are read and not bound inside."""
+        """Names that the scope reads but does not bind."""
         bound = self._bound - self._outer
         return self._through | {chain for chain in self._read if chain[0] not in bound}
 
@@ -164,7 +167,10 @@ class _Scope(ast.NodeVisitor):
         self._inner(inner, body)
 
     def _inner(self, inner: _Scope, body: list[Any]) -> None:
-        """Take what an inner scope reads; the names of a class are not seen by its methods."""
+        """Add the names that an inner scope reads from outside.
+
+        Methods do not see the names that the body of their class binds.
+        """
         inner._visit_all(body)
         self.imports += inner.imports
         if self._of_class:
@@ -181,21 +187,22 @@ class _Scope(ast.NodeVisitor):
 
 
 class NotLoaded(NamedTuple):
-    """Stands for what an import would give: a library not loaded yet, or what is lacking."""
+    """Placeholder for the value of an import: a library that is not loaded, or a missing module."""
 
     library: bool
 
 
 def imported(statement: Import, space: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """Return what an import inside of a function binds: its name there, its full name, its value.
+    """Yield what an import statement in a function binds: bound name, full name, and value.
 
-    A library is not loaded for this: then the value is `NotLoaded`, as where nothing can be loaded.
+    The value is `NotLoaded` for a library that is not loaded, which is not loaded for this, and
+    for a module that cannot be loaded.
 
     Parameters
     ----------
     statement : ast.Import or ast.ImportFrom
     space : mapping
-        The names of the module that it stands in.
+        Global names of the module that contains the statement.
     """
     if isinstance(statement, ast.Import):
         for alias in statement.names:
@@ -218,10 +225,10 @@ def imported(statement: Import, space: Mapping[str, Any]) -> Iterator[tuple[str,
 
 
 def _loaded(name: str) -> ModuleType | NotLoaded:
-    """Return a module; one of the user's own is loaded if it is not yet."""
+    """Return a module, or `NotLoaded`; import a module of the user if necessary."""
     library = _is_library(name)
     if name not in sys.modules and not library:
-        with suppress(Exception):  # it will be told where it is not seen
+        with suppress(Exception):  # the describer reports the module as unseen
             import_module(name)
     return sys.modules.get(name, NotLoaded(library))
 

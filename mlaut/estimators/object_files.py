@@ -1,4 +1,4 @@
-"""Objects in files, by joblib: written whole or not at all, read only where trusted."""
+"""Objects in joblib files: written atomically, and read only from trusted files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["read_object", "write_object"]
 
 
 def write_object(value: Any, path: Path) -> Path:
-    """Write to a temporary file that then replaces the one of that name."""
+    """Write an object to a temporary file, which then replaces ``path``; return ``path``."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         joblib.dump(value, temporary)
@@ -25,12 +25,12 @@ def write_object(value: Any, path: Path) -> Path:
 
 
 def read_object(path: Path, *, trusted: bool) -> Any:
-    """Read what `write_object` wrote.
+    """Return the object of a file that `write_object` wrote.
 
     Raises
     ------
     StrategyError
-        It is not trusted, not there, or cannot be read.
+        The file is not trusted, does not exist, or cannot be read.
     """
     if not trusted:
         raise StrategyError(

@@ -1,4 +1,4 @@
-"""Return whether what strategies need is installed, known before any of them runs."""
+"""Check that the packages of strategies are installed, before any strategy runs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _EXTRAS = {"keras": "mlaut[keras]"}
 
 
 def check_packages(strategies: Iterable[MlautEstimator]) -> None:
-    """Refuse strategies whose package is not installed; nothing is imported.
+    """Raise an error if the package of a strategy is not installed; import nothing.
 
     Raises
     ------
     OptionalPackageError
-        With the strategies, and the command that installs what they need.
+        A package is missing. The message names the strategies and the command that installs it.
 
     Examples
     --------
@@ -41,7 +41,7 @@ installed here: pip install 'no-such-package', or leave it out
     for package, names in lacking.items():
         one = len(names) == 1
         raise OptionalPackageError(
-            f"strateg{'y' if one else 'ies'} {_told(names)} need{'s' if one else ''} {package}, "
+            f"strateg{'y' if one else 'ies'} {_listed(names)} need{'s' if one else ''} {package}, "
             f"which is not installed here: pip install {_EXTRAS.get(package, package)!r}, or leave "
             f"{'it' if one else 'them'} out"
         )
@@ -55,6 +55,6 @@ def _is_installed(package: str) -> bool:
     return True
 
 
-def _told(names: list[str]) -> str:
+def _listed(names: list[str]) -> str:
     shown = ", ".join(map(repr, names[:2]))
     return f"{shown} and {len(names) - 2} more" if len(names) > 2 else shown

@@ -1,7 +1,8 @@
-"""The strategies that can be asked for by name, family, task or metadata.
+"""Registry of strategies, which are found by name, family, task or metadata.
 
-A strategy is entered as text ("module:class") with what is needed to find it, so that listing and
-searching import neither keras nor scikit-learn. A class is imported when it is instantiated.
+An entry names its class as text ("module:class"), with the facts that a search needs. Listing and
+searching therefore import neither keras nor scikit-learn; a class is imported when it is
+instantiated.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Spec:
-    """What is known of a strategy before its class is imported.
+    """Facts about a strategy that are known before its class is imported.
 
     Attributes
     ----------
     name : str
-        Unique in a registry.
+        Name of the strategy; unique in a registry.
     entry_point : str or type
         ``"module:class"``, or the class itself.
     estimator_family, tasks : tuple of str
     collection : str
-        Empty for the default strategies, which their families and tasks give. A strategy of a
-        collection is given by its name, by the collection, and by ``"all"``.
+        Empty for the default strategies, which are found by their families and tasks. A strategy
+        of a collection is found by its name, by the collection, and by ``"all"``.
     package : str
-        What must be installed.
+        Distribution that must be installed.
     """
 
     name: str
@@ -55,33 +56,33 @@ class Spec:
 
     @property
     def class_name(self) -> str:
-        """Name of the class, by which the strategy is found as well."""
+        """Name of the class; the strategy is found by it too."""
         if isinstance(self.entry_point, type):
             return self.entry_point.__name__
         return self.entry_point.rpartition(":")[2]
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words that ask for it."""
+        """Words by which the strategy is found."""
         groups = (self.collection,) if self.collection else (*self.estimator_family, *self.tasks)
         return (self.name, self.class_name, *groups, ALL)
 
     def make(self, word: str, **parameters: Any) -> MlautEstimator:
-        """Make the strategy, which keeps the word that it was asked for by, if that means many."""
+        """Return a new strategy; ``chosen_by`` keeps a word that stands for several strategies."""
         strategy: MlautEstimator = self.load()(**parameters)
         if word not in (self.name, self.class_name):
             strategy.chosen_by = word
         return strategy
 
     def load(self) -> Any:
-        """Import the class."""
+        """Import and return the class."""
         if isinstance(self.entry_point, type):
             return self.entry_point
         module, _, name = self.entry_point.partition(":")
         return getattr(import_module(module), name)
 
     def has(self, key: str, wanted: Any) -> bool:
-        """Return whether a property is, or contains, what is wanted; import the class if needed."""
+        """Return whether a property equals or contains a value; import the class if needed."""
         source = self if key in _SPEC_FIELDS else self.load().properties
         value = getattr(source, key)
         return wanted in value if isinstance(value, tuple) else bool(value == wanted)
@@ -91,7 +92,7 @@ _SPEC_FIELDS = tuple(field.name for field in fields(Spec))
 
 
 class Registry:
-    """An ordered collection of strategies, each under its own name.
+    """Ordered collection of strategies with unique names.
 
     Parameters
     ----------
@@ -124,12 +125,12 @@ did you mean 'K_Neighbours'?
         return self._specs[name]
 
     def add(self, spec: Spec) -> None:
-        """Enter a strategy.
+        """Add a strategy.
 
         Raises
         ------
         StrategyError
-            Its name is taken, or cannot name a strategy.
+            The name is taken, or cannot name a strategy.
         """
         check_name(spec.name)
         if spec.name in self._specs:
@@ -140,12 +141,12 @@ did you mean 'K_Neighbours'?
         self._specs[spec.name] = spec
 
     def register(self, cls: Class) -> Class:
-        """Enter one's own strategy class, decorated with `properties`; usable as a decorator.
+        """Add a user's strategy class and return it; usable as a decorator above `properties`.
 
         Raises
         ------
         StrategyError
-            Its name is taken.
+            The name is taken.
         """
         metadata = cls.properties  # type: ignore[attr-defined]
         self.add(
@@ -160,16 +161,16 @@ did you mean 'K_Neighbours'?
         return cls
 
     def search(self, *words: str, **metadata: Any) -> tuple[Spec, ...]:
-        """Find strategies.
+        """Return the strategies that match any of the words and all of the properties.
 
         Parameters
         ----------
         *words : str
-            Names, families, tasks, collections, or ``"all"``; together they give the union, in the
-            order of the words. Without any, all strategies are searched.
+            Names, families, tasks, collections, or ``"all"``. The result is the union, in the
+            order of the words. Without words, all strategies are searched.
         **metadata
-            Properties that those found must have, for example ``tasks="Regression"``,
-            ``missing=True``; several must hold together.
+            Required properties, for example ``tasks="Regression"``, ``missing=True``. A strategy
+            must have all of them.
 
         Returns
         -------
@@ -188,9 +189,10 @@ did you mean 'K_Neighbours'?
         )
 
     def by_word(self, *words: str) -> list[tuple[Spec, str]]:
-        """Find strategies as `search` does, each once, with the word that asks for it.
+        """Return strategies as `search` does, each once, with the word that matched it.
 
-        A strategy's own name goes before words for many.
+        If several words match a strategy, its own name takes precedence over words for several
+        strategies.
         """
         found: dict[str, tuple[Spec, str]] = {}
         for word in words:
@@ -220,7 +222,7 @@ did you mean 'K_Neighbours'?
         return metadata
 
     def table(self, *words: str, **metadata: Any) -> pd.DataFrame:
-        """List strategies: one a row, with family, task, collection and package.
+        """Return a table of strategies: one per row, with family, task, collection and package.
 
         Examples
         --------
@@ -250,20 +252,20 @@ def instantiate_default_estimators(
     registry: Registry | None = None,
     **parameters: Any,
 ) -> list[MlautEstimator]:
-    """Make the strategies that come with MLaut, with their tuning grids.
+    """Return new strategies of MLaut, with their default tuning grids.
 
     Parameters
     ----------
     estimators : str or iterable of str, default ("all",)
         Names, families, tasks (``"Classification"``), collections, or ``"all"``.
     verbose : int, default 0
-        Passed to the search of each.
+        Verbosity of the tuning searches.
     n_jobs : int or None, default 1
-        Tuning fits at a time; -1 uses all cores.
+        Number of tuning fits in parallel; -1 uses all cores.
     registry : Registry, optional
-        Where to look; by default the one that MLaut brings, `REGISTRY`.
+        Registry to search; by default `REGISTRY`, which comes with MLaut.
     **parameters
-        Of `MlautEstimator`, for each of them: ``random_state=0``, ``cv=3``, ...
+        Parameters of `MlautEstimator` for every strategy: ``random_state=0``, ``cv=3``, ...
 
     Returns
     -------
@@ -272,7 +274,7 @@ def instantiate_default_estimators(
     Raises
     ------
     StrategyError
-        A name is not known; the nearest is suggested.
+        A name is not known; the message suggests the nearest name.
 
     Examples
     --------
@@ -287,7 +289,7 @@ def instantiate_default_estimators(
 
 
 def _specs(module: str, family: str, task: str, **names: str) -> list[Spec]:
-    """Specs of a module, from ``class="name"`` pairs."""
+    """Return the specs of a module, from ``class="name"`` pairs."""
     home = f"mlaut.estimators.{module}"
     return [Spec(name, f"{home}:{cls}", (family,), (task,)) for cls, name in names.items()]
 
@@ -298,7 +300,7 @@ def _lacoste(name: str, family: str) -> Spec:
 
 
 def _networks() -> list[Spec]:
-    """Specs of the study's networks, which are given when their family is asked for."""
+    """Return the specs of the study's networks; their family is also their collection."""
     home = "mlaut.estimators.nn_estimators"
     family = "Neural_Networks"
     return [
@@ -393,4 +395,4 @@ REGISTRY = Registry(
         *_networks(),
     ]
 )
-"""The strategies that MLaut brings."""
+"""Strategies that come with MLaut."""

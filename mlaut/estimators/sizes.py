@@ -1,4 +1,4 @@
-"""What a strategy can do in reasonable time: up to which size of the training part it is run."""
+"""Size limits of strategies: the largest training part that a run gives to a strategy."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ __all__ = ["SizeLimit", "as_size_limit"]
 
 @dataclass(frozen=True)
 class SizeLimit:
-    """The largest training part that a strategy takes up by itself.
+    """Largest training part that a run gives to a strategy.
 
-    Those of the default strategies are where tuning over the default grid and fitting would take
-    about a day on one core, by what was measured on smaller tables (``docs/tuning.md``).
+    At the limits of the default strategies, tuning over the default grid and fitting would take
+    about a day on one core, extrapolated from measurements on smaller tables (``docs/tuning.md``).
 
     Attributes
     ----------
     rows : int or None
-        The most rows; None for any number.
+        Largest number of rows; None for no limit.
     values : int or None
-        The most values: rows times columns.
+        Largest number of values (rows times columns); None for no limit.
     per_class : bool
-        Whether the values count once for each class where there are more than two, as for
-        boosting, which grows a tree for each.
+        Whether values count once per class where there are more than two classes. This suits
+        boosting, which grows one tree per class.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class SizeLimit:
     per_class: bool = False
 
     def exceeded(self, n_rows: int, n_columns: int, n_classes: int) -> str | None:
-        """Say in words what is more than the limit; None where nothing is."""
+        """Return a text that says what exceeds the limit, or None."""
         if self.rows is not None and n_rows > self.rows:
             return f"{n_rows:,} training rows, more than its limit of {self.rows:,}"
         factor = n_classes if self.per_class and n_classes > 2 else 1
@@ -59,12 +59,14 @@ class SizeLimit:
 
 
 def as_size_limit(limit: Any, strategy: str) -> SizeLimit:
-    """Take a limit as a user may write it: a `SizeLimit`, a mapping, rows, or None for no limit.
+    """Return the `SizeLimit` that a user wrote as such, as a mapping, as rows, or as None.
+
+    None and False mean no limit.
 
     Raises
     ------
     StrategyError
-        It is none of these, or names something that is no limit.
+        The limit has another type, or its mapping has an unknown key.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Whatever a user has to name or give strategies with, as strategies."""
+"""Conversion of names, classes, estimators and pipelines into strategies."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ __all__ = ["as_strategies"]
 
 
 def as_strategies(obj: Any, *, registry: Registry | None = None) -> tuple[MlautEstimator, ...]:
-    """Make strategies of names, classes, estimators, pipelines, or any collection of these.
+    """Return strategies from names, classes, estimators, pipelines, or any collection of these.
 
     Parameters
     ----------
     obj : object
-        - text: a name, a family, a task, a collection or ``"all"``, as `Registry.search` takes it;
+        - text: a name, a family, a task, a collection or ``"all"``, as in `Registry.search`;
         - a strategy, or a scikit-learn estimator, pipeline or search, or the class of one;
         - a mapping from name to any of these, or a ``(name, estimator)`` pair;
         - a list, or any iterable, of all of these.
 
-        A strategy that several words give is taken once. What is given is not changed.
+        A strategy that several words match is returned once. The input is not changed.
     registry : Registry, optional
-        Where names are looked up; by default the one that MLaut brings.
+        Registry in which names are looked up; by default the one of MLaut.
 
     Returns
     -------
     tuple of MlautEstimator
-        Each with a name of its own.
+        New strategies with distinct names.
 
     Raises
     ------
     StrategyError
-        A name is not known or given twice, or something is not an estimator.
+        A name is unknown or used twice, or an object is not an estimator.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def _named_twice(name: str, first: Any, second: Any) -> StrategyError:
 
 
 def _each(obj: Any, registry: Registry) -> Iterator[tuple[MlautEstimator, Any]]:
-    """Return each strategy with what it was made of: for words, the name in the registry."""
+    """Yield each strategy with its source: the input object, or for words the registered name."""
     if isinstance(obj, str):
         for spec, word in registry.by_word(obj):
             yield spec.make(word), spec.name
@@ -92,7 +92,7 @@ def _each(obj: Any, registry: Registry) -> Iterator[tuple[MlautEstimator, Any]]:
 
 
 def _is_pair(obj: Any) -> bool:
-    """Return whether it is (name, estimator); two names are two names."""
+    """Return whether an object is a pair (name, estimator); a tuple of two names is none."""
     return (
         isinstance(obj, tuple)
         and len(obj) == 2

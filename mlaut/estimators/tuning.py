@@ -1,7 +1,7 @@
-"""Tuning: an exhaustive grid by cross-validation on the training part, and what became of it.
+"""Tuning: exhaustive grid search by cross-validation on the training part, and its record.
 
-`GridSearch` is the one place where MLaut searches. `tuning_record` reads the outcome off any fitted
-model, be it a pipeline, one of scikit-learn's searches, or a strategy.
+All tuning in MLaut goes through `GridSearch`. `tuning_record` reads the result of the tuning from
+any fitted model: a pipeline, a search of scikit-learn, or a strategy.
 """
 
 from __future__ import annotations
@@ -27,30 +27,32 @@ from mlaut.estimators.sharing import SharingGridSearchCV
 __all__ = ["GridSearch", "TuningFolds", "TuningRecord", "TuningWarning", "tuning_record"]
 
 FEWEST_FOLDS = 3
-"""With two folds, parameters would be chosen for models of half of the rows."""
+"""Smallest number of tuning folds. With two folds, candidates would train on half of the rows."""
 
 
 class TuningWarning(UserWarning):
-    """Tuning was not done quite as asked, because the training part does not allow it."""
+    """Warning about tuning that differs from the request, as the training part is too small."""
 
 
 class TuningFolds(BaseEstimator):
     """Shuffled k-fold for tuning; stratified for classes, with fewer folds where a class is rare.
 
-    Where the rarest class has fewer rows than there are folds, it gets as many folds as it has
-    rows, but not fewer than 3. A class with a single row is trained on in every fold and never
-    tested: no candidate could predict it if it were. So all classes are in every training fold.
-    Fewer folds than asked for are told by a `TuningWarning`.
+    If the rarest class has fewer rows than ``n_splits``, the number of folds is the size of that
+    class, but at least 3. A class with a single row is in every training fold and in no test fold,
+    because no candidate could predict it otherwise. So all classes are in every training fold.
+    A `TuningWarning` reports fewer folds than requested.
 
-    It is an estimator in form only, so that its ``random_state`` can be reached as
+    The class inherits from `BaseEstimator` only so that its ``random_state`` can be set as
     ``cv__random_state`` of a search.
 
     Parameters
     ----------
     n_splits : int, default 5
+        Number of folds.
     stratify : bool, default True
         Whether the target has classes; False for regression.
     random_state : int, RandomState or None, default None
+        Seed of the shuffle.
 
     Examples
     --------
@@ -68,7 +70,7 @@ class TuningFolds(BaseEstimator):
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
-        """Return the number of folds for these rows; without rows, as many as asked for."""
+        """Return the number of folds for these rows; ``n_splits`` where ``y`` is None."""
         return self.n_splits if y is None else self._count(self._classes(y)[1])
 
     def split(
@@ -77,7 +79,7 @@ class TuningFolds(BaseEstimator):
         y: Any,
         groups: Any = None,  # noqa: ARG002
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Return the positions of the training rows and of the test rows of each fold."""
+        """Yield the positions of the training rows and of the test rows of each fold."""
         codes, sizes = self._classes(y)
         n_splits = self._count(sizes)
         if n_splits < self.n_splits:
@@ -89,14 +91,14 @@ class TuningFolds(BaseEstimator):
             )
         lone, shared = np.flatnonzero(sizes == 1), np.flatnonzero(sizes > 1)
         splitter = StratifiedKFold(n_splits, shuffle=True, random_state=self.random_state)
-        with warnings.catch_warnings():  # of rare classes, said above
+        with warnings.catch_warnings():  # the warning above already reports rare classes
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
             folds = list(splitter.split(shared, codes[shared]))
         for train, test in folds:
             yield np.sort(np.concatenate([shared[train], lone])), shared[test]
 
     def _classes(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return a number for each row's class, and the class's size; numbers are one class."""
+        """Return for each row the code and the size of its class; numbers count as one class."""
         labels = np.asarray(y)
         codes = np.zeros(len(labels), dtype=np.intp)
         if self.stratify and labels.ndim == 1:
@@ -111,14 +113,13 @@ class TuningFolds(BaseEstimator):
 
 
 class GridSearch(SharingGridSearchCV):
-    """Scikit-learn's exhaustive grid search, for less work, and made fit for small training parts.
+    """Exhaustive grid search of scikit-learn that shares work and handles small training parts.
 
-    Constructor, attributes and results are those of `sklearn.model_selection.GridSearchCV`. What
-    candidates have in common is computed once (`SharingGridSearchCV` says when, and that scores
-    and choice are the same). Three things are added: ``n_neighbors`` is never more than the
-    smallest training fold holds; where no fold can be made (`TuningFolds` finds no class with two
-    rows), the estimator is fitted untuned, with a `TuningWarning`; and the seconds that tuning
-    took are kept.
+    Constructor, attributes and results are those of `sklearn.model_selection.GridSearchCV`.
+    Computations that candidates have in common run once; scores and choice stay the same
+    (`SharingGridSearchCV`). Three things are added: ``n_neighbors`` never exceeds the size of the
+    smallest training fold; where no folds can be made (`TuningFolds` finds no class with two rows),
+    the estimator is fitted untuned, with a `TuningWarning`; and the wall time of tuning is stored.
 
     Parameters
     ----------
@@ -126,16 +127,17 @@ class GridSearch(SharingGridSearchCV):
 return_train_score
         As for `GridSearchCV`.
     share_work : bool, default True
-        False fits every candidate by itself, as `GridSearchCV` does.
+        Whether candidates share computations. False fits every candidate separately, as
+        `GridSearchCV` does.
 
     Attributes
     ----------
     searched_grid_ : dict or list of dict
-        The grid that was searched: ``param_grid`` within what the rows allow.
+        The grid that was searched: ``param_grid`` without the values that need more rows.
     tuning_seconds_ : float
         Wall seconds of the search, without the final fit (which is ``refit_time_``).
     sharing_ : dict of str to int
-        Where the scores came from; see `SharingGridSearchCV`.
+        Number of scores by their origin; see `SharingGridSearchCV`.
 
     Examples
     --------
@@ -185,7 +187,7 @@ return_train_score
         X : array-like or DataFrame, shape (n_rows, n_features)
         y : array-like, shape (n_rows,)
         **params
-            As `GridSearchCV.fit` takes them.
+            Further arguments of `GridSearchCV.fit`.
         """
         started = time.perf_counter()
         folds = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
@@ -226,14 +228,14 @@ return_train_score
 
 
 def _fewest_rows(folds: Any, X: Any, y: Any, params: Mapping[str, Any]) -> int:
-    """Count the rows of the smallest training fold."""
-    with warnings.catch_warnings():  # given when the search itself makes the folds
+    """Return the number of rows of the smallest training fold."""
+    with warnings.catch_warnings():  # the search itself warns when it makes the folds
         warnings.simplefilter("ignore", TuningWarning)
         return min(len(train) for train, _ in folds.split(X, y, params.get("groups")))
 
 
 def _within(grid: Any, n_rows: int) -> Any:
-    """Leave out numbers of neighbours that a fold of so many rows does not have."""
+    """Return the grid without numbers of neighbours above ``n_rows``."""
     if not isinstance(grid, Mapping):
         return [_within(part, n_rows) for part in grid]
     return {
@@ -248,26 +250,26 @@ def _neighbours_within(values: Any, n_rows: int) -> list[Any]:
 
 @dataclass(frozen=True)
 class TuningRecord:
-    """What tuning gave.
+    """Result of tuning.
 
     Attributes
     ----------
     best_params : dict
-        The chosen candidate: plain JSON values, names without the prefixes of pipelines.
+        Parameters of the chosen candidate: plain JSON values, names without pipeline prefixes.
     best_score : float or None
-        Its mean score over the tuning folds; None where it was not scored.
+        Mean score of the chosen candidate over the tuning folds; None where it was not scored.
     tuning_seconds : float
-        Wall seconds of the search without the final fit. Of a search that is not `GridSearch` the
-        sum over its fits, which is more than the wall seconds if they ran in parallel.
+        Wall seconds of the search without the final fit. For a search other than `GridSearch`, the
+        sum over its fits, which exceeds the wall seconds if they ran in parallel.
     fit_seconds : float
         Wall seconds of the final fit.
     n_candidates : int
         Number of candidates of the grid.
     n_scored : int
-        How many of them were scored on all tuning folds; fewer where time was over before.
+        Number of candidates that were scored on all tuning folds; smaller where time ran out.
     n_resumed : int
-        How many scores of one candidate on one fold an earlier run had left, which are not in the
-        seconds; see `search_limits`.
+        Number of scores (of one candidate on one fold) taken from an earlier, interrupted run.
+        Their time is not in ``tuning_seconds``; see `search_limits`.
     """
 
     best_params: Mapping[str, Any]
@@ -280,13 +282,13 @@ class TuningRecord:
 
 
 def tuning_record(fitted: Any) -> TuningRecord | None:
-    """Read what tuning gave off a fitted model.
+    """Return the result of tuning in a fitted model.
 
     Parameters
     ----------
     fitted : estimator
-        A pipeline, search, strategy or any estimator; the search may be inside, as the last step
-        of a pipeline, or the regressor of a transformed target.
+        Pipeline, search, strategy or any other estimator. The search may also be the last step of a
+        pipeline, or the regressor of a transformed target.
 
     Returns
     -------
@@ -331,7 +333,7 @@ def _search_in(model: Any) -> Any:
 
 
 def _short_names(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Drop the prefixes of parameter names, unless two would become the same."""
+    """Return parameters without the prefixes of their names, except where names would clash."""
     short = Counter(name.rpartition("__")[2] for name in params)
     last = {name: name.rpartition("__")[2] for name in params}
     return {last[name] if short[last[name]] == 1 else name: params[name] for name in params}
