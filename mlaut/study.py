@@ -171,6 +171,40 @@ class Study:
         """
         return self._orchestrator(split, stratify).run(strategies, **options)
 
+    def save_models(self, strategies: Any = None, **options: Any) -> int:
+        """Save the fitted models of cells that are done, where `run` has saved none.
+
+        Each cell is fitted again from its stored seed; its model is kept only where it predicts
+        what is stored, to the last bit.
+
+        Parameters
+        ----------
+        strategies : strategies, optional
+            As `run` takes them; default those of the study that come with MLaut.
+        **options
+            ``n_jobs``, ``timeout``, ``engine`` and ``scheduler``, as
+            `mlaut.Orchestrator.save_models` takes them.
+
+        Returns
+        -------
+        int
+            Number of models that were saved; 0 where all are there.
+
+        Raises
+        ------
+        StudyError
+            There is no study yet; or cells give now something else than is stored, and the message
+            names them. The models of the others are saved.
+        """
+        from mlaut.experiments import Orchestrator
+        from mlaut.files_io import FilesIO
+        from mlaut.files_io import Study as Store
+
+        if not Store(self.path).exists:
+            raise StudyError(f"{self.path}: nothing was run yet, so there are no models; call run")
+        datasets, study = self._datasets_io("r"), FilesIO(self.path, "a")
+        return Orchestrator(datasets, study, seed=self.seed).save_models(strategies, **options)
+
     def status(self) -> StudyStatus:
         """Return where the study stands, also while it runs (`mlaut.study_status`)."""
         from mlaut.experiments import study_status

@@ -68,6 +68,17 @@ def test_a_table_of_ones_own(tmp_path):
     assert study.results().losses.loc["prices", "line"] == pytest.approx(0, abs=1e-9)
 
 
+def test_models_of_cells_that_are_done_are_saved_on_demand(study):
+    with pytest.raises(StudyError, match=r"nothing was run yet, so there are no models; call run"):
+        study.save_models(STRATEGIES)
+    study.run(STRATEGIES, split="kfold(2)", **QUIET)
+    assert study.save_models(STRATEGIES, engine="inline") == 8
+    assert study.save_models(STRATEGIES, engine="inline") == 0
+    records = [record for _, told in Store(study.path).all_details() for record in told]
+    assert len(records) == 8
+    assert all(record["model"] for record in records)
+
+
 def test_compare_and_report(study, tmp_path, capsys):
     study.run([*STRATEGIES, "GaussianNaiveBayes"], split="kfold(3)", **QUIET)
     found = study.compare()

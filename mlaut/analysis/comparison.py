@@ -33,6 +33,8 @@ from mlaut.analysis.lacoste.pair_probabilities import BETTER, poisson_binomial_t
 from mlaut.analysis.pairwise.corrections import adjust_pairs
 from mlaut.analysis.results.missing import treat_missing, with_means
 from mlaut.analysis.results.results import Results
+from mlaut.analysis.scores.base import MLautScore
+from mlaut.errors import AnalysisError
 
 __all__ = ["Comparison", "compare"]
 
@@ -344,8 +346,10 @@ def _led_by(best: Sequence[str], n: int, what: str, frame: pd.DataFrame) -> str:
 
 @checked
 def compare(
-    results: Results,
+    results: Results | pd.DataFrame,
     *,
+    metric: str | MLautScore = "",
+    greater_is_better: bool | None = None,
     alpha: float = 0.05,
     correction: str = "holm",
     control: str | None = None,
@@ -360,7 +364,14 @@ def compare(
 
     Parameters
     ----------
-    results : Results
+    results : Results or DataFrame
+        A table of scores needs a metric: a column a strategy, a row a dataset
+        (`Results.from_table`).
+    metric : str or MLautScore, optional
+        What the table's scores are, for example ``"accuracy"``; or any name, and then
+        ``greater_is_better`` says the direction. `Results` have theirs already.
+    greater_is_better : bool, optional
+        The direction of a metric that is not known by its name.
     alpha : float, default 0.05
         Level of the critical differences, of Nemenyi's groups and of the sentences.
     correction : str, default "holm"
@@ -393,14 +404,17 @@ def compare(
     Examples
     --------
     >>> table = pd.DataFrame({"A": [0.1, 0.2, 0.3, 0.2], "B": [0.2, 0.4, 0.35, 0.3]})
-    >>> found = compare(Results.from_table(table, greater_is_better=False))
+    >>> found = compare(table, metric="loss", greater_is_better=False)
     >>> print(found.sentences()[0])
     Over 4 datasets A has the lowest mean loss, 0.2 [0.07008, 0.3299], scenario (c).
+    >>> found = compare(1 - table, metric="accuracy")
+    >>> print(found.sentences()[0].partition(" [")[0])
+    Over 4 datasets A has the highest mean accuracy, 0.8
     >>> equal = Results.from_table(table.assign(B=table["A"]), greater_is_better=False)
     >>> print(compare(equal).sentences()[0])
     Over 4 datasets A and B have the same mean loss, 0.2 [0.07008, 0.3299], scenario (c).
     """
-    results = treat_missing(results, missing)
+    results = treat_missing(_results_of(results, metric, greater_is_better), missing)
     table = average_ranks(results, confidence=confidence)
     cd = critical_difference(len(results.strategies), len(results.datasets), alpha=alpha)
     valued = with_means(results)
@@ -434,6 +448,25 @@ def compare(
         groups=rank_groups(table.frame["average_rank"], cd),
         control=against,
     )
+
+
+def _results_of(
+    given: Results | pd.DataFrame, metric: str | MLautScore, greater_is_better: bool | None
+) -> Results:
+    """Return results as they are, and those of a table by the metric that is given with it."""
+    if isinstance(given, pd.DataFrame):
+        if not metric:
+            raise AnalysisError(
+                "DataFrame does not say what its scores are: give metric='accuracy', or a name of "
+                "your own with greater_is_better=True or False, as Results.from_table(table, "
+                "metric=...) takes them"
+            )
+        return Results.from_table(given, metric=metric, greater_is_better=greater_is_better)
+    if metric or greater_is_better is not None:
+        raise AnalysisError(
+            f"these results are of {given.metric.name}: metric and greater_is_better are for tables"
+        )
+    return given
 
 
 def _bayesian(results: Results, rope: float, n_samples: int, seed: int) -> dict[str, Pairwise]:

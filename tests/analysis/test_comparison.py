@@ -35,6 +35,20 @@ def test_what_was_found_in_sentences(found):
     assert found.sentence() == " ".join(found.sentences())
 
 
+def test_a_table_with_a_metric_is_compared_as_the_results_of_it():
+    table = pd.DataFrame(np.random.default_rng(0).uniform(0.5, 1, (8, 3)), columns=list("ABC"))
+    of_results = compare(Results.from_table(table, metric="accuracy"))
+    assert compare(table, metric="accuracy").to_frame().equals(of_results.to_frame())
+    own = compare(table, metric="mine", greater_is_better=False)
+    assert "lowest mean mine" in own.sentence()
+    with pytest.raises(AnalysisError, match=r"give metric='accuracy', or a name of your own"):
+        compare(table)
+    with pytest.raises(AnalysisError, match=r"did you mean 'accuracy'|direction of 'acuracy'"):
+        compare(table, metric="acuracy")
+    with pytest.raises(AnalysisError, match=r"these results are of accuracy: metric and"):
+        compare(of_results.results, metric="mcc")
+
+
 def test_probabilities_of_many_pairs_do_not_read_as_corrected(found):
     assert "probability" not in found.sentence()
     (note,) = [note for note in found.notes if "not corrected for 36 pairs" in note]

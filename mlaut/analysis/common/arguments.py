@@ -126,6 +126,10 @@ def _results(_: str, value: Any) -> Any:
     )
 
 
+def _results_or_table(name: str, value: Any) -> Any:
+    return value if _is_a("DataFrame", value) else _results(name, value)
+
+
 def _is_a(kind: str, value: Any) -> bool:
     """Return whether a value is of a class, without importing it."""
     return any(one.__name__ == kind for one in type(value).__mro__)
@@ -334,6 +338,8 @@ _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
     },
     "calibrate": {"df": _each(_real), "tests": _or(_none, _names)},
     "calibration_plot": {"tests": _or(_none, _names)},
+    # results_from_table checks the metric of a table, which may be an object
+    "compare": {"results": _results_or_table, "metric": lambda _, value: value},
     "friedman_test": {"ties": _yes_or_no},
     "hierarchical_probabilities": {"df": floats},
     "lacoste_sign_test": dict.fromkeys(("losses", "ties", "wins"), _real),
