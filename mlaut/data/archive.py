@@ -103,6 +103,8 @@ def _files(folder: Path) -> list[Path]:
         named = [path.name for path in sorted(folder.glob("*_R.dat"), reverse=True)]
     if not named:
         raise DataError(f"{about}: it names no table (fich1=); restore the file")
+    if outside := [file for file in named if Path(file).name != file]:
+        raise DataError(f"{about}: {outside[0]!r} is no table of this folder; restore the file")
     return [folder / file for file in named]
 
 

@@ -44,8 +44,8 @@ def load_folder(
     may be missing or empty:
 
     ``file``
-        Path in the folder: ``.csv`` or ``.tsv`` (also ``.gz``), ``.arff``, or ``.parquet``
-        (needs the extra ``parquet``).
+        Path below the folder, without ``..``: ``.csv`` or ``.tsv`` (also ``.gz``), ``.arff``, or
+        ``.parquet`` (needs the extra ``parquet``).
     ``name``
         Name of the dataset; default the name of the file without its extension.
     ``target``
@@ -113,7 +113,8 @@ def read_manifest(folder: Path) -> list[dict[str, str]]:
     Raises
     ------
     DataError
-        A row has no file, two rows have the same name, or the name of a column is misspelt.
+        A row has no file, or one outside of the folder; two rows have the same name; or the name
+        of a column is misspelt.
     """
     path = folder / MANIFEST
     with path.open(newline="", encoding="utf-8-sig") as file:  # spreadsheets write a BOM
@@ -127,6 +128,11 @@ def read_manifest(folder: Path) -> list[dict[str, str]]:
     for number, row in enumerate(rows, start=2):
         if not row.get("file"):
             raise DataError(f"{path}, line {number}: no file is named; fill the column 'file'")
+        if Path(row["file"]).is_absolute() or ".." in Path(row["file"]).parts:
+            raise DataError(
+                f"{path}, line {number}: the file {row['file']!r} is outside of the folder of the "
+                "manifest; move the table into it, or do not trust the manifest"
+            )
         row["name"] = row.get("name") or stem_of(row["file"])
         if row["name"] in seen:
             raise DataError(f"{path}, line {number}: a second dataset {row['name']!r}; rename it")

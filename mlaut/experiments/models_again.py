@@ -14,7 +14,7 @@ from mlaut.experiments.engines import Engine
 from mlaut.experiments.environment import describe_environment
 from mlaut.experiments.refit import difference, fitted_again, usable_strategies
 from mlaut.files_io import FilesIO, Study
-from mlaut.files_io.models import model_path, models_folder
+from mlaut.files_io.models import model_path, models_folder, prepare_models
 from mlaut.records import Cell, Outcome, Status
 
 __all__ = ["save_models"]
@@ -65,11 +65,11 @@ def save_models(
     if not stored:
         return 0
     folder = models_folder(study.path).absolute()
-    folder.mkdir(exist_ok=True)
     block = lru_cache(maxsize=4)(study.block)
     differ, saved = [], 0
     again = fitted_again(study, input_io, usable, list(stored), engine, folder)
     with study.writing({**describe_environment(), **about}) as writer:
+        prepare_models(folder)
         for outcome in again:
             if what := difference(block(outcome.cell.dataset), outcome):
                 differ.append(f"{outcome.cell}: {what}")

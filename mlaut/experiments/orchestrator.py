@@ -37,7 +37,7 @@ from mlaut.experiments.signals import interrupted_once
 from mlaut.experiments.size_checks import too_large
 from mlaut.experiments.summary import RunSummary
 from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study, StudyWriter
-from mlaut.files_io.models import models_folder
+from mlaut.files_io.models import models_folder, prepare_models
 from mlaut.records import Cell, Outcome, Status
 
 if TYPE_CHECKING:
@@ -404,6 +404,8 @@ class Orchestrator:
                     progress,
                     contextlib.closing(engine.run(batches)) as ended,
                 ):
+                    if options.models:
+                        prepare_models(options.models)
                     _forget(writer, plan)
                     reasons.update(_skip(writer, plan))
                     for outcomes in ended:

@@ -25,8 +25,8 @@ def checkpoints_folder(study_path: Path) -> Path:
 
 
 def checkpoint_of(folder: Path | None, cell: Cell) -> Path | None:
-    """Return the file of the scores of one cell; None on a machine without the folder."""
-    if folder is None or not folder.is_dir():
+    """Return the file of the scores of one cell; None where the folder is missing, or a link."""
+    if folder is None or folder.is_symlink() or not folder.is_dir():
         return None
     key = "\0".join([cell.dataset, cell.strategy, str(cell.repeat), str(cell.fold)])
     return folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.scores"

@@ -42,6 +42,7 @@ __all__ = [
     "RawArray",
     "accept_changes",
     "fsync_folder",
+    "is_held",
     "leftovers",
     "read_h5",
     "rewrite_h5",
@@ -175,7 +176,7 @@ def leftovers(path: str | os.PathLike[str]) -> tuple[Path, ...]:
     path = Path(os.path.realpath(path))
     of_path = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-z_]{{8}}\.tmp")
     files = sorted(path.parent.iterdir()) if path.parent.is_dir() else ()
-    return tuple(f for f in files if of_path.fullmatch(f.name) and not _is_held(f))
+    return tuple(f for f in files if of_path.fullmatch(f.name) and not is_held(f))
 
 
 def remove_leftovers(path: Path) -> None:
@@ -185,7 +186,7 @@ def remove_leftovers(path: Path) -> None:
             file.unlink()
 
 
-def _is_held(file: Path) -> bool:
+def is_held(file: Path) -> bool:
     """Return whether a living process has a lock on a file; also where one cannot know."""
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)

@@ -21,6 +21,7 @@ from pathlib import Path
 from mlaut.errors import StoreError, StudyLockedError
 from mlaut.files_io.names import beside
 from mlaut.files_io.system_errors import explain
+from mlaut.files_io.untrusted import open_plain
 
 __all__ = ["holder_of", "locked"]
 
@@ -63,7 +64,8 @@ def locked(path: Path, *, for_run: bool = False) -> Iterator[None]:
     StudyLockedError
         Another process holds it, or a run in another thread; the message names that process.
     StoreError
-        The folder is read-only, full or gone; or the file has several names (hard links).
+        The folder is read-only, full or gone; the file has several names (hard links); or its lock
+        is a link to another file.
     """
     key = lock_path(path)
     held = _take(path, key, for_run)
@@ -76,8 +78,8 @@ def locked(path: Path, *, for_run: bool = False) -> Iterator[None]:
 def holder_of(path: Path) -> dict[str, str | int] | None:
     """Say which process holds the lock of a database now; None when nobody does."""
     try:
-        handle = os.open(lock_path(path), os.O_RDWR)
-    except OSError:
+        handle = open_plain(lock_path(path), os.O_RDWR)
+    except (OSError, StoreError):
         return None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -150,7 +152,7 @@ def _acquire(path: Path, name: Path) -> int:
 
 def _flocked(path: Path, name: Path) -> int:
     while True:
-        handle = os.open(name, os.O_RDWR | os.O_CREAT, 0o644)
+        handle = open_plain(name, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -5,6 +5,7 @@ What is in a file, and how it becomes a model again, is `mlaut.experiments.saved
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
@@ -12,15 +13,16 @@ import secrets
 import shutil
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mlaut.errors import StoreError
-from mlaut.files_io.hdf5 import fsync_folder
+from mlaut.files_io.hdf5 import fsync_folder, is_held
 from mlaut.files_io.names import beside, to_h5
 from mlaut.files_io.system_errors import explain, explained
+from mlaut.files_io.untrusted import refuse_link
 from mlaut.records import Cell
 
 __all__ = [
@@ -28,16 +30,37 @@ __all__ = [
     "is_recorded",
     "model_path",
     "models_folder",
+    "prepare_models",
     "read_model",
     "write_model",
 ]
 
 _DIGEST = re.compile("[0-9a-f]{64}")
+_UNFINISHED = re.compile(r"\.[0-9a-f]{16}\.tmp")
 
 
 def models_folder(study_path: Path) -> Path:
     """Where the fitted models of a study lie."""
     return beside(study_path, ".models")
+
+
+def prepare_models(folder: Path) -> None:
+    """Make a folder of models ready for a run that saves some; only for who holds the study's lock.
+
+    What killed writers have left half written in it is removed.
+
+    Raises
+    ------
+    StoreError
+        The folder is a link, or cannot be made.
+    """
+    refuse_link(folder)
+    with explained(folder, "making the folder of models"):
+        folder.mkdir(exist_ok=True)
+    for file in folder.rglob(".*.tmp"):
+        if _UNFINISHED.fullmatch(file.name) and not is_held(file):
+            with suppress(OSError):
+                file.unlink()
 
 
 def write_model(folder: Path, cell: Cell, content: bytes, suffix: str) -> dict[str, str]:
@@ -56,8 +79,15 @@ def write_model(folder: Path, cell: Cell, content: bytes, suffix: str) -> dict[s
     -------
     dict
         ``file`` (relative to ``folder``) and ``sha256``: what `read_model` needs.
+
+    Raises
+    ------
+    StoreError
+        The disk is full, or a folder that it would be written to is a link.
     """
     name = Path(to_h5(cell.dataset), to_h5(cell.strategy), f"r{cell.repeat}-f{cell.fold}{suffix}")
+    for inner in (folder, *(folder / above for above in name.parents)):
+        refuse_link(inner)
     try:
         _write_whole(folder / name, content)
     except OSError as error:
@@ -175,10 +205,11 @@ def _write_whole(path: Path, content: bytes) -> None:
     unfinished = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with unfinished.open("xb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # while its writer lives
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        unfinished.replace(path)
+            unfinished.replace(path)
         fsync_folder(path.parent)  # the study will name it: it must not outlive its model
     finally:
         unfinished.unlink(missing_ok=True)

@@ -19,7 +19,7 @@ def remains_of(study: Study) -> tuple[str, ...]:
         for file in leftovers(study.path)
     ]
     lines += [
-        f"{file.name}: a journal with damage in its middle; what was whole in it is in the "
+        f"{file.name}: a damaged journal; what was whole in it is in the "
         "study; delete the file when you do not need it"
         for file in kept_journals(study.journal_path)
     ]
@@ -36,6 +36,6 @@ def _of_journal(study: Study) -> list[str]:
     if not damaged:
         return []
     return [
-        f"{study.journal_path.name}: {damaged} bytes in the middle of this journal are damaged; "
+        f"{study.journal_path.name}: {damaged} bytes of this journal are damaged; "
         "the next run goes on from what is whole, and keeps the journal under another name"
     ]

@@ -487,7 +487,7 @@ class Study:
                     fold_in(file, index)
         if index.damaged:
             warnings.warn(
-                f"{index.path}: {index.damaged} bytes in the middle of this journal were damaged; "
+                f"{index.path}: {index.damaged} bytes of this journal were damaged; "
                 "all whole records, also those behind them, are in the study; the journal is kept "
                 f"as {put_aside(index.path).name}",
                 StoreWarning,

@@ -7,8 +7,10 @@ for a terabyte. MLaut writes nothing of that kind, so that it can refuse all of 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,16 @@ import numpy as np
 
 from mlaut.errors import StoreError
 
-__all__ = ["check_links", "check_plain", "check_size", "check_together", "read_json", "read_whole"]
+__all__ = [
+    "check_links",
+    "check_plain",
+    "check_size",
+    "check_together",
+    "open_plain",
+    "read_json",
+    "read_whole",
+    "refuse_link",
+]
 
 _DEFLATED = 1100  # deflate makes at most 1,032 bytes of one
 _SMALL = 2**20  # bytes that may be declared without being stored: HDF5 fills them in
@@ -36,6 +47,50 @@ def check_plain(path: Path) -> None:
         if path.is_dir():
             raise StoreError(f"{path}: is a folder, not an HDF5 file; name a file in it")
         raise StoreError(f"{path}: a pipe or a device, and must be a file; name another")
+
+
+def open_plain(path: Path, flags: int, mode: int = 0o666) -> int:
+    """Open a file that MLaut keeps beside a database, and return its descriptor.
+
+    MLaut makes none of these files as a link, with a second name, or as a pipe or a device. Such a
+    one was put there to have another file changed.
+
+    Raises
+    ------
+    StoreError
+        It is no plain file, or is to be written to and has several names.
+    OSError
+    """
+    try:
+        handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, mode)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):
+            raise _led_away(path) from None
+        raise
+    about = os.fstat(handle)
+    writes = flags & (os.O_RDWR | os.O_WRONLY)
+    if not stat.S_ISREG(about.st_mode) or (writes and about.st_nlink > 1):
+        os.close(handle)
+        raise _led_away(path)
+    return handle
+
+
+def refuse_link(folder: Path) -> None:
+    """Refuse a link where MLaut writes into a folder of its own.
+
+    Raises
+    ------
+    StoreError
+    """
+    if folder.is_symlink():
+        raise _led_away(folder)
+
+
+def _led_away(path: Path) -> StoreError:
+    return StoreError(
+        f"{path}: a link, a pipe or a device, and MLaut writes only to plain files and folders of "
+        "its own beside a study; do not trust this folder, or remove the link"
+    )
 
 
 def check_links(file: h5py.File, path: Path) -> None:

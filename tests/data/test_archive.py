@@ -87,6 +87,11 @@ def test_without_the_text_file_and_without_pairs(archive):
         ("lenses_R.dat", "", "lenses_R.dat: cannot be read (No columns to parse from file)"),
         ("lenses.txt", "n_clases= 3\n", "lenses.txt: it names no table (fich1=); restore"),
         ("lenses.txt", "fich1= no_R.dat\n", "no_R.dat: cannot be read (No such file or directory)"),
+        (
+            "lenses.txt",
+            "fich1= ../x_R.dat\n",
+            "lenses.txt: '../x_R.dat' is no table of this folder",
+        ),
         ("conxuntos_kfold.dat", "0 1\n1 2\n", "kfold.dat: pair 0: a row both trains and tests"),
         (
             "conxuntos_kfold.dat",

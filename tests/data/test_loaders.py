@@ -155,6 +155,10 @@ BAD_MANIFESTS = {
     "no.csv: no such file": "file\nno.csv\n",
     "t.doc: not a table that can be read (.csv, .tsv, .arff, .parquet, .pq)": "file\nt.doc\n",
     "manifest.csv, line 3: no file is named": "name,file\na,t.csv\nb,\n",
+    "manifest.csv, line 2: the file '../t.csv' is outside of the folder of the manifest": (
+        "file\n../t.csv\n"),
+    "manifest.csv, line 3: the file '/t.csv' is outside of the folder of the manifest": (
+        "file\nt.csv\n/t.csv\n"),
     "manifest.csv, line 3: a second dataset 't'": "file\nt.csv\nt.csv\n",
     "manifest.csv: unknown column 'traget'; did you mean 'target'?": "file,traget\nt.csv,x\n",
 }  # fmt: skip

@@ -1,5 +1,6 @@
 """Saved models: a study names files below its own folder only, with the digest that it recorded."""
 
+import fcntl
 import hashlib
 import os
 import re
@@ -9,7 +10,14 @@ import pytest
 
 from mlaut.errors import StoreError
 from mlaut.estimators import as_strategies
-from mlaut.files_io.models import copy_model, is_recorded, model_path, read_model, write_model
+from mlaut.files_io.models import (
+    copy_model,
+    is_recorded,
+    model_path,
+    prepare_models,
+    read_model,
+    write_model,
+)
 from mlaut.records import Cell
 
 CELL = Cell("a/b", "..", 1, 2)
@@ -90,3 +98,49 @@ def test_who_may_read_other_new_files_may_read_models(tmp_path, mask, mode):
         os.umask(before)
     for path in (tmp_path / record["file"], strategy):
         assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+@pytest.mark.parametrize("inner", ["", "a%2Fb", "a%2Fb/%2E%2E"])
+def test_no_model_is_written_through_a_link(folder, tmp_path, inner):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    place = folder / inner
+    if inner:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    else:
+        folder.rmdir()
+    place.symlink_to(elsewhere)
+    with pytest.raises(StoreError, match=f"{re.escape(str(place))}: a link, a pipe or a device"):
+        write_model(folder, CELL, b"content", ".pickle")
+    assert not list(elsewhere.iterdir())
+
+
+def test_a_folder_of_models_that_is_a_link_is_refused_before_the_first_cell(folder, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    with pytest.raises(StoreError, match="link: a link, a pipe or a device"):
+        prepare_models(link)
+
+
+def test_what_killed_writers_left_is_removed_and_what_living_ones_write_is_not(folder):
+    kept = folder / write_model(folder, CELL, b"content", ".pickle")["file"]
+    left, living = (kept.with_name(f".{digit * 16}.tmp") for digit in "01")
+    other = kept.with_name(".notes.tmp")
+    for path in (left, living, other):
+        path.write_bytes(b"half")
+    with living.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        prepare_models(folder)
+    assert sorted(kept.parent.iterdir()) == sorted([kept, living, other])
+
+
+def test_a_model_is_locked_while_it_is_written(folder, monkeypatch):
+    replaced = type(folder).replace
+
+    def replace(self, target):
+        prepare_models(folder)
+        return replaced(self, target)
+
+    monkeypatch.setattr(type(folder), "replace", replace)
+    record = write_model(folder, CELL, b"content", ".pickle")
+    assert read_model(folder, record) == b"content"

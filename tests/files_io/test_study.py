@@ -313,18 +313,46 @@ def test_a_journal_with_damage_is_kept_and_all_that_is_whole_is_used(study):
     for name in ("study.h5.journal.damaged", "study.h5.journal.damaged-1"):
         study.path.write_bytes(untouched)
         study.journal_path.write_bytes(content)
-        line = "bytes in the middle of this journal are damaged; the next run goes on from what"
+        line = "bytes of this journal are damaged; the next run goes on from what"
         assert line in str(study_status(study.path))
         assert line in str(verify_study(study.path))
-        with pytest.warns(StoreWarning, match=rf"bytes in the middle .* kept as {name}$"):
+        with pytest.warns(
+            StoreWarning, match=rf"bytes of this journal were damaged.* kept as {name}$"
+        ):
             study.settle()
         assert study.status("iris").ravel().tolist() == [1, 0, 1, 1]
         assert study.path.with_name(name).read_bytes() == content
     assert not study.journal_path.exists()
-    assert "damaged-1: a journal with damage in its middle" in str(study_status(study.path))
+    assert "damaged-1: a damaged journal" in str(study_status(study.path))
     with study.writing() as writer:
         writer.write(outcome(iris, "tree", fold=1))
     assert_same_block(study.block("iris"), complete)
+
+
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        (lambda content: content.replace(b"MLAUT-JOURNAL", b"MLAUT-jOURNAL"), [1, 0]),
+        (lambda content: bytes(80) + content[80:], [1, 0]),
+        (lambda content: bytes(96) + content[96:], [1, 0]),
+        (lambda content: content[7:], [1, 0]),
+        (lambda _: b"notes of the user", [0, 0]),
+        (lambda _: b"a longer text of the user\n" * 20, [0, 0]),
+    ],
+)
+def test_a_journal_whose_header_is_damaged_is_kept_and_what_is_whole_is_used(study, damage, found):
+    iris = study.load_split("iris")
+    untouched = study.path.read_bytes()
+    broken_off(study, outcome(iris, "tree"))
+    study.path.write_bytes(untouched)  # as after a power cut
+    content = damage(study.journal_path.read_bytes())
+    study.journal_path.write_bytes(content)
+    assert "bytes of this journal are damaged" in str(study_status(study.path))
+    with pytest.warns(StoreWarning, match=r"kept as study\.h5\.journal\.damaged$"):
+        study.settle()
+    assert study.status("iris")[0].ravel().tolist() == found
+    assert study.path.with_name("study.h5.journal.damaged").read_bytes() == content
+    assert not study.journal_path.exists()
 
 
 @pytest.mark.parametrize("version", [None, "one", [1, 2]])

@@ -4,6 +4,7 @@ Each hostile file is sealed as a whole one would be: who makes it can run MLaut 
 """
 
 import contextlib
+import itertools
 import os
 import resource
 import shutil
@@ -15,11 +16,14 @@ import pytest
 from studies import entry, outcome, strategy
 
 from mlaut.errors import MlautError, StoreError
+from mlaut.estimators.sharing.score_log import Checkpoint
 from mlaut.experiments import study_status, verify_study
+from mlaut.experiments.search_checkpoints import checkpoint_of
 from mlaut.experiments.status import unfinished
 from mlaut.files_io import FilesIO, Study, accept_changes, merge_studies
 from mlaut.files_io.seal import LIST, write_seal
 from mlaut.files_io.study_arrays import put_json
+from mlaut.records import Cell
 from mlaut.report import make_report
 
 IRIS = "experiments/predictions/iris"
@@ -250,7 +254,7 @@ def test_a_pipe_is_not_waited_for(study, name):
     place = study.path.with_name(name)
     place.unlink(missing_ok=True)
     os.mkfifo(place)
-    with pytest.raises(StoreError, match="a pipe or a device, and must be a file"):
+    with pytest.raises(StoreError, match="a pipe or a device, and "):
         make_report(study.path)
     told_by_all(study)
 
@@ -289,3 +293,55 @@ def test_the_input_that_a_study_names_is_opened_below_its_folder_only(study, tmp
     )
     assert told.unchecked in str(told)
     assert told.to_dict()["unchecked"] == told.unchecked
+
+
+def laid(kind, place, victim):
+    """Put something at a place that leads to another file of the user."""
+    if kind == "link":
+        place.symlink_to(victim)
+    elif kind == "link to nothing":
+        place.symlink_to(victim.with_name("new"))
+    elif kind == "second name":
+        place.hardlink_to(victim)
+    else:
+        os.mkfifo(place)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "kind"),
+    [
+        *itertools.product(["lock", "journal"], ["link", "link to nothing", "pipe"]),
+        ("lock", "second name"),
+    ],
+)
+def test_a_writer_changes_no_file_that_something_beside_the_study_leads_to(tmp_path, suffix, kind):
+    study = Study(tmp_path / "study.h5")
+    study.save_splits([entry()])
+    victim = tmp_path / "precious"
+    victim.write_bytes(b"precious")
+    laid(kind, tmp_path / f"study.h5.{suffix}", victim)
+    with (
+        pytest.raises(StoreError, match=rf"study\.h5\.{suffix}: a link, a pipe or a device, and"),
+        study.writing(),
+    ):
+        pass
+    assert victim.read_bytes() == b"precious"
+    assert not (tmp_path / "new").exists()
+    assert study.status("iris").shape == (0, 1, 2)
+
+
+def test_scores_of_searches_are_kept_in_no_folder_that_is_a_link(tmp_path):
+    (tmp_path / "other").mkdir()
+    folder = tmp_path / "study.h5.searches"
+    folder.symlink_to("other")
+    assert checkpoint_of(folder, Cell("iris", "SVC")) is None
+    assert checkpoint_of(tmp_path / "other", Cell("iris", "SVC")) is not None
+
+
+def test_scores_are_appended_to_no_link(tmp_path):
+    victim = tmp_path / "precious"
+    victim.write_bytes(b"precious")
+    (tmp_path / "scores").symlink_to(victim)
+    with pytest.raises(OSError, match="symbolic links"):
+        Checkpoint(tmp_path / "scores", "a search").append([((0, 0), {"test_scores": 0.5})])
+    assert victim.read_bytes() == b"precious"

@@ -26,6 +26,9 @@ Place = tuple[int, int]
 
 Entry = tuple[Place, Mapping[str, Any]]
 
+# A link could have another file of the user changed; a pipe would be waited for.
+_APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+
 PAUSE = 0.5
 """Seconds between two writes; what is waiting when a process is killed is computed again."""
 
@@ -56,7 +59,7 @@ class Checkpoint:
     def append(self, entries: Sequence[Entry]) -> None:
         """Add what candidates got on folds."""
         lines = b"".join(self._line(place, scores) for place, scores in entries)
-        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        handle = os.open(self.path, _APPENDING, 0o666)
         try:
             os.write(handle, lines)
         finally:
