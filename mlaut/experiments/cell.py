@@ -285,7 +285,7 @@ def _for_lack_of_memory(error: BaseException) -> bool:
     for _ in range(_LONGEST_CHAIN):
         if led is None:
             return False
-        if isinstance(led, MemoryError) or lacked_memory(f"{type(led).__name__}: {_text(led)}"):
+        if lacked_memory(led):
             return True
         led = led.__cause__ or led.__context__
     return False

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import resource
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -30,7 +32,14 @@ _PROC = Path("/proc/self")
 _VMSTAT = Path("/proc/vmstat")
 _WAITING = 10
 """Times its seconds a budget lasts by the clock: enough for ten processes on one core."""
-_NO_MEMORY = ("MemoryError", "bad_alloc", "annot allocate memory", "ut of memory")
+_NO_MEMORY = ("MemoryError", "bad_alloc", "annot allocate memory", "ut of memory", "Exhausted")
+# What these packages raise for lack of memory is often no MemoryError. Neither is what scikit-learn
+# raises where all fits of a search failed: a ValueError that quotes their tracebacks.
+_LIBRARIES = frozenset(
+    ("catboost", "cuml", "cupy", "jax", "jaxlib", "keras", "lightgbm", "tensorflow", "torch",
+     "xgboost")
+)  # fmt: skip
+_TORCH_ON_CPU = "DefaultCPUAllocator: can't allocate memory"  # a RuntimeError without a frame
 
 
 @contextlib.contextmanager
@@ -123,15 +132,51 @@ def oom_kills() -> int:
     return 0
 
 
-def lacked_memory(told: str) -> bool:
-    """Return whether a message says that an allocation failed.
+def lacked_memory(error: BaseException) -> bool:
+    """Return whether an error says that an allocation failed.
+
+    The type of the error says it. Of errors that libraries raise for many reasons the text counts
+    as well; what a strategy itself raises is not judged by its text.
 
     Examples
     --------
-    >>> lacked_memory("terminate called after throwing an instance of 'std::bad_alloc'")
-    True
+    >>> lacked_memory(MemoryError()), lacked_memory(ValueError("out of memory"))
+    (True, False)
     """
-    return any(words in told for words in _NO_MEMORY)
+    if isinstance(error, MemoryError):
+        return True
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    try:
+        told = str(error)
+    except Exception:  # whatever the code of a strategy makes of it
+        return False
+    raised_by = _raised_by(error)
+    if "sklearn" in raised_by:
+        return any(map(_ends_for_memory, told.splitlines()))
+    if _LIBRARIES.isdisjoint(raised_by):
+        return _TORCH_ON_CPU in told
+    return _says_memory(f"{type(error).__name__}: {told}")
+
+
+def _ends_for_memory(line: str) -> bool:
+    """Return whether a line is the last one of a traceback of an allocation that failed."""
+    kind = line.partition(":")[0]
+    return kind.endswith("MemoryError") or (
+        kind.partition(".")[0] in _LIBRARIES and _says_memory(line)
+    )
+
+
+def _says_memory(text: str) -> bool:
+    return any(words in text for words in _NO_MEMORY)
+
+
+def _raised_by(error: BaseException) -> set[str]:
+    """Return the packages that define the type of an error, and that raise it."""
+    frames = [
+        frame.f_globals.get("__name__") for frame, _ in traceback.walk_tb(error.__traceback__)
+    ]
+    return {str(name).partition(".")[0] for name in (type(error).__module__, *frames[-1:])}
 
 
 def reset_peak_memory() -> None:
