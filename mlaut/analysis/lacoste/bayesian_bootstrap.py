@@ -1,15 +1,15 @@
-"""Which of two models has the smaller expected loss on a dataset, for any loss of single points.
+"""Probability that one of two models has the smaller expected loss on a dataset, for point losses.
 
-Theorem 4.1 of Lacoste, Laviolette & Marchand (2012) answers this for the zero-one loss. Here the
-Dirichlet posterior that it rests on is kept, and put on the paired loss differences themselves:
-this is the Bayesian bootstrap (Rubin 1981). With two pseudo-observations as its prior it *is*
-Theorem 4.1 when the losses are 0 and 1, so that one method serves every metric that is an average
-over test points: squared and absolute errors, the log loss, the Brier score, the quantile loss.
+Theorem 4.1 of Lacoste, Laviolette & Marchand (2012) computes this for the zero-one loss. This
+module uses the same Dirichlet posterior for the paired loss differences: the Bayesian bootstrap
+(Rubin 1981). With two pseudo-observations as its prior it equals Theorem 4.1 for losses of 0 and 1.
+So one method serves every metric that is an average over test points: squared and absolute errors,
+the log loss, the Brier score, the quantile loss.
 
-Nothing is sampled. The weighted mean of the differences is below 0 exactly when a sum of
-independent gamma variables is, and that probability is a well behaved integral in the complex
-plane. It is taken on a path down from the saddle point, where the trapezoidal rule converges
-geometrically and a probability of 1e-100 has as many digits as one of 0.5.
+Nothing is sampled. The weighted mean of the differences is below 0 exactly if a sum of independent
+gamma variables is below 0. The probability of that is a smooth integral in the complex plane. The
+integration path descends from the saddle point; there the trapezoidal rule converges geometrically,
+and a probability of 1e-100 has as many digits as one of 0.5.
 """
 
 from __future__ import annotations
@@ -26,33 +26,34 @@ from mlaut.errors import AnalysisError
 
 __all__ = ["bootstrap_prob_better"]
 
-# Relative changes of a probability: a quarter of the step 3e-14, a smaller last term none.
+# A quarter of the step changes a probability by 3e-14, relatively; a smaller last term by nothing.
 _STEP = 0.1
 _NEGLIGIBLE = 1e-17
-_CHUNK = 1 << 20  # numbers held at a time
+_CHUNK = 1 << 20  # differences held in memory at a time
 
 
 @checked
 def bootstrap_prob_better(
     differences: ArrayLike, prior: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Probability that the first of two models has the smaller expected loss, and the second.
+    """Compute the probability that each of two models has the smaller expected loss.
 
-    Scenario (a): the two fitted models, on the dataset whose test points were seen.
+    Scenario (a): the two fitted models, on the dataset of the test points.
 
     Parameters
     ----------
     differences : array_like of float, shape (..., M)
         Loss of the first minus loss of the second on each of M test points.
     prior : float, default 1
-        Weight of each of two pseudo-observations, one on either side of 0, at the root mean square
-        of the differences that are not 0. With the zero-one loss and 1, this is the uniform prior.
+        Weight of each of two pseudo-observations. One is negative and one positive; their size is
+        the root mean square of the differences that are not 0. For the zero-one loss, a weight of 1
+        is the uniform prior.
 
     Returns
     -------
     first, second : ndarray of float, shape (...)
-        They add up to 1; the smaller one has 7 digits at least, 12 as a rule. Both are 0.5 where
-        all differences are 0.
+        Probabilities that add up to 1. The smaller one has at least 7 correct digits, usually 12.
+        Both are 0.5 if all differences are 0.
 
     Raises
     ------
@@ -61,10 +62,10 @@ def bootstrap_prob_better(
 
     Notes
     -----
-    Posterior: weights ``w ~ Dirichlet(1, ..., 1, prior, prior)`` on the differences and the two
-    pseudo-observations; P(first) is the probability that the weighted mean is below 0. Rubin
-    (1981); the integral is that of Daniels (1987) for a tail probability, from the saddle point of
-    ``K(s) - log s``, ``K`` the cumulant generating function, along a hyperbola.
+    The posterior has weights ``w ~ Dirichlet(1, ..., 1, prior, prior)`` on the differences and the
+    two pseudo-observations; P(first) is the probability that the weighted mean is below 0. Rubin
+    (1981). The integral is that of Daniels (1987) for a tail probability. Its path is a hyperbola
+    through the saddle point of ``K(s) - log s``, where ``K`` is the cumulant generating function.
 
     Examples
     --------
@@ -95,13 +96,14 @@ def bootstrap_prob_better(
 
 
 def _parts(rows: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield blocks of rows that fit into memory."""
     height = max(1, _CHUNK // rows.shape[1])
     for start in range(0, len(rows), height):
         yield rows[start : start + height]
 
 
 def _tails(d: np.ndarray, prior: float) -> np.ndarray:
-    """P(mean < 0) and P(mean > 0) of each row, shape (rows, 2)."""
+    """Return P(mean < 0) and P(mean > 0) of each row, shape (rows, 2)."""
     size = np.sqrt((d**2).sum(axis=1) / np.maximum((d != 0).sum(axis=1), 1))
     answers = np.full((len(d), 2), 0.5)
     some = size > 0
@@ -114,9 +116,9 @@ def _tails(d: np.ndarray, prior: float) -> np.ndarray:
 
 
 def _upper_tail(c: np.ndarray, prior: float) -> np.ndarray:
-    """P(X > 0) of ``X = sum(c_j G_j) + P - Q``: standard exponential G, gamma(prior) P and Q.
+    """Return P(X > 0) of ``X = sum(c_j G_j) + P - Q``: standard exponential G, gamma(prior) P, Q.
 
-    The expectation of X is at most 0. The integral of ``exp(K(s)) / (2 pi i s)`` is taken upwards
+    The expectation of X must be at most 0. The integral of ``exp(K(s)) / (2 pi i s)`` runs upwards
     through the saddle point ``x``, along the hyperbola that follows the steepest descent there:
     ``s = x + width (i cos(tilt) sinh(u) + sin(tilt) (cosh(u) - 1))``.
     """
@@ -142,15 +144,17 @@ def _upper_tail(c: np.ndarray, prior: float) -> np.ndarray:
 
 
 def _saddle_point(c: np.ndarray, prior: float) -> tuple[np.ndarray, ...]:
-    """Where ``f(s) = K(s) - log s`` is least on the real part of its strip, and the way on.
+    """Return the minimum of ``f(s) = K(s) - log s`` on the real line, and the path from there.
 
     ``K(s) = -sum(log(1 - s c_j)) - prior log(1 - s^2)``. The derivative grows from -inf to inf over
-    the strip; Newton's steps that leave the bracket are replaced by halving it.
+    the interval on which f is finite. A Newton step that leaves the bracket is replaced by halving
+    the bracket.
 
     Returns
     -------
     x, k, width, tilt : ndarray
-        The point, ``K`` there, the width of the peak, and the angle of the steepest descent's bend.
+        The saddle point, ``K`` at this point, the width of the peak, and the angle by which the
+        path of steepest descent bends.
     """
     low, high = np.zeros(len(c)), 1 / np.maximum(c.max(axis=1), 1.0)
     x = 0.5 * high
@@ -159,7 +163,8 @@ def _saddle_point(c: np.ndarray, prior: float) -> tuple[np.ndarray, ...]:
         low, high = np.where(slope < 0, x, low), np.where(slope < 0, high, x)
         step = x - slope / curve
         moved = np.where((step > low) & (step < high), step, 0.5 * (low + high))
-        done = np.abs(moved - x) <= 1e-6 / np.sqrt(curve)  # any x serves: 1e-12 changes 7e-14
+        # The integral is the same through any x near the saddle point: 1e-12 changes 7e-14.
+        done = np.abs(moved - x) <= 1e-6 / np.sqrt(curve)
         x = moved
         if done.all():
             break
@@ -173,7 +178,7 @@ def _saddle_point(c: np.ndarray, prior: float) -> tuple[np.ndarray, ...]:
 def _derivatives(
     c: np.ndarray, prior: float, x: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """First, second and third derivative of ``f`` at ``x``."""
+    """Return the first, second and third derivatives of ``f`` at ``x``."""
     v = c / (1 - x[:, None] * c)
     squares = v * v
     right, left = 1 / (1 - x), 1 / (1 + x)

@@ -1,7 +1,8 @@
-"""How tests fare on a synthetic context: right and wrong claims, ROC curve, area under it.
+"""Evaluation of tests on a synthetic context: right and wrong claims, ROC curve, area under it.
 
-Lacoste, Laviolette & Marchand (2012), section 6.3. A test says of each drawn study which strategy
-is better, and with what confidence; a claim is made where that exceeds a threshold.
+Lacoste, Laviolette & Marchand (2012), section 6.3. For each drawn study, a test names the better
+strategy with a confidence. It claims that this strategy is better if the confidence exceeds a
+threshold.
 """
 
 from __future__ import annotations
@@ -25,9 +26,12 @@ from mlaut.errors import AnalysisError
 __all__ = ["CONTEXT_TESTS", "ContextTest", "Roc", "auc_table", "judge_on_context"]
 
 ContextTest = Callable[[Draws], tuple[np.ndarray, np.ndarray]]
-"""From drawn counts to (answer, confidence), both of shape (M,): +1 for A, -1 for B, 0 for none."""
+"""Function of drawn counts that returns (answer, confidence), both of shape (M,).
 
-_BLOCK = 1 << 19  # datasets held at a time
+The answer is +1 for A, -1 for B and 0 for neither.
+"""
+
+_BLOCK = 1 << 19  # datasets held in memory at a time
 
 
 def _sign(draws: Draws) -> tuple[np.ndarray, np.ndarray]:
@@ -65,22 +69,22 @@ CONTEXT_TESTS: dict[str, ContextTest] = {
     "signed rank": _signed_rank,
     "paired t": _paired_t,
 }
-"""The tests known by name; add one's own under a new name, or give it to `judge_on_context`."""
+"""Tests by name. Add a test of your own under a new name, or pass it to `judge_on_context`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Roc:
-    """Right and wrong claims of a test at every threshold of its confidence.
+    """ROC of a test: its right and wrong claims at every threshold of its confidence.
 
     Attributes
     ----------
     test, context : str
     thresholds : ndarray of float, descending
-        The confidences that occurred.
+        Confidences that occurred.
     right, wrong : ndarray of int
-        Number of right and of wrong claims with a confidence of at least the threshold.
+        Numbers of right and wrong claims with a confidence of at least the threshold.
     n_repetitions : int
-        Studies drawn; those on which the test prefers neither strategy give no claim.
+        Number of studies drawn. A study on which the test prefers neither strategy has no claim.
     """
 
     test: str
@@ -91,20 +95,20 @@ class Roc:
     n_repetitions: int
 
     def claims_above(self, threshold: float) -> tuple[int, int]:
-        """Numbers of right and of wrong claims with more confidence than ``threshold``."""
+        """Return the numbers of right and wrong claims with more confidence than ``threshold``."""
         more = int(np.searchsorted(-self.thresholds, -threshold, side="left"))
         return (int(self.right[more - 1]), int(self.wrong[more - 1])) if more else (0, 0)
 
     def curve(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the share of all wrong claims and the share of all right ones, from 0 to 1."""
+        """Return the shares of wrong and of right claims at each threshold, each from 0 to 1."""
         shares = [np.r_[0, c] / max(c[-1], 1) for c in (self.wrong, self.right)]
         return shares[0], shares[1]
 
     @property
     def auc(self) -> float:
-        """Area under the curve: how often a right claim is surer than a wrong one.
+        """Area under the curve: how often a right claim has more confidence than a wrong claim.
 
-        1 for a test that is never wrong, 0 for one that is never right.
+        It is 1 for a test that is never wrong, and 0 for a test that is never right.
         """
         if self.wrong[-1] == 0 or self.right[-1] == 0:
             return float(self.wrong[-1] == 0)
@@ -115,7 +119,7 @@ class Roc:
     def auc_error(self) -> float:
         """Monte Carlo standard error of the area (DeLong, DeLong & Clarke-Pearson 1988).
 
-        0.5, as large as can be, where fewer than two claims are right or wrong.
+        It is 0.5, the largest possible value, if fewer than two claims are right or wrong.
         """
         counts = [np.diff(c, prepend=0) for c in (self.right, self.wrong)]
         if min(c.sum() for c in counts) < 2:
@@ -127,6 +131,7 @@ class Roc:
 
 
 def _mean_variance(values: np.ndarray, counts: np.ndarray) -> float:
+    """Return the variance of the mean of values that occurred ``counts`` times."""
     n = counts.sum()
     mean = (counts * values).sum() / n
     return float((counts * (values - mean) ** 2).sum() / (n - 1) / n)
@@ -147,13 +152,15 @@ def judge_on_context(
     ----------
     context : Context
     n_datasets : int
-        Datasets of each study.
+        Number of datasets of each study.
     n_points : int, optional
-        Test points of each dataset; by default as the context has them.
+        Number of test points of each dataset; default the numbers of the context.
     tests : sequence of str, or mapping of str to ContextTest
         Names in `CONTEXT_TESTS`, or functions by name.
     n_repetitions : int, default 100000
+        Number of studies to draw.
     seed : int, default 0
+        Seed of the draws.
 
     Returns
     -------
@@ -166,7 +173,7 @@ def judge_on_context(
 
     Notes
     -----
-    Lacoste, Laviolette & Marchand (2012), section 6.3; the strategies change places at random.
+    Lacoste, Laviolette & Marchand (2012), section 6.3. The two strategies swap places at random.
 
     Examples
     --------
@@ -236,21 +243,21 @@ def auc_table(
     n_repetitions: int = 100_000,
     seed: int = 0,
 ) -> ResultTable:
-    """Area under the ROC curve of each test, over numbers of datasets or of test points.
+    """Compute the area under the ROC curve of each test, by numbers of datasets and test points.
 
     Parameters
     ----------
     context : Context
     n_datasets, n_points : int or sequence of int
-        All combinations are computed.
+        Numbers of datasets and of test points; all combinations are computed.
     tests, n_repetitions, seed
         As in `judge_on_context`.
 
     Returns
     -------
     ResultTable
-        One row a combination; for each test a column with the area and one, ``"error of ..."``,
-        with its Monte Carlo standard error.
+        One row for each combination. Each test has a column with its area, and a column ``"error of
+        ..."`` with the Monte Carlo standard error of the area.
 
     Notes
     -----

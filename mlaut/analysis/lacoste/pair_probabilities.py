@@ -1,7 +1,8 @@
-"""All pairs of strategies over many datasets: the Poisson binomial test and its cycles.
+"""The Poisson binomial test of all pairs of strategies over many datasets, and its cycles.
 
-One dataset says with some probability which of two fitted models is the better one; the test sums
-over what the datasets may be saying together. Lacoste, Laviolette & Marchand (2012), section 5.
+Each dataset has a probability that the first of two fitted models is the better one. The test
+combines these probabilities into a distribution of the number of datasets on which the first is
+better. Lacoste, Laviolette & Marchand (2012), section 5.
 """
 
 from __future__ import annotations
@@ -48,16 +49,17 @@ _QUESTION = "none is tested: which strategy gives the better model on most datas
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PairProbabilities(Shown):
-    """For each dataset and pair of strategies, the probability that the first model is better.
+    """Probabilities that the first model is better, for each dataset and pair of strategies.
 
     Attributes
     ----------
     strategies : tuple of str, length K
     datasets : tuple of str, length N
     better : ndarray of float, shape (K, K, N)
-        Row against column; the diagonal is 0.5.
+        Probability that the row strategy's model is better than the column strategy's; the diagonal
+        is 0.5.
     n_points : ndarray of int, shape (N,)
-        Test points of each dataset.
+        Number of test points of each dataset.
     metric : str
     method : str
         ``"Theorem 4.1"`` or ``"Bayesian bootstrap"``.
@@ -77,7 +79,7 @@ class PairProbabilities(Shown):
         return f"P(first model better) on each dataset{on} ({self.method}), scenario (a)"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a dataset, one column a pair."""
+        """Return one row for each dataset and one column for each pair."""
         upper = np.triu_indices(len(self.strategies), 1)
         pairs = [(self.strategies[i], self.strategies[j]) for i, j in zip(*upper, strict=True)]
         columns = pd.MultiIndex.from_tuples(pairs)
@@ -98,20 +100,22 @@ def probabilities_by_dataset(
     prior: float = 1.0,
     metric: str = "",
 ) -> PairProbabilities:
-    """Say for each dataset and each pair of strategies how probably the first model is better.
+    """Compute the probability that the first model is better, for each dataset and each pair.
 
-    Scenario (a). Losses of 0 and 1 are counted (Theorem 4.1); others are weighted by the Bayesian
-    bootstrap, which gives the same for 0 and 1.
+    Scenario (a). Losses of 0 and 1 are counted (Theorem 4.1). Other losses are weighted by the
+    Bayesian bootstrap, which has the same result for losses of 0 and 1.
 
     Parameters
     ----------
     losses : mapping of str to array_like of float, shape (K, M)
-        For each dataset the loss of each strategy on each of its test points; all strategies on the
-        same points. Smaller is better.
+        Losses by dataset: one row for each strategy, one column for each test point. Smaller is
+        better.
     strategies : sequence of str, length K
+        Names of the strategies.
     prior : float, default 1
-        See `prob_better_classifier` and `bootstrap_prob_better`.
+        Weight of the prior, see `prob_better_classifier` and `bootstrap_prob_better`.
     metric : str
+        Name of the loss.
 
     Returns
     -------
@@ -120,8 +124,8 @@ def probabilities_by_dataset(
     Raises
     ------
     AnalysisError
-        There is no dataset, fewer than two strategies, a name is given twice, a table has another
-        number of strategies, or a loss is missing or infinite.
+        There is no dataset, there are fewer than two strategies, a name occurs twice, a table has
+        another number of strategies, or a loss is missing or infinite.
 
     Examples
     --------
@@ -172,12 +176,12 @@ def _checked_losses(dataset: str, losses: ArrayLike, names: tuple[str, ...]) -> 
 
 
 def _one_dataset(table: np.ndarray, prior: float) -> np.ndarray:
-    """P(row better) for all pairs, shape (K, K)."""
+    """Return P(row better) for all pairs, shape (K, K)."""
     if np.isin(table, (0, 1)).all():
         only = joint_errors(table)
         return prob_better_classifier(only, only.T, prior)[0]
     better = np.full((len(table), len(table)), 0.5)
-    for i in range(len(table) - 1):  # one strategy against all that follow: bounded memory
+    for i in range(len(table) - 1):  # one strategy against all later ones, to bound the memory
         first, second = bootstrap_prob_better(table[i] - table[i + 1 :], prior)
         better[i, i + 1 :], better[i + 1 :, i] = first, second
     return better
@@ -185,18 +189,18 @@ def _one_dataset(table: np.ndarray, prior: float) -> np.ndarray:
 
 @checked
 def poisson_binomial_test(results: Results, *, prior: float = 1.0) -> Pairwise:
-    """Poisson binomial test of all pairs of strategies of a study.
+    """Compute the Poisson binomial test of all pairs of strategies of a study.
 
-    Scenario (c); see `poisson_binomial_from_probabilities`. The losses of the test points decide on
-    each dataset (`probabilities_by_dataset`); the datasets are then added up
-    (`poisson_binomial_pairs`).
+    Scenario (c); see `poisson_binomial_from_probabilities`. `probabilities_by_dataset` computes a
+    probability for each dataset from the losses of its test points; `poisson_binomial_pairs`
+    combines the datasets.
 
     Parameters
     ----------
     results : Results
-        From a study, with a metric that is an average over test points.
+        Results of a study, with a metric that is an average over test points.
     prior : float, default 1
-        On each dataset and over the datasets.
+        Weight of the prior on each dataset and of the prior over datasets.
 
     Returns
     -------
@@ -228,7 +232,7 @@ def poisson_binomial_test(results: Results, *, prior: float = 1.0) -> Pairwise:
 
 
 def _point_losses(results: Results, dataset: str) -> np.ndarray:
-    """Return the loss of each strategy on each point that was tested, averaged over the repeats."""
+    """Return the loss of each strategy on each tested point, averaged over the repeats."""
     points = results.points(dataset)
     tested = ~np.isnan(points).any(axis=0)
     rows = tested.any(axis=0)
@@ -245,13 +249,16 @@ def error_counts(
     Parameters
     ----------
     results : Results
-        From a study with one repeat, and a metric of zeros and ones.
+        Results of a study with one repeat, and a metric of zeros and ones.
     first, second : str
+        Names of the two strategies.
 
     Returns
     -------
     only_first_wrong, only_second_wrong, n : ndarray of int, shape (N,)
-        For `context_from_counts`, `lacoste_comparison` and `prob_better_classifier`.
+        Numbers of test points that only the first and only the second gets wrong, and of all test
+        points: the input of `context_from_counts`, `lacoste_comparison` and
+        `prob_better_classifier`.
 
     Raises
     ------
@@ -280,28 +287,31 @@ def poisson_binomial_from_probabilities(
     confidence: float = 0.95,
     metric: str = "",
 ) -> TestResult:
-    """Poisson binomial test of two strategies over the datasets of a context.
+    """Compute the Poisson binomial test of two strategies over the datasets of a context.
 
-    Scenario (c): it speaks of a further dataset of the context that the datasets were drawn from.
-    There is no null hypothesis: the result is the probability that the first strategy gives the
-    better model on most datasets of the context, and the same for the second.
+    Scenario (c): the conclusion is about further datasets of the context from which the datasets
+    were drawn. There is no null hypothesis. The result is the probability that the first strategy
+    yields the better model on most datasets of the context, and the same for the second.
 
     Parameters
     ----------
     p : array_like of float, shape (N,)
-        For each dataset, the probability that the first strategy's model is the better one, from
+        Probability that the first strategy's model is the better one on each dataset, from
         `prob_better_classifier` or `bootstrap_prob_better`.
     strategies : pair of str
+        Names of the two strategies in the result.
     prior : float, default 1
         Both parameters of the Beta prior of the share of datasets on which the first is better.
     confidence : float, default 0.95
-        Of the credible interval of that share.
+        Probability of the credible interval of that share.
     metric : str
+        Name of the loss in the result.
 
     Returns
     -------
     TestResult
-        With two ``probabilities``; the effect is the share of datasets.
+        Result with two ``probabilities``; the effect is the share of datasets on which the first
+        strategy is better.
 
     Raises
     ------
@@ -310,8 +320,8 @@ def poisson_binomial_from_probabilities(
 
     Notes
     -----
-    Lacoste, Laviolette & Marchand (2012), section 5. The paper decides at 0.85 where it uses 0.90
-    for the confidence of the sign test and the signed rank test.
+    Lacoste, Laviolette & Marchand (2012), section 5. The paper decides at a probability of 0.85,
+    and at a confidence of 0.90 for the sign test and the signed rank test.
 
     Examples
     --------
@@ -352,21 +362,23 @@ def poisson_binomial_from_probabilities(
 
 @checked
 def poisson_binomial_pairs(probabilities: PairProbabilities, prior: float = 1.0) -> Pairwise:
-    """Poisson binomial test of all pairs of strategies at once.
+    """Compute the Poisson binomial test of all pairs of strategies at once.
 
-    Scenario (c); see `poisson_binomial_from_probabilities`. Cycles (section 5.1 of the paper) are
-    in the notes.
+    Scenario (c); see `poisson_binomial_from_probabilities`. The notes name cycles (section 5.1 of
+    the paper): each strategy is better than the next one, and the last better than the first.
 
     Parameters
     ----------
     probabilities : PairProbabilities
     prior : float, default 1
+        Both parameters of the Beta prior of the share of datasets on which a strategy is better.
 
     Returns
     -------
     Pairwise
-        Tables ``"P(row better)"``, ``"statistic"`` (the expected number of datasets on which the
-        row is better) and ``"share of datasets"`` (posterior mean of the share of such datasets).
+        The tables are ``"P(row better)"``, ``"statistic"`` (the expected number of datasets on
+        which the row strategy is better) and ``"share of datasets"`` (posterior mean of the share
+        of such datasets).
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""On how many datasets one strategy is better, when each says so only with a probability.
+"""Distribution of the number of datasets on which one strategy is better.
 
-The Poisson binomial distribution is that of a sum of independent trials with different
-probabilities. Everything works on many rows at once, and only adds and multiplies positive numbers,
-so that a probability of 1e-200 is as exact as one of 0.5.
+It is a Poisson binomial distribution: the distribution of the number of successes in independent
+trials with different probabilities. The functions work on many rows at once. They only add and
+multiply positive numbers, so that a probability of 1e-200 is as exact as one of 0.5.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ __all__ = [
     "poisson_binomial_share",
 ]
 
-_DIRECT = 128  # up to so many trials the recursion is quicker than halving and convolving
+_DIRECT = 128  # up to this number of trials, recursion is faster than halving and convolving
 
 
 @checked
 def poisson_binomial_pmf(p: ArrayLike) -> np.ndarray:
-    """Distribution of the number of successes in independent trials of unequal probability.
+    """Compute the distribution of the number of successes in trials of unequal probability.
+
+    The trials are independent.
 
     Parameters
     ----------
@@ -44,9 +46,9 @@ def poisson_binomial_pmf(p: ArrayLike) -> np.ndarray:
 
     Notes
     -----
-    Lacoste, Laviolette & Marchand (2012), equation (5): their recursion for up to 128 trials;
-    beyond, the trials are halved and the halves convolved directly. A convolution by fast Fourier
-    transform would be quicker still, but is exact only in the absolute sense.
+    Up to 128 trials: the recursion of Lacoste, Laviolette & Marchand (2012), equation (5). More
+    trials are split into halves, and the distributions of the halves are convolved directly. A fast
+    Fourier transform would be faster, but its error is small only in the absolute sense.
 
     Examples
     --------
@@ -59,7 +61,7 @@ def poisson_binomial_pmf(p: ArrayLike) -> np.ndarray:
 
 
 def checked_probabilities(p: ArrayLike) -> np.ndarray:
-    """Return ``p`` as floats with at least one column, or say what is wrong with it."""
+    """Return ``p`` as floats with at least one column, or raise an AnalysisError."""
     p = np.asarray(p, dtype=float)
     if p.ndim == 0 or p.shape[-1] == 0:
         raise AnalysisError("no dataset is given: the Poisson binomial test needs at least one")
@@ -74,6 +76,7 @@ def checked_probabilities(p: ArrayLike) -> np.ndarray:
 
 
 def _pmf(p: np.ndarray) -> np.ndarray:
+    """Return the distribution of each row: shape (rows, N + 1)."""
     n = p.shape[1]
     if n <= _DIRECT:
         return _recursion(p)
@@ -82,7 +85,10 @@ def _pmf(p: np.ndarray) -> np.ndarray:
 
 
 def _recursion(p: np.ndarray) -> np.ndarray:
-    """Add one trial at a time; the rows lie along the last axis, where numpy is quickest."""
+    """Return the distributions by adding one trial at a time.
+
+    The rows lie along the last axis, where numpy is fastest.
+    """
     trials = np.ascontiguousarray(p.T)
     n, rows = trials.shape
     q = np.zeros((n + 1, rows))
@@ -96,21 +102,22 @@ def _recursion(p: np.ndarray) -> np.ndarray:
 
 @checked
 def poisson_binomial_probability(p: ArrayLike, prior: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-    """Probability that A gives the better classifier on most datasets of a context, and B's.
+    """Compute the probabilities that A and that B is better on most datasets of a context.
 
     Parameters
     ----------
     p : array_like of float, shape (..., N)
-        For each dataset, the probability that A's classifier is the better one.
+        Probability that A's classifier is the better one on each dataset.
     prior : float, default 1
         Both parameters of the Beta prior of the share of datasets on which A is better; 1 is the
-        uniform one.
+        uniform prior.
 
     Returns
     -------
     first, second : ndarray of float, shape (...)
-        They add up to 1. Both are summed on their own, so that the smaller one keeps its digits;
-        one below the smallest number of the machine is given as that number.
+        Probabilities that A, and that B, yields the better classifier on most datasets. They add up
+        to 1. Each is summed separately, so that the smaller one keeps its digits. A probability
+        below the smallest positive float is set to that float.
 
     Raises
     ------
@@ -141,7 +148,7 @@ def poisson_binomial_probability(p: ArrayLike, prior: float = 1.0) -> tuple[np.n
 
 
 def checked_prior(prior: float) -> float:
-    """Return a prior count that is positive and finite, or say that it is not."""
+    """Return a positive and finite prior count, or raise an AnalysisError."""
     if not (np.isfinite(prior) and prior > 0):
         raise AnalysisError(f"prior = {prior} is not a positive number; 1 is the uniform prior")
     return float(prior)
@@ -151,19 +158,22 @@ def checked_prior(prior: float) -> float:
 def poisson_binomial_share(
     p: ArrayLike, prior: float = 1.0, confidence: float = 0.95
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Posterior of the share of datasets of the context on which A is better.
+    """Compute the posterior of the share of datasets of the context on which A is better.
 
     Parameters
     ----------
     p : array_like of float, shape (..., N)
+        Probability that A's classifier is the better one on each dataset.
     prior : float, default 1
+        Both parameters of the Beta prior of the share.
     confidence : float, default 0.95
+        Probability of the credible interval.
 
     Returns
     -------
     mean, low, high : ndarray of float, shape (...)
-        Mean and central credible interval of the mixture of ``Beta(k + prior, N - k + prior)`` over
-        the Poisson binomial distribution of ``k``.
+        Mean and central credible interval of the share. Its posterior is the mixture of
+        ``Beta(k + prior, N - k + prior)`` over the Poisson binomial distribution of ``k``.
 
     Raises
     ------
@@ -188,6 +198,7 @@ def poisson_binomial_share(
 
 
 def _mixture_quantile(q: np.ndarray, prior: float, level: float) -> np.ndarray:
+    """Return the quantile at ``level`` of the mixture of Beta distributions with weights ``q``."""
     from scipy.optimize import elementwise
     from scipy.special import betainc
 

@@ -1,8 +1,8 @@
-"""Comparing classifiers by their errors on test points: Lacoste, Laviolette & Marchand (2012).
+"""Comparison of classifiers by their errors on test points: Lacoste, Laviolette & Marchand (2012).
 
-Everything here starts from counts of errors on test points that the classifiers have not seen. On
-one dataset it speaks of the classifiers that were trained there (scenario (a)); what it says of
-many datasets is in `poisson_binomial` and `pair_probabilities` beside this file.
+The input is counts of errors on test points that the classifiers have not seen. The results on one
+dataset are about the classifiers that were trained there: scenario (a). `poisson_binomial` and
+`pair_probabilities` in this folder combine many datasets.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class RiskPosterior:
-    """What is known of a classifier's true risk after counting its errors: a Beta distribution.
+    """Posterior of a classifier's true risk, given its number of errors: a Beta distribution.
 
     Attributes
     ----------
     alpha, beta : ndarray of float
-        Parameters of the posterior; any shape, one for each classifier or dataset.
+        Parameters of the posterior, of any shape: one value for each classifier or dataset.
 
     Examples
     --------
@@ -55,25 +55,25 @@ class RiskPosterior:
         return np.sqrt(self.mean * (1 - self.mean) / (self.alpha + self.beta + 1))
 
     def cdf(self, risk: ArrayLike) -> np.ndarray:
-        """Probability that the true risk is at most ``risk``."""
+        """Return the probability that the true risk is at most ``risk``."""
         from scipy.special import betainc
 
         return betainc(self.alpha, self.beta, risk)
 
     def upper_bound(self, delta: float = 0.05) -> np.ndarray:
-        """Risk that is not exceeded with probability ``1 - delta`` (equation 3)."""
+        """Return the risk that is not exceeded with probability ``1 - delta`` (equation 3)."""
         from scipy.special import betainccinv
 
         return betainccinv(self.alpha, self.beta, _checked_delta(delta))
 
     def lower_bound(self, delta: float = 0.05) -> np.ndarray:
-        """Risk that is exceeded with probability ``1 - delta``."""
+        """Return the risk that is exceeded with probability ``1 - delta``."""
         from scipy.special import betaincinv
 
         return betaincinv(self.alpha, self.beta, _checked_delta(delta))
 
     def interval(self, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Central credible interval."""
+        """Return the central credible interval."""
         delta = _checked_delta(1 - confidence) / 2
         return self.lower_bound(delta), self.upper_bound(delta)
 
@@ -85,7 +85,7 @@ def _checked_delta(delta: float) -> float:
 
 
 def checked_counts(**counts: ArrayLike) -> list[np.ndarray]:
-    """Return counts as floats of a common shape, or say which is not a count."""
+    """Return counts as floats of a common shape, or raise an AnalysisError."""
     arrays = {name: np.asarray(value, dtype=float) for name, value in counts.items()}
     for name, value in arrays.items():
         count = (value >= 0) & (value == np.floor(value)) & (value < 2**53)  # exact as floats
@@ -105,16 +105,17 @@ def checked_counts(**counts: ArrayLike) -> list[np.ndarray]:
 def risk_posterior(
     errors: ArrayLike, n: ArrayLike, prior: tuple[float, float] = (1.0, 1.0)
 ) -> RiskPosterior:
-    """Posterior of the true risk of a classifier that makes ``errors`` errors on ``n`` test points.
+    """Compute the posterior of a classifier's true risk from its errors on ``n`` test points.
 
     Scenario (a): the fitted classifier, re-used on the dataset that was seen.
 
     Parameters
     ----------
     errors, n : array_like of int
-        Of any shapes that can be broadcast.
+        Numbers of errors and of test points; their shapes must broadcast.
     prior : pair of float, default (1, 1)
-        Parameters of the Beta prior, both positive; (1, 1) is uniform, (0.5, 0.5) is Jeffreys'.
+        Parameters of the Beta prior, both positive. (1, 1) is the uniform prior, (0.5, 0.5) is
+        Jeffreys' prior.
 
     Returns
     -------
@@ -127,7 +128,8 @@ def risk_posterior(
 
     Notes
     -----
-    Lacoste, Laviolette & Marchand (2012), section 3. `langford_bounds` is the limit of its bounds.
+    Lacoste, Laviolette & Marchand (2012), section 3. `langford_bounds` returns limits of the bounds
+    of this posterior.
 
     Examples
     --------
@@ -137,11 +139,11 @@ def risk_posterior(
     """
     if not all(np.isfinite(a) and a > 0 for a in prior):
         raise AnalysisError(f"prior = {prior} must be two positive numbers; (1, 1) is uniform")
-    errors, n = _errors_of(errors, n)
+    errors, n = _checked_errors(errors, n)
     return RiskPosterior(alpha=prior[0] + errors, beta=prior[1] + n - errors)
 
 
-def _errors_of(errors: ArrayLike, n: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def _checked_errors(errors: ArrayLike, n: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     errors, n = checked_counts(errors=errors, n=n)
     if (errors > n).any():
         where = np.argmax(errors > n)
@@ -155,22 +157,24 @@ def _errors_of(errors: ArrayLike, n: ArrayLike) -> tuple[np.ndarray, np.ndarray]
 def langford_bounds(
     errors: ArrayLike, n: ArrayLike, delta: float = 0.05
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Langford's test set bounds of the true risk: each holds with probability ``1 - delta``.
+    """Compute Langford's test set bounds of the true risk.
 
-    Scenario (a). They are frequentist: over test sets, an upper bound falls below the risk with
-    probability at most ``delta``. The upper one is the limit of `RiskPosterior.upper_bound` for the
-    prior (1, 0), the worst case; the lower one that for (0, 1).
+    Scenario (a). The bounds are frequentist: over random test sets, the upper bound is below the
+    risk with probability at most ``delta``, and the lower bound above it likewise. The upper bound
+    is the limit of `RiskPosterior.upper_bound` for the prior (1, 0), the worst case; the lower
+    bound is the limit of `RiskPosterior.lower_bound` for the prior (0, 1).
 
     Parameters
     ----------
     errors, n : array_like of int
+        Numbers of errors and of test points.
     delta : float, default 0.05
-        For each side on its own.
+        Error probability of each bound.
 
     Returns
     -------
     lower, upper : ndarray of float
-        0 where there is no error, 1 where all is wrong.
+        The lower bound is 0 if there are no errors; the upper bound is 1 if all points are wrong.
 
     Raises
     ------
@@ -190,8 +194,9 @@ def langford_bounds(
     from scipy.special import betainccinv, betaincinv
 
     delta = _checked_delta(delta)
-    errors, n = _errors_of(errors, n)
-    right = np.maximum(n - errors, 0.5)  # any positive number: the two ends are set apart
+    errors, n = _checked_errors(errors, n)
+    # betainccinv needs positive parameters; 0.5 is a placeholder for the cases set to 0 and 1.
+    right = np.maximum(n - errors, 0.5)
     upper = np.where(errors == n, 1.0, betainccinv(errors + 1, right, delta))
     wrong = np.maximum(errors, 0.5)
     lower = np.where(errors == 0, 0.0, betaincinv(wrong, n - errors + 1, delta))
@@ -204,23 +209,25 @@ def prob_better_classifier(
     only_second_wrong: ArrayLike,
     prior: float | tuple[float, ...] = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Probability that the first of two classifiers has the smaller true risk, and the second.
+    """Compute the probability that each of two classifiers has the smaller true risk.
 
     Both were tested on the same points. Scenario (a): these two classifiers, on this dataset.
 
     Parameters
     ----------
     only_first_wrong, only_second_wrong : array_like of int
-        Numbers of test points on which just the one is wrong (the paper's k_h and k_g).
+        Numbers of test points that only the first, or only the second, classifier gets wrong (the
+        paper's k_h and k_g).
     prior : float or tuple of float, default 1
         Parameters of the Dirichlet prior for "only the first is wrong", "only the second is wrong"
-        and, if a third is given, "both are right or both are wrong", which does not matter. One
-        number serves for both. 1 is the uniform prior; more says that the two are alike.
+        and optionally "both are right or both are wrong", which has no effect. A single number is
+        used for both. 1 is the uniform prior; a larger number assumes more similar classifiers.
 
     Returns
     -------
     first, second : ndarray of float
-        They add up to 1; each is computed on its own, so that the smaller one keeps its digits.
+        Probabilities that add up to 1. Each is computed separately, so that the smaller one keeps
+        its digits.
 
     Raises
     ------
@@ -257,7 +264,7 @@ def _pair_prior(prior: float | tuple[float, ...]) -> tuple[float, float]:
 
 @checked
 def joint_errors(wrong: ArrayLike) -> np.ndarray:
-    """Count for all pairs of classifiers the test points that only one of them gets wrong.
+    """Count the test points that only one classifier of a pair gets wrong, for all pairs.
 
     Parameters
     ----------
@@ -267,8 +274,8 @@ def joint_errors(wrong: ArrayLike) -> np.ndarray:
     Returns
     -------
     ndarray of int64, shape (..., K, K)
-        In row A and column B the points that A gets wrong and B right; its transpose has the
-        others. The diagonal is 0.
+        Number of points that the row classifier gets wrong and the column classifier gets right.
+        The diagonal is 0.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Synthetic contexts: worlds of datasets in which it is known which strategy is the better one.
+"""Synthetic contexts: distributions of datasets for which the better strategy is known.
 
-On a dataset of a context, two classifiers err together with probabilities that are drawn from a
-mixture of Dirichlet distributions; what a study would see of them are counts of errors. Any test
-that is made from such counts can so be judged: how often is it right, how often wrong, at each
-level of confidence? Lacoste, Laviolette & Marchand (2012), section 6.
+On each dataset of a context, the joint error probabilities of two classifiers are drawn from a
+mixture of Dirichlet distributions. A study observes counts of errors. A test that uses such counts
+can be evaluated on a context: how often it is right and wrong at each level of confidence. Lacoste,
+Laviolette & Marchand (2012), section 6.
 """
 
 from __future__ import annotations
@@ -34,11 +34,13 @@ class Draws:
     Attributes
     ----------
     only_a, only_b : ndarray of int64, shape (M, N)
-        Test points that only the one gets wrong, for M repetitions of a study of N datasets.
+        Numbers of test points that only A, or only B, gets wrong, for M repetitions of a study of N
+        datasets.
     n : ndarray of int64, shape (M, N)
-        Test points.
+        Numbers of test points.
     a_is_better : ndarray of bool, shape (M,)
-        The truth: A and B change places at random from one repetition to the next.
+        Whether A is the better strategy in truth. A and B swap places at random between
+        repetitions.
     """
 
     only_a: np.ndarray
@@ -49,17 +51,17 @@ class Draws:
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """A mixture of Dirichlet distributions of (only A errs, only B errs, both or neither).
+    """Mixture of Dirichlet distributions of (only A errs, only B errs, both or neither).
 
     Attributes
     ----------
     name : str
     alphas : ndarray of float, shape (C, 3)
-        Parameters of the components, positive.
+        Positive parameters of the components.
     weights : ndarray of float, shape (C,)
         Probabilities of the components.
     sizes : ndarray of int, shape (C,)
-        Test points of a dataset of each component, used where no other number is asked for.
+        Default number of test points of a dataset of each component.
 
     Examples
     --------
@@ -90,7 +92,7 @@ class Context:
 
     @property
     def a_is_better(self) -> bool:
-        """Return whether A is better within the context (equation 2)."""
+        """Whether A is better within the context (equation 2)."""
         return self.share > 0.5
 
     @property
@@ -117,9 +119,11 @@ class Context:
         Parameters
         ----------
         n_repetitions, n_datasets : int
+            Number of studies, and number of datasets of each study.
         n_points : int, optional
-            Test points of every dataset; by default those of its component.
+            Number of test points of every dataset; default the number of its component.
         seed : int or SeedSequence, default 0
+            Seed of the draws.
 
         Returns
         -------
@@ -149,19 +153,21 @@ def context_from_counts(
     prior: float = 1.0,
     name: str = "estimated",
 ) -> Context:
-    """Make a context like the one that a study's datasets came from.
+    """Return a context that resembles the one from which a study's datasets were drawn.
 
-    Every dataset of the study is one component: the posterior of its error probabilities.
+    It has one component for each dataset of the study: the posterior of its error probabilities.
 
     Parameters
     ----------
     only_first_wrong, only_second_wrong : array_like of int, shape (N,)
-        Test points of each dataset that only the one strategy gets wrong.
+        Numbers of test points of each dataset that only the first, or only the second, strategy
+        gets wrong.
     n : array_like of int, shape (N,)
-        Test points of each dataset.
+        Number of test points of each dataset.
     prior : float, default 1
-        Added to each of the three counts.
+        Number that is added to each of the three counts.
     name : str
+        Name of the context.
 
     Returns
     -------
@@ -170,11 +176,11 @@ def context_from_counts(
     Raises
     ------
     AnalysisError
-        A number is not a count, or the errors are more than the points.
+        A number is not a count, or there are more errors than points.
 
     Notes
     -----
-    As the multimodal context of Lacoste, Laviolette & Marchand (2012), section 9.1.
+    The multimodal context of Lacoste, Laviolette & Marchand (2012), section 9.1, is made this way.
 
     Examples
     --------
@@ -199,15 +205,22 @@ _TABLE_5 = """
 
 
 def _fixed(name: str, alphas: str, weights: tuple[float, ...], size: int) -> Context:
+    """Return a context from a text of parameters, three for each component."""
     table = np.array(alphas.split(), dtype=float).reshape(-1, 3)
     return Context(name, table, np.array(weights), np.full(len(table), size))
 
 
 SINGLE = _fixed("single", "100 110 790", (1.0,), 1001)
-"""One Dirichlet distribution, symmetric differences (Lacoste et al. 2012, Figure 3)."""
+"""Context of one Dirichlet distribution, symmetric differences (Lacoste et al. 2012, Figure 3)."""
 
 BIMODAL = _fixed("bimodal", "100 140 9760  1400 1000 7600", (2 / 3, 1 / 3), 100_001)
-"""Better on two thirds of the datasets, by less than it is worse on the rest (section 6.4)."""
+"""Context in which one strategy is better on two thirds of the datasets, by a small difference.
+
+On the other datasets it is worse, by a larger difference (section 6.4).
+"""
 
 MULTIPLE = _fixed("multiple", _TABLE_5, (1 / 22,) * 22, 1001)
-"""SVM against Parzen windows on 22 datasets (Lacoste et al. 2012, Table 5; Figures 4 and 5)."""
+"""Context of SVM against Parzen windows on 22 datasets.
+
+Lacoste et al. 2012, Table 5; Figures 4 and 5.
+"""

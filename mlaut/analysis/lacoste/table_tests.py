@@ -1,7 +1,8 @@
-"""The sign test and the signed rank test over datasets in the form of Lacoste et al. (2012).
+"""Sign test and signed rank test over datasets in the form of Lacoste et al. (2012).
 
-They are what the Poisson binomial test was compared with. The cores take one row a test, so that
-100,000 draws from a synthetic context take a fraction of a second.
+The paper compares the Poisson binomial test with these two tests. `sign_tail` and
+`signed_rank_tail` compute many tests at once, so that 100,000 draws from a synthetic context take a
+fraction of a second.
 """
 
 from __future__ import annotations
@@ -38,18 +39,19 @@ _SOURCE = "Lacoste, Laviolette & Marchand 2012"
 def lacoste_sign_test(
     wins: int, losses: int, strategies: Sequence[str] = ("A", "B"), ties: int = 0
 ) -> TestResult:
-    """Lacoste's sign test over datasets, two-sided; ties are dropped.
+    """Compute Lacoste's sign test over datasets, two-sided; ties are dropped.
 
-    Scenario (c). The null hypothesis is that either strategy is as likely to give the better
+    Scenario (c). The null hypothesis is that both strategies are equally likely to yield the better
     classifier on a dataset of the context.
 
     Parameters
     ----------
     wins, losses : int
-        Numbers of datasets on which the first, and the second, has fewer errors.
+        Numbers of datasets on which the first, or the second, strategy has fewer errors.
     strategies : pair of str
+        Names of the two strategies in the result.
     ties : int, default 0
-        Only reported.
+        Number of datasets with as many errors of both; reported, but not used.
 
     Returns
     -------
@@ -57,8 +59,8 @@ def lacoste_sign_test(
 
     Notes
     -----
-    Lacoste, Laviolette & Marchand (2012), section 6.1. The formula exceeds 1 for as many wins as
-    losses: it is capped there.
+    Lacoste, Laviolette & Marchand (2012), section 6.1. The formula exceeds 1 if there are as many
+    wins as losses; p is capped at 1.
 
     Examples
     --------
@@ -100,17 +102,19 @@ def lacoste_comparison(
     n: ArrayLike,
     strategies: Sequence[str] = ("A", "B"),
 ) -> tuple[TestResult, TestResult, TestResult]:
-    """Compare two strategies by their errors on several datasets, as the paper does: three tests.
+    """Compare two strategies by their errors on several datasets with the three tests of the paper.
 
     Scenario (c).
 
     Parameters
     ----------
     only_first_wrong, only_second_wrong : array_like of int, shape (N,)
-        Test points of each dataset that only the one gets wrong (k_h and k_g).
+        Numbers of test points of each dataset that only the first, or only the second, strategy
+        gets wrong (k_h and k_g).
     n : array_like of int, shape (N,)
-        Test points of each dataset.
+        Number of test points of each dataset.
     strategies : pair of str
+        Names of the two strategies in the results.
 
     Returns
     -------
@@ -119,7 +123,7 @@ def lacoste_comparison(
     Raises
     ------
     AnalysisError
-        A number is not a count, or the errors are more than the points.
+        A number is not a count, or there are more errors than points.
 
     Notes
     -----
@@ -145,7 +149,7 @@ def lacoste_comparison(
 
 
 def sign_tail(wins: np.ndarray, losses: np.ndarray) -> np.ndarray:
-    """Two-sided p-value of the sign test for arrays of wins and losses, capped at 1."""
+    """Return two-sided p-values of the sign test for arrays of wins and losses, capped at 1."""
     from scipy.special import bdtr
 
     n = wins + losses
@@ -157,19 +161,20 @@ def sign_tail(wins: np.ndarray, losses: np.ndarray) -> np.ndarray:
 def lacoste_signed_rank_test(
     differences: ArrayLike, strategies: Sequence[str] = ("A", "B")
 ) -> TestResult:
-    """Lacoste's form of the Wilcoxon signed rank test over datasets, two-sided.
+    """Compute Lacoste's form of the Wilcoxon signed rank test over datasets, two-sided.
 
     Scenario (c). The null hypothesis is that the differences of the risks are distributed
-    symmetrically about 0. Differences of 0 are dropped, ties have average ranks, and the
-    distribution is that without ties, as in the paper. `mlaut.analysis.wilcoxon_test` has the exact
+    symmetrically about 0. As in the paper, differences of 0 are dropped, ties have average ranks,
+    and the distribution is the one without ties. `mlaut.analysis.wilcoxon_test` uses the exact
     conditional distribution with ties.
 
     Parameters
     ----------
     differences : array_like of float, shape (N,)
-        ``(k_g - k_h) / m`` of each dataset: risk of the second minus risk of the first, so that
-        positive ones speak for the first.
+        ``(k_g - k_h) / m`` of each dataset: risk of the second strategy minus risk of the first. A
+        positive difference favours the first.
     strategies : pair of str
+        Names of the two strategies in the result.
 
     Returns
     -------
@@ -182,8 +187,8 @@ def lacoste_signed_rank_test(
 
     Notes
     -----
-    Lacoste, Laviolette & Marchand (2012), section 6.2, with the recursion started at
-    ``w_0(0) = 1``: as printed, it adds up to 2. Capped at 1.
+    Lacoste, Laviolette & Marchand (2012), section 6.2. The recursion starts at ``w_0(0) = 1``,
+    because the distribution adds up to 2 as printed. p is capped at 1.
 
     Examples
     --------
@@ -219,13 +224,16 @@ def lacoste_signed_rank_test(
 
 
 def signed_rank_tail(smaller: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """Two-sided p-value of the smaller rank sum under the distribution without ties, capped at 1.
+    """Return two-sided p-values of smaller rank sums, capped at 1.
+
+    The distribution is the one without ties.
 
     Parameters
     ----------
     smaller : ndarray of float, shape (M,)
+        Smaller rank sum of each test.
     n : ndarray of int, shape (M,)
-        Number of ranks of each.
+        Number of ranks of each test.
     """
     cases, place = np.unique(n + 1j * np.floor(smaller), return_inverse=True)
     p = [signed_rank_cdf(np.arange(1.0, case.real + 1), case.imag) for case in cases]
