@@ -378,8 +378,8 @@ def bayesian_signed_rank_test(
     -------
     Pairwise
         The tables are ``"P(row better)"``, ``"P(equivalent)"``, ``"P(column better)"`` and
-        ``"Monte Carlo error"`` (the largest of the three). The effect is ``"share of pairs of
-        datasets"``.
+        ``"Monte Carlo error"`` (the largest of the three). The effect is
+        ``"share of pairs of datasets"``.
 
     Raises
     ------

@@ -56,10 +56,10 @@ class Calibration(Shown):
         -------
         DataFrame
             One row for each test and level: the nearest ``df``, its ``type I error``, the
-            ``standard error`` of a measured rate at the level, ``default df``, ``default type I
-            error``, and ``calibratable``: whether the type I error is within two standard errors of
-            the level at more than 3 degrees of freedom. If it takes 3 or fewer, something other
-            than the degrees of freedom is wrong with the test.
+            ``standard error`` of a measured rate at the level, ``default df``,
+            ``default type I error``, and ``calibratable``: whether the type I error is within two
+            standard errors of the level at more than 3 degrees of freedom. If it takes 3 or fewer,
+            something other than the degrees of freedom is wrong with the test.
         """
         rows = []
         for test in self.rates.index.unique(level=0):

@@ -256,8 +256,8 @@ def auc_table(
     Returns
     -------
     ResultTable
-        One row for each combination. Each test has a column with its area, and a column ``"error of
-        ..."`` with the Monte Carlo standard error of the area.
+        One row for each combination. Each test has a column with its area, and a column
+        ``"error of ..."`` with the Monte Carlo standard error of the area.
 
     Notes
     -----

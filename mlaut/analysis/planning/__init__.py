@@ -1,1 +1,1 @@
-"""How many datasets a study needs, and what a study can show."""
+"""Planning of studies: number of datasets, power and smallest difference that a study detects."""

@@ -1,6 +1,6 @@
-"""Design of a study: what N datasets and k folds can resolve, and how many would be needed.
+"""Design of a study: the smallest difference that N datasets and k folds detect, and the N needed.
 
-From a pilot study, or from a synthetic context. Scenario (c).
+The input is a pilot study or a synthetic context. Scenario (c).
 """
 
 from __future__ import annotations
@@ -51,29 +51,32 @@ def resolution(
     power: float = 0.8,
     alpha: float = 0.05,
 ) -> ResultTable:
-    """Smallest difference that a study of N datasets x k folds can resolve.
+    """Compute the smallest difference that a study of N datasets and k folds can detect.
 
     Scenario (c), two-sided test of two strategies.
 
     Parameters
     ----------
     n_datasets, folds : sequence of int
+        Numbers of datasets and of folds; all combinations are computed.
     between : float
         Standard deviation of the true differences over datasets; `pilot_design` estimates it.
     within : float
         Standard deviation of the difference over the folds of one dataset.
     repeats : int, default 1
-        Of the cross-validation.
+        Repeats of the cross-validation.
     test : {"t", "signed rank", "sign"}, default "t"
+        Test over datasets.
     power : float, default 0.8
-        Probability with which a difference of that size is found.
+        Probability with which the test detects a difference of this size.
     alpha : float, default 0.05
+        Level of the test.
 
     Returns
     -------
     ResultTable
-        One row a number of datasets, one column a number of folds; infinite where the test cannot
-        reject with so few datasets.
+        One row for each number of datasets, one column for each number of folds. The difference is
+        infinite if the test cannot reject with so few datasets.
 
     Examples
     --------
@@ -103,25 +106,30 @@ def resolution(
 def pilot_design(
     results: Results, *, power: float = 0.8, alpha: float = 0.05, confidence: float = 0.95
 ) -> ResultTable:
-    """From a pilot study, how many datasets would separate each pair of strategies.
+    """Compute from a pilot study the number of datasets needed to separate each pair of strategies.
 
-    Scenario (c), two-sided tests of single pairs, not corrected for their number.
+    Scenario (c), two-sided tests of single pairs, not corrected for the number of pairs.
 
     Parameters
     ----------
     results : Results
+        Results of the pilot study.
     power : float, default 0.8
+        Probability with which a test detects the difference.
     alpha : float, default 0.05
+        Level of the tests.
     confidence : float, default 0.95
-        Of the interval of the number of datasets.
+        Confidence level of the interval of the number of datasets.
 
     Returns
     -------
     ResultTable
-        One row a pair: mean difference, its standard deviation over datasets, the parts of that
-        between datasets and within them (NaN without folds), the smallest difference that a t-test
-        on as many datasets finds, the datasets needed by each test to find the difference seen, and
-        for the t-test their range over the interval of the effect: infinite where 0 is in it.
+        One row for each pair: the mean difference; its standard deviation over datasets; the
+        components of the standard deviation between and within datasets (within is NaN without
+        folds); the smallest difference that a t-test on the same number of datasets detects; the
+        number of datasets with which each test detects the observed difference; and, for the
+        t-test, the range of this number over the interval of the effect, infinite if the interval
+        contains 0.
 
     Raises
     ------
@@ -132,8 +140,8 @@ def pilot_design(
 
     Notes
     -----
-    A difference seen in a small pilot is uncertain, and those that look large were lucky: read the
-    range before the number.
+    A difference in a small pilot study is uncertain, and a difference that looks large is often so
+    by chance. Read the range before the number.
 
     Examples
     --------
@@ -177,6 +185,7 @@ def pilot_design(
 
 
 def _needed(effect: float, test: str, power: float, alpha: float) -> float:
+    """Return the number of datasets needed for an effect, infinite if no number is enough."""
     if not np.isfinite(effect):
         return 2.0
     if effect == 0:
@@ -190,9 +199,9 @@ def _needed(effect: float, test: str, power: float, alpha: float) -> float:
 def _within(
     results: Results, first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Deviation over folds, and the variance that it gives to a dataset's mean; NaN and 0 without.
+    """Return the standard deviation over folds, and the variance it adds to a dataset's mean.
 
-    Both are averaged over datasets.
+    Both are averaged over datasets. They are NaN and 0 without folds.
     """
     unknown = np.full(len(first), np.nan), np.zeros(len(first))
     if (results.expected.sum(axis=(1, 2)) < 3).any():
@@ -211,7 +220,7 @@ def _within(
 
 @checked
 def datasets_needed_for_ranks(n_strategies: int, difference: float, alpha: float = 0.05) -> int:
-    """Fewest datasets on which a difference of average ranks is critical in Nemenyi's test.
+    """Compute the fewest datasets on which a rank difference is significant in Nemenyi's test.
 
     Scenario (c).
 
@@ -219,8 +228,9 @@ def datasets_needed_for_ranks(n_strategies: int, difference: float, alpha: float
     ----------
     n_strategies : int
     difference : float
-        Of average ranks, between 0 and ``n_strategies - 1``.
+        Difference of average ranks, between 0 and ``n_strategies - 1``.
     alpha : float, default 0.05
+        Level of the test.
 
     Returns
     -------
@@ -233,8 +243,8 @@ def datasets_needed_for_ranks(n_strategies: int, difference: float, alpha: float
 
     Notes
     -----
-    ``N = q^2 K (K + 1) / (6 difference^2)``: Demsar (2006), section 3.2.2, solved for N. At that N
-    a true difference of this size is found half the time.
+    ``N = q^2 K (K + 1) / (6 difference^2)``: Demsar (2006), section 3.2.2, solved for N. With this
+    N the test detects a true difference of this size with a probability of about one half.
 
     Examples
     --------
@@ -248,21 +258,23 @@ def datasets_needed_for_ranks(n_strategies: int, difference: float, alpha: float
         )
     q = range_ppf(alpha, n_strategies) / np.sqrt(2)
     needed = q**2 * n_strategies * (n_strategies + 1) / (6 * difference**2)
-    return int(np.ceil(needed * (1 - 1e-9)))
+    return int(np.ceil(needed * (1 - 1e-9)))  # rounding noise must not add a dataset
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ContextDesign(Shown):
-    """How many datasets of a context a test needs to say which strategy is better.
+    """Number of datasets of a context with which a test finds the better strategy.
 
     Attributes
     ----------
     n_datasets : int
+        Fewest datasets that reach the power.
     frame : DataFrame
-        What was tried: by number of datasets the rates of right and wrong claims.
+        Rates of right and wrong claims for each number of datasets that was simulated.
     test, context : str
     threshold, power : float
     n_repetitions : int
+        Number of simulated studies for each rate.
     """
 
     n_datasets: int
@@ -292,7 +304,7 @@ class ContextDesign(Shown):
         )
 
     def notes_text(self) -> tuple[str, ...]:
-        """Say how sure the rates are."""
+        """Return a note on the standard error of the rates."""
         error = 0.5 / np.sqrt(self.n_repetitions)
         return (f"rates have a standard error of {number(error, 2)} at most",)
 
@@ -308,26 +320,28 @@ def datasets_needed_in_context(
     most: int = 1000,
     seed: int = 0,
 ) -> ContextDesign:
-    """Fewest datasets of a context on which a test claims the right strategy often enough.
+    """Compute the fewest datasets of a context on which a test claims the right strategy.
 
-    Scenario (c); by simulation.
+    Scenario (c). The numbers of datasets are tried by simulation.
 
     Parameters
     ----------
     context : Context
-        A synthetic one, or one estimated from a pilot by `context_from_counts`.
+        A synthetic context, or one estimated from a pilot study by `context_from_counts`.
     test : str, default "poisson binomial"
         A key of `CONTEXT_TESTS`.
     threshold : float, default 0.95
         Confidence above which the test makes a claim.
     power : float, default 0.8
-        Probability of a right claim.
+        Required probability of a right claim.
     n_points : int, optional
-        Test points of each dataset; by default as the context has them.
+        Number of test points of each dataset; default the numbers of the context.
     n_repetitions : int, default 10000
+        Number of simulated studies for each number of datasets.
     most : int, default 1000
-        Where to give up.
+        Largest number of datasets to try.
     seed : int, default 0
+        Seed of the simulation.
 
     Returns
     -------

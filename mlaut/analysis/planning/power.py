@@ -1,8 +1,9 @@
-"""Power of paired tests over datasets, the differences they resolve, the datasets they need.
+"""Power of paired tests over datasets, the differences they detect, the datasets they need.
 
-Scenario (c). The differences on new datasets are taken to be normal; the powers of the t-test and
-of the sign test are then exact, that of the signed rank test is counted in 10,000 fixed draws up
-to 100 datasets (standard error 0.5 points at most), and beyond by a normal approximation.
+Scenario (c). The differences on new datasets are assumed to be normal. The powers of the t-test and
+of the sign test are then exact. The power of the signed rank test is estimated from 10,000 fixed
+draws up to 100 datasets (standard error at most 0.5 points), and for more datasets by a normal
+approximation.
 """
 
 from __future__ import annotations
@@ -23,15 +24,17 @@ _DRAWS = 10_000
 
 
 def _t_power(effect: float, n: int, alpha: float) -> float:
+    """Return the power of the two-sided t-test."""
     from scipy.special import nctdtr, stdtrit
 
     critical, centre = stdtrit(n - 1, 1 - alpha / 2), abs(effect) * np.sqrt(n)
-    # beyond 6 the wrong side has less than 1e-9, and scipy may give NaN
+    # Above 6 the wrong side has a probability below 1e-9, and scipy may return NaN.
     wrong_side = nctdtr(n - 1, centre, -critical) if centre < 6 else 0.0
     return float(1 - nctdtr(n - 1, centre, critical) + wrong_side)
 
 
 def _sign_power(effect: float, n: int, alpha: float) -> float:
+    """Return the power of the two-sided sign test."""
     from scipy.special import bdtr, ndtr
 
     wins = np.arange(n // 2 + 1)
@@ -43,6 +46,7 @@ def _sign_power(effect: float, n: int, alpha: float) -> float:
 
 
 def _signed_rank_power(effect: float, n: int, alpha: float) -> float:
+    """Return the power of the two-sided signed rank test, simulated or approximated."""
     critical = signed_rank_ppf(n, alpha / 2)
     if critical < 0:
         return 0.0
@@ -51,7 +55,10 @@ def _signed_rank_power(effect: float, n: int, alpha: float) -> float:
 
 
 def _simulated_power(effect: float, n: int, critical: int) -> float:
-    """Count; the draws are the same for every effect, so that power rises with it."""
+    """Return the share of fixed draws in which the signed rank test rejects.
+
+    The draws are the same for every effect, so that the power increases with the effect.
+    """
     d = effect + np.random.default_rng(0).normal(size=(n, _DRAWS))
     positive = np.take_along_axis(d > 0, np.argsort(np.abs(d), axis=0), axis=0)
     plus = np.arange(1, n + 1) @ positive
@@ -59,10 +66,13 @@ def _simulated_power(effect: float, n: int, critical: int) -> float:
 
 
 def _normal_power(effect: float, n: int, critical: int) -> float:
-    """Lehmann (1975), section 4.2: moments of W+ for normal differences, and the normal limit."""
+    """Return the power by a normal approximation with the moments of W+ for normal differences.
+
+    Lehmann (1975), section 4.2.
+    """
     from scipy.special import ndtr
 
-    u = np.linspace(-9, 9, 400)  # ten times as many to +-12 change 2e-16
+    u = np.linspace(-9, 9, 400)  # ten times as many points up to +-12 change the integral by 2e-16
     weight = np.exp(-0.5 * u * u)
     one, two = ndtr(effect), ndtr(np.sqrt(2) * effect)
     three = float((weight * ndtr(2 * effect + u) ** 2).sum() / weight.sum())
@@ -80,7 +90,7 @@ POWER_TESTS: dict[str, Callable[[float, int, float], float]] = {
     "signed rank": _signed_rank_power,
     "sign": _sign_power,
 }
-"""Power of a two-sided test by name, from (difference / sd, number of datasets, level)."""
+"""Power functions of two-sided tests by name, of (difference / sd, number of datasets, level)."""
 
 
 @checked
@@ -94,11 +104,12 @@ def dataset_sd(between: float, within: float, folds: int = 10, repeats: int = 1)
     within : float
         Standard deviation of the difference over the folds of one dataset.
     folds, repeats : int, default 10 and 1
+        Scheme of the cross-validation.
 
     Returns
     -------
     float
-        More repeats do little: what the folds share stays.
+        More repeats reduce it little, because the folds share training rows.
 
     Notes
     -----
@@ -128,7 +139,7 @@ def _checked(sd: float, alpha: float, test: str, power: float = 0.5) -> Callable
 def power_of_test(
     difference: float, sd: float, n_datasets: int, test: str = "t", alpha: float = 0.05
 ) -> float:
-    """Probability that a two-sided test over datasets finds a difference.
+    """Compute the probability that a two-sided test over datasets detects a difference.
 
     Parameters
     ----------
@@ -138,7 +149,9 @@ def power_of_test(
         Standard deviation of the differences over datasets, see `dataset_sd`.
     n_datasets : int
     test : {"t", "signed rank", "sign"}, default "t"
+        Test over datasets.
     alpha : float, default 0.05
+        Level of the test.
 
     Returns
     -------
@@ -163,7 +176,7 @@ def _checked_n(n_datasets: int) -> int:
 def smallest_difference(
     n_datasets: int, sd: float, test: str = "t", power: float = 0.8, alpha: float = 0.05
 ) -> float:
-    """Smallest expected difference that a test over N datasets finds with the given power.
+    """Compute the smallest expected difference that a test over N datasets detects with a power.
 
     Parameters
     ----------
@@ -171,13 +184,16 @@ def smallest_difference(
     sd : float
         Standard deviation of the differences over datasets, see `dataset_sd`.
     test : {"t", "signed rank", "sign"}, default "t"
+        Test over datasets.
     power : float, default 0.8
+        Probability with which the test detects the difference.
     alpha : float, default 0.05
+        Level of the test.
 
     Returns
     -------
     float
-        Infinite where the test cannot reject with so few datasets.
+        Smallest difference; infinite if the test cannot reject with so few datasets.
 
     Examples
     --------
@@ -199,17 +215,20 @@ def smallest_difference(
 def datasets_needed(
     difference: float, sd: float, test: str = "t", power: float = 0.8, alpha: float = 0.05
 ) -> int:
-    """Fewest datasets on which a test finds an expected difference with the given power.
+    """Compute the fewest datasets on which a test detects an expected difference with a power.
 
     Parameters
     ----------
     difference : float
-        Not 0.
+        Expected difference of the losses on a new dataset; not 0.
     sd : float
         Standard deviation of the differences over datasets, see `dataset_sd`.
     test : {"t", "signed rank", "sign"}, default "t"
+        Test over datasets.
     power : float, default 0.8
+        Probability with which the test detects the difference.
     alpha : float, default 0.05
+        Level of the test.
 
     Returns
     -------
@@ -218,7 +237,7 @@ def datasets_needed(
     Raises
     ------
     AnalysisError
-        The difference is 0, or so small that it would take more than a million.
+        The difference is 0, or so small that more than a million datasets are needed.
 
     Examples
     --------
@@ -239,6 +258,6 @@ def datasets_needed(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if of_n(effect, middle, alpha) >= power else (middle, high)
-    # the power of a discrete test goes up and down a little
+    # The power of a discrete test is not monotone in N, so a few smaller numbers are checked too.
     fewest = range(max(2, high - 12), high)
     return next((n for n in fewest if of_n(effect, n, alpha) >= power), high)
