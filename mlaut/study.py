@@ -262,12 +262,19 @@ class Study:
     # ------------------------------------------------------------------ inside
 
     def _found_datasets(self) -> Path:
+        from mlaut.files_io import FilesIO
         from mlaut.files_io import Study as Store
 
         beside = self.path.with_name(f"{self.path.stem}.datasets.h5")
         if beside.exists() or not self.path.exists():
             return beside
         stored = Store(self.path)
+        # Looking for datasets also refuses files of MLaut 0.1 and 0.2.
+        if not stored.exists and FilesIO(self.path, "r").list_datasets()[0]:
+            raise StudyError(
+                f"{self.path}: a database of datasets, not a study; name a study of its own: "
+                f"Study('study.h5', datasets={str(self.path)!r})"
+            )
         inputs = [run["input"] for run in stored.runs if run.get("input")] if stored.exists else []
         return self.path.parent / inputs[-1] if inputs else beside
 

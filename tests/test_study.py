@@ -1,5 +1,6 @@
 """The study in one object: the same files, splits and numbers as the steps one by one."""
 
+import h5py
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Orchestrator, Results, Study
-from mlaut.errors import DataError, StudyError
+from mlaut.errors import DataError, StoreError, StudyError
 from mlaut.files_io import Study as Store
 from mlaut.records import Status
 
@@ -57,6 +58,17 @@ def test_datasets_of_a_study_that_was_made_by_steps_are_found(tmp_path):
     data.split_datasets(hdf5_in=input_io, hdf5_out=out_io)
     Orchestrator(input_io, out_io).run("BaselineClassifier", **QUIET)
     assert Study(out_io.path).datasets == ["iris"]
+
+
+def test_a_file_that_is_no_study_is_refused(study, tmp_path):
+    with pytest.raises(
+        StudyError, match=r"datasets\.h5: a database of datasets, not a study; name"
+    ):
+        Study(tmp_path / "study.datasets.h5")
+    with h5py.File(tmp_path / "old.hdf5", "w") as file:
+        file["split_dts_idx/iris/train_idx"] = np.arange(3)
+    with pytest.raises(StoreError, match=r"results of MLaut 0\.1 or 0\.2"):
+        Study(tmp_path / "old.hdf5")
 
 
 def test_a_table_of_ones_own(tmp_path):

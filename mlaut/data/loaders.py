@@ -121,8 +121,10 @@ def read_manifest(folder: Path) -> list[dict[str, str]]:
         rows = list(csv.DictReader(file))
     absent = [word for word in SETTINGS if rows and word not in rows[0]]
     for column in rows[0] if rows else ():
-        meant = get_close_matches(str(column).lower(), absent, 1, _MISSPELT)
-        if column not in SETTINGS and meant:
+        word = str(column).lower()
+        meant = get_close_matches(word, absent, 1, _MISSPELT)
+        # a setting with a word beside it, as in "has_categorical", is spelt right and another name
+        if column not in SETTINGS and meant and meant[0] not in word.split("_"):
             raise DataError(f"{path}: unknown column {column!r}; did you mean {meant[0]!r}?")
     seen: set[str] = set()
     for number, row in enumerate(rows, start=2):

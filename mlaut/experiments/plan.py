@@ -319,6 +319,8 @@ def parse_retry(
     for name, statuses in by_strategy.items():
         if name not in parsed:
             raise StudyError(f"retry: strategy {name!r} is not part of this run; check its name")
+        if not isinstance(statuses, Iterable):
+            raise StudyError(f"retry {statuses!r}: not a failure; use {', '.join(words)}")
         chosen = [statuses] if isinstance(statuses, str) else list(statuses)
         for word in chosen:
             if word not in words:

@@ -86,6 +86,13 @@ def test_the_default_target(tmp_path, header, target):
     assert load_folder(tmp_path)[0].target == target
 
 
+def test_a_setting_with_a_word_beside_it_is_no_misspelt_setting(tmp_path):
+    manifest = "name,file,has_categorical,n_target\na,t.csv,True,1\n"
+    write(tmp_path, t__csv="x,target\n1,a\n2,b\n", manifest__csv=manifest)
+    (dataset,) = load_folder(tmp_path)
+    assert dataset.metadata["has_categorical"] in (True, "True")
+
+
 def test_a_manifest_says_what_a_table_is(tmp_path):
     write(
         tmp_path,

@@ -216,6 +216,8 @@ def test_seeds_follow_from_the_key_alone():
     "retry", ["timeout", ["timeout"], {"SVC": "timeout"}, {"SVC": ["timeout"]}]
 )
 def test_one_status_to_retry_is_a_word_or_a_list(retry):
+    with pytest.raises(StudyError, match="retry 5: not a failure; use error, timeout"):
+        parse_retry(5, ["SVC"])
     assert parse_retry(retry, ["SVC"]) == {"SVC": frozenset([Status.TIMEOUT])}
 
 
