@@ -1,4 +1,4 @@
-"""What a fitted model answers, checked for meaning before it counts as the outcome of a cell."""
+"""Checks of the predictions and probabilities that a fitted model returns."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ __all__ = ["checked_predictions", "checked_probabilities"]
 
 
 def checked_predictions(predicted: Any, classes: tuple[Any, ...], n_test: int) -> np.ndarray:
-    """Return predictions as they are stored, or say what is wrong with them.
+    """Return predictions in the form in which they are stored.
 
     Parameters
     ----------
     predicted : array-like, shape (n_test,) or (n_test, 1)
-        What ``predict`` returned.
+        Value that ``predict`` returned.
     classes : tuple
         Sorted labels of the dataset; empty for regression.
     n_test : int
+        Number of test rows.
 
     Returns
     -------
@@ -33,7 +34,7 @@ def checked_predictions(predicted: Any, classes: tuple[Any, ...], n_test: int) -
     Raises
     ------
     StrategyError, DataError
-        The shape is another, values are masked, a label is no class of the dataset, or numbers are
+        The shape is wrong, values are masked, a label is no class of the dataset, or numbers are
         not finite.
 
     Examples
@@ -60,32 +61,34 @@ def checked_predictions(predicted: Any, classes: tuple[Any, ...], n_test: int) -
 
 
 def checked_probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> np.ndarray | None:
-    """Return probabilities over all classes of the dataset, or say what is wrong with them.
+    """Return the probabilities of all classes of the dataset.
 
     Parameters
     ----------
     model : estimator
-        Fitted.
+        Fitted model.
     table : DataFrame, shape (n_test, n_features)
+        Test rows.
     classes : tuple
         Sorted labels of the dataset; empty for regression.
 
     Returns
     -------
     ndarray of float32, shape (n_test, n_classes), or None
-        A class that the model did not see in training has 0. None where the model has no
+        Probabilities; 0 for a class that was absent in training. None if the model has no
         ``predict_proba``, and for regression.
 
     Raises
     ------
     StrategyError, DataError
-        The shape does not suit the classes of the model, or rows are no distributions.
+        The shape does not fit the classes of the model, or rows are not probability
+        distributions.
     """
     if not classes or not hasattr(model, "predict_proba"):
         return None
     seen = _classes_seen(model, classes)
     probabilities = np.zeros((len(table), len(classes)), dtype=np.float32)
-    if len(seen) == 1:  # for which some of scikit-learn's models give two columns
+    if len(seen) == 1:  # some models of scikit-learn return two columns for one class
         probabilities[:, seen] = 1
         return probabilities
     answer = model.predict_proba(table)
@@ -104,7 +107,7 @@ def checked_probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> n
 
 
 def _classes_seen(model: Any, classes: tuple[Any, ...]) -> np.ndarray:
-    """Return the positions of the classes that the columns of ``predict_proba`` mean."""
+    """Return the positions, in ``classes``, of the columns of ``predict_proba``."""
     if not hasattr(model, "classes_"):
         raise StrategyError(
             "there is predict_proba without classes_; set classes_ in fit to the labels that its "
@@ -117,7 +120,7 @@ def _classes_seen(model: Any, classes: tuple[Any, ...]) -> np.ndarray:
 
 
 def _refuse_masked(answer: Any, method: str) -> None:
-    """Refuse masked values: below the mask, any number may stand."""
+    """Raise a StrategyError for masked values: the numbers below the mask are arbitrary."""
     if np.ma.is_masked(answer):
         bad = int(np.ma.getmaskarray(answer).sum())
         raise StrategyError(f"{method} returned {bad} values that are masked")
@@ -133,7 +136,7 @@ def _refuse_rows(given: np.ndarray, bad: np.ndarray, what: str) -> None:
 
 
 def _numbers(values: np.ndarray, method: str) -> np.ndarray:
-    """Return an array as float64; texts, dates and complex numbers are not turned into numbers."""
+    """Return an array as float64; raise for texts, dates and complex numbers."""
     real = values.dtype.kind in "biuf" or (
         values.dtype.hasobject and all(isinstance(value, Real) for value in values.flat)
     )

@@ -1,4 +1,4 @@
-"""Cells on their way to a worker: batches of one strategy on one dataset."""
+"""Batches of cells of one strategy on one dataset, which are sent to workers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from mlaut.records import Cell, Outcome
 
 __all__ = ["Batch", "BatchQueue", "DatasetRef", "make_batches"]
 
-_LARGEST = 200
+_LARGEST = 200  # cells in a batch
 
 
 @dataclass(frozen=True)
 class DatasetRef:
-    """Where a dataset is, and the content that it must have."""
+    """Path of a dataset, and the fingerprint that its content must have."""
 
     database: str
     path: str
@@ -34,21 +34,21 @@ class DatasetRef:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some cells of one strategy on one dataset, as they travel to a worker.
+    """Some cells of one strategy on one dataset, in the form that is sent to a worker.
 
     Attributes
     ----------
     dataset : DatasetRef
     name : str
-        Of the strategy.
+        Name of the strategy.
     strategy : bytes
-        The strategy, pickled by value, so that a class from a script or a notebook arrives too.
+        Strategy, pickled by value, so that classes from a script or a notebook arrive too.
     cells : tuple of (int, int)
         Repeat and fold of each cell.
     folds : mapping of int to ndarray
-        The rows' folds of each repeat that occurs.
+        Fold of each row, for every repeat that occurs in ``cells``.
     seed : int
-        Of the study.
+        Seed of the study.
     options : CellOptions
     """
 
@@ -62,25 +62,27 @@ class Batch:
 
     @property
     def keys(self) -> tuple[Cell, ...]:
-        """The cells with their names."""
+        """Cells with the names of dataset and strategy."""
         return tuple(Cell(self.dataset.name, self.name, *cell) for cell in self.cells)
 
     def part(self, cells: Iterable[tuple[int, int]]) -> Batch:
-        """Return some of its cells as a batch of their own."""
+        """Return a batch of some of the cells."""
         cells = tuple(cells)
         repeats = sorted({repeat for repeat, _ in cells})
         return replace(self, cells=cells, folds={r: self.folds[r] for r in repeats})
 
 
 class BatchQueue:
-    """Groups of cells, cut into batches that take a certain time by the pace seen so far.
+    """Queue that cuts groups of cells into batches of about the same duration.
+
+    The duration of a cell is estimated from the cells that have ended.
 
     Parameters
     ----------
     groups : iterable of Batch
-        All cells of one strategy on one dataset each.
+        Groups, each with all cells of one strategy on one dataset.
     seconds : float, default 0.1
-        That a batch of short cells is to take; a longer cell travels alone.
+        Duration of a batch of short cells; a longer cell is a batch of its own.
     """
 
     def __init__(self, groups: Iterable[Batch], seconds: float = 0.1) -> None:
@@ -92,7 +94,7 @@ class BatchQueue:
         self._seen: dict[tuple[str, ...], tuple[int, float]] = {}
 
     def next(self) -> Batch | None:
-        """Return the next batch; None where every cell is on its way."""
+        """Return the next batch; None if every cell has been handed out."""
         if self._again:
             return self._again.popleft()
         while not self._left:
@@ -105,11 +107,11 @@ class BatchQueue:
         return self._group.part(self._left.popleft() for _ in range(size))
 
     def again(self, batch: Batch) -> None:
-        """Put a batch that came to nothing before all others."""
+        """Queue a batch whose cells have no outcome again, before all new batches."""
         self._again.append(batch)
 
     def saw(self, outcomes: Iterable[Outcome]) -> None:
-        """Learn the pace from cells that have ended."""
+        """Record the durations of cells that have ended."""
         for outcome in outcomes:
             cell = outcome.cell
             for key in ((cell.dataset, cell.strategy), (cell.strategy,)):
@@ -118,7 +120,11 @@ class BatchQueue:
                 self._seen[key] = count + 1, total + elapsed
 
     def _size(self, group: Batch) -> int:
-        """Cells that fit the time, by this strategy here, or with caution by it elsewhere."""
+        """Return the number of cells that fit the duration of a batch.
+
+        The durations of the strategy on this dataset count; before there are any, those on other
+        datasets, with a quarter of the cells because they may differ.
+        """
         here = self._seen.get((group.dataset.name, group.name))
         count, total = here or self._seen.get((group.name,), (0, 0.0))
         if not count:
@@ -134,7 +140,7 @@ def make_batches(
     seed: int,
     options: CellOptions,
 ) -> Iterator[Batch]:
-    """Return groups of cells (`Plan.groups`) as engines take them."""
+    """Yield groups of cells (`Plan.groups`) as batches, which engines take."""
     pickled = {strategy.name: cloudpickle.dumps(strategy) for strategy in strategies}
     path = str(database.absolute())
     for entry, name, cells in groups:

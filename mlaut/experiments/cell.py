@@ -1,4 +1,7 @@
-"""One cell: preprocess, tune, fit, predict and time, and say how it ended. Touches no study."""
+"""Run one cell: preprocess, tune, fit, predict, measure the times, and return the outcome.
+
+Nothing here opens a study.
+"""
 
 from __future__ import annotations
 
@@ -39,29 +42,30 @@ if TYPE_CHECKING:
 
 __all__ = ["CellOptions", "Table", "cell_seed", "run_cell"]
 
-_WARNINGS_KEPT = 10
-_MOST_WARNINGS = 1000
+# Bounds on the texts that are stored with a cell. Lengths are in characters.
+_WARNINGS_KEPT = 10  # different warnings that are stored
+_MOST_WARNINGS = 1000  # different warnings that are counted
 _LONGEST_WARNING = 300
 _LONGEST_REASON = 500
-_LONGEST_LINE = 300  # of a traceback: a message may be a whole table
-_LONGEST_VALUE = 1000  # of a chosen parameter, as JSON
-_MOST_VALUES = 100
+_LONGEST_LINE = 300  # line of a traceback; the message of an error may be a whole table
+_LONGEST_VALUE = 1000  # value of a chosen parameter, as JSON
+_MOST_VALUES = 100  # chosen parameters
 _TRACEBACK_LINES = 40
-_LONGEST_CHAIN = 20
+_LONGEST_CHAIN = 20  # errors that led to one another
 
 
 @dataclass(frozen=True)
 class CellOptions:
-    """How cells are run.
+    """Options that all cells of a run share.
 
     Attributes
     ----------
     threads : int, default 1
-        Threads that a cell may use inside.
+        Number of threads that a cell may use.
     memory : int or None
-        Bytes that a cell may allocate beyond what its process has.
+        Bytes that a cell may allocate, in addition to those that its process already holds.
     models : Path or None
-        Folder that fitted models are saved to; None saves none.
+        Folder in which fitted models are saved; None saves none.
     tuning_timeout : float or None
         CPU seconds after which a search chooses among the candidates that it has scored.
     checkpoints : Path or None
@@ -76,7 +80,9 @@ class CellOptions:
 
 
 def cell_seed(seed: int, cell: Cell) -> int:
-    """Derive the seed of a cell from its key, so that neither order nor workers change a result.
+    """Return the seed of a cell, derived from its key and the seed of the study.
+
+    Neither the order of the cells nor the number of workers changes a result.
 
     Examples
     --------
@@ -89,12 +95,13 @@ def cell_seed(seed: int, cell: Cell) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A dataset as cells need it, taken apart once for all of them.
+    """Features and labels of a dataset, separated once for all its cells.
 
     Attributes
     ----------
     features : DataFrame, shape (n_rows, n_features)
     labels : ndarray, shape (n_rows,)
+        Class labels, or numbers for regression.
     classes : tuple
         Sorted class labels of the whole dataset; empty for regression.
     """
@@ -105,7 +112,7 @@ class Table:
 
     @classmethod
     def of(cls, dataset: Dataset, classes: tuple[Any, ...]) -> Table:
-        """Take a dataset apart."""
+        """Return the features and labels of a dataset."""
         labels = dataset.labels.to_numpy()
         if classes:
             labels = np.asarray(classes)[positions(dataset.labels, classes)]
@@ -120,18 +127,19 @@ def run_cell(
     seed: int,
     options: CellOptions,
 ) -> Outcome:
-    """Run one cell; whatever the strategy does in Python becomes an outcome.
+    """Run one cell and return its outcome; an exception of the strategy becomes a failed outcome.
 
     Parameters
     ----------
     cell : Cell
     strategy : callable
-        Gives the strategy; it is unpickled within the bounds of the cell.
+        Function that returns the strategy. It is called inside the cell, so that the limits of
+        the cell also hold for unpickling.
     table : Table
     rows : tuple of two ndarray of int
-        Positions of the training and of the test rows.
+        Positions of the training rows and of the test rows.
     seed : int
-        Of everything random in the cell.
+        Seed of the cell.
     options : CellOptions
     """
     started, begun = time.time(), time.perf_counter()
@@ -144,7 +152,7 @@ def run_cell(
             outcome = _failed(cell, error)
     details = {
         **outcome.details,
-        "warnings": _told(warned),
+        "warnings": _listed_warnings(warned),
         "peak_memory": peak_memory(),
         "started": round(started, 3),
         "elapsed": time.perf_counter() - begun,
@@ -154,7 +162,7 @@ def run_cell(
 
 @contextlib.contextmanager
 def _bounded(seed: int, options: CellOptions) -> Iterator[None]:
-    """Bound threads and memory, and seed the global generators that some estimators use."""
+    """Limit threads and memory, and seed the global generators that some estimators use."""
     from joblib import parallel_config
 
     np.random.seed(seed)  # noqa: NPY002
@@ -169,8 +177,11 @@ def _bounded(seed: int, options: CellOptions) -> Iterator[None]:
 
 
 @lru_cache(maxsize=1)
-def _thread_pools(n_modules: int) -> Any:  # noqa: ARG001 - looked for again when there are more
-    """Find the thread pools of the libraries that are loaded, which takes milliseconds."""
+def _thread_pools(n_modules: int) -> Any:  # noqa: ARG001 - key of the cache
+    """Return the thread pools of the loaded libraries.
+
+    Finding them takes milliseconds, so they are cached until more modules are loaded.
+    """
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -216,7 +227,7 @@ def _fit_and_predict(
 
 
 def _limited_search(cell: Cell, options: CellOptions) -> contextlib.AbstractContextManager[None]:
-    """Let a search inside of the strategy stop in time, and go on from where it was killed."""
+    """Give a search inside the strategy its deadline, and the checkpoint to resume from."""
     timeout = options.tuning_timeout
     return search_limits(
         deadline=None if timeout is None else TuningBudget(timeout).over,
@@ -225,7 +236,11 @@ def _limited_search(cell: Cell, options: CellOptions) -> contextlib.AbstractCont
 
 
 def _details_of(tuning: TuningRecord) -> dict[str, Any]:
-    """Return what is stored of a search; of what is usual, nothing is said."""
+    """Return the details of a search that are stored with its cell.
+
+    The numbers of scored and of resumed candidates are left out when they are as expected: all
+    and none.
+    """
     details: dict[str, Any] = {
         "best_params": _shortened_values(tuning.best_params),
         "tuning_score": tuning.best_score,
@@ -239,13 +254,13 @@ def _details_of(tuning: TuningRecord) -> dict[str, Any]:
 
 
 def _shortened(text: str, most: int) -> str:
-    """Cut the middle out of a text that is longer than what is stored of it."""
+    """Return a text, without its middle if it is longer than ``most`` characters."""
     half = most // 2
     return text if len(text) <= most else f"{text[:half]} [...] {text[-half:]}"
 
 
 def _shortened_values(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters whose values are of a size to be read; of others the ends, as text."""
+    """Return parameters for storing; a value that is too long becomes shortened JSON text."""
     shown: dict[str, Any] = {}
     for name, value in list(params.items())[:_MOST_VALUES]:
         text = json.dumps(value, ensure_ascii=False)
@@ -272,7 +287,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _text(error: BaseException) -> str:
-    """Return what an error says: nothing where it cannot be written."""
+    """Return the message of an error; empty if ``str`` fails on it."""
     try:
         return str(error)
     except Exception:
@@ -280,7 +295,7 @@ def _text(error: BaseException) -> str:
 
 
 def _for_lack_of_memory(error: BaseException) -> bool:
-    """Return whether an error, or one that led to it, says that an allocation failed."""
+    """Return whether an error, or one in its chain of causes, reports a failed allocation."""
     led: BaseException | None = error
     for _ in range(_LONGEST_CHAIN):
         if led is None:
@@ -293,7 +308,7 @@ def _for_lack_of_memory(error: BaseException) -> bool:
 
 @contextlib.contextmanager
 def _warnings_counted() -> Iterator[dict[str, int]]:
-    """Count each different warning, however often it comes, instead of showing it."""
+    """Yield the counts of each different warning of the block; no warning is shown."""
     counts: dict[str, int] = {}
 
     def count(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
@@ -307,8 +322,8 @@ def _warnings_counted() -> Iterator[dict[str, int]]:
         yield counts
 
 
-def _told(counts: dict[str, int]) -> list[str]:
-    """Each different warning once, with how often it came."""
+def _listed_warnings(counts: dict[str, int]) -> list[str]:
+    """Return each different warning once, with its number of occurrences."""
     told = [text if n == 1 else f"{text} ({n} times)" for text, n in counts.items()]
     more = len(told) - _WARNINGS_KEPT
     return told[:_WARNINGS_KEPT] + ([f"and {more} further warnings"] if more > 0 else [])

@@ -1,4 +1,4 @@
-"""What keeps a cell within its bounds, inside the process that runs it."""
+"""Limits of memory and tuning time of a cell, inside its process; parsers of such limits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ __all__ = [
 _PROC = Path("/proc/self")
 _VMSTAT = Path("/proc/vmstat")
 _WAITING = 10
-"""Times its seconds a budget lasts by the clock: enough for ten processes on one core."""
+"""Ratio of wall time to CPU time at which a budget ends: enough for ten processes on one core."""
+# Parts of the messages with which Python, C++ and the system report a failed allocation. The first
+# letters, whose case differs between libraries, are left out.
 _NO_MEMORY = ("MemoryError", "bad_alloc", "annot allocate memory", "ut of memory", "Exhausted")
 # What these packages raise for lack of memory is often no MemoryError. Neither is what scikit-learn
 # raises where all fits of a search failed: a ValueError that quotes their tracebacks.
@@ -44,10 +46,10 @@ _TORCH_ON_CPU = "DefaultCPUAllocator: can't allocate memory"  # a RuntimeError w
 
 @contextlib.contextmanager
 def limited_memory(limit: int | None) -> Iterator[None]:
-    """Make allocating more than ``limit`` bytes beyond the present fail with ``MemoryError``.
+    """Make allocations of more than ``limit`` additional bytes fail with ``MemoryError``.
 
-    The data segment is limited, not the address space: libraries reserve gigabytes of addresses
-    that they never touch. Each process that the code starts has the same limit for itself.
+    The data segment is limited, not the address space, because libraries reserve gigabytes of
+    addresses that they never use. Each process that the code starts has the same limit of its own.
     """
     if limit is None:
         yield
@@ -66,12 +68,12 @@ def limited_memory(limit: int | None) -> Iterator[None]:
 
 
 def check_memory_can_be_limited() -> None:
-    """Refuse to promise a limit that the system would not keep.
+    """Check that this system can limit the memory of a process.
 
     Raises
     ------
     StudyError
-        Only Linux limits what a process allocates.
+        The system is not Linux, the only one that can.
     """
     if not _in_status("VmData"):
         raise StudyError(
@@ -81,23 +83,24 @@ def check_memory_can_be_limited() -> None:
 
 
 def cpu_seconds() -> float:
-    """Return the CPU seconds that this process and the children it has waited for have taken."""
+    """Return the CPU seconds of this process and of the children that it has waited for."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(of.ru_utime + of.ru_stime for of in used)
 
 
 class TuningBudget:
-    """The time that a search may take: CPU seconds, so that a busy machine takes none of it.
+    """Time budget of a search, in CPU seconds, so that a busy machine does not shorten it.
 
     A search that waits (for an accelerator, for a service) uses few CPU seconds. So it also ends
-    after ten times the seconds by the clock, which no change of the date moves.
+    after ten times the seconds of wall time, measured by a monotonic clock.
 
     Parameters
     ----------
     seconds : float
         CPU seconds of all threads together.
     cpu, clock : callable, optional
-        What tells CPU seconds, and seconds by the clock.
+        Functions that return the CPU seconds and the wall seconds; default `cpu_seconds` and
+        `time.monotonic`.
 
     Examples
     --------
@@ -114,18 +117,18 @@ class TuningBudget:
         self._limits = [(cpu, cpu() + seconds), (clock, clock() + _WAITING * seconds)]
 
     def over(self) -> bool:
-        """Return whether the time is over."""
+        """Return whether the budget is used up."""
         return any(now() >= end for now, end in self._limits)
 
 
 def offer_to_be_killed() -> None:
-    """Let the kernel, when memory runs out, choose this process before the one that writes."""
+    """Let the kernel kill this process before the writer of the study when memory runs out."""
     with contextlib.suppress(OSError):
         (_PROC / "oom_score_adj").write_text("500")
 
 
 def oom_kills() -> int:
-    """Count the processes that the kernel has ever killed for lack of memory, where it tells."""
+    """Return how many processes the kernel has killed for lack of memory; 0 if unknown."""
     with contextlib.suppress(OSError, ValueError):
         found = _VMSTAT.read_text().partition("\noom_kill ")[2]
         return int(found.partition("\n")[0])
@@ -180,24 +183,24 @@ def _raised_by(error: BaseException) -> set[str]:
 
 
 def reset_peak_memory() -> None:
-    """Let the peak of this process begin anew, where the system can do that."""
+    """Reset the peak memory of this process, where the system can do that."""
     with contextlib.suppress(OSError):
         (_PROC / "clear_refs").write_text("5")
 
 
 def peak_memory() -> int:
-    """Peak resident bytes of this process since the last reset, or ever where there is none."""
+    """Return the peak resident bytes of this process since the last reset, or since its start."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def resident_memory() -> int:
-    """Resident bytes of this process now; 0 where the system does not tell."""
+    """Return the resident bytes of this process now; 0 if the system does not report them."""
     return _in_status("VmRSS")
 
 
 def _in_status(key: str) -> int:
-    """Return the bytes that the kernel reports of this process under a key; 0 where it does not."""
+    """Return the bytes in ``/proc/self/status`` under a key; 0 if they are not reported."""
     try:
         told = (_PROC / "status").read_text().partition(f"\n{key}:")[2]
     except OSError:
@@ -206,7 +209,7 @@ def _in_status(key: str) -> int:
 
 
 def parse_seconds(text: str | float | None, name: str = "timeout") -> float | None:
-    """Read a time limit: seconds, or a number with ``s``, ``m``, ``h`` or ``d``.
+    """Return a time limit in seconds, from a number or a text with ``s``, ``m``, ``h`` or ``d``.
 
     Examples
     --------
@@ -220,7 +223,7 @@ def parse_seconds(text: str | float | None, name: str = "timeout") -> float | No
 
 
 def parse_bytes(text: str | float | None) -> int | None:
-    """Read a memory limit: bytes, or a number with ``MB``, ``MiB``, ``GB``, ``GiB``, ...
+    """Return a memory limit in bytes, from a number or a text with ``MB``, ``MiB``, ``GB``, ...
 
     Examples
     --------

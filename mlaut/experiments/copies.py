@@ -1,9 +1,9 @@
-"""Cells in copies of their worker process, so that nothing of one cell reaches the next.
+"""Run cells of foreign code in copies (forks) of their worker process.
 
-A strategy that is made of scikit-learn's and MLaut's classes alone leaves nothing behind in its
-process, and its cells share one. Of other code nobody knows: it may patch a library, keep a list in
-its class, or change its tables in place. Each of its cells runs in a copy of a process that has
-loaded the strategy and run nothing.
+Cells must not influence each other. A strategy that consists only of classes of scikit-learn and
+MLaut leaves nothing behind in its process, so its cells share one. Other code is called foreign:
+it may patch a library, keep a list in its class, or change its tables in place. Each of its cells
+runs in a copy of a process that has loaded the strategy and run no cell.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Any, NoReturn
 __all__ = ["can_be_copied", "foreign_code", "load_known", "run_in_copy"]
 
 _TASKS = Path("/proc/self/task")
-_LOOK_MS = 50  # between looks whether a copy has died while its own copies hold its pipe
-_PIECE = 2**16
+_LOOK_MS = 50  # between checks whether a copy has died while its own children hold its pipe open
+_PIECE = 2**16  # bytes of one read
 _KNOWN = ("mlaut", "numpy", "scipy", "sklearn")
-# Functions of NumPy and Python that make objects when these are unpickled, and do nothing else.
+# Functions of NumPy and Python that only construct objects during unpickling.
 _MAKERS = {
     "_frombuffer",
     "_reconstruct",
@@ -37,7 +37,7 @@ _MAKERS = {
 
 
 class _ForeignError(Exception):
-    """Some part of a strategy is code that neither scikit-learn nor MLaut has."""
+    """Error: a strategy contains foreign code."""
 
 
 class _KnownOnly(pickle.Unpickler):
@@ -52,9 +52,9 @@ class _KnownOnly(pickle.Unpickler):
 
 
 def load_known(strategy: bytes) -> Any:
-    """Return a strategy from its pickle, or None where it has code of others.
+    """Return a strategy from its pickle, or None if it has foreign code.
 
-    Known are scikit-learn, what it stands on, and MLaut. Of other code nothing runs here.
+    Known code is that of MLaut, scikit-learn, NumPy and SciPy. No other code runs here.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def load_known(strategy: bytes) -> Any:
     """
     try:
         return _KnownOnly(io.BytesIO(strategy)).load()
-    except Exception:  # whatever it is, the cell tells of it
+    except Exception:  # the cell will report any error
         return None
 
 
@@ -77,28 +77,28 @@ def foreign_code(strategy: bytes) -> bool:
 
 
 def can_be_copied() -> bool:
-    """Return whether this process has one thread; the locks of others would stay shut in a copy."""
+    """Return whether this process has one thread: a copy would keep the locks of others locked."""
     return not _TASKS.is_dir() or len(list(_TASKS.iterdir())) == 1
 
 
 def run_in_copy(work: Callable[[], bytes], largest: int, close: list[int]) -> tuple[int, bytes]:
-    """Run a function in a copy of this process.
+    """Run a function in a copy of this process, and return the bytes that it sends.
 
     Parameters
     ----------
     work : callable
-        Returns what the copy is to tell.
+        Function that returns the bytes to send.
     largest : int
-        Bytes above which a copy that tells more is killed.
+        Number of bytes above which the copy is killed.
     close : list of int
-        Descriptors that are closed in the copy.
+        File descriptors to close in the copy.
 
     Returns
     -------
     status : int
-        As `os.waitpid` gives it.
+        Exit status, as `os.waitpid` returns it.
     told : bytes
-        All that came through the pipe of the copy, whoever has written it.
+        All bytes that came through the pipe of the copy; its strategy may have written some.
     """
     ours, theirs = os.pipe()
     pid = os.fork()
@@ -118,7 +118,7 @@ def _be_the_copy(work: Callable[[], bytes], pipe: int, close: list[int]) -> NoRe
         for descriptor in close:
             os.close(descriptor)
         rest = memoryview(work())
-        if os.getpid() == me:  # and not a copy that the strategy has made
+        if os.getpid() == me:  # not a process that the strategy has forked
             sys.stdout.flush()
             while rest:
                 rest = rest[os.write(pipe, rest) :]
@@ -130,7 +130,7 @@ def _be_the_copy(work: Callable[[], bytes], pipe: int, close: list[int]) -> NoRe
 
 
 def _listen(pid: int, pipe: int, largest: int) -> tuple[int, bytes]:
-    """Read until the copy has ended, also where copies of the copy hold its pipe open."""
+    """Read until the copy has ended, even if its own children keep its pipe open."""
     poll = select.poll()
     poll.register(pipe, select.POLLIN)
     told = bytearray()
@@ -145,7 +145,7 @@ def _listen(pid: int, pipe: int, largest: int) -> tuple[int, bytes]:
         status = ended_as if ended else None
     if len(told) > largest:
         os.kill(pid, signal.SIGKILL)
-    elif status is not None:  # what it had written before it ended
+    elif status is not None:  # read the rest that it wrote before it ended
         while len(told) <= largest and poll.poll(0) and (piece := os.read(pipe, _PIECE)):
             told += piece
     return os.waitpid(pid, 0)[1] if status is None else status, bytes(told)

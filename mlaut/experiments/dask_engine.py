@@ -1,9 +1,9 @@
-"""Cells on a cluster of Dask workers, each guarded inside its worker.
+"""Engine that runs cells on a Dask cluster.
 
-Dask moves batches and brings back outcomes; it knows neither time limits nor cells that take their
-process with them. So each Dask worker runs cells in guarded processes of its own, as many as it has
-threads, and a batch is one Dask task (`mlaut.experiments.dask_worker`). A dataset travels once to
-each worker.
+Dask sends batches and returns outcomes. It has no time limits for a task, and a cell that kills
+its process would kill the Dask worker. So each Dask worker runs cells in guarded processes of its
+own, as many as it has threads, and a batch is one Dask task (`mlaut.experiments.dask_worker`). A
+dataset is sent once to each worker.
 """
 
 from __future__ import annotations
@@ -30,35 +30,36 @@ from mlaut.records import Outcome, Status
 
 __all__ = ["DaskEngine"]
 
+# Duration of a batch: a constant, plus a part per thread of the cluster.
 _BATCH_SECONDS = 0.5
 _BATCH_SECONDS_A_THREAD = 0.01
-_LOOK_SECONDS = 0.02
-_COUNT_SECONDS = 2.0
-_ANSWER_SECONDS = 30.0
-_LOSSES_BORNE = 3
+_LOOK_SECONDS = 0.02  # pause between checks for ended batches
+_COUNT_SECONDS = 2.0  # pause between counts of the workers' threads
+_ANSWER_SECONDS = 30.0  # longest wait for an answer of the scheduler
+_LOSSES_BORNE = 3  # losses of its worker after which a cell is stored as crashed
 _ENDED = ("finished", "error", "cancelled")
 _NOT_THERE = (OSError, TimeoutError, CancelledError)
 
 
 class DaskEngine:
-    """Runs cells on a Dask cluster.
+    """Engine that runs cells on a Dask cluster.
 
-    Workers may come and go; a batch whose worker is lost runs again on another. Where the scheduler
-    is lost, the run waits for it to come back, and at last stops: what has ended is stored, and the
-    same call goes on.
+    Workers may join and leave during a run; a batch whose worker is lost runs again on another.
+    If the scheduler is lost, the run waits for it, and stops after ``patience`` seconds: all ended
+    cells are stored, and the same call resumes.
 
     Parameters
     ----------
     scheduler : str, distributed.Client, cluster or None
-        Address of the scheduler, for example ``"tcp://10.0.0.1:8786"``, a client, or what a client
-        can be made of (``LocalCluster``, ``SLURMCluster``, ``KubeCluster``). None takes the one
-        that Dask is configured with (``DASK_SCHEDULER_ADDRESS``).
+        Address of the scheduler, for example ``"tcp://10.0.0.1:8786"``, a client, or a cluster
+        object (``LocalCluster``, ``SLURMCluster``, ``KubeCluster``). None takes the scheduler of
+        Dask's configuration (``DASK_SCHEDULER_ADDRESS``).
     timeout : float, optional
-        Seconds that a cell may take.
+        Time limit of a cell in seconds.
     threads : int, default 1
         Threads inside each cell.
     n_jobs : int, optional
-        Most cells at a time; default as many as the workers have threads.
+        Greatest number of cells at a time; default one per thread of the workers.
     patience : float, default 300
         Seconds without a scheduler, or without a worker, after which the run stops.
 
@@ -93,12 +94,12 @@ class DaskEngine:
         self.patience = patience
 
     def run(self, groups: Iterable[Batch]) -> Generator[list[Outcome], None, None]:
-        """Run all cells of each group and give their outcomes as they end.
+        """Run all cells of each group, and yield their outcomes as they end.
 
         Raises
         ------
         StudyError
-            No scheduler or no worker is there, or the workers cannot run the cells.
+            No scheduler or no worker is available, or the workers cannot run the cells.
         """
         with contextlib.closing(_Run(self)) as run:
             run.begin(groups)
@@ -109,7 +110,7 @@ class DaskEngine:
 
 
 class _Run:
-    """One run on a cluster: the client, what is on its way, and the datasets that were sent."""
+    """One run on a cluster: the client, the submitted batches and the datasets that were sent."""
 
     def __init__(self, engine: DaskEngine) -> None:
         from distributed import Client
@@ -124,7 +125,7 @@ class _Run:
         self._client = self._connected() if self._own else engine.scheduler
 
     def begin(self, groups: Iterable[Batch]) -> None:
-        """Wait for workers; only then is it known how long a batch is to take."""
+        """Wait for workers, whose number of threads determines the duration of a batch."""
         while not self._n_threads:
             self._look_after_cluster()
             time.sleep(_LOOK_SECONDS)
@@ -134,7 +135,7 @@ class _Run:
     # ------------------------------------------------------------------ batches
 
     def goes_on(self) -> bool:
-        """Submit what the cluster can take; say whether anything is on its way."""
+        """Submit batches up to the limit; return whether any batch is on the cluster."""
         self._look_after_cluster()
         most = self._engine.n_jobs or 2 * max(1, self._n_threads)
         while len(self._running) < most and (batch := self._queue.next()) is not None:
@@ -147,7 +148,7 @@ class _Run:
         return bool(self._running)
 
     def ended(self) -> list[Outcome]:
-        """Return the outcomes of the batches that have ended; wait a moment if there are none."""
+        """Return the outcomes of the batches that have ended; pause briefly if there are none."""
         ended = [future for future in self._running if future.status in _ENDED]
         if not ended:
             time.sleep(_LOOK_SECONDS)
@@ -156,9 +157,11 @@ class _Run:
     def _submit(self, batch: Batch) -> None:
         ref, content = self._content(batch.dataset)
         if batch.options.models is not None:
-            batch.options.models.mkdir(parents=True, exist_ok=True)  # which tells a shared folder
+            # A worker that does not see this folder has no access to the folder of the study.
+            batch.options.models.mkdir(parents=True, exist_ok=True)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # on the size of a task, of which the split is the most
+            # Dask warns of the size of a task, which is mostly that of the split.
+            warnings.simplefilter("ignore")
             future = self._client.submit(
                 run_guarded, replace(batch, dataset=ref), content, self._errand, pure=False
             )
@@ -171,13 +174,13 @@ class _Run:
             else:
                 outcomes = self._after_loss(self._running[future], future)
         except _NOT_THERE:
-            return []  # lost after it had ended: it runs again, or the scheduler is lost
+            return []  # its result was lost: Dask runs it again, or the scheduler is lost
         del self._running[future]
         self._queue.saw(outcomes)
         return outcomes
 
     def _after_loss(self, batch: Batch, future: Any) -> list[Outcome]:
-        """Run a batch again whose workers have died, cell by cell, and give up at last."""
+        """Queue a lost batch again, cell by cell; after three losses, a cell counts as crashed."""
         from distributed import KilledWorker
 
         if future.status == "cancelled":  # its dataset was lost with a worker
@@ -188,7 +191,7 @@ class _Run:
             raise error
         if not isinstance(error, KilledWorker):
             raise StudyError(
-                f"the workers of the cluster cannot run cells: {_told(error)}; see that they have "
+                f"the workers of the cluster cannot run cells: {_text(error)}; see that they have "
                 "what is installed here, the modules of the strategies, and room on their disks"
             ) from error
         if len(batch.cells) > 1:
@@ -199,13 +202,13 @@ class _Run:
         if self._losses[batch.keys] < _LOSSES_BORNE:
             self._queue.again(batch)
             return []
-        reason = f"the Dask workers that ran it died, time and again: {_told(error)}"
+        reason = f"the Dask workers that ran it died, time and again: {_text(error)}"
         return [Outcome(cell, Status.CRASHED, reason=reason) for cell in batch.keys]
 
     # ------------------------------------------------------------------ datasets
 
     def _content(self, ref: DatasetRef) -> tuple[DatasetRef, Any]:
-        """Return a dataset as the workers know it, sent at its first use."""
+        """Return the reference and the content of a dataset, which is sent at its first use."""
         if ref not in self._sent or self._sent[ref][1].status in ("cancelled", "lost", "error"):
             used = {batch.dataset for batch in self._running.values()}
             self._sent = {known: sent for known, sent in self._sent.items() if known in used}
@@ -224,12 +227,18 @@ class _Run:
             return Client(address, timeout=patience, set_as_default=False)
         except (OSError, TypeError, ValueError) as error:
             raise StudyError(
-                f"scheduler {address}: no answer ({_told(error)}); "
+                f"scheduler {address}: no answer ({_text(error)}); "
                 "start it with 'dask scheduler', and check address and port"
             ) from error
 
     def _look_after_cluster(self) -> None:
-        """Count the threads of the workers now and then; wait for a scheduler that is lost."""
+        """Count the threads of the workers from time to time; wait for a lost scheduler.
+
+        Raises
+        ------
+        StudyError
+            There has been no worker or no scheduler for ``patience`` seconds.
+        """
         if self._client.status != "running":
             self._find_again()
         if time.monotonic() - self._counted > _COUNT_SECONDS:
@@ -261,7 +270,7 @@ class _Run:
                     self._client = self._connected()
 
     def close(self) -> None:
-        """End what still runs, and leave the cluster as it was."""
+        """Cancel the batches that still run, and close the client if it was made here."""
         with contextlib.suppress(Exception):
             if self._client.status == "running":
                 self._client.cancel(list(self._running))
@@ -270,12 +279,12 @@ class _Run:
             self._client.close(timeout=2)
 
 
-def _told(error: Exception) -> str:
+def _text(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
 def _alone(ref: DatasetRef) -> tuple[DatasetRef, bytes]:
-    """Return a dataset as a database of its own."""
+    """Return a dataset as the bytes of a database with only this dataset, and its reference."""
     with tempfile.TemporaryDirectory(prefix="mlaut-") as folder:
         database = FilesIO(Path(folder, "dataset.h5"), mode="a")
         (path,) = database.save_datasets([load(ref)])

@@ -1,8 +1,8 @@
-"""What a Dask worker does with a batch: keep its dataset, and run it in a guarded process.
+"""Code of a Dask worker: store the dataset of a batch, and run the batch in a guarded process.
 
-Each run has processes of its own on a worker, at most as many as the worker has threads. They end
-when the worker does, when Dask does not want their task any more (as when the process that runs
-the study dies), and when the run has had no use for them for a while.
+Each run has its own processes on a worker, at most as many as the worker has threads. They end
+with the worker, when Dask cancels their task (as when the process that runs the study dies), and
+when the run has not used them for a few seconds.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from mlaut.records import Outcome
 __all__ = ["Errand", "run_guarded", "versions"]
 
 _VERSIONS_THAT_MATTER = ("mlaut", "numpy", "scipy", "pandas", "scikit-learn")
-_IDLE_SECONDS = 5.0
+_IDLE_SECONDS = 5.0  # after which the unused processes of a run are ended
 
 
 @dataclass(frozen=True)
 class Errand:
-    """What all batches of a run have in common.
+    """Settings that all batches of a run share.
 
     Attributes
     ----------
     run : str
-        Tells the run from others that use a worker.
+        Unique identifier of the run.
     timeout : float or None
-        Seconds that a cell may take.
+        Time limit of a cell in seconds.
     threads : int
-        That a cell may use.
+        Number of threads that a cell may use.
     versions : mapping of str to str
-        That a worker must have.
+        Versions that a worker must have.
     """
 
     run: str
@@ -56,14 +56,15 @@ def run_guarded(batch: Batch, content: bytes, errand: Errand) -> list[Outcome]:
     Parameters
     ----------
     batch : Batch
-        Its dataset is in a database of which ``content`` has the bytes.
     content : bytes
+        Bytes of a database that holds the dataset of the batch.
     errand : Errand
 
     Raises
     ------
     StudyError
-        A cell might give something else here than where the run was started.
+        The versions differ from those where the run was started, so results could differ too; or
+        the worker does not see the folder of the models.
     """
     _check_here(errand.versions, batch.options.models)
     batch = replace(batch, dataset=_kept(batch.dataset, content))
@@ -74,7 +75,7 @@ def run_guarded(batch: Batch, content: bytes, errand: Errand) -> list[Outcome]:
 
 @lru_cache(maxsize=1)
 def versions() -> dict[str, str]:
-    """Return the versions that decide whether a cell gives here what it gives elsewhere."""
+    """Return the versions on which the result of a cell may depend."""
     about = describe_environment()
     python = ".".join(about["python"].split(".")[:2])
     packages = about["versions"]
@@ -102,7 +103,7 @@ def _check_here(wanted: Mapping[str, str], models: Path | None) -> None:
 
 
 class _Post:
-    """The processes of one run on this worker, and the number of tasks that use them."""
+    """Processes of one run on this worker, and the number of tasks that use them."""
 
     def __init__(self, threads: int) -> None:
         self.team = Team(threads)
@@ -116,7 +117,7 @@ _lock = threading.Lock()
 
 @contextlib.contextmanager
 def _team(errand: Errand) -> Iterator[Team]:
-    """Return the processes of a run; they end when nobody has used them for a while."""
+    """Yield the processes of a run; they are ended when no task has used them for a while."""
     with _lock:
         if errand.run not in _posts:
             _posts[errand.run] = _Post(errand.threads)
@@ -143,7 +144,7 @@ def _close(run: str, post: _Post) -> None:
 
 
 def _asked_of_dask() -> Callable[[], bool]:
-    """Return what tells whether Dask still wants the task that this thread runs."""
+    """Return a function that returns whether Dask still wants the task of this thread."""
     from distributed import get_worker
     from distributed.worker import thread_state
 
@@ -160,7 +161,7 @@ def _asked_of_dask() -> Callable[[], bool]:
 
 
 def _kept(ref: DatasetRef, content: bytes) -> DatasetRef:
-    """Keep a database as a file, once for all tasks of this worker."""
+    """Write a database to a file, once for all tasks of this worker; return its reference."""
     from distributed import get_worker
 
     digest = hashlib.sha256(f"{ref.path}\n{ref.fingerprint}".encode()).hexdigest()

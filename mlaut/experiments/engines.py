@@ -1,6 +1,7 @@
-"""Where cells run: in this process one after the other, or in guarded worker processes.
+"""Engines, which run cells: in this process one after the other, or in guarded worker processes.
 
-An engine takes groups of cells and gives outcomes as they end, in any order. It never writes.
+An engine takes groups of cells and yields outcomes as cells end, in any order. It never writes to
+a study.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ Outcomes = Generator[list[Outcome], None, None]
 
 
 class Engine(Protocol):
-    """Runs groups of cells."""
+    """Interface of the engines."""
 
     def run(self, groups: Iterable[Batch]) -> Outcomes:
-        """Run all cells of each group and give their outcomes as they end."""
+        """Run all cells of each group, and yield their outcomes as they end."""
         ...
 
 
 def cores() -> int:
-    """Cores that this process may use; a container's limit counts."""
+    """Return the number of cores that this process may use, within the limit of a container."""
     import joblib
 
     return int(joblib.cpu_count())
@@ -39,11 +40,12 @@ def cores() -> int:
 def check_engine(
     engine: str, n_jobs: int | None, timeout: object, scheduler: object, threads: int = 1
 ) -> None:
-    """Refuse an engine that `make_engine` could not make.
+    """Check the arguments of `make_engine`.
 
     Raises
     ------
     StudyError
+        `make_engine` could not make the engine.
     """
     if engine not in _ENGINES:
         hint = nearest(engine, _ENGINES) or f"; use {' or '.join(map(repr, _ENGINES))}"
@@ -65,26 +67,26 @@ def make_engine(
     threads: int = 1,
     scheduler: Any = None,
 ) -> Engine:
-    """Return the engine of a name, or the one that is passed.
+    """Return the engine of that name, or the engine that is passed.
 
     Parameters
     ----------
     engine : {"local", "inline", "dask"} or Engine, default "local"
         ``"inline"`` runs cells in this process, without a time limit: for debugging.
     n_jobs : int or None, default -1
-        Worker processes; -1 takes every core, -2 all but one, None one.
+        Number of worker processes; -1 uses one per core, -2 one fewer, None a single one.
     timeout : float, optional
-        Seconds that a cell may take.
+        Time limit of a cell in seconds.
     threads : int, default 1
         Threads inside each worker.
     scheduler : str or distributed.Client, optional
-        Of the Dask cluster.
+        Address or client of the Dask cluster.
 
     Raises
     ------
     StudyError
-        Unknown engine, ``n_jobs`` or ``threads`` of 0, a time limit inline, or a scheduler where
-        there is none.
+        The engine is unknown, ``n_jobs`` or ``threads`` is 0, a time limit is set for
+        ``"inline"``, or a scheduler for another engine than ``"dask"``.
     """
     if not isinstance(engine, str):
         return engine
@@ -101,13 +103,13 @@ def make_engine(
 
 
 class InlineEngine:
-    """Runs cells in this process, one after the other, for debugging.
+    """Engine that runs cells in this process, one after the other, for debugging.
 
-    What a strategy changes in the process reaches all that run after it.
+    Changes that a strategy makes to the process affect all cells after it.
     """
 
     def run(self, groups: Iterable[Batch]) -> Outcomes:
-        """Run all cells of each group and give their outcomes as they end."""
+        """Run all cells of each group, and yield their outcomes as they end."""
         for group in groups:
             run = prepare(group)
             for cell in group.keys:
@@ -115,15 +117,16 @@ class InlineEngine:
 
 
 class LocalEngine:
-    """Runs cells in worker processes of this machine.
+    """Engine that runs cells in worker processes of this machine.
 
-    A worker that dies, or is ended because a cell took too long, costs that cell only.
+    If a worker dies, or is ended because a cell took too long, only that cell fails.
 
     Parameters
     ----------
     n_workers : int
+        Number of worker processes.
     timeout : float or None
-        Seconds that a cell may take; it holds when the code never returns to Python.
+        Time limit of a cell in seconds. It also holds for code that never returns to Python.
     threads : int
         Threads inside each worker.
     """
@@ -134,6 +137,6 @@ class LocalEngine:
         self.threads = threads
 
     def run(self, groups: Iterable[Batch]) -> Outcomes:
-        """Run all cells of each group and give their outcomes as they end."""
+        """Run all cells of each group, and yield their outcomes as they end."""
         with Team(self.threads) as team:
             yield from run_batches(BatchQueue(groups), team, self.n_workers, self.timeout)

@@ -1,4 +1,4 @@
-"""Strategies as studies know them, and strategies of older studies recognised."""
+"""Entries of strategies for a study, with the recognition of strategies of older studies."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ NOT_COMPARED = (
 def strategy_entries(
     strategies: Iterable[MlautEstimator], study: Study | MemoryStudy | None = None
 ) -> list[StrategyEntry]:
-    """Return strategies as a study knows them.
+    """Return the entries under which a study stores strategies.
 
     Parameters
     ----------
     strategies : iterable of MlautEstimator
     study : Study or MemoryStudy, optional
-        Where they may be stored already. One that is there by an identity of an older version of
-        MLaut, or of another Python, is recognised: the entry names it as ``formerly``.
+        Study that may store the strategies already. A strategy that is stored under an identity of
+        an older version of MLaut, or of another Python, is recognised: the entry then holds the
+        old fingerprint under ``formerly``.
     """
     stored = {entry.name: entry for entry in study.strategies} if study else {}
     pythons = _pythons(study) if study else set()
@@ -63,15 +64,15 @@ def _entry(
 def _recognised(
     strategy: MlautEstimator, identity: Any, stored: StrategyEntry, pythons: set[str]
 ) -> str:
-    """Say how a strategy is known to be the stored one; empty if it is not."""
+    """Return how a strategy was recognised as the stored one; empty if it was not."""
     if not has_compiled_code(stored.identity):
         return ""
     try:
         if digest(former_identity(strategy.made_of())) == stored.fingerprint:
             return AS_COMPILED
-    except MlautError:  # older versions would have refused it
+    except MlautError:  # older versions would have refused the strategy
         return ""
-    if pythons == {python_version()}:  # what is stored was compiled by this Python: it has changed
+    if pythons == {python_version()}:  # the same Python compiled the stored code: it has changed
         return ""
     return NOT_COMPARED if without_code(identity) == without_code(stored.identity) else ""
 

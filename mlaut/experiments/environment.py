@@ -1,4 +1,4 @@
-"""What a run is told to have run on: machine, versions, threads."""
+"""Description of the machine and the package versions of a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mlaut.estimators.distributions import installed_version, versions_of
 __all__ = ["describe_environment"]
 
 BACKENDS = ("jax", "torch", "tensorflow")
-"""What keras may compute with."""
+"""Backends of Keras."""
 
 _PACKAGES = (
     "mlaut",
@@ -30,12 +30,13 @@ _PACKAGES = (
 
 
 def describe_environment(strategies: Iterable[MlautEstimator] = ()) -> dict[str, Any]:
-    """Return machine and versions as plain JSON values.
+    """Return a description of the machine and the versions, as plain JSON values.
 
     Parameters
     ----------
     strategies : iterable of MlautEstimator
-        The versions of all distributions that they use are told too, and of all that these require.
+        Strategies of the run. The versions of all distributions that they use are included, and
+        of all that these require.
 
     Examples
     --------
@@ -57,7 +58,7 @@ def describe_environment(strategies: Iterable[MlautEstimator] = ()) -> dict[str,
 
 
 def _used_by(strategies: Iterable[MlautEstimator]) -> set[str]:
-    """Return the packages that strategies are made of, MLaut left out."""
+    """Return the packages that strategies use, without MLaut."""
     used: set[str] = set()
     for strategy in strategies:
         used |= {*strategy.identified().libraries, strategy.metadata.package}

@@ -1,4 +1,4 @@
-"""How long the rest of a study will take, and how much room, from what was seen so far."""
+"""Forecast of the time and the disk space of a plan, from the times of the cells done so far."""
 
 from __future__ import annotations
 
@@ -26,30 +26,31 @@ OWN, OTHER_DATASETS, OTHER_STRATEGIES, NOTHING = (
     "other strategies",
     "nothing",
 )
-_ROUNDS = 20
-_STRUCTURE = 18_000  # bytes that HDF5 takes for names and layout of one dataset
+_ROUNDS = 20  # alternating fits of the effects of strategies and of datasets
+_STRUCTURE = 18_000  # bytes that HDF5 uses for names and layout of one dataset
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What the rest of a study will take.
+    """Expected time and disk space of the cells to do.
 
     Attributes
     ----------
     cells : int
-        To do.
+        Number of cells to do.
     n_workers : int
+        Number of worker processes.
     seconds : float
-        Of all workers together, for the cells that there are times to go by.
+        Expected seconds of all workers together; cells without any known time are left out.
     basis : mapping of str to int
-        How many cells are judged by the times of what.
+        Number of cells by the kind of cells whose times are used for them.
     bytes_now, bytes_then : int
-        Size of the study now, and with room for all cells.
+        Size of the study now, and with all its cells.
     bytes_models : int or None
-        Of the models that will be saved; None where no model was seen to go by.
+        Expected size of the models that will be saved; None if no model was saved before.
     bytes_free : int
-        On the disk of the study. While a study grows, or takes in what a run has told, the old and
-        the new file exist together.
+        Free bytes on the disk of the study. While a study grows, or a journal is merged into it,
+        the old and the new file exist together.
     """
 
     cells: int
@@ -63,12 +64,12 @@ class Forecast:
 
     @property
     def wall_seconds(self) -> float:
-        """Seconds until the run ends, when no worker waits."""
+        """Expected wall seconds of the run, if no worker ever waits."""
         return self.seconds / self.n_workers
 
     @property
     def fits(self) -> bool:
-        """Return whether the disk has the room that is needed."""
+        """Whether the disk has enough free space."""
         return 2 * self.bytes_then - self.bytes_now + (self.bytes_models or 0) <= self.bytes_free
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,15 +101,17 @@ class Forecast:
 def make_forecast(
     plan: Plan, study: str | Path, *, n_workers: int = 1, save_models: bool = False
 ) -> Forecast:
-    """Say how long a plan will take, and how much room.
+    """Return the expected time and disk space of a plan.
 
     Parameters
     ----------
     plan : Plan
     study : path-like
-        The study file; it need not exist.
+        Path of the study's database; it need not exist.
     n_workers : int, default 1
+        Number of worker processes.
     save_models : bool, default False
+        Whether the run will save fitted models.
     """
     path = Path(study)
     seconds, basis = (
@@ -136,17 +139,18 @@ def make_forecast(
 
 
 def expected_seconds(plan: Plan, study: Study | None) -> tuple[list[np.ndarray], list[list[str]]]:
-    """Say how long a cell of each dataset and strategy will take, and by whose times.
+    """Return the expected seconds of a cell, by dataset and strategy, and their basis.
 
-    Where a strategy was not seen on a dataset, the time is what it takes elsewhere, times how slow
-    that dataset is for others: logarithms of mean times, as sums of an effect of the strategy and
-    one of the dataset.
+    The time of a strategy on a dataset is its mean there, if it has done cells there. Otherwise an
+    additive model predicts the logarithm of the mean time: an effect of the strategy plus an
+    effect of the dataset.
 
     Returns
     -------
     seconds : list of ndarray, shape (S,)
-        For each dataset of the plan; NaN where there is nothing to go by.
+        Expected seconds, one array per dataset of the plan; NaN if no time is known at all.
     basis : list of list of str
+        Kind of cells whose times were used, for each dataset and strategy.
     """
     rows: dict[str, int] = {}
     for planned in plan.datasets:
@@ -182,7 +186,7 @@ def expected_seconds(plan: Plan, study: Study | None) -> tuple[list[np.ndarray],
 def _mean_seconds(
     datasets: Sequence[PlannedDataset], study: Study | None, rows: Mapping[str, int]
 ) -> np.ndarray:
-    """Mean wall seconds of the cells that are done: shape (datasets, strategies)."""
+    """Return the mean wall seconds of the done cells: shape (datasets, strategies)."""
     means = np.full((len(datasets), len(rows)), np.nan)
     place = {planned.entry.name: d for d, planned in enumerate(datasets) if planned.stored}
     if study is None or not place:
@@ -202,7 +206,7 @@ def _mean_seconds(
 
 
 def _effects(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Split logarithms (dataset, strategy) into effects of strategies and of datasets."""
+    """Return the effects of strategies and of datasets in a table (dataset, strategy) of logs."""
     seen = ~np.isnan(logs)
     filled = np.where(seen, logs, 0.0)
     of_dataset = np.zeros(len(logs))
@@ -221,7 +225,7 @@ def _effects(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _growth(planned: PlannedDataset) -> int:
-    """Bytes that a dataset will take more than now."""
+    """Return the bytes by which a dataset will grow in the study."""
     names = set(planned.known) | set(planned.strategies)
     then = _bytes(planned.entry, len(names)) + _split_bytes(planned.entry)
     if planned.stored is None:

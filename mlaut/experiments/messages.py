@@ -1,8 +1,8 @@
-"""What worker processes send: outcomes as JSON and arrays, in frames that show what is garbled.
+"""Messages of worker processes: outcomes as JSON and arrays, in frames with a checksum.
 
-A strategy shares the process that reports on it, and may write into whatever is open there. So
-nothing that comes from a worker is unpickled, no length is believed before it is checked, and an
-outcome counts only where it is one of the cell that runs.
+The code of a strategy runs in the process that sends its outcome, and can write to every open
+pipe. So nothing from a worker is unpickled, every length is checked before it is used, and an
+outcome is accepted only for the cell that is running.
 """
 
 from __future__ import annotations
@@ -32,40 +32,41 @@ __all__ = [
 SPOILT = "wrote into the pipe of its worker process"
 
 _MARK = b"mlaut>"
-_HEAD = struct.Struct("<6scII")  # mark, kind, length and CRC-32 of what follows
+_HEAD = struct.Struct("<6scII")  # mark, kind, length and CRC-32 of the content
 _LENGTH = struct.Struct("<I")
-_BYTES_OF_TEXT = 2**24  # parameters, warnings and a traceback; they are a thousandth of it
-_LONGEST_REASON = 2**12  # `run_cell` gives 500 characters
-_IN_PYTHON = (Status.DONE, Status.ERROR, Status.MEMORY)  # how a cell ends that can tell it itself
+_BYTES_OF_TEXT = 2**24  # parameters, warnings and a traceback; usually a thousandth of this
+_LONGEST_REASON = 2**12  # characters; `run_cell` writes at most 500
+_IN_PYTHON = (Status.DONE, Status.ERROR, Status.MEMORY)  # statuses that a cell itself can report
 
 
 class GarbledError(Exception):
-    """What a process sent is not what a worker sends."""
+    """Error: the bytes from a worker process are no valid message."""
 
 
 # ---------------------------------------------------------------------- frames
 
 
 def frame(kind: bytes, content: bytes) -> bytes:
-    """Return a message as it travels.
+    """Return the bytes of a message.
 
     Parameters
     ----------
     kind : bytes of length 1
+        Kind of the message (`mlaut.experiments.worker`).
     content : bytes
     """
     return _HEAD.pack(_MARK, kind, len(content), zlib.crc32(kind + content)) + content
 
 
 class Inbox:
-    """The messages of one process, put together from the pieces that arrive."""
+    """Reader that assembles the messages of one process from the pieces that arrive."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
 
     @property
     def partial(self) -> bool:
-        """Return whether a message has come in part."""
+        """Whether a message has arrived only in part."""
         return bool(self._bytes)
 
     def messages(self, piece: bytes, largest: int) -> Iterator[tuple[bytes, bytes]]:
@@ -74,7 +75,7 @@ class Inbox:
         Raises
         ------
         GarbledError
-            The bytes are no message, or one above ``largest`` bytes.
+            The bytes are no message, or a message is longer than ``largest`` bytes.
         """
         self._bytes += piece
         while len(self._bytes) >= _HEAD.size:
@@ -94,12 +95,12 @@ class Inbox:
 
 
 def largest_outcome(n_test: int, n_classes: int) -> int:
-    """Return the bytes that the outcome of a cell may have."""
+    """Return the largest number of bytes that the outcome of a cell may have."""
     return n_test * (8 + 4 * n_classes) + _BYTES_OF_TEXT
 
 
 def encode_outcome(outcome: Outcome) -> bytes:
-    """Return an outcome as bytes that run no code when they are read."""
+    """Return an outcome as bytes; reading them runs no code."""
     given = {"predictions": outcome.predictions, "probabilities": outcome.probabilities}
     arrays = {name: values for name, values in given.items() if values is not None}
     told = {
@@ -121,20 +122,20 @@ def decode_outcome(content: bytes, cell: Cell, seed: int, n_test: int, n_classes
     Parameters
     ----------
     content : bytes
-        As `encode_outcome` gives them, or whatever the code of a strategy made of them.
+        Bytes that `encode_outcome` returned; the code of a strategy may have changed them.
     cell : Cell
-        The one that runs.
+        Cell that is running.
     seed : int
-        Of that cell.
+        Seed of the cell.
     n_test : int
-        Rows that it predicts.
+        Number of test rows of the cell.
     n_classes : int
-        Of its dataset; 0 for regression.
+        Number of classes of its dataset; 0 for regression.
 
     Raises
     ------
     GarbledError
-        They are not the outcome of this cell.
+        The bytes are not an outcome of this cell.
     """
     try:
         (size,) = _LENGTH.unpack_from(content)
@@ -144,7 +145,7 @@ def decode_outcome(content: bytes, cell: Cell, seed: int, n_test: int, n_classes
         outcome = _outcome(told, cell, _arrays(told["arrays"], content, _LENGTH.size + size))
     except GarbledError:
         raise
-    except Exception as error:  # whatever a parser makes of garbage
+    except Exception as error:  # invalid bytes may raise anything
         raise GarbledError("gave something else than an outcome") from error
     _check_arrays(outcome, n_test, n_classes)
     return outcome
@@ -186,7 +187,7 @@ def _arrays(layout: Mapping[str, list[Any]], content: bytes, start: int) -> dict
 
 
 def _check_arrays(outcome: Outcome, n_test: int, n_classes: int) -> None:
-    """Refuse arrays that do not fit the cell, or that no cell may give."""
+    """Raise a GarbledError for arrays that do not fit the cell or hold invalid values."""
     predicted, probabilities = outcome.predictions, outcome.probabilities
     if outcome.status is Status.DONE and predicted is not None:
         dtype = prediction_type(CLASSIFICATION if n_classes else REGRESSION)[0]

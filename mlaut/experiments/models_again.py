@@ -1,4 +1,4 @@
-"""Models of cells that are done: fitted again, checked against what is stored, and kept."""
+"""Save models of cells that are done: fit them again, compare with the stored predictions."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from mlaut.records import Cell, Outcome, Status
 
 __all__ = ["save_models"]
 
-_NAMED = 3  # cells that an error names
-# What `Study.details` tells that an outcome holds elsewhere than in its details.
+_NAMED = 3  # greatest number of cells that an error message names
+# Keys of `Study.details` that are attributes of an outcome, not part of its details.
 _OF_OUTCOME = ("dataset", "strategy", "repeat", "fold", "status", "reason", "seconds", "seed")
 
 
@@ -32,19 +32,21 @@ def save_models(
     engine: Engine,
     about: Mapping[str, Any],
 ) -> int:
-    """Fit the cells that are done and have no saved model again, and keep their models.
+    """Fit the done cells that have no saved model again, and save their models.
 
     Parameters
     ----------
     study : Study
     input_io : FilesIO
+        Database of the datasets.
     datasets : sequence of str
-        Names of those whose cells are wanted.
+        Names of the datasets.
     strategies : strategies or None
-        As `mlaut.estimators.as_strategies` takes them; None takes those that come with MLaut.
+        Strategies as `mlaut.estimators.as_strategies` takes them; None takes those that come with
+        MLaut.
     engine : Engine
     about : mapping
-        What the study is to tell of this run, beside versions and machine.
+        Record of this run to store in the study, besides versions and machine.
 
     Returns
     -------
@@ -54,7 +56,8 @@ def save_models(
     Raises
     ------
     StudyError
-        A cell gives now something else than is stored; the models of the others are saved.
+        Some cells now have other predictions than the stored ones. The models of the other cells
+        are saved.
     """
     usable, _ = usable_strategies(study, strategies)
     stored = {
@@ -97,7 +100,7 @@ def _without_model(
 
 
 def _with_model(outcome: Outcome, stored: Mapping[str, Any]) -> Outcome:
-    """Return the outcome as it was stored, times and all, with its model."""
+    """Return the stored outcome, with its stored times and details, and the new model."""
     details = {name: told for name, told in stored.items() if name not in _OF_OUTCOME}
     return Outcome(
         cell=outcome.cell,
@@ -111,6 +114,6 @@ def _with_model(outcome: Outcome, stored: Mapping[str, Any]) -> Outcome:
 
 
 def _remove(folder: Path, outcome: Outcome) -> None:
-    """Remove the model of a cell that gave something else."""
+    """Remove the model of a cell whose predictions differ from the stored ones."""
     if "model" in outcome.details:
         model_path(folder, outcome.details["model"]).unlink(missing_ok=True)

@@ -195,7 +195,7 @@ class Plan:
             elif value == Status.MISSING:
                 because = self._newness(planned, strategy)
             else:
-                because = _because(value, bool(run))
+                because = _reason(value, bool(run))
             yield because, int(of_value.sum()), run
         if stored < len(status):
             yield "new repeats", status[stored:].size, int(todo[stored:].sum())
@@ -211,7 +211,7 @@ class Plan:
 _NOT_TRIED = (Status.MISSING, Status.SKIPPED)
 
 
-def _because(status: int, run: bool) -> str:
+def _reason(status: int, run: bool) -> str:
     word = Status(status).word
     if status == Status.DONE:
         return word
@@ -365,7 +365,7 @@ def make_plan(
     statuses = study.statuses([name for name in wanted if name in stored]) if study else {}
     before = {entry.name: entry for entry in study.strategies} if study else {}
     changed = {
-        new.name: _told_change(before[new.name], new)
+        new.name: _describe_change(before[new.name], new)
         for new in strategies
         if new.name in before and not before[new.name].is_same(new)
     }
@@ -380,7 +380,7 @@ def make_plan(
                 entry = merged_entry(old, given)
             except StudyError as error:
                 refusals.append(error)
-                refused, entry = _told_difference(old, given), old
+                refused, entry = _describe_difference(old, given), old
         known, status = statuses.get(dataset, ((), np.zeros((0, 0, 0), dtype=np.uint8)))
         now = _status_now(entry, names, known, status, changed)
         runs = [not refused and (replace or name not in changed) for name in names]
@@ -421,7 +421,7 @@ def _status_now(
     return now
 
 
-def _told_change(old: StrategyEntry, new: StrategyEntry) -> str:
+def _describe_change(old: StrategyEntry, new: StrategyEntry) -> str:
     what = changed_parameters(old, new)
     return "; ".join(what[:3]) + ("; ..." if len(what) > 3 else "")
 
@@ -433,7 +433,7 @@ def _refused(name: str, what: str) -> StudyError:
     )
 
 
-def _told_difference(old: SplitEntry, new: SplitEntry) -> str:
+def _describe_difference(old: SplitEntry, new: SplitEntry) -> str:
     if old.fingerprint != new.fingerprint:
         return f"data changed: {old.fingerprint[:12]} -> {new.fingerprint[:12]}"
     return f"split changed: {old.split.scheme} -> {new.split.scheme}"

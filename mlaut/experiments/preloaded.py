@@ -1,4 +1,4 @@
-"""Imported once by the server that worker processes are forked from, so that they start at once."""
+"""Module that the fork server imports once, so that worker processes start at once."""
 
 from mlaut.experiments.worker import preload
 

@@ -1,4 +1,4 @@
-"""Processes that cells start: each worker leads a session, and what it leaves is ended with it."""
+"""Sessions of processes: each worker leads one, and all that its cells start ends with it."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ __all__ = [
 ]
 
 _PROC = Path("/proc")
-_PR_SET_CHILD_SUBREAPER = 36
-_ROUNDS = 100
+_PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
+_ROUNDS = 100  # of killing; processes may start others while they are being killed
 
 
 def lead_session() -> None:
-    """Make this process the leader of a session, and the heir of orphans among its descendants."""
-    with contextlib.suppress(PermissionError):  # leads one already
+    """Make this process the leader of a session, and the parent of orphaned descendants."""
+    with contextlib.suppress(PermissionError):  # it already leads one
         os.setsid()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def forget_server() -> None:
-    """Let go of the server that has forked this process, and of its tracker of resources.
+    """Close the pipes to the fork server of this process and to its resource tracker.
 
-    A byte in their pipes would end them; code that needs such processes starts its own.
+    A byte that a cell writes into these pipes would end them. Code that needs such processes
+    starts its own.
     """
     server = getattr(forkserver, "_forkserver", None)
     tracker = getattr(resource_tracker, "_resource_tracker", None)
@@ -47,7 +48,7 @@ def forget_server() -> None:
 
 
 def end_children() -> None:
-    """End what the code of a cell has started in this process and left running."""
+    """Kill the child processes that a cell has started and left running."""
     me = os.getpid()
     for _ in range(_ROUNDS):
         try:
@@ -60,10 +61,10 @@ def end_children() -> None:
 
 
 def end_session(leader: int) -> None:
-    """End a worker, every process of its session, and every descendant that has left it.
+    """Kill a worker, every process of its session, and every descendant that left the session.
 
-    The worker is stopped first, so that it starts nothing more, and ended last, so that its
-    descendants can be told by it.
+    The worker is stopped first, so that it starts no more processes, and killed last, because its
+    descendants are found through it.
     """
     if not _PROC.is_dir():
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -77,12 +78,12 @@ def end_session(leader: int) -> None:
             break
         for pid in others:
             _send(signal.SIGKILL, pid)
-    if _is_leader(leader):  # and not another process that has got its number
+    if _is_leader(leader):  # not another process that has received the same number
         _send(signal.SIGKILL, leader)
 
 
 def eldest_child(pid: int) -> int:
-    """Return the child of a process that has run the longest; the process itself without one."""
+    """Return the oldest running child of a process (lowest number), or the process if childless."""
     children = []
     for folder in _PROC.glob("[0-9]*"):
         found = _stat(folder)
@@ -92,7 +93,7 @@ def eldest_child(pid: int) -> int:
 
 
 def is_running(pid: int) -> bool:
-    """Return whether there is a process of that number, and it has not ended."""
+    """Return whether a process of that number exists and has not ended."""
     if _PROC.is_dir():
         found = _stat(_PROC / str(pid))
         return found is not None and found[0] not in "ZX"
@@ -116,7 +117,7 @@ def _is_leader(pid: int) -> bool:
 
 
 def _members(leader: int) -> set[int]:
-    """Find the running processes of a session, and all that descend from them."""
+    """Return the running processes of a session, and all their descendants."""
     alive = {}
     for folder in _PROC.glob("[0-9]*"):
         found = _stat(folder)
@@ -129,7 +130,7 @@ def _members(leader: int) -> set[int]:
 
 
 def _stat(folder: Path) -> tuple[str, int, int] | None:
-    """State, parent and session of a process; None where it is gone."""
+    """Return state, parent and session of a process; None if it is gone."""
     try:
         fields = (folder / "stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -1,4 +1,4 @@
-"""Cells of a study fitted again, with the seed of their run, and compared with what is stored."""
+"""Fit cells of a study again, with the seeds of their runs, and compare with the stored values."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ __all__ = ["RunHistory", "difference", "fitted_again", "usable_strategies"]
 
 
 def usable_strategies(study: Study, given: Any) -> tuple[list[MlautEstimator], list[str]]:
-    """Return the strategies that are those of the study, and why others are not.
+    """Return the strategies that equal those of the study, and why others cannot be used.
 
     Parameters
     ----------
     study : Study
     given : strategies or None
-        As ``Orchestrator.run`` takes them; None takes those that come with MLaut.
+        Candidates, as ``Orchestrator.run`` takes them; None takes those that come with MLaut.
 
     Raises
     ------
     StudyError
-        There is none.
+        No strategy of the study can be used.
     """
     usable, left_out = [], []
     candidates = {} if given is None else {s.name: s for s in as_strategies(given)}
     for entry in study.strategies:
         strategy = candidates.get(entry.name)
         if given is None:
-            strategy = _of_registry(entry.name)
+            strategy = _find_registered(entry.name)
         if strategy is None:
             left_out.append(f"{entry.name}: no such strategy at hand; name the study file")
         elif not strategy_entries([strategy], study)[0].is_same(entry):
@@ -54,7 +54,7 @@ def usable_strategies(study: Study, given: Any) -> tuple[list[MlautEstimator], l
     return usable, left_out
 
 
-def _of_registry(name: str) -> MlautEstimator | None:
+def _find_registered(name: str) -> MlautEstimator | None:
     try:
         return as_strategies(name)[0]
     except MlautError:
@@ -69,17 +69,19 @@ def fitted_again(
     engine: Engine,
     models: Path | None = None,
 ) -> Iterator[Outcome]:
-    """Yield what cells give that are fitted again, with the seed and the threads of their run.
+    """Fit cells again, with the seed and the threads of their run, and yield their outcomes.
 
     Parameters
     ----------
     study : Study
     input_io : FilesIO
+        Database of the datasets.
     strategies : sequence of MlautEstimator
+        Strategies of the cells.
     cells : sequence of Cell
     engine : Engine
     models : Path, optional
-        Folder that fitted models are saved to.
+        Folder in which fitted models are saved; default none is saved.
     """
     runs, entries = RunHistory(study), study.load_splits()
     by_run: dict[tuple[int, int], list[Cell]] = {}
@@ -105,13 +107,16 @@ def _groups(
 
 
 def difference(block: Block, outcome: Outcome) -> str:
-    """Return what differs between what is stored of a cell and another outcome; empty if nothing.
+    """Return the difference between the stored values of a cell and another outcome, as text.
+
+    The text is empty if nothing differs.
 
     Parameters
     ----------
     block : Block
-        Of the dataset of the cell.
+        Stored values of the dataset of the cell.
     outcome : Outcome
+        Outcome of the cell when it is fitted again.
     """
     cell = outcome.cell
     if outcome.predictions is None:
@@ -127,7 +132,7 @@ def difference(block: Block, outcome: Outcome) -> str:
 
 
 class RunHistory:
-    """Which run made a cell, and what has changed since."""
+    """Runs of a study: which one made a cell, and which versions have changed since."""
 
     def __init__(self, study: Study) -> None:
         self._runs = sorted(study.runs, key=_began)
@@ -137,14 +142,14 @@ class RunHistory:
         self._now = describe_environment()
 
     def of(self, cell: Cell) -> Mapping[str, Any]:
-        """Return the last run that had begun before the cell did."""
+        """Return the record of the last run that began before the cell did."""
         s = self._names[cell.dataset].index(cell.strategy)
         started = self._usage[cell.dataset][s, cell.repeat, cell.fold, 0]
         at = int(np.searchsorted(self._began, started, side="right")) - 1
         return self._runs[max(at, 0)] if self._runs else {}
 
     def changes(self, cell: Cell) -> dict[str, tuple[str, str]]:
-        """Name what differs between the run of a cell and now: then and now."""
+        """Return the versions that differ between the run of a cell and now, as (then, now)."""
         then, now = _versions(self.of(cell)), _versions(self._now)
         others = ((name, installed_version(name)) for name in then if name not in now)
         now |= {name: found for name, found in others if found}

@@ -1,13 +1,13 @@
-"""Fitted models as files: in a format that is safe to load where there is one.
+"""Save fitted models to files and load them; the format is safe to load where possible.
 
 ======== ================================= =====================================================
-format   what is in the file               loading it
+format   content of the file               loading
 ======== ================================= =====================================================
-skops    any of scikit-learn's and MLaut's runs no code of the file (needs the extra ``models``)
-keras    a network                         runs no code of the file
-network  a network behind its              runs no code of the file (needs the extra ``models``)
-         preprocessing: both of the above
-pickle   anything else                     can run any code: only where the caller trusts it
+skops    model of scikit-learn or MLaut    runs no code of the file (needs the extra ``models``)
+keras    network                           runs no code of the file
+network  network with its preprocessing:   runs no code of the file (needs the extra ``models``)
+         both of the above
+pickle   any other model                   can run any code: only if the caller trusts it
 ======== ================================= =====================================================
 """
 
@@ -40,10 +40,10 @@ from mlaut.records import Cell
 __all__ = ["load_model", "read_saved", "save_model"]
 
 _SUFFIX = {"skops": ".skops", "keras": ".keras", "network": ".zip", "pickle": ".pickle.z"}
-_UNPACKED = 2**30  # bytes that a model may always have
-_PACKED = 200  # how many times its file a larger one may have: a fifth of what deflate can do
+_UNPACKED = 2**30  # unpacked bytes that any archive may have
+_PACKED = 200  # largest ratio of unpacked to packed size above that; deflate reaches about 1000
 _PARTS = ("around.skops", "network.keras")
-# Classes that only hold data; functions are lower case, and a network has a format of its own.
+# Classes that only hold data. Functions have lower-case names; networks have their own format.
 _HARMLESS = re.compile(r"numpy\.dtype|(?:sklearn|mlaut\.estimators)(?:\.(?!keras)\w+)*\._?[A-Z]\w*")
 
 
@@ -53,9 +53,10 @@ def save_model(folder: Path, cell: Cell, model: Any) -> dict[str, str]:
     Parameters
     ----------
     folder : Path
-        As `mlaut.files_io.models.models_folder` gives it.
+        Folder of the models, as `mlaut.files_io.models.models_folder` returns it.
     cell : Cell
     model : object
+        Fitted model.
 
     Returns
     -------
@@ -75,29 +76,32 @@ def load_model(
     fold: int = 0,
     trusted: bool = False,
 ) -> Any:
-    """Load the fitted model of a cell, which ``run(..., save_models=True)`` has kept.
+    """Load the fitted model of a cell that ``run(..., save_models=True)`` saved.
 
     Parameters
     ----------
     study : path-like
-        The study's database.
+        Path of the study's database.
     dataset, strategy : str
+        Names of the dataset and of the strategy.
     repeat, fold : int, default 0
+        Repeat and fold of the cell.
     trusted : bool, default False
-        Say that the study is your own: a model whose format is a pickle runs any code when it is
-        loaded. The others need no trust.
+        Whether to load a pickled model. It can run any code: trust only your own studies. Other
+        formats run no code of the file.
 
     Returns
     -------
     estimator
-        Takes the table as it is.
+        Fitted estimator with its preprocessing; ``predict`` takes the features of the dataset.
 
     Raises
     ------
     StudyError
         No model of that cell was saved.
     StoreError
-        The file is not the one that the study recorded, or needs trust.
+        The file is not the one that the study recorded, or it is a pickle and ``trusted`` is
+        False.
 
     Examples
     --------
@@ -137,7 +141,8 @@ def read_saved(folder: Path, record: Mapping[str, str], *, trusted: bool) -> Any
     Raises
     ------
     StoreError
-        Not there, not the file that the study recorded, of a newer version, or not trusted.
+        The file does not exist, is not the one that the study recorded, has a format of a newer
+        version, cannot be loaded, or is not trusted.
     """
     path, style = model_path(folder, record), record.get("format")
     if style not in _SUFFIX:
@@ -188,21 +193,21 @@ def _decoded(style: str, content: bytes) -> Any:
 
 
 def _skops_bytes(model: Any) -> bytes | None:
-    """Return a model in the format of skops; None where that is impossible or unsafe to load."""
+    """Return a model in the format of skops; None if that is impossible or unsafe to load."""
     if find_spec("skops") is None:
         return None
     import skops.io
 
     try:
         content = skops.io.dumps(model, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
-    except Exception:  # whatever a user's own class makes of it
+    except Exception:  # a user's own class may raise anything
         return None
     unknown = skops.io.get_untrusted_types(data=content)
     return content if all(map(_HARMLESS.fullmatch, unknown)) else None
 
 
 def _check_unpacked(content: bytes) -> None:
-    """Refuse an archive that would fill the memory."""
+    """Raise a StoreError for an archive that would fill the memory when it is unpacked."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         size = sum(about.file_size for about in archive.infolist())
     if size > max(_UNPACKED, _PACKED * len(content)):
@@ -249,7 +254,7 @@ def _zipped(parts: Mapping[str, bytes]) -> bytes:
 
 
 def _apart(model: Any) -> tuple[Any, Any]:
-    """Take a network out of its preprocessing: what is around it, without it, and the network."""
+    """Return a model's preprocessing without its network, and the network; None where absent."""
     if _is_network(model):
         return None, model
     if isinstance(model, Pipeline):
@@ -269,7 +274,7 @@ def _apart(model: Any) -> tuple[Any, Any]:
 
 
 def _together(around: Any, network: Any) -> Any:
-    """Put a network back where `_apart` took it from."""
+    """Return the model whose preprocessing and network `_apart` separated."""
     if around is None:
         return network
     if isinstance(around, Pipeline):

@@ -1,4 +1,4 @@
-"""Check that a study is what it says: structure, checksums, data, and cells fitted again."""
+"""Verification of studies: structure, checksums, seeds, datasets, and cells fitted again."""
 
 from __future__ import annotations
 
@@ -29,16 +29,17 @@ __all__ = ["Drift", "Verification", "verify_study"]
 
 @dataclass(frozen=True)
 class Drift:
-    """A cell that was fitted again and gave something else.
+    """Cell whose predictions differ from the stored ones when it is fitted again.
 
     Attributes
     ----------
     cell : Cell
     what : str
-        How many predictions differ, and by how much the probabilities; or how it failed.
+        Number of predictions that differ, and the largest difference of the probabilities; or the
+        reason of a failure.
     versions : mapping of str to (str, str)
-        What differs between the run that made it and now: package, Python or processor, then and
-        now.
+        Differences between the run that made the cell and the present environment: for each
+        package, Python or processor, its version then and now.
     """
 
     cell: Cell
@@ -53,27 +54,30 @@ class Drift:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Verification:
-    """What was checked, and what was found.
+    """Result of a verification.
 
     Attributes
     ----------
     path : Path
+        Path of the checked file.
     datasets : int
+        Number of datasets.
     counts : mapping of Status to int
-        Cells of each status, of the datasets that can be read.
+        Number of cells by status, over the datasets that can be read.
     problems : tuple of (str, str)
-        Where, and what.
+        Place and description of each problem.
     unsettled : bool
-        Whether an interrupted run left a journal; the next run puts it in order.
+        Whether an interrupted run left a journal; the next run merges it into the study.
     refitted : int
-        Cells that were fitted again.
+        Number of cells that were fitted again.
     drifts : tuple of Drift
+        Cells whose predictions differ from the stored ones.
     left_out : tuple of str
-        Strategies of which no cell could be fitted again, with the reason.
+        Strategies whose cells could not be fitted again, with the reason.
     remains : tuple of str
-        What killed writers and damage have left beside the study, a line each.
+        What killed writers or damage left beside the study, one line each.
     unchecked : str
-        Why the datasets were not looked at, where the study says that they are elsewhere.
+        Reason why the datasets were not checked: the study records a path outside its folder.
     """
 
     path: Path
@@ -89,7 +93,7 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Return whether nothing was found."""
+        """Whether the verification found no problem and no drift."""
         return not self.problems and not self.drifts
 
     def to_dict(self) -> dict[str, Any]:
@@ -146,23 +150,24 @@ def verify_study(
     n_jobs: int | None = -1,
     seed: int = 0,
 ) -> Verification:
-    """Check a study: structure, checksums, data, seeds; and fit some cells again.
+    """Check the structure, checksums, seeds and datasets of a study; fit some cells again.
 
     Parameters
     ----------
     path : path-like
-        A study, or the study file that made it.
+        Path of a study's database, of a study file, or of a database of datasets.
     refit : str or float, default 0
-        Share of the cells that are done to fit again, drawn at random: ``"1%"`` or ``0.01``.
+        Share of the done cells to fit again, drawn at random: ``"1%"`` or ``0.01``.
     strategies : strategies, optional
-        To fit again with, as ``Orchestrator.run`` takes them; default those of the study file, or
-        those that come with MLaut and have the stored name and parameters.
+        Strategies to fit cells with, as ``Orchestrator.run`` takes them; default those of the
+        study file, or those that come with MLaut and have the stored name and parameters.
     hdf5_input_io : FilesIO, optional
-        The datasets; default the database of the last run, if it is below the folder of the study.
+        Database of the datasets; default the one of the last run, if it is inside the folder of
+        the study.
     engine, n_jobs
-        Where cells are fitted again.
+        Where cells are fitted again, as for ``Orchestrator.run``.
     seed : int, default 0
-        Of the sample of cells.
+        Random seed of the sample of cells.
 
     Returns
     -------
@@ -171,7 +176,7 @@ def verify_study(
     Raises
     ------
     StudyError
-        Cells are to be fitted again, and the datasets or the strategies are not at hand.
+        Cells are to be fitted again, and the datasets or the strategies are not available.
     """
     path, share = Path(path), _share(refit)
     if path.suffix == ".toml":
@@ -182,15 +187,17 @@ def verify_study(
     study = Study(path)
     problems = list(problems_of(study))
     if any(where == "study" for where, _ in problems):
-        return _of_input(path) if _is_input(path) else Verification(path, 0, {}, tuple(problems))
+        return (
+            _verify_input(path) if _is_input(path) else Verification(path, 0, {}, tuple(problems))
+        )
     unchecked = ""
     if hdf5_input_io is None:
         hdf5_input_io, unchecked = _recorded_input(study)
     blamed = {where for where, _ in problems}
     names = [name for name in study.datasets if f"dataset {name!r}" not in blamed]
-    problems += _of_seeds(study, names)
+    problems += _seed_problems(study, names)
     if hdf5_input_io is not None:
-        problems += _of_data(study, names, hdf5_input_io)
+        problems += _dataset_problems(study, names, hdf5_input_io)
     found = Verification(
         path,
         len(study.datasets),
@@ -211,7 +218,7 @@ def verify_study(
 
 
 def _share(text: str | float) -> float:
-    """Read a share of cells.
+    """Return a share of cells as a number from 0 to 1.
 
     Examples
     --------
@@ -245,8 +252,8 @@ def _is_input(path: Path) -> bool:
         return False
 
 
-def _of_input(path: Path) -> Verification:
-    """Check a database of datasets: each must be what was stored."""
+def _verify_input(path: Path) -> Verification:
+    """Check a database of datasets: each must match its stored fingerprint."""
     input_io, problems = FilesIO(path), []
     paths = input_io.list_datasets()[1]
     for dataset in paths:
@@ -257,8 +264,8 @@ def _of_input(path: Path) -> Verification:
     return Verification(path, len(paths), {}, tuple(problems))
 
 
-def _of_seeds(study: Study, names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Find cells whose seed does not follow from their key and the seed of a run."""
+def _seed_problems(study: Study, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield a problem for each cell whose seed is not derived from its key and a run's seed."""
     seeds = {run["seed"] for run in study.runs if isinstance(run.get("seed"), int)}
     if not seeds:
         return
@@ -271,9 +278,10 @@ def _of_seeds(study: Study, names: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _recorded_input(study: Study) -> tuple[FilesIO | None, str]:
-    """Return the datasets of the last run, or why they are not looked at.
+    """Return the database of the last run that exists, or the reason why it is not checked.
 
-    A study may come from anywhere: only what lies in its own folder is opened for its word.
+    A study may come from an untrusted source, so a path that it records is opened only if it lies
+    inside the folder of the study.
     """
     outside, folder = "", study.path.parent.resolve()
     for run in reversed(study.runs):
@@ -292,8 +300,10 @@ def _recorded_input(study: Study) -> tuple[FilesIO | None, str]:
     )
 
 
-def _of_data(study: Study, names: Sequence[str], input_io: FilesIO) -> Iterator[tuple[str, str]]:
-    """Find datasets that are not what they were split on."""
+def _dataset_problems(
+    study: Study, names: Sequence[str], input_io: FilesIO
+) -> Iterator[tuple[str, str]]:
+    """Yield a problem for each dataset that differs from the one that was split."""
     for name in names:
         entry = study.load_split(name)
         try:
@@ -312,7 +322,7 @@ def _of_data(study: Study, names: Sequence[str], input_io: FilesIO) -> Iterator[
 
 
 def _sample(study: Study, names: Sequence[str], share: float, seed: int) -> list[Cell]:
-    """Draw cells that are done, at least one."""
+    """Draw a sample of the done cells, at least one."""
     places: list[tuple[str, tuple[str, ...], np.ndarray]] = []
     for dataset, (known, status) in study.statuses().items():
         wanted = np.isin(known, names)[:, None, None]
@@ -337,7 +347,7 @@ def _refit(
     cells: Sequence[Cell],
     engine: Engine,
 ) -> Iterator[Drift]:
-    """Fit cells again, and give those that come out otherwise."""
+    """Fit cells again, and yield those whose predictions differ from the stored ones."""
     runs, block = RunHistory(study), lru_cache(maxsize=4)(study.block)
     for outcome in fitted_again(study, input_io, strategies, cells, engine):
         if what := difference(block(outcome.cell.dataset), outcome):

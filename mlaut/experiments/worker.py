@@ -1,7 +1,7 @@
-"""What a worker process does: load the dataset once, run the cells of a batch, tell what they gave.
+"""Code of a worker process: load the dataset, run the cells of a batch, send their outcomes.
 
-A process serves one strategy. Of one whose code is unknown (`mlaut.experiments.copies`) it is the
-mould: it loads strategy and dataset, and each cell runs in a copy of it.
+A process serves one strategy. If the strategy has foreign code (`mlaut.experiments.copies`), the
+process only loads strategy and dataset, and each cell runs in a copy (fork) of the process.
 """
 
 from __future__ import annotations
@@ -50,20 +50,20 @@ __all__ = [
 ]
 
 CLOCK = struct.Struct("<d")
-LOADING = 0.0  # in place of a time: the strategy is loaded, on account of the first cell
-# What a message is: the outcome of a cell, how the copy that ran a cell died, why a dataset could
-# not be loaded, that the process takes no further cell.
+LOADING = 0.0  # sent in place of a time: loading the strategy, which counts for the first cell
+# Kinds of messages: the outcome of a cell, the exit status of a copy that died, the reason why a
+# dataset could not be loaded, the notice that the process takes no further cell.
 ENDED, DIED, REFUSED, LEAVES = b"o", b"d", b"e", b"l"
 STATUS = struct.Struct("<i")
 
-_SEND_SECONDS = 0.05
-_MEMORY_LEFT_BEHIND = 2**30
+_SEND_SECONDS = 0.05  # outcomes of shorter cells are sent together
+_MEMORY_LEFT_BEHIND = 2**30  # bytes that a process may have grown by before it is replaced
 
 RunCell = Callable[[Cell], Outcome]
 
 
 def preload() -> None:
-    """Import what every cell needs."""
+    """Import the libraries that every cell needs."""
     import joblib  # noqa: F401
     import sklearn.ensemble
     import sklearn.model_selection
@@ -71,13 +71,14 @@ def preload() -> None:
 
 
 def prepare(batch: Batch, strategy: Callable[[], Any] | None = None) -> RunCell:
-    """Load the dataset of a batch, and return what runs one of its cells.
+    """Load the dataset of a batch, and return a function that runs one of its cells.
 
     Parameters
     ----------
     batch : Batch
     strategy : callable, optional
-        Gives the strategy; default unpickles it, within the bounds of the first cell.
+        Function that returns the strategy; default unpickles it, within the limits of the first
+        cell.
 
     Raises
     ------
@@ -102,12 +103,12 @@ def prepare(batch: Batch, strategy: Callable[[], Any] | None = None) -> RunCell:
 
 
 def load(ref: DatasetRef) -> Dataset:
-    """Load a dataset, and make sure that it is the one that was split.
+    """Load a dataset, and check that it is the one that was split.
 
     Raises
     ------
     MlautError
-        It cannot be read, or is another one.
+        The dataset cannot be read, or has another fingerprint.
     """
     dataset = FilesIO(ref.database).load_dataset(ref.path)
     if dataset.fingerprint != ref.fingerprint:
@@ -119,7 +120,7 @@ def load(ref: DatasetRef) -> Dataset:
 
 
 class _Recent:
-    """The last few things that were loaded, so that neighbouring batches share them."""
+    """Cache of the objects that were used last, which consecutive batches share."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -148,20 +149,21 @@ def serve(
     output: Connection,
     environment: Mapping[str, str],
 ) -> None:
-    """Run batches of one strategy until the link closes, or a fresh process would serve better.
+    """Run batches of one strategy until the link closes or the process should be replaced.
 
     Parameters
     ----------
     link : Connection
-        Batches come in.
+        Pipe from which batches are received.
     results : Connection
-        Gets messages (`mlaut.experiments.messages`).
+        Pipe to which messages are sent (`mlaut.experiments.messages`).
     clock : Connection
-        Gets the time at which each cell begins.
+        Pipe to which the start time of each cell is sent.
     output : Connection
-        Gets what cells print, and the traceback where they crash or are ended.
+        Pipe for everything that cells print, and the tracebacks of crashed or ended cells.
     environment : mapping
-        Of the process that runs the study, with bounds for the threads of libraries.
+        Environment variables of the process that runs the study, with limits for the number of
+        threads of libraries.
     """
     _settle_in(output, environment)
     post = _Post(link.fileno(), results.fileno(), clock.fileno())
@@ -181,13 +183,13 @@ def serve(
             post.send(frame(REFUSED, json.dumps(told).encode()))
             continue
         except OSError:
-            return  # nobody listens any more
+            return  # the process that runs the study has closed the pipe
         if serves.leaves:
             return
 
 
 class _Post:
-    """The pipes to the process that runs the study."""
+    """Pipes to the process that runs the study."""
 
     def __init__(self, link: int, results: int, clock: int) -> None:
         self.descriptors = [link, results, clock]
@@ -196,11 +198,11 @@ class _Post:
         self._sent = time.monotonic()
 
     def begin(self, when: float | None = None) -> None:
-        """Tell that a cell begins now, or that loading its strategy does."""
+        """Send the time at which a cell begins, or `LOADING` when its strategy is loaded."""
         os.write(self._clock, CLOCK.pack(time.monotonic() if when is None else when))
 
     def send(self, message: bytes = b"", wait: bool = False) -> None:
-        """Send what waits and this; with ``wait`` only where a while has passed."""
+        """Send waiting messages and this one; with ``wait``, at most once per `_SEND_SECONDS`."""
         self._waiting += message
         if wait and time.monotonic() - self._sent <= _SEND_SECONDS:
             return
@@ -212,7 +214,7 @@ class _Post:
 
 
 class _Server:
-    """What serves one strategy.
+    """Runner of the cells of one strategy.
 
     Attributes
     ----------
@@ -226,12 +228,12 @@ class _Server:
         self._post = post
 
     def run(self, batch: Batch) -> None:
-        """Run the cells of a batch, and tell what they gave."""
+        """Run the cells of a batch, and send their outcomes."""
         raise NotImplementedError
 
 
 class _Shared(_Server):
-    """Runs the cells of a strategy of known code, one after the other in this process."""
+    """Runner for a strategy of known code: its cells run one after the other in this process."""
 
     def __init__(self, post: _Post, strategy: Any) -> None:
         super().__init__(post)
@@ -247,7 +249,7 @@ class _Shared(_Server):
             self._post.begin()
             told = frame(ENDED, encode_outcome(run(cell)))
             if os.getpid() != me:
-                os._exit(0)  # a copy of this process that the cell has made
+                os._exit(0)  # the cell has forked, and this is the fork
             end_children()
             self._post.send(told, wait=True)
         sys.stdout.flush()
@@ -256,7 +258,7 @@ class _Shared(_Server):
 
 
 class _Mould(_Server):
-    """Runs each cell of a strategy of unknown code in a copy of this process."""
+    """Runner for a strategy of foreign code: each cell runs in a copy (fork) of this process."""
 
     _strategy: Callable[[], Any] | None = None
 
@@ -265,7 +267,7 @@ class _Mould(_Server):
             self._post.begin(LOADING)
             self._strategy = _loaded(batch)
         run = prepare(batch, self._strategy)
-        gc.freeze()  # what is collected in a copy need not be copied for that
+        gc.freeze()  # else a collection in a copy would touch, and so duplicate, shared memory
         for cell in batch.keys:
             self._post.begin()
             if not can_be_copied():  # loading the strategy has started threads
@@ -284,12 +286,12 @@ class _Mould(_Server):
         )
         if status or not told:
             self._post.send(frame(DIED, STATUS.pack(status)))
-        else:  # whether it is an outcome at all is seen where it is read
+        else:  # the receiver checks whether it is an outcome at all
             self._post.send(frame(ENDED, told[: largest + 1]), wait=True)
 
 
 def _loaded(batch: Batch) -> Callable[[], Any]:
-    """Unpickle a strategy, in the same way in whichever process its cells run."""
+    """Return a function that returns the strategy, unpickled with its own seed in any process."""
     seed = cell_seed(batch.seed, Cell("", batch.name))
     np.random.seed(seed)  # noqa: NPY002
     random.seed(seed)
@@ -297,7 +299,7 @@ def _loaded(batch: Batch) -> Callable[[], Any]:
         with limited_memory(batch.options.memory):
             strategy = cloudpickle.loads(batch.strategy)
     except (Exception, SystemExit):
-        return lambda: cloudpickle.loads(batch.strategy)  # each cell says why it cannot be loaded
+        return lambda: cloudpickle.loads(batch.strategy)  # so that each cell reports the error
     return lambda: strategy
 
 
@@ -316,7 +318,7 @@ def _settle_in(output: Connection, environment: Mapping[str, str]) -> None:
 
 
 def _has_grown(usual: int) -> bool:
-    """Return whether cells have left behind much memory that nobody can give back."""
+    """Return whether cells have left much memory behind that garbage collection cannot free."""
     if resident_memory() - usual < _MEMORY_LEFT_BEHIND:
         return False
     gc.collect()

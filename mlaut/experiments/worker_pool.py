@@ -1,9 +1,9 @@
-"""Processes that run cells, seen from outside: whatever happens in one, each cell has an outcome.
+"""Worker processes from the side of the run: start them, receive outcomes, end them.
 
-A worker reports the time at which each cell begins, so that its death, or its silence, is put down
-to the one cell that was running. Each worker has pipes of its own and serves one strategy: nothing
-that happens to one, at any instant, reaches another. Whatever it sends is looked at before it is
-believed (`mlaut.experiments.messages`).
+Every cell gets an outcome, whatever happens to its worker. A worker reports when each cell begins,
+so that its death, or its silence, is attributed to the cell that was running. Each worker has its
+own pipes and serves one strategy, so that a failure in one never affects another. Its messages are
+checked before they are used (`mlaut.experiments.messages`).
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ from mlaut.records import Cell, Outcome, Status
 __all__ = ["GuardedProcess", "Team", "run_batches"]
 
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-_LOADING_SECONDS = 300.0
-_LOOK_SECONDS = 1.0
-_MESSAGE_SECONDS = 60.0  # without a byte in the midst of a message, which is written in one go
-_TRACEBACK_SECONDS = 0.2
+_LOADING_SECONDS = 300.0  # limit for loading strategy and dataset before the first cell
+_LOOK_SECONDS = 1.0  # longest wait between checks of the processes
+_MESSAGE_SECONDS = 60.0  # longest pause inside a message; a worker writes it without pausing
+_TRACEBACK_SECONDS = 0.2  # longest wait for the traceback of a process that is over time
 _TRACEBACK_LINES = 40
-_OUTPUT_KEPT = 2**14
-_PIECE = 2**16
-_FALSE_STARTS = 5  # in a row: by chance, as for lack of memory, one or two may be
-_IDLE_KEPT = 8  # strategies whose processes wait for their next dataset
-_START_PAUSES = (0.05, 0.2, 1.0, 0.0)  # seconds; a server that a strategy has killed takes a while
-_SERVER_GONE = 255  # what multiprocessing tells of a process whose server it cannot ask
+_OUTPUT_KEPT = 2**14  # bytes: the end of what a process prints
+_PIECE = 2**16  # bytes of one read
+_FALSE_STARTS = 5  # in a row; one or two may happen by chance, for example for lack of memory
+_IDLE_KEPT = 8  # idle processes kept for the next dataset of their strategy
+_START_PAUSES = (0.05, 0.2, 1.0, 0.0)  # seconds; a fork server that was killed needs a restart
+_SERVER_GONE = 255  # exit code that multiprocessing reports when the fork server is gone
 
 
 def run_batches(
@@ -66,18 +66,18 @@ def run_batches(
     timeout: float | None,
     wanted: Callable[[], bool] = lambda: True,
 ) -> Iterator[list[Outcome]]:
-    """Run all batches of a queue and give outcomes as they come.
+    """Run all batches of a queue, and yield outcomes as cells end.
 
     Parameters
     ----------
     queue : BatchQueue
     team : Team
     n_workers : int
-        Processes at a time.
+        Number of processes that run at the same time.
     timeout : float or None
-        Seconds that a cell may take.
+        Time limit of a cell in seconds.
     wanted : callable, optional
-        Asked every second; where it says no, the running cells are ended.
+        Function called at least every second; when it returns False, the running cells are ended.
     """
     busy: list[GuardedProcess] = []
     finished: list[Outcome] = []
@@ -103,7 +103,7 @@ def run_batches(
 
 
 def _wait_for(processes: Iterable[GuardedProcess]) -> None:
-    """Wait until one of them has something to say, or is over time."""
+    """Wait until a process has sent something, has ended or is over time; at most a second."""
     processes = list(processes)
     until = min(process.deadline for process in processes) - time.monotonic()
     sources = [source for process in processes for source in process.sources]
@@ -116,18 +116,19 @@ class GuardedProcess:
     Parameters
     ----------
     strategy : bytes
-        The pickled strategy whose cells it runs.
+        Pickled strategy whose cells the process runs.
     threads : int
-        That a cell may use.
+        Number of threads that a cell may use.
 
     Attributes
     ----------
     pid : int
-        Of the process, which leads its session.
+        Number of the process, which leads its own session.
     rest : Batch or None
-        Cells of the last batch that came to nothing, through no fault of theirs.
+        Cells of the last batch that have no outcome and must run again: the process ended, but
+        not because of them.
     stumbled : str
-        How it ended, where that was before it began any cell.
+        How the process ended, if it ended before its first cell; empty otherwise.
     """
 
     def __init__(self, strategy: bytes, threads: int) -> None:
@@ -147,7 +148,8 @@ class GuardedProcess:
         self._inbox, self._heard = Inbox(), 0.0
         self._said = b""
         self._begun: list[float] = []
-        self._has_begun = self._loads = False  # any code of the strategy; to load it
+        # Whether any code of the strategy has run, and whether it is being loaded now.
+        self._has_begun = self._loads = False
         self._batch: Batch | None = None
         self._leaves = False
         self.rest: Batch | None = None
@@ -155,29 +157,29 @@ class GuardedProcess:
 
     @property
     def busy(self) -> bool:
-        """Return whether cells of its batch have no outcome yet."""
+        """Whether cells of the batch have no outcome yet."""
         return self._batch is not None
 
     def serves(self, strategy: bytes) -> bool:
-        """Return whether it can run another batch, and one of that strategy."""
+        """Return whether the process can run another batch of this strategy."""
         return self.stands and self._strategy == strategy
 
     @property
     def stands(self) -> bool:
-        """Return whether it can run another batch."""
+        """Whether the process can run another batch."""
         return not self._leaves and self._process.exitcode is None
 
     @property
     def sources(self) -> list[Any]:
-        """What becomes readable when there is something to `receive`."""
+        """Connections that become readable when there is something to `receive`."""
         ends = [end for end in (self._results, self._output) if not end.closed]
         return ends if self._process.exitcode == _SERVER_GONE else [*ends, self._process.sentinel]
 
     def begin(self, batch: Batch, timeout: float | None) -> None:
-        """Run a batch."""
+        """Send a batch to the process."""
         self._batch, self.rest, self.stumbled = batch, None, ""
         self._timeout = timeout
-        self._read_clock()  # what the batch before has left in it
+        self._read_clock()  # discard times of the batch before
         self._begun = []
         self._n_ended, self._said = 0, b""
         self._sent, self._oom_kills = time.monotonic(), oom_kills()
@@ -185,12 +187,12 @@ class GuardedProcess:
         self._largest = largest_outcome(n_test, len(batch.dataset.classes)) + 1
         try:
             self._link.send(batch)
-        except OSError:  # it has gone, or does not listen
+        except OSError:  # the process has ended, or has closed its pipe
             self.end()
 
     @property
     def deadline(self) -> float:
-        """When the cell that it runs is over time, on the monotonic clock."""
+        """Time on the monotonic clock at which the running cell is over time."""
         self._read_clock()
         if not self._begun:
             return min(self._silence, self._sent + _LOADING_SECONDS)
@@ -198,11 +200,11 @@ class GuardedProcess:
 
     @property
     def _silence(self) -> float:
-        """When the rest of a message is overdue."""
+        """Time on the monotonic clock at which the rest of a message is overdue."""
         return self._heard + _MESSAGE_SECONDS if self._inbox.partial else float("inf")
 
     def receive(self) -> list[Outcome]:
-        """Return what has ended; end the process where its cell is over time.
+        """Return the outcomes of ended cells; end the process if its cell is over time.
 
         Raises
         ------
@@ -225,22 +227,22 @@ class GuardedProcess:
                 self.end()
                 return [*outcomes, *self._blamed(Status.CRASHED, f"its strategy {SPOILT}", "")]
             where = self._ask_where()
-            self.end()  # the signal may have woken the cell: what it gives now is too late
+            self.end()  # the signal may have woken the cell, but an outcome now would be too late
             outcomes += self._over_time(where)
         return outcomes
 
     def _lives(self) -> bool:
-        """Return whether it runs; its number is looked up where the server was killed."""
+        """Return whether the process runs; without the fork server, its number is looked up."""
         code = self._process.exitcode
         return code is None or (code == _SERVER_GONE and is_running(self.pid))
 
     def end(self) -> None:
-        """End the process and all that it has started."""
+        """End the process and all processes that it started."""
         end_session(self.pid)
         self._process.join()
 
     def close(self) -> None:
-        """End the process and give back what it needed."""
+        """End the process and close its pipes."""
         self.end()
         for end in (self._link, self._results, self._clock, self._output):
             end.close()
@@ -249,12 +251,12 @@ class GuardedProcess:
     # ---------------------------------------------------------------- listening
 
     def _arrived(self) -> list[Outcome]:
-        """Take the messages that have come.
+        """Read the messages that have arrived, and return the outcomes in them.
 
         Raises
         ------
         GarbledError
-            They are none; what came before is in ``_taken``.
+            The bytes are no valid message; earlier outcomes are in ``_taken``.
         """
         self._read_output()
         self._taken: list[Outcome] = []
@@ -277,9 +279,9 @@ class GuardedProcess:
         if kind == ENDED:
             self._ended(self._outcome(content))
         elif kind == DIED and len(content) == STATUS.size:
-            self._read_output()  # all that it had said
+            self._read_output()  # all that the copy printed
             status = os.waitstatus_to_exitcode(*STATUS.unpack(content))
-            self._ended(self._of_death(status, self._n_ended))
+            self._ended(self._outcome_of_death(status, self._n_ended))
         elif kind == REFUSED:
             self._refused(content)
         else:
@@ -293,7 +295,7 @@ class GuardedProcess:
             self._batch = None
 
     def _outcome(self, content: bytes) -> Outcome:
-        """Read the outcome of the cell whose turn it is; garbage is a crash of that cell."""
+        """Return the outcome of the next cell; invalid content counts as a crash of that cell."""
         assert self._batch is not None
         batch, cell = self._batch, self._batch.keys[self._n_ended]
         seed, n_classes = cell_seed(batch.seed, cell), len(batch.dataset.classes)
@@ -307,9 +309,17 @@ class GuardedProcess:
         return int((self._batch.folds[cell.repeat] == cell.fold).sum())
 
     def _refused(self, content: bytes) -> None:
-        """Raise why the dataset could not be loaded, where it cannot be loaded here either.
+        """Raise the error with which the worker failed to load the dataset.
 
-        In the worker the strategy may have changed what loads it.
+        The dataset is first loaded here, for the code of the strategy may have broken the loader
+        in the worker. If loading works here, the strategy is to blame.
+
+        Raises
+        ------
+        MlautError
+            The dataset cannot be loaded here either, or no code of the strategy had run.
+        GarbledError
+            The strategy prevents its process from loading the dataset, or the message is invalid.
         """
         assert self._batch is not None
         load(self._batch.dataset)
@@ -318,7 +328,7 @@ class GuardedProcess:
             told = json.loads(content)
             kind, message = getattr(errors, told["error"]), str(told["message"])
             lost = kind(message) if issubclass(kind, MlautError) else None
-        except Exception:  # whatever a parser makes of garbage
+        except Exception:  # the content may be anything
             lost = None
         if lost is None or not self._has_begun:
             raise lost or GarbledError(SPOILT)
@@ -329,7 +339,7 @@ class GuardedProcess:
         return os.read(end.fileno(), _PIECE)
 
     def _read_output(self) -> None:
-        """Keep the end of what it prints."""
+        """Read what the process has printed, and keep the end of it."""
         with contextlib.suppress(BlockingIOError):
             while not self._output.closed:
                 text = os.read(self._output.fileno(), _OUTPUT_KEPT)
@@ -338,7 +348,11 @@ class GuardedProcess:
                 self._said = (self._said + text)[-_OUTPUT_KEPT:]
 
     def _read_clock(self) -> None:
-        """Read when cells began; a strategy may have written anything there."""
+        """Read the times at which cells began.
+
+        The code of a strategy may have written anything to this pipe, so a time that cannot be
+        right is replaced by the present one.
+        """
         with contextlib.suppress(BlockingIOError):
             while told := os.read(self._clock.fileno(), CLOCK.size * 1024):
                 now, most = time.monotonic(), len(self._batch.cells) if self._batch else 0
@@ -350,7 +364,7 @@ class GuardedProcess:
                         self._begun.append(begun if sane else now)
 
     def _ask_where(self) -> str:
-        """Let a process that is over time print where it is; its own code has no part in that."""
+        """Return the traceback of a process that is over time; `faulthandler` prints it there."""
         self._read_output()
         self._said = b""
         with contextlib.suppress(ProcessLookupError):
@@ -363,7 +377,7 @@ class GuardedProcess:
     # ----------------------------------------------------------------- judging
 
     def _given_up(self) -> list[Outcome]:
-        """Blame no cell: the server that had forked the process has died, not the process."""
+        """Return no outcome: not the process but the server that forked it has died."""
         self._begun = []
         return self._settled(Status.CRASHED, "the server of worker processes was killed", "")
 
@@ -376,14 +390,17 @@ class GuardedProcess:
         return self._settled(*self._judged(self._process.exitcode or 0))
 
     def _judged(self, exitcode: int) -> tuple[Status, str, str]:
-        """Say how a process ended: by what the system tells, not by what a strategy prints."""
+        """Return status, reason and traceback of a process that ended.
+
+        The status follows from the exit code, never from what a strategy prints.
+        """
         how = f"its worker process {_how_it_ended(exitcode)}"
         told = _lines(self._said[max(0, self._said.rfind(b"Fatal Python error")) :])
         if exitcode == -signal.SIGKILL and oom_kills() > self._oom_kills:
             return Status.MEMORY, f"{how}, by the system, for lack of memory", told
         return Status.CRASHED, how, told
 
-    def _of_death(self, exitcode: int, place: int) -> Outcome:
+    def _outcome_of_death(self, exitcode: int, place: int) -> Outcome:
         """Return the outcome of a cell whose copy of the process died."""
         self._read_clock()
         outcome = self._failed(*self._judged(exitcode), place)
@@ -391,7 +408,7 @@ class GuardedProcess:
         return outcome
 
     def _settled(self, status: Status, reason: str, told: str) -> list[Outcome]:
-        """Put the end of the process down to the cell that ran; the others are left to do."""
+        """Attribute the end of the process to the running cell; the other cells run again."""
         running = len(self._begun) - 1
         if running >= self._n_ended or self._loads:
             return self._blamed(status, reason, told)
@@ -401,7 +418,7 @@ class GuardedProcess:
         return []
 
     def _blamed(self, status: Status, reason: str, told: str) -> list[Outcome]:
-        """Put the end of the process down to the cell whose turn it was."""
+        """Attribute the end of the process to the next cell of the batch without an outcome."""
         self._leaves = True
         if self._batch is None:
             return []
@@ -443,12 +460,14 @@ def _lines(said: bytes) -> str:
 
 
 class Team:
-    """Guarded processes, kept for their strategies, that end with the process that began them.
+    """Guarded processes of a run; idle ones are kept for further batches of their strategy.
+
+    All of them end with the process that runs the study, even if that is killed.
 
     Parameters
     ----------
     threads : int
-        That a cell may use.
+        Number of threads that a cell may use.
     """
 
     def __init__(self, threads: int) -> None:
@@ -474,7 +493,7 @@ class Team:
         self._end()
 
     def begin(self, batch: Batch, timeout: float | None) -> GuardedProcess:
-        """Let a process run a batch; a new one where none of its strategy is idle."""
+        """Run a batch in an idle process of its strategy, or in a new one; return the process."""
         with self._lock:
             for process in [process for process in self._idle if not process.stands]:
                 self._dismiss(process)
@@ -490,12 +509,12 @@ class Team:
         return process
 
     def take_back(self, process: GuardedProcess) -> None:
-        """Take a process that is not busy any more.
+        """Take back a process that is no longer busy.
 
         Raises
         ------
         StudyError
-            Processes end, one after the other, before they begin a cell.
+            Several processes in a row ended before their first cell.
         """
         with self._lock:
             self._stumbles = self._stumbles + 1 if process.stumbled else 0
@@ -520,7 +539,7 @@ class Team:
         self._note(-process.pid)
 
     def _note(self, pid: int) -> None:
-        """Let the janitor know; where a strategy has killed it, the run goes on without."""
+        """Send the number of a process to the janitor; a run goes on if that was killed."""
         with contextlib.suppress(OSError):
             self._notes.send(pid)
 
@@ -533,7 +552,11 @@ def _dismiss(members: set[GuardedProcess], notes: Connection, janitor: Any) -> N
 
 
 def _end_what_is_left(notes: Connection) -> None:
-    """Wait until the process that runs the study is gone, however; end the workers it has left."""
+    """Wait until the process that runs the study has ended, then end the workers that it left.
+
+    This is the janitor process. It reads the numbers of workers, negative for those that were
+    dismissed, until the pipe closes.
+    """
     lead_session()
     leaders: set[int] = set()
     with contextlib.suppress(EOFError, OSError):
@@ -544,13 +567,13 @@ def _end_what_is_left(notes: Connection) -> None:
         end_session(leader)
 
 
-# ------------------------------------------------------------------ to be born
+# -------------------------------------------------------------- starting processes
 
 _birth = threading.Lock()
 
 
 def _started(function: Callable[..., None], *arguments: Any) -> Any:
-    """Start a process by the server that forks them, which has their libraries loaded."""
+    """Start a process with the fork server, which has the libraries already loaded."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["mlaut.experiments.preloaded"])
     process = context.Process(target=function, args=arguments)
@@ -572,9 +595,9 @@ def _started(function: Callable[..., None], *arguments: Any) -> Any:
 def _main_hidden() -> Iterator[None]:
     """Keep workers from importing the user's script.
 
-    ``multiprocessing`` runs the script that was started again in each worker, which starts the
-    study again unless the script is guarded by ``if __name__ == "__main__"``. Workers do not need
-    it: strategies travel by value.
+    ``multiprocessing`` imports the main script in each worker, which would start the study again
+    unless the script is guarded by ``if __name__ == "__main__"``. Workers do not need the script:
+    strategies are pickled by value.
     """
     main = sys.modules["__main__"]
     hidden = {name: getattr(main, name) for name in ("__spec__", "__file__") if hasattr(main, name)}
@@ -589,7 +612,7 @@ def _main_hidden() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _children_allowed() -> Iterator[None]:
-    """Let a daemonic process (a Dask worker is one) have children: `Team` sees to their end."""
+    """Let a daemonic process, such as a Dask worker, start children; `Team` ends them."""
     settings = vars(multiprocessing.current_process())["_config"]
     before = settings.get("daemon")
     settings["daemon"] = False
@@ -604,10 +627,10 @@ def _children_allowed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let the server load its libraries without threads; each worker sets its own number.
+    """Let the fork server load its libraries with one thread; each worker sets its own number.
 
-    All workers of all runs have one order of sets of text, so that a strategy that follows it gives
-    in a resumed run what it gives in another.
+    ``PYTHONHASHSEED`` is fixed: the order of sets of text is then the same in all runs, and so are
+    the results of a strategy that depends on it.
     """
     before = {name: os.environ.get(name) for name in (*_THREAD_VARIABLES, "PYTHONHASHSEED")}
     os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"), PYTHONHASHSEED="0")
