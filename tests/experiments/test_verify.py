@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from mlaut import Data, Orchestrator, Results
 from mlaut.cli import main
 from mlaut.errors import StudyError
-from mlaut.experiments import verify, verify_study
+from mlaut.experiments import refit, verify_study
 from mlaut.files_io import Study
 from mlaut.files_io.hdf5 import rewrite_h5
 from mlaut.records import Status
@@ -63,9 +63,9 @@ def test_drift_is_told_with_the_versions_that_differ(databases, monkeypatch):
     Data().split_datasets(input_io, out_io, paths, scheme="kfold(2)")
     strategies = {"unstable": Unstable(), "bayes": GaussianNB()}
     Orchestrator(input_io, out_io).run(strategies, engine="inline", verbose=0)
-    now = verify.describe_environment()
+    now = refit.describe_environment()
     now["versions"] = {**now["versions"], "scikit-learn": "99.0", "numpy": None}
-    monkeypatch.setattr(verify, "describe_environment", lambda: now)
+    monkeypatch.setattr(refit, "describe_environment", lambda: now)
     found = verify_study(out_io.path, refit=1, strategies=strategies, engine="inline")
     assert not found.ok
     assert {drift.cell.strategy for drift in found.drifts} == {"unstable"}
