@@ -227,7 +227,7 @@ def _fit_and_predict(
 
 
 def _limited_search(cell: Cell, options: CellOptions) -> contextlib.AbstractContextManager[None]:
-    """Give a search inside the strategy its deadline, and the checkpoint to resume from."""
+    """Set the deadline of a search inside the strategy, and the checkpoint that it resumes from."""
     timeout = options.tuning_timeout
     return search_limits(
         deadline=None if timeout is None else TuningBudget(timeout).over,
