@@ -1,1 +1,1 @@
-"""Figures of what the other rooms computed."""
+"""Figures of results that the other packages of the analysis computed."""

@@ -1,7 +1,7 @@
-"""Figures of how tests fare: ROC curves, areas under them, calibration of degrees of freedom.
+"""Figures of the performance of tests: ROC curves, areas under them, calibration of df.
 
-They draw what was computed, and are returned, not shown. A test keeps its colour, its line and its
-mark, so that no two are told apart by colour alone.
+The functions compute nothing new; they return a figure and do not show it. Tests differ in colour,
+line style and marker, so that colour is never the only difference.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MARKS = ("o", "s", "D", "^", "v", "P", "X", "<", ">", "p", "h")
 
 
 def _style(place: int) -> dict[str, Any]:
-    """Return colour, mark and line of a test by its place; no two of 300 have all of them alike."""
+    """Return colour, marker and line style of a test by its place; 300 tests have 300 styles."""
     return {
         "color": _COLOURS[place % len(_COLOURS)],
         "marker": _MARKS[place % len(_MARKS)],
@@ -41,6 +41,7 @@ def _style(place: int) -> dict[str, Any]:
 
 
 def _axes(width: float, height: float, x: str, y: str) -> tuple[Figure, Axes]:
+    """Return a new figure and its axes, with a size in inches and the labels ``x`` and ``y``."""
     figure = NotebookFigure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
     axes.set_xlabel(x, fontsize=_FONT)
@@ -53,7 +54,7 @@ def _axes(width: float, height: float, x: str, y: str) -> tuple[Figure, Axes]:
 
 
 def _legend(figure: Figure, axes: Axes, columns: int) -> None:
-    """Name the lines below the axes, where they hide nothing."""
+    """Put the legend below the axes, where it covers no line."""
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(
         handles,
@@ -73,14 +74,14 @@ def roc_plot(rocs: Mapping[str, Roc]) -> Figure:
     Parameters
     ----------
     rocs : mapping of str to Roc
-        As `judge_on_context` gives them.
+        ROCs by test, as `judge_on_context` returns them.
 
     Returns
     -------
     Figure
-        Share of a test's wrong claims against share of its right ones, while the confidence that a
-        claim needs falls; a test whose confidence tells nothing follows the diagonal. The names
-        have the area under the curve beside them.
+        Share of a test's right claims against the share of its wrong claims, for decreasing
+        thresholds of confidence. A test whose confidence is uninformative follows the diagonal. The
+        legend has the area under each curve.
 
     Notes
     -----
@@ -115,18 +116,19 @@ def roc_plot(rocs: Mapping[str, Roc]) -> Figure:
 
 @checked
 def auc_plot(table: ResultTable) -> Figure:
-    """Draw the area under the ROC curve of tests over numbers of datasets, or of test points.
+    """Draw the area under the ROC curve of tests by number of datasets, or of test points.
 
     Parameters
     ----------
     table : ResultTable
-        As `auc_table` gives it, with two or more numbers of the one and one number of the other.
+        Table that `auc_table` returns. Either the number of datasets or the number of test points
+        has two or more values; the other has one.
 
     Returns
     -------
     Figure
-        With bars of two Monte Carlo standard errors. At 0.5 the confidence of a test says nothing
-        of whether it is right.
+        Lines with error bars of two Monte Carlo standard errors. At an area of 0.5, the confidence
+        of a test does not depend on whether it is right.
 
     Raises
     ------
@@ -167,7 +169,7 @@ def auc_plot(table: ResultTable) -> Figure:
 
 
 def _one_axis(frame: pd.DataFrame) -> tuple[pd.DataFrame, str, str]:
-    """Return the table by what varies in it, its name, and what stays the same in words."""
+    """Return the table by its varying number, the name of that number, and a text on the other."""
     levels = {str(name): frame.index.unique(name) for name in frame.index.names}
     varied = [name for name, values in levels.items() if len(values) > 1]
     if len(varied) != 1:
@@ -180,7 +182,7 @@ def _one_axis(frame: pd.DataFrame) -> tuple[pd.DataFrame, str, str]:
 
 
 def _spread(at: np.ndarray) -> np.ndarray:
-    """Choose places for labels that are far enough apart to be read."""
+    """Return the values to label on the axis, far enough apart to be readable."""
     position = np.log(at) if at.max() / at.min() > 20 else at
     room = (position.max() - position.min()) / 14
     kept = [0]
@@ -194,21 +196,22 @@ def _spread(at: np.ndarray) -> np.ndarray:
 def calibration_plot(
     calibration: Calibration, *, level: float = 0.05, tests: Sequence[str] | None = None
 ) -> Figure:
-    """Draw the type I error of tests on cross-validation over their degrees of freedom.
+    """Draw the type I error of tests on cross-validation against their degrees of freedom.
 
     Parameters
     ----------
     calibration : Calibration
     level : float, default 0.05
-        One of those that were measured.
+        One of the measured levels.
     tests : sequence of str, optional
-        Default all that were measured.
+        Tests to draw; default all measured tests.
 
     Returns
     -------
     Figure
-        A line a test; the band is the level with two standard errors. A mark is at the degrees of
-        freedom whose error is nearest: filled where the test can be calibrated, else hollow.
+        One line for each test; the band is the level plus and minus two standard errors. A marker
+        is at the degrees of freedom whose type I error is nearest to the level. It is filled if the
+        test can be calibrated, and hollow otherwise.
 
     Raises
     ------
@@ -226,7 +229,7 @@ def calibration_plot(
     >>> calibration_plot(calibrate(null, ["k-fold"])).axes[0].get_xlabel()
     'degrees of freedom'
     """
-    rates, best = _at_level(calibration, level, tests)
+    rates, best = _select_level(calibration, level, tests)
     figure, axes = _axes(7.5, 5.6, "degrees of freedom", f"type I error at level {number(level)}")
     band = 2 * calibration.standard_error(level)
     axes.axhspan(level - band, level + band, color="#DDDDDD", zorder=0)
@@ -254,10 +257,10 @@ def calibration_plot(
     return figure
 
 
-def _at_level(
+def _select_level(
     calibration: Calibration, level: float, tests: Sequence[str] | None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return rates by df and test, and the best df of each test."""
+    """Return the rates at one level by df and test, and the best df of each test."""
     if level not in calibration.rates.columns:
         known = ", ".join(map(number, calibration.rates.columns))
         raise AnalysisError(f"level {level} was not measured, only {known}")
@@ -273,7 +276,7 @@ def _at_level(
 
 
 def _df_axis(axes: Axes, rates: pd.DataFrame) -> None:
-    """Label 1, 2, 5, 10 and so on, where the range is wide."""
+    """Set a logarithmic axis with labels 1, 2, 5, 10 and so on, if the range of df is wide."""
     low, high = float(rates.index.min()), float(rates.index.max())
     axes.set_ylim(0, None)
     if low <= 0 or high / max(low, 1e-9) <= 20:

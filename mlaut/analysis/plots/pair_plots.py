@@ -1,7 +1,7 @@
-"""Figures of pairs, intervals and times. They draw what was computed, and are returned, not shown.
+"""Figures of pairs, intervals and times.
 
-Colours are those of Okabe and Ito, which the colour-blind tell apart; signs and shapes say the same
-as colours do.
+The functions return a figure and do not show it. The colours are those of Okabe and Ito, which
+colour-blind readers can distinguish; signs and shapes repeat what the colours show.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from mlaut.errors import AnalysisError
 __all__ = ["forest_plot", "pairwise_matrix", "pareto_front", "time_plot"]
 
 _FONT = 9
-_ROW = 0.24  # inches a line of text
-_MOST_NUMBERS = 16  # strategies, beyond which numbers in the cells of a matrix are too small
+_ROW = 0.24  # inches for each line of text
+_MOST_NUMBERS = 16  # strategies; with more, numbers in the squares of a matrix are too small
 _MARKS = {"(a)": ("o", BLUE), "(b)": ("s", "#009E73"), "(c)": ("D", ORANGE)}
 
 
@@ -37,27 +37,29 @@ _MARKS = {"(a)": ("o", BLUE), "(b)": ("s", "#009E73"), "(c)": ("D", ORANGE)}
 def pairwise_matrix(
     pairs: Pairwise, *, alpha: float = 0.05, order: Sequence[str] | None = None
 ) -> Figure:
-    r"""Draw which strategy beats which: row against column, with the main effect size.
+    r"""Draw a matrix of all pairs that shows which strategy is better, with the main effect size.
 
     Parameters
     ----------
     pairs : Pairwise
-        With p-values and a table ``"better"``; adjusted ones where many pairs are compared.
+        Result with p-values and a table ``"better"``. Adjust the p-values first if there are many
+        pairs.
     alpha : float, default 0.05
-        A pair at or below it has a strong colour and a sign.
+        Level: a pair with p at or below it has a strong colour and a sign.
     order : sequence of str, optional
-        The strategies from top to bottom, best first; default that of ``pairs``.
+        Strategies from top to bottom, best first; default the order of ``pairs``.
 
     Returns
     -------
     Figure
-        Blue with ``+``: the row is better; orange with a minus sign: the row is worse; pale: not
-        shown at this level. Up to 16 strategies the cells hold the effect size and p.
+        Blue with ``+``: the row is better; orange with a minus sign: the row is worse; pale: no
+        difference was shown at this level. Up to 16 strategies, the squares contain the effect size
+        and p.
 
     Raises
     ------
     AnalysisError
-        The test gives no p-values, or ``order`` has other strategies.
+        The test has no p-values, or ``order`` has other strategies.
 
     Examples
     --------
@@ -102,7 +104,7 @@ def pairwise_matrix(
 
 
 def _pair_colours(p: np.ndarray, better: np.ndarray, alpha: float) -> np.ndarray:
-    """Return a colour by direction: strong at or below alpha, else paler the larger p is."""
+    """Return the colour of each pair by direction: strong up to alpha, else paler for larger p."""
     picture = np.ones((*p.shape, 3))
     for sign, colour in ((1, BLUE), (-1, ORANGE)):
         here = better == sign
@@ -119,13 +121,14 @@ def _sign(better: float) -> str:
 
 
 def _main_effect(pairs: Pairwise, names: Sequence[str]) -> np.ndarray | None:
-    """Return the main effect size, where there is one."""
+    """Return the main effect size of each pair, or None if there is no effect."""
     if not pairs.effects:
         return None
     return pairs.table(next(iter(pairs.effects))).loc[list(names), list(names)].to_numpy()
 
 
 def _numbers(effect: np.ndarray | None, p: np.ndarray, row: int, column: int) -> list[str]:
+    """Return the lines of text in a square: effect size and p."""
     value = p[row, column]
     told = "p <.001" if value < 0.001 else f"p {value:.3f}".replace("0.", ".")
     return [number(effect[row, column], 2), told] if effect is not None else [told]
@@ -149,15 +152,15 @@ def _label_matrix(axes: Axes, names: Sequence[str]) -> None:
 def forest_plot(
     tables: Mapping[str, ResultTable] | ResultTable, *, order: Sequence[str] | None = None
 ) -> Figure:
-    """Draw estimates with their intervals, a line a strategy, a mark a scenario.
+    """Draw estimates with their intervals: a line for each strategy, a marker for each scenario.
 
     Parameters
     ----------
     tables : ResultTable, or mapping of str to ResultTable
-        Of one quantity, for example ``Comparison.estimates``; each has the columns value, low and
-        high, and a row a strategy.
+        Estimates of one quantity, for example ``Comparison.estimates``. Each table has the columns
+        value, low and high, and one row for each strategy.
     order : sequence of str, optional
-        From top to bottom; default by the values of the first table.
+        Strategies from top to bottom; default the order of the values in the first table.
 
     Examples
     --------
@@ -207,7 +210,7 @@ def forest_plot(
 
 @checked
 def pareto_front(scores: pd.Series, seconds: pd.Series, *, greater_is_better: bool) -> list[str]:
-    """Return the strategies that no other beats in score and time, the quickest first.
+    """Return the strategies that no other beats in both score and time, the fastest first.
 
     Examples
     --------
@@ -231,22 +234,23 @@ def time_plot(
     score_name: str = "score",
     time_name: str = "training seconds",
 ) -> Figure:
-    """Draw scores against times, with the strategies that no other beats in both.
+    """Draw scores against times, and mark the strategies that no other beats in both.
 
     Parameters
     ----------
     scores, seconds : Series
-        By strategy; seconds above 0. One without both has no point.
+        Score and seconds (above 0) by strategy. A strategy without both has no point.
     greater_is_better : bool
-        The direction of the scores.
+        Direction of the scores.
     score_name, time_name : str
-        Of the axes.
+        Labels of the axes.
 
     Returns
     -------
     Figure
-        Times on a logarithmic scale. Names stand in a column on the right, each with a line to its
-        point, so that they never overlap; those on the front are bold, with a filled point.
+        Times are on a logarithmic scale. The names are in a column on the right, each with a line
+        to its point, so that they never overlap. Strategies that no other beats in both have bold
+        names and filled points.
     """
     table = pd.DataFrame({"score": scores, "seconds": seconds}).dropna()
     table = table[table["seconds"] > 0].sort_values("score", ascending=False, kind="stable")
@@ -274,7 +278,10 @@ def time_plot(
 
 
 def _log_scale(axes: Axes, ratio: float) -> None:
-    """Label 1, 2 and 5 of each power of ten, or over many of them the powers, as plain numbers."""
+    """Set a logarithmic axis with plain numbers as labels.
+
+    It labels 1, 2 and 5 times each power of ten, or only the powers if the range is wide.
+    """
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if ratio < 500 else (1,)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -282,7 +289,7 @@ def _log_scale(axes: Axes, ratio: float) -> None:
 
 
 def _name_points(axes: Axes, table: pd.DataFrame, front: Sequence[str]) -> None:
-    """Write the names in a column beside the axes, in the order of the points' heights."""
+    """Write the names in a column beside the axes, in the order of the heights of their points."""
     heights = np.linspace(1, 0, len(table) + 2)[1:-1]
     for (name, (score, second)), height in zip(table.iterrows(), heights, strict=True):
         axes.annotate(

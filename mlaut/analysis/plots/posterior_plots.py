@@ -1,6 +1,6 @@
-"""Figures of posteriors: the simplex of a Bayesian test, and what each dataset says of two models.
+"""Figures of posteriors: the simplex of a Bayesian test, and the probabilities of each dataset.
 
-They draw what was computed, and are returned, not shown.
+The functions return a figure and do not show it.
 """
 
 from __future__ import annotations
@@ -28,35 +28,37 @@ from mlaut.errors import AnalysisError
 __all__ = ["dataset_plot", "simplex_plot"]
 
 _FONT = 9
-_ROW = 0.2  # inches a line of text
-_MOST_NAMED = 60  # datasets; beyond, their names are left out
-_SIDE_BY_SIDE = 36  # letters of two names that fit beside each other below a triangle
+_ROW = 0.2  # inches for each line of text
+_MOST_NAMED = 60  # datasets; with more, their names are left out
+_SIDE_BY_SIDE = 36  # characters of two names that fit beside each other below a triangle
 _CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
 _DENSITY = LinearSegmentedColormap.from_list("density", ["#D6E6F2", BLUE, "#00263D"])
 
 
 @checked
 def simplex_plot(draws: ArrayLike, strategies: Sequence[str] = ("A", "B")) -> Figure:
-    r"""Draw draws from the posterior of a Bayesian test with a region of practical equivalence.
+    r"""Plot draws from the posterior of a Bayesian test with a region of practical equivalence.
 
     Parameters
     ----------
     draws : array_like of float, shape (n, 3)
-        Shares of datasets on which the first is better, both are equivalent, the second is better,
-        from `sign_posterior` or `signed_rank_posterior`.
+        Shares of datasets on which the first strategy is better, both are equivalent, the second is
+        better, from `sign_posterior` or `signed_rank_posterior`.
     strategies : pair of str
+        Names of the two strategies.
 
     Returns
     -------
     Figure
-        A triangle with a corner for each of the three; the lines part it into the regions in which
-        each is the largest, and each corner has the share of draws in its region. Without a region
-        of equivalence (the middle share is 0 in all draws), a histogram of the first share.
+        A triangle with one corner for each of the three shares. Lines divide it into regions in
+        which one share is the largest; each corner shows the proportion of draws in its region.
+        Without a region of equivalence (the middle share is 0 in all draws), a histogram of the
+        first share.
 
     Raises
     ------
     AnalysisError
-        The draws are not shares of three.
+        The draws are not three shares that add up to 1.
 
     Notes
     -----
@@ -103,6 +105,7 @@ def simplex_plot(draws: ArrayLike, strategies: Sequence[str] = ("A", "B")) -> Fi
 
 
 def _draw_triangle(axes: Axes) -> None:
+    """Draw the triangle, and the lines between the regions of the largest share."""
     outline = _CORNERS[[0, 1, 2, 0]]
     axes.plot(*outline.T, color="black", linewidth=1)
     centre = _CORNERS.mean(axis=0)
@@ -111,6 +114,7 @@ def _draw_triangle(axes: Axes) -> None:
 
 
 def _share_histogram(share: np.ndarray, first: str, second: str) -> Figure:
+    """Draw a histogram of the share of datasets on which the first strategy is better."""
     figure = NotebookFigure(figsize=(5.6, 3.6), layout="constrained")
     axes = figure.add_subplot()
     axes.hist(share, bins=np.linspace(0, 1, 61).tolist(), density=True, color=BLUE, alpha=0.75)
@@ -132,20 +136,21 @@ def _share_histogram(share: np.ndarray, first: str, second: str) -> Figure:
 
 @checked
 def dataset_plot(probabilities: PairProbabilities, first: str, second: str) -> Figure:
-    r"""Draw what each dataset says of two models, and what the Poisson binomial test makes of it.
+    r"""Draw the probabilities of two models on each dataset, and the Poisson binomial test of them.
 
     Parameters
     ----------
     probabilities : PairProbabilities
-        From `probabilities_by_dataset`: Theorem 4.1, or the Bayesian bootstrap.
+        Probabilities from `probabilities_by_dataset`: Theorem 4.1, or the Bayesian bootstrap.
     first, second : str
+        Names of the two strategies.
 
     Returns
     -------
     Figure
-        Left, the probability on each dataset that the first model is the better one, the surest on
-        top; up to 60 datasets are named. Right, the distribution of the number of datasets on which
-        it is; the title has the result of the test.
+        On the left, the probability on each dataset that the first model is better, the largest on
+        top; up to 60 datasets are named. On the right, the distribution of the number of datasets
+        on which the first model is better. The title on the right has the result of the test.
 
     Raises
     ------
@@ -179,15 +184,17 @@ def dataset_plot(probabilities: PairProbabilities, first: str, second: str) -> F
     left.set_title(probabilities.method, fontsize=_FONT)
     _draw_count(right, p)
     right.set_xlabel("datasets on which the first is better", fontsize=_FONT)
-    right.set_title(f"Poisson binomial test\nP(the first is better) = {_told(p)}", fontsize=_FONT)
+    right.set_title(
+        f"Poisson binomial test\nP(the first is better) = {_probability_text(p)}", fontsize=_FONT
+    )
     for axes in (left, right):
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.tick_params(labelsize=_FONT)
     return figure
 
 
-def _told(p: np.ndarray) -> str:
-    """Write a probability so that one close to 1 does not look like 1."""
+def _probability_text(p: np.ndarray) -> str:
+    """Return the probability that the first is better, as text; close to 1 it is ``1 - x``."""
     better, worse = (float(x) for x in poisson_binomial_probability(p))
     return f"1 − {number(worse, 2)}" if worse < 0.005 else number(better, 2)  # noqa: RUF001
 

@@ -1,7 +1,7 @@
-"""Figures of what the other modules computed. They are returned, not shown.
+"""Figures of scores and average ranks, and the colours and the figure class of all plots.
 
-Colours are those of Okabe and Ito, which the colour-blind tell apart; nothing is told by colour
-alone.
+The functions return a figure and do not show it. The colours are those of Okabe and Ito, which
+colour-blind readers can distinguish; colour is never the only difference.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ __all__ = ["box_plot", "critical_difference_diagram", "draw_ranks"]
 
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#666666"
 
-_ROW = 0.24  # inches a line of text
+_ROW = 0.24  # inches for each line of text
 _FONT = 9
 
 
 class NotebookFigure(Figure):
-    """A figure that a notebook shows when it is the last value of a cell."""
+    """Figure that a notebook shows when it is the last value of a notebook cell."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         FigureCanvasAgg(self)
 
     def draw(self, renderer: RendererBase) -> None:
-        """Draw names as they are: a ``$`` in one begins no formula."""
+        """Draw names literally, so that a ``$`` does not start a formula."""
         for text in self.findobj(Text):
             text.set_parse_math(False)
         with rc_context({"text.parse_math": False}):
@@ -56,20 +56,22 @@ class NotebookFigure(Figure):
 def box_plot(results: Results, *, as_scores: bool = True) -> Figure:
     """Draw the scores of each strategy over datasets, the best median on top.
 
-    Strategies that lack datasets stand below those that have all: their medians do not compare.
+    Strategies that lack datasets are below the strategies that have all datasets, because their
+    medians are not comparable.
 
     Parameters
     ----------
     results : Results
-        Missing values are left out of a strategy's box, and its label says how many.
+        Results to draw. Missing values are left out of a strategy's box, and its label has their
+        number.
     as_scores : bool, default True
-        Draw scores as the metric defines them; else losses.
+        Whether to draw scores, as the metric defines them, or losses.
 
     Returns
     -------
     Figure
         A box from the lower to the upper quartile with the median, whiskers to the last value
-        within 1.5 times the box's length, and a dot for every dataset.
+        within 1.5 times the length of the box, and a dot for every dataset.
     """
     table = results.scores if as_scores else results.losses
     order = best_median_first(results)[::-1]
@@ -91,7 +93,7 @@ def box_plot(results: Results, *, as_scores: bool = True) -> Figure:
         capprops={"color": BLUE},
         medianprops={"color": ORANGE, "linewidth": 2},
     )
-    rng = np.random.default_rng(0)  # the height of a dot says nothing; it only parts the dots
+    rng = np.random.default_rng(0)  # random heights only separate the dots
     for row, kept in enumerate(values, start=1):
         heights = row + rng.uniform(-0.2, 0.2, len(kept))
         axes.plot(kept, heights, ".", color=GREY, markersize=3, alpha=0.6)
@@ -105,7 +107,7 @@ def box_plot(results: Results, *, as_scores: bool = True) -> Figure:
 
 
 def best_median_first(results: Results) -> list[str]:
-    """Return the strategies by the median of their losses, those that lack datasets last."""
+    """Return the strategies by median loss; strategies that lack datasets are last."""
     losses = results.losses
     keys = pd.DataFrame({"lacks": losses.isna().any(), "median": losses.median()})
     return list(keys.sort_values(["lacks", "median"], kind="stable").index)
@@ -117,17 +119,18 @@ def _label(name: str, n_missing: int) -> str:
 
 @checked
 def critical_difference_diagram(results: Results, *, alpha: float = 0.05) -> Figure:
-    """Draw average ranks, with bars over strategies that Nemenyi's test does not tell apart.
+    """Draw average ranks, with bars over strategies that Nemenyi's test does not separate.
 
     Parameters
     ----------
     results : Results
     alpha : float, default 0.05
+        Level of the test.
 
     Returns
     -------
     Figure
-        After Demsar 2006, Figure 1: rank 1, the best, on the left.
+        Diagram after Demsar 2006, Figure 1; rank 1, the best, is on the left.
     """
     ranks = average_ranks(results).frame["average_rank"]
     cd = critical_difference(len(ranks), len(results.datasets), alpha=alpha)
@@ -145,11 +148,11 @@ def draw_ranks(
     ranks : Series
         Average rank by strategy.
     difference : float
-        The critical difference, drawn as a scale.
+        Critical difference, drawn as a scale.
     groups : sequence of sequence of str
-        Strategies that are not told apart; for example of any other test.
+        Groups of strategies that a test does not separate. The test need not be Nemenyi's.
     label : str
-        Of the scale.
+        Label of the scale.
     """
     if len(ranks) < 2:
         raise AnalysisError("a diagram of ranks needs two strategies")
@@ -187,7 +190,7 @@ def _draw_labels(
     first_row: float,
     ends: tuple[float, float],
 ) -> None:
-    """Lead from each rank to a line of its own: the better half on the left."""
+    """Draw a line from each rank to its label; the better half of the labels is on the left."""
     n_left = (len(ranks) + 1) // 2
     for place, (rank, text) in enumerate(zip(ranks, labels, strict=True)):
         left = place < n_left
@@ -214,7 +217,7 @@ def _text_width(texts: Sequence[str]) -> float:
 
 
 def _stacked(ranks: pd.Series, groups: Sequence[Sequence[str]]) -> list[tuple[float, float, int]]:
-    """Return the ends of each bar, and the row in which it overlaps no other."""
+    """Return the ends of each bar, and a row in which it does not overlap another bar."""
     ends: list[float] = []
     bars = []
     for group in groups:
@@ -226,6 +229,7 @@ def _stacked(ranks: pd.Series, groups: Sequence[Sequence[str]]) -> list[tuple[fl
 
 
 def _draw_axis(axes: Axes, low: float, high: float, difference: float, label: str) -> None:
+    """Draw the axis of ranks, and the critical difference as a scale above it."""
     axes.plot([low, high], [0, 0], color="black", linewidth=1)
     step = max(1, round((high - low) / 12))
     for tick in np.arange(low, high + 1e-9, step):
