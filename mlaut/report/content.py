@@ -152,7 +152,7 @@ def _section(study: Study, metric: str, missing: str) -> Section:
     return Section(
         f"{results.metric.name} of {_count(len(results.strategies), 'strategy')} "
         f"on {_count(len(results.datasets), 'dataset')}",
-        _sentences(comparison, robustness, problem),
+        _sentences(comparison, robustness, problem, results.gaps),
         tables,
         tuple(dict.fromkeys(notes)),
         scored,
@@ -200,7 +200,10 @@ def _compared(results: Results) -> Comparison | None:
 
 
 def _sentences(
-    comparison: Comparison | None, robustness: Robustness | None, problem: tuple[str, ...]
+    comparison: Comparison | None,
+    robustness: Robustness | None,
+    problem: tuple[str, ...],
+    gaps: tuple[str, ...],
 ) -> tuple[str, ...]:
     said: tuple[str, ...]
     if comparison is not None:
@@ -208,7 +211,8 @@ def _sentences(
     elif problem:
         said = (f"Nothing can be compared yet: {problem[0]}.",)
     else:
-        said = ("Tests need at least two strategies on two datasets.",)
+        left = f" ({'; '.join(gaps)})" if gaps else ""
+        said = (f"Tests need at least two strategies on two datasets{left}.",)
     return said if robustness is None else (*said, robustness.sentence())
 
 
@@ -231,14 +235,15 @@ def _summary(scored: Results, results: Results, comparison: Comparison | None) -
     if comparison is None:
         scores = results.scores
         table = pd.DataFrame({"datasets": scores.notna().sum()})
-        order, ascending = "datasets", False
+        order, ascending = ["datasets"], [False]
         if not results.incomparable:
             table[mean] = scores.mean()
-            order, ascending = mean, not results.metric.greater_is_better
+            # A mean over fewer datasets, where others were too hard, must not lead the table.
+            order, ascending = [*order, mean], [False, not results.metric.greater_is_better]
     else:
         ranks = comparison.ranks.frame
         table = ranks[["average_rank"]].rename(columns={"average_rank": "average rank"})
-        order, ascending = "average rank", True
+        order, ascending = ["average rank"], [True]
         of = comparison.estimates["(c)"].frame if comparison.mean_strategies else ranks
         if comparison.mean_strategies:
             table[mean] = of["value"].reindex(table.index)

@@ -233,6 +233,23 @@ def test_a_treatment_that_is_chosen_is_used(tmp_path):
         make_report(study, missing="wurst")
 
 
+def test_failures_never_lift_a_strategy_where_nothing_can_be_tested(tmp_path):
+    failed = [(name, "poor") for name in SETS[1:]]
+    study = made_up_study(tmp_path / "s.h5", NAMES, SETS, failed=failed)
+    section = make_report(study, missing="drop datasets").sections[0]
+    assert section.sentences[0] == (
+        "Tests need at least two strategies on two datasets (7 of 8 datasets left out: no accuracy "
+        "of poor on 7)."
+    )
+    everything = [(name, other) for name in SETS[:1] for other in NAMES if other != "poor"]
+    study = made_up_study(tmp_path / "none.h5", NAMES, SETS, failed=[*failed, *everything])
+    section = make_report(study, missing="drop datasets").sections[0]
+    assert section.sentences[0].startswith("Nothing can be compared yet: every one of the 8")
+    summary = section.tables["summary"]
+    assert summary["datasets"].to_dict()["poor"] == 1
+    assert summary.index[-1] == "poor"
+
+
 def test_a_partial_study_says_so(tmp_path):
     study = made_up_study(tmp_path / "s.h5", NAMES, SETS, not_run=[("set 7", "poor")])
     report = make_report(study)

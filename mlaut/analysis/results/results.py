@@ -414,6 +414,7 @@ True or False, or the name of a metric
                 raise AnalysisError(
                     f"this needs at least {least} {word}, and there "
                     f"{'is' if len(names) == 1 else 'are'} {len(names)} ({', '.join(names)})"
+                    + "".join(f"; {gap}" for gap in self.gaps)
                 )
         if np.isnan(self._means[1]).any():
             raise MissingCellsError(self._missing_text())

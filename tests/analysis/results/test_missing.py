@@ -192,6 +192,16 @@ def test_a_test_of_all_and_a_text_of_ones_own(fragile):
     assert best.frame.loc["conclusion"].to_dict()["best for none"] == "A"
 
 
+def test_an_error_for_too_few_datasets_says_why_they_are_so_few():
+    table = pd.DataFrame({"A": [0.1, 0.2, 0.3], "B": [0.3, np.nan, np.nan]})
+    results = Results.from_table(table, greater_is_better=False)
+    left = treat_missing(results, "drop datasets")
+    with pytest.raises(
+        AnalysisError, match=r"there is 1 \(0\); 2 of 3 datasets left out: no loss of B"
+    ):
+        left.complete(datasets=2)
+
+
 def test_dropped_strategies_leave_their_questions_out(fragile):
     found = under_treatments(fragile, sign_test, treatments=("drop strategies",), bounds=False)
     assert list(found.frame.index) == [("A", "C")]
