@@ -1,4 +1,8 @@
-"""Describe objects in plain JSON values, and follow what the user's own code in them reads."""
+"""Description of objects in plain JSON values, including everything that user code in them reads.
+
+Objects of libraries are described by their names and parameters. The user's own functions and
+classes are described by their syntax, and the names that they read are followed to their values.
+"""
 
 from __future__ import annotations
 
@@ -50,27 +54,27 @@ NO_INFLUENCE = frozenset({"n_jobs", "verbose", "memory", "share_work"})
 """Parameters that change no result."""
 
 LONGEST_VALUE = 2_000
-"""Characters of a value of a module that are kept to be read; of a longer one, its digest is."""
+"""Characters up to which a module's value is stored in full; longer values are digested."""
 
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
-"""What draws from one of a module changes its state, so that is not compared."""
+"""Random generators. Each draw changes their state, so the state is not compared."""
 
 
 @dataclass(frozen=True)
 class Description:
-    """What an object is.
+    """Description of an object.
 
     Attributes
     ----------
     form : object
-        Plain JSON values.
+        The object in plain JSON values.
     reads : mapping of str to object
-        What the user's own code in it reads from outside of itself, by ``module.name``: functions,
-        classes and values, each as plain JSON values.
+        Functions, classes and values that user code in the object reads from outside, by
+        ``module.name``, in plain JSON values.
     unseen : tuple of str
-        Where a change would not be noticed, and why.
+        Places where a change would go unnoticed, with the reason.
     libraries : frozenset of str
-        Top-level modules of libraries that it is made of.
+        Top-level modules of the libraries that the object uses.
     """
 
     form: Any
@@ -80,7 +84,7 @@ class Description:
 
     @property
     def identity(self) -> Any:
-        """The form, with what it reads where it reads anything."""
+        """The form, together with ``reads`` if there are any."""
         if not self.reads:
             return self.form
         if isinstance(self.form, dict):
@@ -89,7 +93,7 @@ class Description:
 
 
 def class_path(cls: type) -> str:
-    """Return where a class is: ``module.qualified_name``.
+    """Return the path of a class: ``module.qualified_name``.
 
     Examples
     --------
@@ -111,12 +115,12 @@ def influential(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def python_version() -> str:
-    """Return the version that decides what code is compiled to: major and minor."""
+    """Return major and minor version of Python, on which compiled code depends."""
     return ".".join(platform.python_version_tuple()[:2])
 
 
 class Describer:
-    """Describes one object, and follows what the user's own code in it reads."""
+    """Builder of the description of one object and of everything that user code in it reads."""
 
     def __init__(self) -> None:
         self._reads: dict[str, Any] = {}
@@ -126,7 +130,7 @@ class Describer:
         self._classes: dict[type, dict[str, Any]] = {}
 
     def describe(self, value: Any) -> Description:
-        """Describe an object; to be called once."""
+        """Return the description of an object; call this once per instance."""
         form = self._form(value, ())
         while self._waiting:
             key, outside = self._waiting.pop()
@@ -139,7 +143,7 @@ class Describer:
         )
 
     def _is_library(self, module: str) -> bool:
-        """Return whether it is not the user's own; a library is remembered."""
+        """Return whether a module belongs to a library, and record the library."""
         if not is_library(module):
             return False
         self._libraries |= {module.partition(".")[0]} - sys.stdlib_module_names
@@ -157,7 +161,7 @@ class Describer:
             return value
         if isinstance(value, float):
             return value if math.isfinite(value) else {"number": str(value)}
-        if id(value) in above:  # it holds itself: say how many levels up
+        if id(value) in above:  # the value contains itself: refer to it by the levels between
             return {"again": len(above) - above.index(id(value))}
         return self._of_object(value, (*above, id(value)))
 
@@ -175,7 +179,7 @@ class Describer:
             return {"set": sorted(items, key=lambda item: json.dumps(item, sort_keys=True))}
         if isinstance(value, bytes):
             return {"bytes": hashlib.sha256(value).hexdigest()}
-        if isinstance(value, Sequence):  # lists, tuples, ranges: the same values, the same thing
+        if isinstance(value, Sequence):  # lists, tuples and ranges with equal values are equal
             return [self._form(item, above) for item in value]
         if callable(value) and not hasattr(value, "get_params"):
             return self._of_callable(value, above)
@@ -189,7 +193,7 @@ class Describer:
 
     def _of_array(self, value: np.ndarray, above: tuple[int, ...]) -> Any:
         if value.ndim == 1 and value.size <= 1000 and not value.dtype.hasobject:
-            return [self._form(item, above) for item in value.tolist()]  # as the same list
+            return [self._form(item, above) for item in value.tolist()]  # equals the same list
         if value.dtype.hasobject:
             return {
                 "array": [self._form(item, above) for item in value.ravel().tolist()],
@@ -224,7 +228,7 @@ class Describer:
         return self._of_wrapper(value, above) or self._of_instance(value, above)
 
     def _of_wrapper(self, value: Any, above: tuple[int, ...]) -> Any:
-        """Describe what a library puts around a function, a cache say; None if it is not that."""
+        """Return the form of a library's wrapper of a function, such as a cache, or None."""
         inner = getattr(value, "__wrapped__", None)
         if inner is None or not self._is_library(type(value).__module__):
             return None
@@ -235,7 +239,7 @@ class Describer:
         if self._is_library(value.__module__):
             return {"function": name}
         code: dict[str, Any]
-        if is_library_file(value.__code__.co_filename):  # made by a decorator of a library
+        if is_library_file(value.__code__.co_filename):  # a decorator of a library made it
             inner = {key: vars(value)[key] for key in _INNER if key in vars(value)}
             code = {"wrapper": str(value.__globals__.get("__name__"))}
             code |= {key: self._readable(name, item, above) for key, item in inner.items()}
@@ -249,7 +253,7 @@ class Describer:
         return {"function": name, **code, "with": [*defaults, around]}
 
     def _code(self, name: str, value: types.FunctionType) -> dict[str, str]:
-        """Say what a function does, and follow what it reads."""
+        """Return the digest of a function's code, and follow the names that it reads."""
         node, inside = function_node(value), set(value.__code__.co_freevars)
         if node is not None:
             self._follow(names_read(node), value.__globals__, inside)
@@ -262,14 +266,15 @@ class Describer:
 
     def _of_class(self, value: type) -> dict[str, Any]:
         if value not in self._classes:
-            self._classes[value] = form = {"class": class_path(value)}  # for what reads itself
+            # The entry is set first, because a class may read itself.
+            self._classes[value] = form = {"class": class_path(value)}
             bases = [base for base in value.__mro__ if not self._is_library(base.__module__)]
             own = {class_path(base): self._own_class(base) for base in bases}
             self._classes[value] = {**form, "own": own} if own else form
         return self._classes[value]
 
     def _own_class(self, cls: type) -> dict[str, Any]:
-        """Describe a class of the user's own, what it inherits left out."""
+        """Return the form of a user's class, without inherited members."""
         node, functions = class_node(cls), dict(functions_of(cls))
         others: dict[str, Any] = {}
         if node is not None:
@@ -286,7 +291,7 @@ class Describer:
             f"{name}: {key}": self._readable(f"{class_path(cls)}.{name}: {key}", item, ())
             for name, function in functions.items()
             for key, item in closure(function).items()
-            if key != "__class__"  # of `super()`
+            if key != "__class__"  # `super()` puts it into the closure
         }
         later = {
             name: self._readable(f"{class_path(cls)}.{name}", value, ())
@@ -301,7 +306,7 @@ class Describer:
     # ---- what is read from outside
 
     def _follow(self, names: NamesRead, space: Mapping[str, Any], inside: Set[str]) -> None:
-        """Take up what code reads from its module, and from what it imports itself."""
+        """Queue the values that code reads from its module and from its own imports."""
         where = str(space.get("__name__", ""))
         bound: dict[str, tuple[str, Any]] = {}
         for statement in names.imports:
@@ -314,7 +319,7 @@ class Describer:
                 self._follow_chain(f"{where}.{name}", space[name], attributes)
 
     def _follow_chain(self, key: str, value: Any, attributes: Sequence[str]) -> None:
-        """Go on through modules of the user's own to what is meant in them."""
+        """Resolve attributes through the user's modules, and queue the value that they lead to."""
         for attribute in attributes:
             if not isinstance(value, types.ModuleType) or self._is_library(value.__name__):
                 break
@@ -322,7 +327,7 @@ class Describer:
                 break
             key, value = f"{value.__name__}.{attribute}", getattr(value, attribute)
         if key not in self._reads:
-            self._reads[key] = None  # its place, for those that read each other
+            self._reads[key] = None  # reserves the key, because values may read each other
             self._waiting.append((key, value))
 
     def _from_outside(self, key: str, value: Any) -> Any:
@@ -351,7 +356,7 @@ class Describer:
         return form
 
     def _readable(self, where: str, value: Any, above: tuple[int, ...]) -> Any:
-        """Describe a value that code reads; one that cannot be is named, and told as not seen."""
+        """Return the form of a value; if it has none, its class, recorded as unseen."""
         try:
             return self._form(value, above)
         except Exception:
@@ -360,7 +365,10 @@ class Describer:
 
 
 _INNER = ("__wrapped__", "registry")
-"""Where decorators of libraries keep what they decorate; `functools.singledispatch` has several."""
+"""Attributes in which decorators of libraries store the decorated function.
+
+`functools.singledispatch` stores several functions, in ``registry``.
+"""
 
 _NO_SOURCE = (
     "its source is not there; what it was compiled to is compared, and that is another in another "
@@ -386,7 +394,7 @@ def _state(value: Any) -> Any:
 
 
 def closure(function: types.FunctionType) -> dict[str, Any]:
-    """Return what the function took from where it was defined; None for what is not set yet."""
+    """Return the closure of a function by name; None for a variable that is not set yet."""
     values: dict[str, Any] = {}
     names = function.__code__.co_freevars
     for name, cell in zip(names, function.__closure__ or (), strict=True):
@@ -398,7 +406,7 @@ def closure(function: types.FunctionType) -> dict[str, Any]:
 
 
 def functions_of(cls: type) -> Iterator[tuple[str, types.FunctionType]]:
-    """Return name and function of the methods that a class has of itself."""
+    """Yield name and function of the methods that a class defines itself."""
     for name, member in vars(cls).items():
         function = underlying(member)
         if isinstance(function, types.FunctionType):
@@ -406,14 +414,14 @@ def functions_of(cls: type) -> Iterator[tuple[str, types.FunctionType]]:
 
 
 def _values(cls: type) -> Iterator[tuple[str, Any]]:
-    """Return the plain members of a class, without what Python keeps there."""
+    """Yield name and value of the plain members of a class: no descriptors, no private names."""
     for name, member in vars(cls).items():
         if not name.startswith("_") and not hasattr(type(member), "__get__"):
             yield name, member
 
 
 def _came_later(function: types.FunctionType, cls: type) -> bool:
-    """Return whether a method was put into a class later, and not generated for it."""
+    """Return whether a method was assigned to a class later (and not generated for it)."""
     file = function.__code__.co_filename
     if is_inside(function, cls) or is_library_file(file):
         return False
@@ -421,17 +429,20 @@ def _came_later(function: types.FunctionType, cls: type) -> bool:
 
 
 def _space(cls: type, functions: Iterable[types.FunctionType]) -> Mapping[str, Any]:
-    """Return the names of the module that a class stands in.
+    """Return the global names of the module that defines a class.
 
-    The methods know them, but not all where cloudpickle has read the class: it then leaves to the
-    methods only the names that they read themselves, without the bases of the class.
+    The globals of the methods come first. If cloudpickle has loaded the class, they hold only the
+    names that the methods read themselves, without the bases of the class; the module has these.
     """
     of_module = vars(sys.modules[cls.__module__]) if cls.__module__ in sys.modules else {}
     return ChainMap(*(function.__globals__ for function in functions), of_module)
 
 
 def _without_metadata(node: ast.ClassDef) -> ast.ClassDef:
-    """Leave out `mlaut.properties`: what counts of it is in the parameters of the strategy."""
+    """Return a class without the decorator `mlaut.properties`.
+
+    The parameters of the strategy contain what matters of the metadata.
+    """
     node = copy.copy(node)
     node.decorator_list = [
         decorator
@@ -444,7 +455,10 @@ def _without_metadata(node: ast.ClassDef) -> ast.ClassDef:
 
 
 def _place(key: str, text: str) -> str:
-    """Write a path below the folder of the module that holds it without that folder."""
+    """Return a text; if it is a path below the folder of its module, relative to that folder.
+
+    So the identity does not depend on the location of that folder.
+    """
     module = sys.modules.get(key.rpartition(".")[0])
     file = getattr(module, "__file__", None)
     folder = str(Path(file).parent) if file else ""

@@ -1,9 +1,9 @@
-"""Where code comes from: Python, an installed distribution, or the user.
+"""Origin of code: Python, an installed distribution, or the user.
 
-A library is known by the distribution that installed it, not by the folder of this interpreter, so
-that ``PYTHONPATH``, ``pip --target``, ``pip --user``, ``--system-site-packages`` and Debian's
-``dist-packages`` are all the same. A package that is installed for editing (``pip install -e``)
-lies where its author writes it, so it is the user's own code.
+A library is recognised by the distribution that installed it, not by the interpreter's own folder.
+Libraries on ``PYTHONPATH``, from ``pip --target``, ``pip --user``, ``--system-site-packages`` and
+in Debian's ``dist-packages`` are therefore treated alike. An editable install (``pip install -e``)
+counts as the user's own code, because its files are in the folder of the author.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 __all__ = ["file_of", "installed_version", "is_library", "is_library_file", "versions_of"]
 
 _FOLDERS = {"site-packages", "dist-packages"}
-"""Where installers put distributions; Debian keeps no list of files beside them."""
+"""Names of folders of installed distributions. Debian's distributions have no list of files."""
 
 _OF_PYTHON = {
     path
@@ -34,7 +34,7 @@ _OF_PYTHON = {
 
 
 def is_library(module: str) -> bool:
-    """Return whether a module comes with Python or a distribution, rather than from the user.
+    """Return whether a module belongs to Python or to a distribution, and not to the user.
 
     Examples
     --------
@@ -53,8 +53,8 @@ def file_of(module: str) -> str | None:
     Returns
     -------
     str or None
-        Empty for what is built into Python, and for MLaut; None where there is none: what was typed
-        in, or brought from another process.
+        Empty for modules that are built into Python, and for MLaut; None for code without a file,
+        which was typed in or came from another process.
     """
     if module.partition(".")[0] == "mlaut" or module in sys.builtin_module_names:
         return ""
@@ -66,7 +66,7 @@ def file_of(module: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def is_library_file(file: str) -> bool:
-    """Return whether a file of code was put where it is by an installer, or comes with Python."""
+    """Return whether a file of code was installed by an installer, or belongs to Python."""
     if file.startswith("<frozen"):
         return True
     here = Path(file).absolute()
@@ -83,16 +83,16 @@ def _is_installed(path: Path) -> bool:
 
 @lru_cache(maxsize=1024)
 def _owners(folder: Path) -> Mapping[str, Path]:
-    """Return which distribution, of those in a folder, installed which of its entries."""
+    """Return the metadata folder of the distribution that installed each entry of a folder."""
     return MappingProxyType(
         {entry: about for about in _abouts(folder) for entry in _entries(about)}
     )
 
 
 def _abouts(folder: Path) -> list[Path]:
-    """Return where the distributions of a folder describe themselves.
+    """Return the metadata folders of the distributions in a folder.
 
-    What a build leaves beside the source (``*.egg-info``) counts only where installers put things.
+    A build leaves ``*.egg-info`` beside the source, so these count only in folders of installers.
     """
     endings = (".dist-info", ".egg-info") if folder.name in _FOLDERS else (".dist-info",)
     try:
@@ -103,7 +103,7 @@ def _abouts(folder: Path) -> list[Path]:
 
 
 def _entries(about: Path) -> Iterator[str]:
-    """Return the top-level modules and folders that a distribution lists."""
+    """Yield the top-level modules and folders that a distribution lists."""
     for name in ("RECORD", "top_level.txt"):
         try:
             lines = (about / name).read_text(encoding="utf-8").splitlines()
@@ -117,13 +117,12 @@ def _entries(about: Path) -> Iterator[str]:
 
 
 def versions_of(modules: Iterable[str]) -> dict[str, str]:
-    """Return name and version of the distributions of some modules and of all that these require.
+    """Return the versions of the distributions of modules and of their requirements, by name.
 
     Parameters
     ----------
     modules : iterable of str
-        Top-level names, as they are imported, or names of distributions. What belongs to none is
-        left out.
+        Top-level modules, or names of distributions. Modules without a distribution are left out.
 
     Examples
     --------
@@ -150,7 +149,7 @@ def installed_version(name: str) -> str | None:
 
 
 def _distribution_of(module: str) -> Distribution | None:
-    """Return the distribution that a top-level module belongs to."""
+    """Return the distribution of a top-level module."""
     for file in _files_of(module):
         about = _owners(file.parent).get(file.name)
         if about is not None:
@@ -159,7 +158,7 @@ def _distribution_of(module: str) -> Distribution | None:
 
 
 def _files_of(module: str) -> Iterator[Path]:
-    """Return the file of a single module, or the folder of a package; nothing is imported."""
+    """Yield the file of a module, or the folders of a package, without importing it."""
     try:
         spec = find_spec(module)
     except (ImportError, ValueError, AttributeError):
@@ -171,7 +170,7 @@ def _files_of(module: str) -> Iterator[Path]:
 
 
 def _required(distribution: Distribution) -> Iterator[Distribution]:
-    """Return the installed distributions that one needs, those of its extras left out."""
+    """Yield the installed distributions that a distribution requires, without its extras."""
     for requirement in distribution.requires or ():
         name = re.match(r"[\w.-]+", requirement)
         if name and not re.search(r"\bextra\b", requirement.partition(";")[2]):

@@ -90,8 +90,8 @@ class Random_Forest_Classifier(MlautEstimator):
 class Random_Forest_Classifier_Large_Grid(Random_Forest_Classifier):
     """The forest with the grid of the published code of the MLaut study.
 
-    That had 576 candidates; a quarter of them said ``max_features="auto"``, which is ``"sqrt"``.
-    Here are the 432 that differ.
+    That grid had 576 candidates. A quarter of them had ``max_features="auto"``, which means
+    ``"sqrt"``, so this grid has the 432 distinct candidates.
     """
 
 
@@ -140,7 +140,7 @@ class Gradient_Boosting_Classifier(MlautEstimator):
     param_grid=HISTOGRAMS,
 )
 class Hist_Gradient_Boosting_Classifier(MlautEstimator):
-    """Gradient boosting on binned features; it takes gaps and categories itself."""
+    """Gradient boosting on binned features; it handles gaps and categories itself."""
 
     def build(self, **_: Any) -> Any:
         """Return a `HistGradientBoostingClassifier`, tuned."""
@@ -212,7 +212,7 @@ class Gradient_Boosting_Regressor(MlautEstimator):
     param_grid=HISTOGRAMS,
 )
 class Hist_Gradient_Boosting_Regressor(MlautEstimator):
-    """Gradient boosting on binned features; it takes gaps and categories itself."""
+    """Gradient boosting on binned features; it handles gaps and categories itself."""
 
     def build(self, **_: Any) -> Any:
         """Return a `HistGradientBoostingRegressor`, tuned."""

@@ -1,7 +1,7 @@
-"""What objects were known by in older studies, which read the user's code from its bytecode.
+"""Identities of objects as older studies stored them, with the bytecode of user code.
 
-Such an identity sees no further than the function itself, and each version of Python gives another.
-It is computed to recognise those studies, and for nothing else.
+Such an identity covers a function but nothing that it calls, and differs between versions of
+Python. It is computed only to recognise the strategies of older studies.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CODE = ("code", "own", "syntax", "bytecode", "python", "wrapper", "reads")
 
 
 def former_identity(value: Any) -> Any:
-    """Return what an object was known by.
+    """Return the identity of an object as older studies stored it.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def former_identity(value: Any) -> Any:
 
 
 def has_compiled_code(identity: Any) -> bool:
-    """Return whether an identity holds what code was compiled to by one version of Python."""
+    """Return whether an identity contains bytecode, which depends on the version of Python."""
     if isinstance(identity, Mapping):
         named = ("class" in identity and "code" in identity) or (
             "function" in identity and ("code" in identity or "bytecode" in identity)
@@ -46,7 +46,7 @@ def has_compiled_code(identity: Any) -> bool:
 
 
 def without_code(identity: Any) -> Any:
-    """Return an identity of any kind without what depends on how code is looked at.
+    """Return an identity, old or new, without the parts that describe code.
 
     Examples
     --------
@@ -62,13 +62,13 @@ def without_code(identity: Any) -> Any:
     rest = {key: without_code(item) for key, item in identity.items() if key not in _CODE}
     if "class" in identity:
         rest.pop("with", None)
-    elif "with" in rest and isinstance(rest["with"][-1], Mapping):  # it was a list
+    elif "with" in rest and isinstance(rest["with"][-1], Mapping):  # older studies have a list
         rest["with"][-1] = list(rest["with"][-1].values())
     return rest
 
 
 class _Former(Describer):
-    """Describes objects as studies held them."""
+    """Builder of descriptions as older studies stored them."""
 
     def _is_library(self, module: str) -> bool:
         file = file_of(module)
@@ -99,7 +99,7 @@ class _Former(Describer):
         return {"class": class_path(value), **({"code": code} if code else {})}
 
     def _of_method(self, function: types.FunctionType) -> list[Any]:
-        # `super()` puts the class itself into the closure of its methods; it is named already.
+        # `super()` puts the class itself into the closure; the identity already names the class.
         around = [None if isinstance(item, type) else item for item in closure(function).values()]
         parts = [function.__defaults__, function.__kwdefaults__, around]
         return [code_digest(function.__code__), self._form(parts, ())]

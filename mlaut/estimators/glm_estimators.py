@@ -23,11 +23,11 @@ __all__ = [
 
 POWERS = np.logspace(-2, 10, 13).tolist()
 RELATIVE = np.logspace(-4, 0, 13).tolist()
-"""Penalties for a target of standard deviation 1; at 1 all coefficients are 0."""
+"""Penalties for a target of standard deviation 1. At penalty 1 all coefficients are 0."""
 
 
 def _passive_aggressive() -> tuple[Any, str]:
-    """Return the classifier as this scikit-learn has it, and its name of the parameter C."""
+    """Return the classifier of the installed scikit-learn, and its name of the parameter C."""
     if parse_version(sklearn.__version__) >= parse_version("1.8"):
         online = SGDClassifier(
             loss="hinge", penalty=None, learning_rate="pa1", eta0=1.0, max_iter=1000
@@ -63,7 +63,7 @@ class Logistic_Regression(MlautEstimator):
 class Passive_Aggressive_Classifier(MlautEstimator):
     """The online passive-aggressive linear classifier (PA-I).
 
-    Scikit-learn 1.8 made it a learning rate of `SGDClassifier` and calls its C ``eta0`` there.
+    Since scikit-learn 1.8 it is a learning rate of `SGDClassifier`, and its C is called ``eta0``.
     """
 
     def build(self, **_: Any) -> Any:

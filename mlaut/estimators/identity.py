@@ -1,12 +1,12 @@
-"""Say what an object *is* in plain JSON values: equal content gives equal text, on any machine.
+"""Identity of an object in plain JSON values: equal content has equal text, on any machine.
 
-A strategy is recognised by its classes and parameters, not by its name alone. Functions and classes
-of the user's own count by their name and their syntax, and so does all that these read from outside
-of themselves: functions that they call, classes, constants of modules. A comment, a docstring or a
-moved line changes nothing, another Python neither, and addresses in memory never appear. What
-cannot change a result (``n_jobs``, ``verbose``, ``memory``, ``share_work``) is left out. Code of
-libraries counts by name: their versions are recorded elsewhere. Where this cannot look, it says so
-(`Description.unseen`).
+A strategy is recognised by its classes and parameters, not only by its name. The user's own
+functions and classes are compared by name and syntax. Everything that they read from outside is
+included: functions that they call, classes, constants of modules. Comments, docstrings, line
+numbers, the version of Python and addresses in memory have no effect. Parameters that cannot change
+a result (``n_jobs``, ``verbose``, ``memory``, ``share_work``) are left out. Code of libraries is
+identified by name, because a study records the versions of libraries separately. Places that
+cannot be compared are listed (`Description.unseen`).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ __all__ = ["Description", "canonical", "class_path", "describe", "digest", "infl
 
 
 def describe(value: Any) -> Description:
-    """Return what an object is.
+    """Return the description of an object.
 
     Parameters
     ----------
     value : object
-        As `canonical` takes it.
+        Any value that `canonical` accepts.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def canonical(value: Any) -> Any:
     Returns
     -------
     object
-        Made of dict, list, str, int, float, bool and None; no NaN, no infinity.
+        Nested dict, list, str, int, float, bool and None, without NaN and infinity.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def canonical(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as it should be read by people and JSON: as `canonical`, objects as text.
+    """Return a value in readable JSON values: like `canonical`, but with objects as text.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Start keras: which backend, with how many threads, and where compiled networks are kept.
+"""Start of keras: choice of the backend, number of threads, and cache of compiled networks.
 
-A backend reads its settings once, when it starts. So they are set here, for that moment only, and
-every import of keras by MLaut goes through `start_keras`.
+A backend reads its settings once, when it starts. `start_keras` sets them only for that moment, so
+every import of keras by MLaut goes through it.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ __all__ = [
 ]
 
 BACKENDS = ("jax", "torch", "tensorflow")
-"""In the order in which they are taken; `docs/networks.md` has the measurements."""
+"""Backends in order of preference; `docs/networks.md` has the measurements."""
 
 SHAPES_KEPT = 16
-"""Fits after which jax forgets what it compiled; it is read again from the compilation cache."""
+"""Number of fits after which jax drops compiled networks; the compilation cache still has them."""
 
 
 def choose_backend() -> str:
-    """Name the backend that keras will use, and tell keras before anything imports it.
+    """Return the backend that keras will use, and set ``KERAS_BACKEND`` before keras is imported.
 
-    ``KERAS_BACKEND`` decides; without it the first of jax, torch and tensorflow that is installed.
-    (Keras itself would take TensorFlow, installed or not, and write that into ``keras.json``, so
-    that file cannot tell what somebody chose.)
+    The backend is ``KERAS_BACKEND`` if it is set, otherwise the first of jax, torch and tensorflow
+    that is installed. The file ``keras.json`` is not used: keras itself writes TensorFlow into it,
+    installed or not, so it does not show what a user chose.
     """
     if keras := sys.modules.get("keras"):
         return str(keras.config.backend())
@@ -56,12 +56,13 @@ def choose_backend() -> str:
 
 
 def start_keras(threads: int = 1) -> ModuleType:
-    """Import keras, its backend started with bounded threads.
+    """Import keras, start its backend with a limited number of threads, and return keras.
 
     Parameters
     ----------
     threads : int, default 1
-        jax and TensorFlow keep what they were first started with; torch follows each call.
+        Number of threads. jax and TensorFlow keep the number of the first call in a process; torch
+        uses the number of the latest call.
 
     Raises
     ------
@@ -72,10 +73,10 @@ def start_keras(threads: int = 1) -> ModuleType:
     own_choice = [] if any(map(find_spec, BACKENDS)) else [BACKENDS[0]]
     need("keras", *own_choice, extra="keras", purpose="A neural network")
     with _environment(
-        NPROC=str(threads),  # the pool of XLA on processors
+        NPROC=str(threads),  # size of XLA's thread pool on CPUs
         TF_NUM_INTRAOP_THREADS=str(threads),
         TF_NUM_INTEROP_THREADS=str(threads),
-        # Else the first process takes three quarters of a GPU.
+        # By default, the first process would reserve three quarters of the GPU's memory.
         XLA_PYTHON_CLIENT_PREALLOCATE=os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE", "false"),
     ):
         keras = import_module("keras")
@@ -89,11 +90,11 @@ def _start_jax(_: int) -> None:
         jax.config.update("jax_compilation_cache_dir", str(folder))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-    jax.devices()  # starts it
+    jax.devices()  # starts the backend
 
 
 def _start_tensorflow(_: int) -> None:
-    import_module("tensorflow").constant(0)  # starts it
+    import_module("tensorflow").constant(0)  # starts the backend
 
 
 def _start_torch(threads: int) -> None:
@@ -104,10 +105,10 @@ _STARTERS = {"jax": _start_jax, "tensorflow": _start_tensorflow, "torch": _start
 
 
 def forget_earlier_networks() -> None:
-    """Free the networks of earlier fits, and now and then what jax keeps of their shapes.
+    """Free the networks of earlier fits, and every `SHAPES_KEPT` fits the caches of jax.
 
-    A network refers to itself, so that only the garbage collector frees it; and jax would keep
-    half a megabyte of each new shape that it is trained on.
+    A network refers to itself, so only the garbage collector frees it. jax would keep half a
+    megabyte for each new shape that it is trained on.
     """
     gc.collect()
     if next(_fits) % SHAPES_KEPT == 0 and "jax" in sys.modules:
@@ -118,10 +119,11 @@ _fits = itertools.count(1)
 
 
 def compilation_cache() -> Path | None:
-    """Where jax keeps compiled networks, so that each shape is compiled once a machine.
+    """Return the folder in which jax caches compiled networks, or None if it is not writable.
 
-    ``~/.cache/mlaut/jax``, or below ``XDG_CACHE_HOME``; ``JAX_COMPILATION_CACHE_DIR`` goes before
-    it. It can be deleted at any time. None where it cannot be written.
+    With the cache, each shape is compiled once per machine. The folder is ``~/.cache/mlaut/jax``,
+    or below ``XDG_CACHE_HOME``; ``JAX_COMPILATION_CACHE_DIR`` takes precedence. It can be deleted
+    at any time.
     """
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(base) / "mlaut" / "jax"
@@ -134,7 +136,7 @@ def compilation_cache() -> Path | None:
 
 @contextlib.contextmanager
 def seeded(keras: ModuleType, seed: int) -> Iterator[None]:
-    """Draw everything random in keras from a seed, and leave Python's and NumPy's states alone."""
+    """Seed everything random in keras; restore Python's and NumPy's global states at the end."""
     states = random.getstate(), np.random.get_state()  # noqa: NPY002
     keras.utils.set_random_seed(seed)
     try:
@@ -146,19 +148,19 @@ def seeded(keras: ModuleType, seed: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Hush what the packages below warn one another of, and what needs no action."""
+    """Suppress warnings of keras and its backends that a user cannot act on."""
     below = r"(keras|jax|torch|tensorflow)\b"
     with warnings.catch_warnings():
         for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
             warnings.filterwarnings("ignore", category=category, module=below)
         warnings.filterwarnings("ignore", message="Error .* persistent compilation cache")
-        warnings.filterwarnings("ignore", message="You are using a softmax")  # of a single class
+        warnings.filterwarnings("ignore", message="You are using a softmax")  # over a single class
         yield
 
 
 @contextlib.contextmanager
 def _environment(**settings: str) -> Iterator[None]:
-    """Set variables for a while."""
+    """Set environment variables inside the block, and restore them at its end."""
     before = {name: os.environ.get(name) for name in settings}
     os.environ.update(settings)
     try:

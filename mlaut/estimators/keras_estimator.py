@@ -1,9 +1,9 @@
 """Keras networks as scikit-learn estimators.
 
-The wrappers that exist do not serve here: SciKeras imports keras, and private parts of it, when it
-is imported itself; ``keras.wrappers.SKLearnClassifier`` takes no seed, gives no probabilities, and
-loses its settings of ``fit`` when it is cloned. Both stop early by the last rows of the table, in
-whatever order the table is.
+Existing wrappers are not suitable here. SciKeras imports keras, including private parts, when it is
+imported itself. ``keras.wrappers.SKLearnClassifier`` has no seed, predicts no probabilities, and
+loses its settings of ``fit`` when it is cloned. For early stopping, both hold out the last rows of
+the table, whatever its order.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ from mlaut.estimators.metadata import DataShape
 __all__ = ["KerasClassifier", "KerasRegressor"]
 
 ROWS_AT_ONCE = 128
-"""Rows are predicted in blocks of this size, the last filled up, so that one compilation serves."""
+"""Size of the blocks for prediction. The last block is padded, so one compilation is enough."""
 
 ABOUT = "mlaut.json"
-"""What a ``.keras`` file of ours has besides the network: its kind and its labels."""
+"""Name of the entry that MLaut adds to a ``.keras`` file: class of the estimator and labels."""
 
 EPOCHS = 50
 STEPS = 300
-"""Epochs by default, and the steps that a small table gets; `docs/networks.md` says why."""
+"""Default epochs, and minimum training steps for small tables; `docs/networks.md` says why."""
 
-choose_backend()  # a pickle that brings a user's function imports keras right after this module
+choose_backend()  # unpickling a user's function may import keras right after this module
 
 
 class _KerasEstimator(BaseEstimator):
-    """What classifier and regressor share: to build, train, ask and keep a network."""
+    """Base of classifier and regressor: builds, trains, applies and stores a network."""
 
     _auto_loss = "mean_squared_error"
 
@@ -120,7 +120,7 @@ class _KerasEstimator(BaseEstimator):
             )
 
     def _compiled(self, keras: Any, shape: DataShape) -> Any:
-        """Build the network; what its function has not compiled is compiled here."""
+        """Return a new network, compiled with the default settings if its function did not."""
         model = self.network(shape)  # type: ignore[misc]
         if not isinstance(model, keras.Model):
             raise StrategyError(
@@ -145,7 +145,7 @@ class _KerasEstimator(BaseEstimator):
         return model
 
     def _as_loss_takes(self, target: np.ndarray, shape: DataShape) -> np.ndarray:
-        """Return class positions to a sparse loss, else one-hot rows; numbers as they are."""
+        """Return the target in the form of the loss: positions, one-hot rows, or numbers."""
         if not shape.n_classes:
             return target.astype(np.float32)[:, None]
         loss = self._model.loss
@@ -162,7 +162,7 @@ class _KerasEstimator(BaseEstimator):
         weight: np.ndarray | None,
         held_out: np.ndarray,
     ) -> dict[str, list[float]]:
-        """Train, and stop when the part that is held out says so; give the losses by epoch."""
+        """Train the network, stop early by the held-out rows, and return the losses by epoch."""
         parts = [X, target] if weight is None else [X, target, weight.astype(np.float32)]
         training = [part[~held_out] for part in parts]
         epochs = self._n_epochs(len(training[0]))
@@ -208,7 +208,7 @@ class _KerasEstimator(BaseEstimator):
             self._model.stop_training = True
 
     def _forget_training(self) -> None:
-        """Drop loss and optimizer, which is twice the size of the weights."""
+        """Drop the loss and the optimizer; the optimizer is twice as large as the weights."""
         self._model.compile(optimizer=None)
         self._model.compiled = False
 
@@ -234,7 +234,7 @@ class _KerasEstimator(BaseEstimator):
 
     @property
     def model_(self) -> Any:
-        """The fitted keras model."""
+        """Fitted keras model."""
         check_is_fitted(self, "history_")
         if self._model is None:
             self._model = _from_bytes(self._archive, effective_n_jobs(self.n_jobs))
@@ -242,7 +242,7 @@ class _KerasEstimator(BaseEstimator):
 
     @quiet()
     def _outputs(self, X: np.ndarray) -> np.ndarray:
-        """Return what the network gives for float32 rows: shape (n_rows, n_outputs)."""
+        """Return the outputs of the network for float32 rows: shape (n_rows, n_outputs)."""
         missing = -len(X) % ROWS_AT_ONCE
         blocks = np.concatenate([X, np.zeros((missing, X.shape[1]), X.dtype)])
         given = self.model_.predict(blocks, batch_size=ROWS_AT_ONCE, verbose=0)
@@ -263,7 +263,7 @@ class _KerasEstimator(BaseEstimator):
 
     @quiet()
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the fitted network to a ``.keras`` file, which keras alone can load as well.
+        """Write the fitted network to a ``.keras`` file, which keras can load without MLaut.
 
         Raises
         ------
@@ -302,7 +302,7 @@ class _KerasEstimator(BaseEstimator):
     @classmethod
     @quiet()
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a fitted network that `save` wrote. No code in the file is run.
+        """Return the fitted network of a file that `save` wrote. No code in the file is run.
 
         Raises
         ------
@@ -332,57 +332,60 @@ class _KerasEstimator(BaseEstimator):
 
 
 class KerasClassifier(ClassifierMixin, _KerasEstimator):
-    """Train a keras network to classify.
+    """Classifier that trains a keras network.
 
-    Rows should be scaled; a strategy (`keras_network`) does that. Equal seeds give equal networks
-    on one machine, backend and version, in any process.
+    Rows should be scaled; a strategy (`keras_network`) does that. Equal seeds produce equal
+    networks in any process, on the same machine, backend and version.
 
     Parameters
     ----------
     network : callable
-        Gets the `DataShape` of the table it will be trained on, and returns a new keras model that
-        ends in ``shape.n_classes`` softmax units. A model that it has not compiled is compiled with
-        ``loss`` and Adam.
+        Function of the `DataShape` of the training table that returns a new keras model, which
+        ends in ``shape.n_classes`` softmax units. A model that the function has not compiled is
+        compiled with ``loss`` and Adam.
     loss : str or keras loss, default "auto"
-        ``"auto"`` is cross-entropy. Labels reach it one-hot, or as positions if its name says
-        "sparse".
+        Loss for training; ``"auto"`` is cross-entropy. The loss gets labels as one-hot rows, or as
+        positions if its name contains "sparse".
     learning_rate : float, default 0.001
-        Of Adam.
+        Learning rate of Adam.
     decay : bool, default True
-        Whether the learning rate falls in a straight line over the epochs, from ``learning_rate``
-        to nothing. That of a model that ``network`` has compiled is left alone.
+        Whether the learning rate falls linearly over the epochs, from ``learning_rate`` to 0. It
+        has no effect on a model that ``network`` has compiled.
     epochs : int or "auto", default "auto"
-        Passes through the training rows, at most. ``"auto"`` is 50, and of a small table as many
-        as make 300 steps (batches).
+        Largest number of passes through the training rows. ``"auto"`` is 50; a small table gets as
+        many epochs as make 300 steps (batches).
     batch_size : int, default 32
+        Number of rows of a batch.
     validation_fraction : float, default 0.0
-        Share of the rows of each class that is held out to stop early: after ``patience`` epochs
-        without a smaller loss on it, the weights of the best epoch are taken. 0: all ``epochs``
-        are run on all rows.
+        Share of the rows of each class that is held out for early stopping. Training stops after
+        ``patience`` epochs without a smaller loss on these rows, and the weights of the best epoch
+        are used. 0: train for all ``epochs`` on all rows.
     patience : int, default 20
+        Number of epochs without improvement before training stops.
     class_weight : mapping, "balanced" or None, default None
         Weight of the rows of each class, by label.
     random_state : int, RandomState or None, default None
-        Of the weights, the order of the rows, dropout, and what is held out.
+        Seed of the weights, the order of the rows, dropout, and the choice of held-out rows.
     n_jobs : int, default 1
-        Threads of keras. jax and TensorFlow keep what the first network of a process asked for.
+        Number of threads of keras. jax and TensorFlow keep the number of the first network of a
+        process.
     verbose : int, default 0
-        As keras takes it.
+        Verbosity of keras.
 
     Attributes
     ----------
     model_ : keras.Model
-        Trained, and no longer compiled.
+        Trained model, which is no longer compiled.
     classes_ : ndarray, shape (n_classes,)
-        Labels, sorted; the order of the columns of `predict_proba`.
+        Sorted labels, in the order of the columns of `predict_proba`.
     history_ : dict
-        By epoch: ``loss``, and ``val_loss`` if rows were held out.
+        Lists by epoch: ``loss``, and ``val_loss`` if rows were held out.
     n_features_in_ : int
 
     Raises
     ------
     OptionalPackageError
-        When it is fitted and keras is not installed.
+        Raised by ``fit`` if keras is not installed.
 
     Examples
     --------
@@ -428,7 +431,7 @@ class KerasClassifier(ClassifierMixin, _KerasEstimator):
         self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train: rows of shape (n_rows, n_features), labels of any type, weights of the rows."""
+        """Train on rows of shape (n_rows, n_features), labels of any type, and row weights."""
         X, y = validate_data(self, X, y, dtype=np.float32)
         check_classification_targets(y)
         self.classes_, positions = np.unique(y, return_inverse=True)
@@ -450,19 +453,19 @@ class KerasClassifier(ClassifierMixin, _KerasEstimator):
 
 
 class KerasRegressor(RegressorMixin, _KerasEstimator):
-    """Train a keras network to predict numbers.
+    """Regressor that trains a keras network.
 
     Rows and target should be scaled; a strategy (`keras_network`) does that.
 
     Parameters
     ----------
     network : callable
-        Gets the `DataShape` of the table it will be trained on, with ``n_classes`` 0, and returns a
-        new keras model that ends in one linear unit.
+        Function of the `DataShape` of the training table, with ``n_classes`` 0, that returns a new
+        keras model, which ends in one linear unit.
     loss : str or keras loss, default "auto"
-        ``"auto"`` is the mean squared error.
+        Loss for training; ``"auto"`` is the mean squared error.
     learning_rate, decay, epochs, batch_size, validation_fraction, patience
-        As for `KerasClassifier`; what is held out is any share of the rows.
+        As for `KerasClassifier`; held-out rows are drawn from all rows.
     random_state, n_jobs, verbose
         As for `KerasClassifier`.
 
@@ -478,7 +481,7 @@ class KerasRegressor(RegressorMixin, _KerasEstimator):
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train: rows of shape (n_rows, n_features), numbers, weights of the rows."""
+        """Train on rows of shape (n_rows, n_features), numbers, and row weights."""
         X, y = validate_data(self, X, y, dtype=np.float32, y_numeric=True)
         self._train(X, y, _weights(sample_weight, X), 0)
         return self
@@ -499,7 +502,7 @@ def _weights(given: Any, X: np.ndarray) -> np.ndarray | None:
 
 
 def _held_out(groups: np.ndarray, fraction: float, rng: np.random.RandomState) -> np.ndarray:
-    """Choose a share of each group, rounded; of a group with few rows that may be none."""
+    """Return a mask with a random share of each group, rounded; small groups may have no row."""
     order = rng.permutation(len(groups))
     held_out = np.zeros(len(groups), dtype=bool)
     for group in np.unique(groups):
@@ -522,4 +525,5 @@ def _from_bytes(archive: bytes, threads: int) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "network.keras")
         path.write_bytes(archive)
-        return keras.saving.load_model(path, safe_mode=False)  # as a pickle, it is trusted
+        # The archive comes from this object's own state, which is trusted like any pickle.
+        return keras.saving.load_model(path, safe_mode=False)

@@ -1,9 +1,9 @@
-"""Labels of any kind for classifiers that take nothing but the numbers 0 to K-1, as XGBoost's does.
+"""Labels of any kind for classifiers that accept only the numbers 0 to K-1, such as XGBoost's.
 
-Scikit-learn's classifiers and MLaut's take every label, and always get them as they are. One from
-elsewhere gets them as they are too, and numbers in their place only where it fails on them: what
-works on labels (``class_weight`` and ``pos_label`` that name some, code that looks at them) goes on
-working, and gives what it gave.
+Classifiers of scikit-learn and MLaut accept all labels and always get the original ones. A
+classifier of another package also gets the original labels first; only if it fails on them, it is
+fitted on numbers. So everything that uses labels (``class_weight`` and ``pos_label`` that name
+some, code that reads them) keeps working, with the same results.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from mlaut.errors import StrategyError
 __all__ = ["NumberedClasses", "fit_classifier"]
 
 _TAKES_EVERY_LABEL = ("sklearn", "mlaut")
-_MOST_WARNINGS = 1000  # of one fit, lest a learner that warns in a loop fills the memory
+_MOST_WARNINGS = 1000  # per fit, so that a classifier that warns in a loop cannot fill the memory
 
 
 def fit_classifier(model: Any, X: Any, y: Any, **fit_params: Any) -> Any:
-    """Fit a classifier on labels, or on numbers in their place where it takes nothing else.
+    """Fit a classifier on labels, or on the numbers 0 to K-1 if it fails on labels.
 
     Parameters
     ----------
     model : estimator
-        Not fitted; alone, in a pipeline or in a search.
+        Unfitted classifier, alone, in a pipeline or in a search.
     X : DataFrame or array-like, shape (n_rows, n_features)
     y : array-like, shape (n_rows,)
         Labels.
     **fit_params
-        For ``fit``.
+        Further arguments of ``fit``.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def fit_classifier(model: Any, X: Any, y: Any, **fit_params: Any) -> Any:
         return model
     with _warnings_held() as held:
         failure = _failure(model, X, y, fit_params)
-    if failure is not None:  # what it warned of on the way there is of no interest
+    if failure is not None:  # the warnings of the failed fit are dropped
         try:
             return NumberedClasses(model).fit(X, y, **fit_params)
         except Exception as error:
@@ -66,7 +66,7 @@ def fit_classifier(model: Any, X: Any, y: Any, **fit_params: Any) -> Any:
 
 @contextmanager
 def _warnings_held() -> Iterator[list[tuple[Any, ...]]]:
-    """Keep warnings, as `warnings.warn_explicit` takes them, instead of showing them."""
+    """Collect warnings, as arguments of `warnings.warn_explicit`, instead of showing them."""
     held: list[tuple[Any, ...]] = []
 
     def hold(*warning: Any, **_: Any) -> None:
@@ -80,7 +80,7 @@ def _warnings_held() -> Iterator[list[tuple[Any, ...]]]:
 
 
 def _failure(model: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) -> Exception | None:
-    """Fit a model, and return the error that kept it from being fitted."""
+    """Fit a model, and return the error that the fit raised, or None."""
     try:
         model.fit(X, y, **fit_params)
     except MemoryError:
@@ -91,9 +91,9 @@ def _failure(model: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) -> Excep
 
 
 class NumberedClasses(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """A classifier that is fitted on numbers 0 to K-1 in place of K labels, and predicts labels.
+    """Classifier that is fitted on the numbers 0 to K-1 in place of K labels, and predicts labels.
 
-    The numbers are those of the classes among the rows that it is fitted on, in sorted order.
+    The numbers are the positions of the labels among the sorted labels of the training rows.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class NumberedClasses(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     estimator_ : estimator
-        Fitted on the numbers.
+        Copy of the estimator, fitted on the numbers.
     classes_ : ndarray, shape (n_classes,)
         Labels, in the order of the columns of ``predict_proba``.
 
@@ -156,7 +156,7 @@ class NumberedClasses(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 
 def _are_numbers(y: Any) -> bool:
-    """Return whether the labels are the numbers 0 to K-1 already."""
+    """Return whether the labels already are the numbers 0 to K-1."""
     labels = np.asarray(y)
     if labels.dtype.kind not in "biuf":
         return False
@@ -165,7 +165,7 @@ def _are_numbers(y: Any) -> bool:
 
 
 def _is_foreign(model: Any) -> bool:
-    """Return whether a part that can be fitted comes neither from scikit-learn nor from MLaut."""
+    """Return whether a part of a model with ``fit`` is neither from scikit-learn nor from MLaut."""
     return any(
         cls.__module__.partition(".")[0] not in _TAKES_EVERY_LABEL
         for cls in {type(part) for part in _parts(model)}
@@ -173,7 +173,7 @@ def _is_foreign(model: Any) -> bool:
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """Return the estimators in a model: it, its parameters, and those that a grid may put there."""
+    """Yield all estimators in a model: itself, its parameters, and the values of its grids."""
     if hasattr(value, "get_params") and not isinstance(value, type):
         if hasattr(value, "fit"):
             yield value

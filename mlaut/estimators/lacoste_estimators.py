@@ -1,14 +1,14 @@
-r"""The four strategies that Lacoste et al. (2012) compare, with the grids of their appendix.
+r"""Four strategies that Lacoste et al. (2012) compare, with the grids of their appendix.
 
-A. Lacoste, F. Laviolette, M. Marchand: *Bayesian Comparison of Machine Learning Algorithms on
-Single and Multiple Datasets*, AISTATS 2012, supplementary material 9.2. Each is tuned by 10-fold
-cross-validation. The Gaussian kernel is their equation (6),
+Source: A. Lacoste, F. Laviolette, M. Marchand: *Bayesian Comparison of Machine Learning Algorithms
+on Single and Multiple Datasets*, AISTATS 2012, supplementary material 9.2. Each strategy is tuned
+by 10-fold cross-validation. The Gaussian kernel is equation (6) of the paper,
 
 .. math:: k(x, x') = \exp\left(-\frac{r}{2 \hat\sigma^2} \lVert x - x' \rVert^2\right),
 
 with the width r from the grid and :math:`\hat\sigma` the 10th percentile of the distances between
 training rows. `UnitDistance` divides the table by :math:`\sqrt 2 \hat\sigma`, so that r is the
-``gamma`` of scikit-learn. The appendix scales features for the network only, and so does this.
+``gamma`` of scikit-learn. As in the appendix, features are scaled only for the network.
 """
 
 from __future__ import annotations
@@ -58,16 +58,18 @@ class UnitDistance(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     percentile : float, default 10
-        Of the distances between all pairs of training rows. Where it is 0, because many rows are
-        equal, of those that are not; where all rows are equal, nothing is divided.
+        Percentile of the distances between all pairs of training rows. If it is 0, because many
+        rows are equal, the percentile of the positive distances is used. If all rows are equal,
+        the table is not divided.
     max_rows : int, default 2000
-        A random choice of so many rows stands for more.
+        Largest number of rows to measure; of a larger table, a random choice is measured.
     random_state : int, RandomState or None, default None
+        Seed of the choice of rows.
 
     Attributes
     ----------
     distance_ : float
-        The percentile.
+        The percentile of the distances.
 
     Examples
     --------
@@ -96,13 +98,13 @@ class UnitDistance(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return float(np.percentile(distances, self.percentile)) if distances.size else 0.0
 
     def transform(self, X: Any) -> np.ndarray:
-        """Divide the rows."""
+        """Return the rows divided by the scale."""
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         return rows / (math.sqrt(2) * self.distance_) if self.distance_ else rows
 
     def describe(self) -> dict[str, str]:
-        """Say in words what is done."""
+        """Return a description of the transformation in words."""
         return {
             "scale": f"divided by sqrt(2) times the {self.percentile}th percentile of the "
             "distances between training rows"
@@ -110,14 +112,14 @@ class UnitDistance(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 class ParzenWindow(ClassifierMixin, BaseEstimator):
-    """Classify by the sum of Gaussian kernels on the training rows of each class.
+    """Classifier by the sum of Gaussian kernels on the training rows of each class.
 
-    Sums are compared on a log scale, so a narrow window goes over into the nearest neighbour.
+    Sums are compared on a log scale, so that a narrow window becomes the nearest neighbour.
 
     Parameters
     ----------
     gamma : float, default 1.0
-        The kernel is ``exp(-gamma * squared distance)``.
+        Width parameter of the kernel, ``exp(-gamma * squared distance)``.
 
     Attributes
     ----------
@@ -133,7 +135,7 @@ class ParzenWindow(ClassifierMixin, BaseEstimator):
         self.gamma = gamma
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Keep the rows: shape (n_rows, n_features), labels of shape (n_rows,)."""
+        """Store rows of shape (n_rows, n_features) and labels of shape (n_rows,)."""
         self.rows_, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, self.positions_ = np.unique(y, return_inverse=True)
@@ -150,7 +152,7 @@ class ParzenWindow(ClassifierMixin, BaseEstimator):
         return sums
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the class with the largest sum; of equals the first."""
+        """Predict the class with the largest sum; the first class wins ties."""
         sums = self._log_sums(X)
         return self.classes_[sums.argmax(axis=1)]
 
@@ -161,24 +163,24 @@ class ParzenWindow(ClassifierMixin, BaseEstimator):
 
 
 class UniformStump(ClassifierMixin, BaseEstimator):
-    """Cut one feature once, at one of equally spaced thresholds, by the weighted Gini impurity.
+    """Decision stump: one cut of one feature, at one of equally spaced thresholds.
 
-    Boosting fits thousands of them on the same few rows, so what is a clean table is not checked
-    again, and all cuts are compared at once.
+    The cut minimises the weighted Gini impurity. Boosting fits thousands of stumps on the same few
+    rows. Therefore clean tables are not checked again, and all cuts are compared at once.
 
     Parameters
     ----------
     n_stumps : int, default 10
-        Thresholds a feature, between its least and its greatest value in training.
+        Number of thresholds per feature, between its smallest and largest training value.
 
     Attributes
     ----------
     classes_ : ndarray, shape (n_classes,)
     feature_ : int
-        The one that is cut; of equally good cuts the first.
+        Feature of the cut; the first of equally good cuts is used.
     threshold_ : int
-        How many thresholds of that feature have to be passed to be on the upper side; 0 where
-        nothing can be cut.
+        Number of thresholds of that feature that a row must pass to be on the upper side; 0 where
+        no cut is possible.
 
     Examples
     --------
@@ -191,7 +193,7 @@ class UniformStump(ClassifierMixin, BaseEstimator):
         self.n_stumps = n_stumps
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose the cut: rows (n_rows, n_features), labels and weights (n_rows,)."""
+        """Choose the cut for rows (n_rows, n_features), labels and weights (n_rows,)."""
         rows, y = self._clean_rows_and_labels(X, y)
         weight = np.ones(len(rows)) if sample_weight is None else np.asarray(sample_weight, float)
         if weight.shape != y.shape:
@@ -209,7 +211,7 @@ class UniformStump(ClassifierMixin, BaseEstimator):
         return self
 
     def _choose(self, below: np.ndarray, counts: np.ndarray, whole: np.ndarray, n: int) -> None:
-        """Keep the best cut that has rows on both sides, and the class shares on each."""
+        """Store the best cut that has rows on both sides, and the class shares on each side."""
         above = whole[:, None, None] - below
         with np.errstate(divide="ignore", invalid="ignore"):
             purity = sum((part**2).sum(axis=0) / part.sum(axis=0) for part in (below, above))
@@ -223,7 +225,7 @@ class UniformStump(ClassifierMixin, BaseEstimator):
         self.shares_ = sides / np.maximum(sides.sum(axis=1, keepdims=True), SMALLEST_WEIGHT)
 
     def _passed(self, rows: np.ndarray, feature: Any) -> np.ndarray:
-        """Count the thresholds that each value has reached."""
+        """Return the number of thresholds that each value has reached."""
         steps = (rows[:, feature] - self.least_[feature]) / self.step_[feature]
         return np.clip(steps, 0, self.n_stumps).astype(np.intp)
 
@@ -243,7 +245,7 @@ class UniformStump(ClassifierMixin, BaseEstimator):
         return (self._passed(X, self.feature_) >= max(self.threshold_, 1)).astype(np.intp)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the class of each side's majority."""
+        """Predict the majority class of each row's side of the cut."""
         sides = self._sides(X)
         return self.classes_[self.shares_.argmax(axis=1)][sides]
 
@@ -254,7 +256,7 @@ class UniformStump(ClassifierMixin, BaseEstimator):
 
 
 def _sums_below(passed: np.ndarray, weights: list[np.ndarray], n_stumps: int) -> np.ndarray:
-    """Sum weights of the rows below each threshold: shape (n_weights, n_features, n_stumps)."""
+    """Return the summed weights below each threshold: shape (n_weights, n_features, n_stumps)."""
     n_features = passed.shape[1]
     place = (passed + np.arange(n_features) * (n_stumps + 1)).ravel()
     size = n_features * (n_stumps + 1)
@@ -263,7 +265,7 @@ def _sums_below(passed: np.ndarray, weights: list[np.ndarray], n_stumps: int) ->
 
 
 def _is_clean(X: Any) -> bool:
-    """Return whether rows are what `validate_data` would make of them."""
+    """Return whether `validate_data` would return the rows unchanged."""
     return (
         type(X) is np.ndarray
         and X.dtype == np.float64
@@ -352,7 +354,7 @@ class Lacoste_AdaBoost(MlautEstimator):
 class Lacoste_ANN(MlautEstimator):
     """A network with two hidden layers of logistic units and L2 regularisation.
 
-    Trained on all rows at once by L-BFGS, where the original used conjugate gradients, which
+    It is trained by L-BFGS on all rows at once. The original used conjugate gradients, which
     scikit-learn does not have.
     """
 

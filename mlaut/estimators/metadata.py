@@ -1,4 +1,4 @@
-"""What is known of a strategy besides how it is built."""
+"""Metadata of strategies, and the decorator that attaches it to a class."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Class = TypeVar("Class", bound=type)
 
 @dataclass(frozen=True)
 class DataShape:
-    """The size of a training part, from which a strategy may be built to measure.
+    """Size of a training part; ``build`` can adapt the estimator of a strategy to it.
 
     Attributes
     ----------
     n_rows, n_features : int
-        Rows and columns before preprocessing.
+        Numbers of rows and columns before preprocessing.
     n_classes : int
-        0 for regression.
+        Number of classes; 0 for regression.
     """
 
     n_rows: int
@@ -34,37 +34,37 @@ class DataShape:
 
     @property
     def task(self) -> str:
-        """The task that the number of classes tells."""
+        """Task that follows from the number of classes."""
         return CLASSIFICATION if self.n_classes else REGRESSION
 
 
 @dataclass(frozen=True)
 class Properties:
-    """The metadata of a strategy.
+    """Metadata of a strategy.
 
     Attributes
     ----------
     name : str
-        By which it is asked for and stored.
+        Name by which the strategy is found and stored.
     estimator_family : sequence of str
-        One or more of the families, for example ``"Ensemble_methods"``.
+        One or more families, for example ``"Ensemble_methods"``.
     tasks : sequence of str
         ``"Classification"``, ``"Regression"``, or both.
     missing, categories, sparse : bool
-        Whether the wrapped estimator itself takes gaps, categories (not as numbers), and sparse
-        tables. With its preprocessing every strategy takes gaps and categories.
+        Whether the wrapped estimator itself handles gaps, categories (not coded as numbers), and
+        sparse tables. With its preprocessing, every strategy handles gaps and categories.
     preprocessing : transformer or None
-        From the table as it is to the table that the estimator needs.
+        Transformer from the raw table to the table that the estimator needs.
     normalize_labels : bool
         Whether a regression target is scaled to mean 0 and standard deviation 1 for fitting.
     param_grid : mapping, list of mappings, or None
-        The tuning grid; None if nothing is tuned.
+        Tuning grid; None if nothing is tuned.
     cv : int
-        Folds for tuning.
+        Number of folds for tuning.
     size_limit : SizeLimit, mapping, int or None
-        The largest training part that a run gives it unasked; None for any.
+        Largest training part for which a run uses the strategy; None for no limit.
     package : str
-        What must be installed.
+        Distribution that must be installed.
 
     Examples
     --------
@@ -103,12 +103,12 @@ did you mean 'Classification'?
 
 
 def properties(**metadata: Any) -> Callable[[Class], Class]:
-    """Attach metadata to a class of strategies; a class decorator.
+    """Return a class decorator that attaches metadata to a strategy class.
 
     Parameters
     ----------
     **metadata
-        The attributes of `Properties`.
+        Attributes of `Properties`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Naive Bayes: features are taken as independent within each class."""
+"""Naive Bayes strategies, which assume that features are independent within each class."""
 
 from typing import Any
 

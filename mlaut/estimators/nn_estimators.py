@@ -1,6 +1,6 @@
-"""Keras networks: those of the MLaut study, and any that a user writes.
+"""Strategies with keras networks: the networks of the MLaut study, and networks of the user.
 
-Keras is imported when a network is built, never before.
+Keras is imported only when a network is built.
 """
 
 from __future__ import annotations
@@ -36,10 +36,13 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
         "epochs": 1,
     },
 }
-"""How networks are trained, as parameters of `KerasClassifier` that differ from its own."""
+"""Training protocols, as parameters of `KerasClassifier` that differ from its defaults."""
 
 COLUMNS_LEFT = 4
-"""Dropout on the input leaves as many by the default protocol; `docs/networks.md` says why."""
+"""Columns that dropout on the input leaves on average, at least, by the default protocol.
+
+`docs/networks.md` says why.
+"""
 
 
 def _estimator(
@@ -72,24 +75,24 @@ def keras_network(
     protocol: str = DEFAULT,
     **settings: Any,
 ) -> Generic_Estimator:
-    """Make a strategy of one's own keras network.
+    """Return a strategy that trains a keras network of the user.
 
-    Its preprocessing is that of the listed networks: gaps filled, categories one-hot, numbers
-    scaled; and the target of a regression.
+    The preprocessing is the same as for the listed networks: gaps are filled, categories are
+    one-hot coded, and numbers and the target of a regression are scaled.
 
     Parameters
     ----------
     network : callable
-        Gets the `DataShape` of the prepared table and returns a keras model that ends in
-        ``shape.n_classes`` softmax units, or for regression in one linear unit. What it does not
-        compile is compiled by the protocol.
+        Function of the `DataShape` of the preprocessed table that returns a keras model. The model
+        ends in ``shape.n_classes`` softmax units, or for regression in one linear unit. If the
+        function does not compile it, it is compiled by the protocol.
     name : str, optional
-        Of the strategy; by default that of the function.
+        Name of the strategy; by default the name of the function.
     task : {"Classification", "Regression"}, default "Classification"
     protocol : {"default", "paper"}, default "default"
-        As for the listed networks.
+        Training protocol, as for the listed networks.
     **settings
-        Parameters of `KerasClassifier` or `KerasRegressor`, which go before the protocol's.
+        Parameters of `KerasClassifier` or `KerasRegressor`; they override the protocol.
 
     Raises
     ------
@@ -111,18 +114,18 @@ def keras_network(
 
 
 class Listed_Network(MlautEstimator):
-    """One of the networks of the MLaut study (section 5.4.3).
+    """Strategy with a network of the MLaut study (section 5.4.3).
 
     Parameters
     ----------
     protocol : {"default", "paper"}, default "default"
         ``"paper"`` trains as the study did: mean squared error on one-hot labels, one epoch,
-        batches of 32. ``"default"`` trains as one would: cross-entropy (regression: mean squared
-        error), 50 epochs or more, the learning rate falling to nothing; dropout on the input leaves
-        at least 4 columns on average.
+        batches of 32. ``"default"`` trains by common practice: cross-entropy (regression: mean
+        squared error), 50 epochs or more, a learning rate that falls to 0; dropout on the input
+        leaves at least 4 columns on average.
     **parameters
-        As for `MlautEstimator`; ``params`` are those of `KerasClassifier` or `KerasRegressor`, for
-        example ``{"epochs": 50, "class_weight": "balanced"}``.
+        Parameters of `MlautEstimator`; ``params`` are parameters of `KerasClassifier` or
+        `KerasRegressor`, for example ``{"epochs": 50, "class_weight": "balanced"}``.
 
     Examples
     --------
@@ -172,7 +175,7 @@ class Listed_Network(MlautEstimator):
         )
 
     def build(self, **_: Any) -> Any:
-        """Return a `KerasClassifier` or `KerasRegressor` on the architecture."""
+        """Return a `KerasClassifier` or `KerasRegressor` with the architecture."""
         listed = self.listed
         network = listed.architecture
         if self.protocol == DEFAULT:
@@ -183,7 +186,7 @@ class Listed_Network(MlautEstimator):
 
 
 def _strategy(listed: ListedNetwork) -> type[Listed_Network]:
-    """Make the class of a listed network."""
+    """Return a new strategy class for a listed network."""
     about = {
         "__module__": __name__,
         "__doc__": f"{listed.name}: layers {listed.architecture.layers}, "
@@ -198,9 +201,9 @@ def _strategy(listed: ListedNetwork) -> type[Listed_Network]:
 def _size_limit(
     architecture: Architecture, protocol: str, params: Mapping[str, Any] | None = None
 ) -> SizeLimit:
-    """Return the rows that the epochs take a day for, on a core of 30 GFLOP/s.
+    """Return the number of rows on which training takes a day, on a core of 30 GFLOP/s.
 
-    That is 6 operations a weight and row, and never more than 5,000 rows a second.
+    The estimate is 6 operations per weight and row, and at most 5,000 rows per second.
     """
     epochs = {**PROTOCOLS.get(protocol, {}), **(params or {})}.get("epochs", "auto")
     epochs = max(1, epochs) if isinstance(epochs, int) else EPOCHS

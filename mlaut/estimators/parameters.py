@@ -1,4 +1,4 @@
-"""Parameters inside a model: which there are, and setting all of one kind."""
+"""Parameters inside a model: checks of names, and setting all seeds or numbers of jobs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["check_parameters", "seed_all", "set_n_jobs", "without"]
 
 
 def check_parameters(strategy: str, estimator: Any, names: Mapping[str, Any]) -> None:
-    """Refuse a name that is no parameter of the estimator of a strategy.
+    """Raise an error if a name is not a parameter of the estimator of a strategy.
 
     Raises
     ------
     StrategyError
-        With the nearest name that is one.
+        A name is unknown; the message suggests the nearest parameter.
     """
     known = estimator.get_params()
     for name in names:
@@ -32,7 +32,7 @@ def check_parameters(strategy: str, estimator: Any, names: Mapping[str, Any]) ->
 
 
 def seed_all(model: Any, random_state: Any) -> Any:
-    """Set every ``random_state`` of a model that is None, in the order of their names.
+    """Set every ``random_state`` of a model that is None, in the order of their names; return it.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def seed_all(model: Any, random_state: Any) -> Any:
 
 
 def set_n_jobs(model: Any, n_jobs: int) -> Any:
-    """Set every ``n_jobs`` of a model that is not None."""
+    """Set every ``n_jobs`` of a model that is not None; return the model."""
     parameters = model.get_params(deep=True)
     named = [key for key in parameters if _is(key, "n_jobs") and parameters[key] is not None]
     return model.set_params(**dict.fromkeys(named, n_jobs))
@@ -65,7 +65,7 @@ def _is(key: str, parameter: str) -> bool:
 
 
 def without(grid: Any, fixed: Mapping[str, Any]) -> Any:
-    """Take parameters that are fixed out of a grid.
+    """Return a grid without the parameters that are fixed.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""From the table that a user has to the table that a strategy needs, learnt on training rows only.
+"""Preprocessing of raw tables for strategies, learned on training rows only.
 
-A `Preprocessor` is an ordinary scikit-learn transformer: what it does can be read (`describe`),
+A `Preprocessor` is an ordinary scikit-learn transformer. Its work can be described (`describe`),
 changed (``set_params``) and switched off (``preprocessing=None`` of a strategy).
 """
 
@@ -31,49 +31,50 @@ from mlaut.estimators.columns import (
 __all__ = ["Preprocessor", "as_frame", "describe_preprocessing"]
 
 FEW_VALUES = 10
-"""A column with fewer values could have none left in a tuning fold, where gaps cannot be used."""
+"""A column with fewer values could be empty in a tuning fold, where its gaps could not be used."""
 
 _CATEGORIES = ("one-hot", "ordinal", "native")
 
 
 class Preprocessor(TransformerMixin, BaseEstimator):
-    """Turn a table with text, categories, booleans, dates and gaps into one of numbers.
+    """Transformer from tables with text, categories, booleans, dates and gaps to numbers.
 
-    The kind of each column is decided on the training rows and kept; columns are found again by
-    name. Numbers come first, then categories, each in the order of the table.
+    The kind of each column is decided on the training rows and does not change; columns are
+    matched by name. In the result, numbers come first, then categories, each in the order of the
+    table.
 
-    - *Numbers*, and booleans as 0 and 1: a gap becomes the median of the training rows. An
+    - *Numbers* and booleans (as 0 and 1): a gap becomes the median of the training rows. An
       infinite number counts as a gap.
-    - *Dates* become days since 1970-01-01 (UTC), durations days, and categories with an order
-      their position; after that they are numbers.
-    - *Text and categories without order*: a gap is a category of its own. One-hot: the rarest
-      categories share a column, and so do those that the training rows do not have; where no
-      category is rare, an unseen one has 0 in every column.
-    - *A column without one value* in the training rows is 0 everywhere.
+    - *Dates* become days since 1970-01-01 (UTC), durations days, and ordered categories their
+      position; then they are treated as numbers.
+    - *Text and unordered categories*: a gap is a separate category. One-hot: the rare categories
+      and the categories that the training rows do not have share one column. If no category is
+      rare, an unseen one has 0 in every column.
+    - *A column without any value* in the training rows becomes 0 everywhere.
 
     Parameters
     ----------
     normalize_features : bool, default False
-        Scale numbers to mean 0 and standard deviation 1. One-hot columns stay 0 and 1.
+        Whether numbers are scaled to mean 0 and standard deviation 1. One-hot columns stay 0 and 1.
     categories : {"one-hot", "ordinal", "native"}, default "one-hot"
-        ``"ordinal"``: one column, the position in alphabetical order, -1 for a category not seen
-        in training and -2 for a gap. ``"native"``: a DataFrame that keeps categories (of pandas)
-        and gaps, for estimators that use them; only a number column with fewer than 10 values has
-        its gaps filled.
+        Coding of categories. ``"ordinal"``: one column with the position in alphabetical order, -1
+        for a category not seen in training and -2 for a gap. ``"native"``: a DataFrame with
+        categories (of pandas) and gaps, for estimators that handle them; gaps are filled only in
+        number columns with fewer than 10 values.
     max_categories : int, default 50
-        Columns that one column may become; with ``"native"`` the most categories that are kept,
-        the rarer ones being gaps. Not used for ``"ordinal"``.
+        Largest number of one-hot columns for one column. For ``"native"``, the largest number of
+        categories of a column; rarer ones become gaps. Not used for ``"ordinal"``.
     min_frequency : int, default 2
-        A category with fewer training rows than this is rare. For ``"one-hot"``.
+        Number of training rows below which a category is rare. Used for ``"one-hot"`` only.
     as_needed : bool, default False
-        Pass a table on untouched if it has only complete columns of plain numbers.
+        Whether a table of complete columns of plain numbers is passed on unchanged.
 
     Attributes
     ----------
     columns_ : tuple of Column
         Name and kind of each column of the training table.
     untouched_ : bool
-        Whether tables are passed on as they are (see ``as_needed``).
+        Whether tables are passed on unchanged (see ``as_needed``).
 
     Examples
     --------
@@ -151,7 +152,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         )
 
     def transform(self, X: Any) -> Any:
-        """Turn rows into numbers.
+        """Return rows as numbers.
 
         Parameters
         ----------
@@ -181,7 +182,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         return np.hstack(parts) if parts else numbers
 
     def _filled(self, numbers: np.ndarray, X: Any) -> Any:
-        """Fill the gaps of a table where the training table had none."""
+        """Return a table with filled gaps, for a training table that had no gaps."""
         filled = np.where(np.isnan(numbers), self.fill_, numbers)
         if not isinstance(X, pd.DataFrame):
             return filled
@@ -231,7 +232,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         return pd.DataFrame(columns, index=index)
 
     def describe(self) -> dict[str, str]:
-        """Say in words what is done.
+        """Return a description of the preprocessing in words.
 
         Examples
         --------
@@ -275,7 +276,7 @@ def as_frame(X: Any) -> pd.DataFrame:
     Raises
     ------
     DataError
-        It has not two dimensions, or no rows, or no columns.
+        The table does not have two dimensions, or has no rows or no columns.
     """
     frame = X if isinstance(X, pd.DataFrame) else _frame_of_array(X)
     for size, what in zip(frame.shape, ("sample", "feature"), strict=True):
@@ -303,7 +304,7 @@ def _frame_of_array(X: Any) -> pd.DataFrame:
 
 
 def describe_preprocessing(transformer: Any) -> dict[str, Any]:
-    """Say in words what a preprocessing does, whichever transformer it is.
+    """Return a description of any preprocessing transformer in words.
 
     Parameters
     ----------
@@ -324,7 +325,7 @@ def describe_preprocessing(transformer: Any) -> dict[str, Any]:
 
 
 def _all_complete_numbers(frame: pd.DataFrame) -> bool:
-    """Return whether scikit-learn takes the table as it is: all its names are of one kind."""
+    """Return whether scikit-learn accepts the raw table: finite numbers, names of one type."""
     if len({isinstance(name, str) for name in frame.columns}) > 1:
         return False
     return complete_numbers(frame) is not None
@@ -337,13 +338,13 @@ def _stacked(columns: list[np.ndarray], n_rows: int, dtype: Any) -> np.ndarray:
 
 
 def _medians(numbers: np.ndarray) -> np.ndarray:
-    """Median of the values of each column, 0 where there is none."""
+    """Return the median of each column, or 0 for a column without values."""
     imputer = SimpleImputer(strategy="median", keep_empty_features=True)
     return imputer.fit(numbers).statistics_ if numbers.shape[1] else np.empty(0)
 
 
 def _levels(texts: np.ndarray, most: int) -> pd.CategoricalDtype:
-    """Return the most frequent categories, alphabetically; of equals the first in the alphabet."""
+    """Return the most frequent categories in alphabetical order, which also breaks ties."""
     counts = pd.Series(texts, dtype=object).dropna().value_counts().sort_index()
     kept = counts.sort_values(ascending=False, kind="stable").index[:most]
     return pd.CategoricalDtype(pd.Index(sorted(kept), dtype=object))

@@ -1,4 +1,4 @@
-"""Kernel methods: support vector machines."""
+"""Support vector machines."""
 
 from typing import Any
 
@@ -14,10 +14,11 @@ from mlaut.records import CLASSIFICATION, REGRESSION
 __all__ = ["MOST_STEPS", "SVC_mlaut", "SVR_mlaut"]
 
 MOST_STEPS = 1_000_000
-"""Steps after which the solver stops, converged or not; where it is not, there is a warning.
+"""Largest number of steps of the solver; a fit that stops there unconverged raises a warning.
 
-Without a bound one fit with C = 10^10 takes half a minute on 87 rows of noise. On the tables of the
-starter collection no fit with C up to 10^4 takes so many; docs/strategies.md has the figures.
+Without a bound, one fit with C = 10^10 takes half a minute on 87 rows of noise. On the tables of
+the starter collection, no fit with C up to 10^4 takes as many steps; docs/strategies.md has the
+figures.
 """
 
 
@@ -31,7 +32,7 @@ starter collection no fit with C up to 10^4 takes so many; docs/strategies.md ha
     param_grid={"C": np.logspace(-2, 10, 13).tolist(), "gamma": np.logspace(-9, 3, 13).tolist()},
 )
 class SVC_mlaut(MlautEstimator):
-    """Support vector classification with a Gaussian kernel, of `MOST_STEPS` steps at most."""
+    """Support vector classification with a Gaussian kernel and at most `MOST_STEPS` steps."""
 
     def build(self, **_: Any) -> Any:
         """Return an `SVC`, tuned."""
@@ -53,8 +54,8 @@ class SVR_mlaut(MlautEstimator):
 
     The solver takes `MOST_STEPS` steps at most.
 
-    Its grid stops at C = 10^3, that of the classifier at 10^10: on a noisy target a fit takes
-    seconds to minutes beyond (300 rows, 10 columns).
+    The grid ends at C = 10^3 (the classifier's at 10^10), because beyond it a fit on a noisy target
+    takes seconds to minutes (300 rows, 10 columns).
     """
 
     def build(self, **_: Any) -> Any:

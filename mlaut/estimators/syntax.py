@@ -1,8 +1,9 @@
-"""What functions and classes say: their syntax, as every supported Python reads it.
+"""Syntax of functions and classes, and digests of it that are equal in every supported Python.
 
-A function is found in its source by its compiled code, so a file that has changed since it was
-imported is never taken for what runs. Comments, docstrings, layout and positions are no part of the
-syntax, nor are the ways in which the trees of Python 3.11 to 3.14 differ.
+A function is found in its source by its compiled code. A file that has changed since it was
+imported is therefore never mistaken for the code that runs. Comments, docstrings, layout and
+positions are not part of the syntax, and differences between the trees of Python 3.11 to 3.14 are
+removed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ __all__ = ["class_node", "function_node", "is_inside", "members", "syntax_digest
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
-_FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # a cell of a notebook may have it
+_FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # cells of a notebook may use top-level await
 _NO_MEANING = {"ctx", "kind", "type_comment"}
 
 
@@ -30,7 +31,7 @@ _NO_MEANING = {"ctx", "kind", "type_comment"}
 
 
 def syntax_digest(*nodes: ast.AST) -> str:
-    """Return the SHA-256, in hexadecimal, of what some nodes say.
+    """Return the SHA-256, in hexadecimal, of the syntax of nodes.
 
     Examples
     --------
@@ -43,11 +44,11 @@ def syntax_digest(*nodes: ast.AST) -> str:
 
 
 def _plain(node: Any) -> Any:
-    """Return a node as nested lists, without what has no meaning or differs between Pythons."""
+    """Return a node as nested lists, without parts that mean nothing or differ between Pythons."""
     if isinstance(node, list):
         return [_plain(item) for item in node if not _says_nothing(item)]
     if isinstance(node, ast.Constant):
-        return ["Constant", type(node.value).__name__, _told(node.value)]
+        return ["Constant", type(node.value).__name__, _constant_text(node.value)]
     if isinstance(node, ast.JoinedStr):
         return _joined(node)
     if not isinstance(node, ast.AST):
@@ -61,19 +62,19 @@ def _plain(node: Any) -> Any:
 
 
 def _says_nothing(node: Any) -> bool:
-    """Return whether it is a docstring, another value that nobody takes, or ``pass``."""
+    """Return whether a statement has no effect: a docstring, another constant, or ``pass``."""
     return isinstance(node, ast.Pass) or (
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     )
 
 
-def _told(value: Any) -> str:
-    """Write a constant; `repr` would depend on what a version of Unicode calls printable."""
+def _constant_text(value: Any) -> str:
+    """Return a constant as text; `repr` would depend on the version of Unicode."""
     return hex(value) if type(value) is int else ascii(value)
 
 
 def _joined(node: ast.JoinedStr) -> Any:
-    """Put neighbouring texts of an f-string together, which not every Python does."""
+    """Return an f-string with adjacent texts joined, as not every version of Python does it."""
     parts: list[Any] = []
     for value in node.values:
         if not isinstance(value, ast.Constant):
@@ -88,7 +89,7 @@ def _joined(node: ast.JoinedStr) -> Any:
 
 
 def members(node: ast.ClassDef) -> dict[str, str]:
-    """Return the digest of what each member of a class says, and of bases and decorators."""
+    """Return a digest of each member of a class, and one of its bases and decorators."""
     parts: dict[str, list[ast.AST]] = {}
     head: list[ast.AST] = [
         *node.decorator_list,
@@ -114,12 +115,12 @@ def _name_of(statement: ast.stmt) -> str:
 
 
 def function_node(function: types.FunctionType) -> Function | None:
-    """Return the syntax of a function; None where its source is not there, or not what runs."""
+    """Return the syntax of a function; None if its source is missing or differs from what runs."""
     return _node_of(function.__code__, function.__globals__)
 
 
 def class_node(cls: type) -> ast.ClassDef | None:
-    """Return the syntax of a class; None where its source is not there, or not what runs."""
+    """Return the syntax of a class; None if its source is missing or differs from what runs."""
     inside = [
         member
         for member in map(underlying, vars(cls).values())
@@ -142,12 +143,12 @@ def class_node(cls: type) -> ast.ClassDef | None:
 
 
 def is_inside(function: types.FunctionType, cls: type) -> bool:
-    """Return whether a function was written inside of a class."""
+    """Return whether a function was defined in the body of a class."""
     return function.__code__.co_qualname.startswith(f"{cls.__qualname__}.")
 
 
 def underlying(member: Any) -> Any:
-    """Return the function of a method, whatever kind of method it is."""
+    """Return the function of a method, static method, class method or property."""
     if isinstance(member, staticmethod | classmethod):
         return member.__func__
     return member.fget if isinstance(member, property) else member
@@ -172,7 +173,7 @@ def _source(file: str, space: dict[str, Any]) -> _Source | None:
 @lru_cache(maxsize=256)
 def _read(text: str, file: str) -> _Source | None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # told when the file was imported
+        warnings.simplefilter("ignore")  # importing the file has shown them already
         try:
             tree = compile(text, file, "exec", _FLAGS | ast.PyCF_ONLY_AST, dont_inherit=True)
             code = compile(text, file, "exec", _FLAGS, dont_inherit=True)
@@ -182,14 +183,14 @@ def _read(text: str, file: str) -> _Source | None:
 
 
 class _Source:
-    """A file, read and compiled."""
+    """Source file with its syntax tree and its compiled code."""
 
     def __init__(self, tree: ast.Module, code: types.CodeType) -> None:
         self._tree, self._code = tree, code
 
     @cached_property
     def _codes(self) -> dict[str, list[types.CodeType]]:
-        """Code of all functions by qualified name."""
+        """Compiled code of all functions, by qualified name."""
         codes: dict[str, list[types.CodeType]] = {}
         for code in _inner_codes(self._code):
             codes.setdefault(code.co_qualname, []).append(code)
@@ -197,13 +198,13 @@ class _Source:
 
     @cached_property
     def classes(self) -> dict[str, list[ast.ClassDef]]:
-        """Classes by qualified name."""
+        """Syntax of all classes, by qualified name."""
         found: dict[str, list[ast.ClassDef]] = {}
         _collect_classes(self._tree, "", found)
         return found
 
     def find(self, code: types.CodeType) -> Function | None:
-        """Return the function that was compiled to this code."""
+        """Return the syntax of the function with this compiled code, or None."""
         same = [own for own in self._codes.get(code.co_qualname, ()) if _same_code(own, code)]
         same.sort(key=lambda own: own.co_firstlineno != code.co_firstlineno)
         same.sort(key=lambda own: list(own.co_positions()) != list(code.co_positions()))
@@ -221,7 +222,7 @@ class _Source:
                     found.append(node)
         if len(found) > 1:
             found = [node for node in found if _spans(node, code)]
-            found.sort(key=lambda node: -node.col_offset)  # the innermost begins last
+            found.sort(key=lambda node: -node.col_offset)  # the innermost lambda begins last
         return found[0] if found else None
 
 
@@ -244,7 +245,7 @@ def _collect_classes(node: ast.AST, prefix: str, found: dict[str, list[ast.Class
 
 
 def _same_code(one: types.CodeType, other: types.CodeType) -> bool:
-    """Return whether two functions were compiled to the same, wherever they stand."""
+    """Return whether two functions have equal compiled code, apart from positions."""
     parts = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount",
              "co_kwonlyargcount", "co_posonlyargcount", "co_exceptiontable")  # fmt: skip
     return all(getattr(one, part) == getattr(other, part) for part in parts) and _same_constant(
@@ -263,7 +264,10 @@ def _same_constant(one: Any, other: Any) -> bool:
 
 
 def _spans(node: Function, code: types.CodeType) -> bool:
-    """Return whether all code of a lambda lies in its body; several on one line differ in that."""
+    """Return whether all code lies in the body of a node.
+
+    This tells several lambdas on one line apart.
+    """
     body = node.body if isinstance(node, ast.Lambda) else node
     start = body.lineno, body.col_offset
     end = body.end_lineno, body.end_col_offset
