@@ -461,9 +461,12 @@ True or False, or the name of a metric
     def title(self) -> str:  # noqa: D102 - inherited
         repeats, folds = self.expected.shape[1:]
         missing = len(self.missing)
+        filled = 0 if self.imputed is None else int(self.imputed.sum())
+        cells = [f"{missing or 'no'} missing cells"] if missing or not filled else []
+        cells += [f"{filled} missing cells filled in"] if filled else []
         return (
             f"{self.metric.name} of {len(self.strategies)} strategies on {len(self.datasets)} "
-            f"datasets, {repeats} x {folds} folds, {missing or 'no'} missing cells"
+            f"datasets, {repeats} x {folds} folds, {', '.join(cells)}"
         )
 
     def notes_text(self) -> tuple[str, ...]:

@@ -192,6 +192,17 @@ def test_a_test_of_all_and_a_text_of_ones_own(fragile):
     assert best.frame.loc["conclusion"].to_dict()["best for none"] == "A"
 
 
+def test_the_title_tells_filled_cells_from_none():
+    table = pd.DataFrame({"A": [0.1, 0.2, 0.3], "B": [0.3, np.nan, np.nan]})
+    results = Results.from_table(table, greater_is_better=False)
+    assert results.title().endswith("1 x 1 folds, 2 missing cells")
+    for how in ("worst", "worst rank", "A"):
+        filled = treat_missing(results, how)
+        assert filled.title().endswith("1 x 1 folds, 2 missing cells filled in")
+    left = treat_missing(results, "drop datasets")
+    assert left.title().endswith("on 1 datasets, 1 x 1 folds, no missing cells")
+
+
 def test_an_error_for_too_few_datasets_says_why_they_are_so_few():
     table = pd.DataFrame({"A": [0.1, 0.2, 0.3], "B": [0.3, np.nan, np.nan]})
     results = Results.from_table(table, greater_is_better=False)
