@@ -9,6 +9,8 @@ import numpy as np
 
 from mlaut.data.targets import positions
 from mlaut.errors import StrategyError
+from mlaut.experiments.messages import largest_outcome
+from mlaut.files_io.journal import LARGEST_RECORD
 from mlaut.records import not_distributions
 
 __all__ = ["checked_predictions", "checked_probabilities"]
@@ -86,6 +88,11 @@ def checked_probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> n
     """
     if not classes or not hasattr(model, "predict_proba"):
         return None
+    if (size := largest_outcome(len(table), len(classes))) > LARGEST_RECORD:
+        raise StrategyError(
+            f"predict_proba for {len(table)} test rows and {len(classes)} classes needs {size} "
+            f"bytes, and a cell may have {LARGEST_RECORD}; split into more folds"
+        )
     seen = _classes_seen(model, classes)
     probabilities = np.zeros((len(table), len(classes)), dtype=np.float32)
     if len(seen) == 1:  # some models of scikit-learn return two columns for one class

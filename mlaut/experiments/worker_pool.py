@@ -476,11 +476,10 @@ class Team:
         self._idle: list[GuardedProcess] = []
         self._stumbles = 0
         self._members: set[GuardedProcess] = set()
-        reader, self._notes = multiprocessing.Pipe(duplex=False)
-        with interrupts_held(), contextlib.closing(reader):
-            janitor = _started(_end_what_is_left, reader)
-            arguments = (self._members, self._notes, janitor)
-            self._end = Finalize(self, _dismiss, arguments, exitpriority=10)
+        with interrupts_held():
+            self._janitor = _Janitor(self._members)
+            arguments = (self._members, self._janitor)
+            self._end = Finalize(self, _end_all, arguments, exitpriority=10)
 
     def __enter__(self) -> Self:
         return self
@@ -495,6 +494,7 @@ class Team:
     def begin(self, batch: Batch, timeout: float | None) -> GuardedProcess:
         """Run a batch in an idle process of its strategy, or in a new one; return the process."""
         with self._lock:
+            self._janitor.see_that_it_lives()
             for process in [process for process in self._idle if not process.stands]:
                 self._dismiss(process)
             fit = [process for process in self._idle if process.serves(batch.strategy)]
@@ -528,7 +528,7 @@ class Team:
     def _new(self, strategy: bytes) -> GuardedProcess:
         with interrupts_held():
             new = GuardedProcess(strategy, self._threads)
-            self._note(new.pid)
+            self._janitor.note(new.pid)
             self._members.add(new)
         return new
 
@@ -536,19 +536,53 @@ class Team:
         self._idle.remove(process)
         self._members.discard(process)
         process.close()
-        self._note(-process.pid)
-
-    def _note(self, pid: int) -> None:
-        """Send the number of a process to the janitor; a run goes on if that was killed."""
-        with contextlib.suppress(OSError):
-            self._notes.send(pid)
+        self._janitor.note(-process.pid)
 
 
-def _dismiss(members: set[GuardedProcess], notes: Connection, janitor: Any) -> None:
+def _end_all(members: set[GuardedProcess], janitor: _Janitor) -> None:
     for process in members:
         process.close()
-    notes.close()
-    janitor.join()
+    janitor.dismiss()
+
+
+class _Janitor:
+    """The process that ends the workers of a run that was killed.
+
+    Parameters
+    ----------
+    members : set of GuardedProcess
+        The workers; another janitor learns from it whom to end.
+    """
+
+    def __init__(self, members: set[GuardedProcess]) -> None:
+        self._members = members
+        self._start()
+
+    def _start(self) -> None:
+        reader, self._notes = multiprocessing.Pipe(duplex=False)
+        with contextlib.closing(reader):
+            self._process = _started(_end_what_is_left, reader)
+        for member in self._members:
+            self.note(member.pid)
+
+    def note(self, pid: int) -> None:
+        """Tell it the number of a new worker, or the negative number of one that has ended."""
+        with contextlib.suppress(OSError):  # a strategy has killed it
+            self._notes.send(pid)
+
+    def see_that_it_lives(self) -> None:
+        """Start another one where a strategy has killed it."""
+        if self._process.exitcode is not None:
+            with interrupts_held():
+                self._notes.close()
+                self._start()
+
+    def dismiss(self) -> None:
+        """Let it end, also where a strategy has stopped it."""
+        self._notes.close()
+        with contextlib.suppress(OSError):
+            os.kill(self._process.pid, signal.SIGCONT)
+        self._process.join()
 
 
 def _end_what_is_left(notes: Connection) -> None:

@@ -37,13 +37,20 @@ from mlaut.files_io.hdf5 import fsync_folder
 from mlaut.files_io.system_errors import explain, explained
 from mlaut.files_io.untrusted import open_plain, read_json
 
-__all__ = ["Journal", "JournalIndex", "index_journal", "kept_journals", "put_aside"]
+__all__ = [
+    "LARGEST_RECORD",
+    "Journal",
+    "JournalIndex",
+    "index_journal",
+    "kept_journals",
+    "put_aside",
+]
 
 MAGIC = b"MLAUT-JOURNAL-1\n"
 _FRAME = struct.Struct("<II")
 _LENGTH = struct.Struct("<I")
 _BEGIN = b'{"record": '  # of the JSON object of each record, behind its length
-_LARGEST = 2**31  # bytes of a payload: what a reader takes into memory at once
+LARGEST_RECORD = 2**31  # bytes of a payload: what a reader takes into memory at once
 _DAMAGED = ".damaged"
 _SYNC_SECONDS = 0.5  # half of the promised second: the sync itself takes time too
 _PIECE = 2**20
@@ -324,7 +331,11 @@ def _payload_at(file: BinaryIO, place: int) -> bytes | None:
     if len(frame) < _FRAME.size:
         return None
     length, checksum = _FRAME.unpack(frame)
-    if not _LENGTH.size < length <= min(_LARGEST, os.fstat(file.fileno()).st_size - file.tell()):
+    if (
+        not _LENGTH.size
+        < length
+        <= min(LARGEST_RECORD, os.fstat(file.fileno()).st_size - file.tell())
+    ):
         return None
     payload = file.read(length)
     return payload if zlib.crc32(payload) == checksum else None
@@ -349,11 +360,11 @@ def _encode(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: P
     layout = {name: [array.dtype.str, *array.shape] for name, array in arrays.items()}
     text = json.dumps({"record": record, "arrays": layout}).encode()
     length = _LENGTH.size + len(text) + sum(array.nbytes for array in arrays.values())
-    if length > _LARGEST:
+    if length > LARGEST_RECORD:
         cell = ", ".join(f"{k} {record[k]!r}" for k in ("dataset", "strategy") if k in record)
         raise StudyError(
             f"{path}: a record of {length} bytes ({cell or 'of the run'}), and none may have more "
-            f"than {_LARGEST}; use fewer test rows a fold, or tell less of a cell"
+            f"than {LARGEST_RECORD}; use fewer test rows a fold, or tell less of a cell"
         )
     payload = b"".join([_LENGTH.pack(len(text)), text, *(a.tobytes() for a in arrays.values())])
     return _FRAME.pack(length, zlib.crc32(payload)) + payload

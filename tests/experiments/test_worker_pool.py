@@ -383,6 +383,29 @@ def test_nothing_outlives_a_killed_run(batch, tmp_path, how):
     _until(lambda: not any(map(is_running, pids)))
 
 
+def test_a_janitor_that_a_strategy_kills_is_replaced_by_one_that_knows_all_workers(batch):
+    with Team(threads=1) as team:
+        first = team._janitor._process.pid
+        list(run_batches(AllAtOnce([batch(Random())]), team, 1, None))
+        (kept,) = (process.pid for process in team._members)
+        os.kill(first, signal.SIGKILL)
+        _until(lambda: not is_running(first))
+        list(run_batches(AllAtOnce([batch(Deed(lambda: None))]), team, 1, None))
+        assert team._janitor._process.pid != first
+        assert is_running(kept)
+        team._janitor._notes.close()  # as the end of this process would
+        _until(lambda: not is_running(kept))
+
+
+def test_a_janitor_that_a_strategy_has_stopped_holds_no_run_back(batch):
+    with Team(threads=1) as team:
+        outcomes = list(run_batches(AllAtOnce([batch(Random())]), team, 1, None))
+        janitor = team._janitor._process.pid
+        os.kill(janitor, signal.SIGSTOP)
+    assert outcomes
+    assert not is_running(janitor)
+
+
 def _until(holds, seconds=30):
     end = time.monotonic() + seconds
     while not holds():

@@ -139,7 +139,7 @@ def test_what_a_reader_would_not_take_is_not_written(tmp_path, monkeypatch):
     journal.append(record(0), values(0))
     size = journal.path.stat().st_size
     largest = size - 80 - 8  # the payload of that record: without the header, and its frame
-    monkeypatch.setattr(journals, "_LARGEST", largest)
+    monkeypatch.setattr(journals, "LARGEST_RECORD", largest)
     journal.append(record(0), values(0))
     with pytest.raises(StudyError, match=r"a record of \d+ bytes .*'iris'.* more than") as raised:
         journal.append(record(0), values(1))
