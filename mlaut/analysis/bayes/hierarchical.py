@@ -357,7 +357,7 @@ def hierarchical_test(
     if not (error > 0).any():
         raise AnalysisError(
             f"{first!r} and {second!r} differ by the same on all folds of every dataset; "
-            "the sign test says what there is to say"
+            "use the sign test"
         )
     constant = error == 0
     p, shares = hierarchical_probabilities(

@@ -287,7 +287,7 @@ def sign_posterior(
 def _one_column(differences: ArrayLike) -> np.ndarray:
     d = _columns(differences)
     if d.shape[1] != 1:
-        raise AnalysisError(f"{d.shape[1]} pairs are given; the posterior is that of one")
+        raise AnalysisError(f"{d.shape[1]} pairs are given; pass the differences of one pair")
     return d
 
 

@@ -37,7 +37,7 @@ _LIMITS = (
     "trees on binary data (Bouckaert 2003), and gave 16.5 % against pruned ones; "
     "calibrate() measures it for other strategies"
 )
-_DEFAULT = "the default df take dependent test sets for independent: p is too small"
+_DEFAULT = "the default df assume independent test sets, but they are dependent: p is too small"
 _FIVE_BY_TWO = (
     "it rejected 7.3 % at level 5 % for naive Bayes against unpruned trees where neither is better "
     "(docs/measured-levels.md)"
@@ -326,7 +326,7 @@ def cv_differences(
         results = results.select(strategies=[str(first), str(second)])
     if len(results.strategies) != 2:
         raise AnalysisError(
-            f"differences are those of two strategies, and there are {len(results.strategies)}: "
+            f"differences need two strategies, and there are {len(results.strategies)}: "
             "give first and second"
         )
     results.complete(strategies=2)

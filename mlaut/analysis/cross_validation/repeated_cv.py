@@ -29,8 +29,8 @@ def degrees_of_freedom(test: CvTest, df: float | str, folds: int, runs: int) -> 
         raise AnalysisError(f"df = {df!r} is not known: 'default', 'calibrated' or a number")
     if not test.calibratable and df == "calibrated":
         raise AnalysisError(
-            f"test {test.name!r} cannot be calibrated: degrees of freedom are not what is wrong "
-            "with it; take 'use all data', or give df"
+            f"test {test.name!r} cannot be calibrated: its error does not come from the degrees of "
+            "freedom; use 'use all data', or pass df as a number"
         )
     if df == "default" or not test.calibrated:
         return test.default_df(folds, runs)

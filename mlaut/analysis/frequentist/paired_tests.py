@@ -92,7 +92,7 @@ mean difference -0.1125, 95 % interval [-0.2126, -0.01239], scenario (c).'
     same = (
         "the difference is the same on every dataset, so its variance is 0: t is infinite, and p "
     )
-    same += "its limit; see the sign test"
+    same += "is only the limit for a variance of 0; see the sign test"
 
     def p_of(side: str) -> np.ndarray:
         if side == "two-sided":

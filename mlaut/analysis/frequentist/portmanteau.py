@@ -25,7 +25,10 @@ __all__ = [
     "quade_test",
 ]
 
-_AGREE = "all datasets agree on the order: F is infinite, and p is that of its permutations"
+_AGREE = (
+    "all datasets agree on the order: F is infinite, and p is the probability of this agreement "
+    "among all permutations"
+)
 _TIED = "all strategies are equal on every dataset"
 
 

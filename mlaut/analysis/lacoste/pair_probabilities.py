@@ -224,7 +224,7 @@ def poisson_binomial_test(results: Results, *, prior: float = 1.0) -> Pairwise:
     results.complete(strategies=2)
     losses, notes = {name: _point_losses(results, name) for name in results.datasets}, []
     if results.expected.shape[2] > 1:
-        notes.append("the models of the folds of a dataset are taken for one: approximate")
+        notes.append("the models of all folds of a dataset count as one model: approximate")
     if results.expected.shape[1] > 1:
         notes.append("losses of a test point are averaged over the repeats")
     given = probabilities_by_dataset(losses, results.strategies, prior, results.metric.loss_name)

@@ -129,7 +129,7 @@ def _checked(sd: float, alpha: float, test: str, power: float = 0.5) -> Callable
     if test not in POWER_TESTS:
         raise AnalysisError(f"test {test!r} is not known, only {', '.join(POWER_TESTS)}")
     if not (np.isfinite(sd) and sd > 0):
-        raise AnalysisError(f"sd = {sd} must be positive: where nothing varies, two datasets do")
+        raise AnalysisError(f"sd = {sd} must be positive: without variation two datasets suffice")
     if not (0 < alpha < 1 and alpha < power < 1):
         raise AnalysisError(f"alpha = {alpha} and power = {power}: expected 0 < alpha < power < 1")
     return POWER_TESTS[test]
@@ -246,7 +246,7 @@ def datasets_needed(
     """
     of_n, effect = _checked(sd, alpha, test, power), difference / sd
     if difference == 0 or not np.isfinite(effect):
-        raise AnalysisError(f"difference = {difference}: no number of datasets finds nothing")
+        raise AnalysisError(f"difference = {difference} must be a finite number other than 0")
     high = 2
     while of_n(effect, high, alpha) < power:
         high *= 2

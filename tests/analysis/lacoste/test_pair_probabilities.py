@@ -115,7 +115,7 @@ def test_a_study_is_compared_by_its_test_points():
         p.append(prob_better_classifier((forest & ~tree).sum(), (tree & ~forest).sum())[0])
     known = poisson_binomial_from_probabilities(p, ["forest", "tree"])
     assert pairs.table(BETTER).loc["forest", "tree"] == known.probabilities["P(forest better)"]
-    assert any("taken for one" in note for note in pairs.notes)
+    assert any("count as one model" in note for note in pairs.notes)
 
 
 def test_errors_of_a_study_are_counted():

@@ -82,7 +82,7 @@ def test_folds_help_less_and_less():
         (lambda: power_of_test(0.1, 1.0, 10, "z"), "test 'z' is not known"),
         (lambda: power_of_test(0.1, 1.0, 10, alpha=2), "alpha = 2 is not between 0 and 1"),
         (lambda: smallest_difference(10, 1.0, power=0.01), "expected 0 < alpha < power < 1"),
-        (lambda: datasets_needed(0, 1.0), "no number of datasets finds nothing"),
+        (lambda: datasets_needed(0, 1.0), "must be a finite number other than 0"),
         (lambda: datasets_needed(1e-6, 1.0), "more than a million"),
         (lambda: dataset_sd(-1, 1.0), "not negative"),
     ],
