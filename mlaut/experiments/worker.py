@@ -287,7 +287,8 @@ class _Mould(_Server):
         if status or not told:
             self._post.send(frame(DIED, STATUS.pack(status)))
         else:  # the receiver checks whether it is an outcome at all
-            self._post.send(frame(ENDED, told[: largest + 1]), wait=True)
+            # Sent at once: what the next copy may write into the pipe then comes after it.
+            self._post.send(frame(ENDED, told[: largest + 1]))
 
 
 def _loaded(batch: Batch) -> Callable[[], Any]:

@@ -272,7 +272,7 @@ class GuardedProcess:
         if kind == LEAVES:
             self._leaves = True
             if self._batch is not None:
-                self.rest, self._batch = self._left(self._n_ended), None
+                self.rest, self._batch = self._left(), None
             return
         if self._batch is None:
             raise GarbledError(SPOILT)
@@ -411,25 +411,31 @@ class GuardedProcess:
         """Attribute the end of the process to the running cell; the other cells run again."""
         running = len(self._begun) - 1
         if running >= self._n_ended or self._loads:
-            return self._blamed(status, reason, told)
-        self.rest, self._batch = self._left(self._n_ended), None
+            # Outcomes of cells before the one that runs may wait in the process and end with it.
+            return self._blamed(status, reason, told, max(running, self._n_ended))
+        self.rest, self._batch = self._left(), None
         if not self._has_begun:
             self.stumbled = f"{reason} ({told.splitlines()[-1] if told else 'without a word'})"
         return []
 
-    def _blamed(self, status: Status, reason: str, told: str) -> list[Outcome]:
-        """Attribute the end of the process to the next cell of the batch without an outcome."""
+    def _blamed(
+        self, status: Status, reason: str, told: str, place: int | None = None
+    ) -> list[Outcome]:
+        """Attribute the end of the process to a cell; by default the next without an outcome."""
         self._leaves = True
         if self._batch is None:
             return []
         self._read_clock()
-        outcome = self._failed(status, reason, told, self._n_ended)
-        self.rest, self._batch = self._left(self._n_ended + 1), None
+        place = self._n_ended if place is None else place
+        outcome = self._failed(status, reason, told, place)
+        self.rest, self._batch = self._left(without=place), None
         return [outcome]
 
-    def _left(self, start: int) -> Batch | None:
+    def _left(self, without: int = -1) -> Batch | None:
+        """Return the cells that have no outcome yet, without the one at a place."""
         assert self._batch is not None
-        left = self._batch.cells[start:]
+        cells = self._batch.cells
+        left = [cells[i] for i in range(self._n_ended, len(cells)) if i != without]
         return self._batch.part(left) if left else None
 
     def _failed(self, status: Status, reason: str, told: str, place: int) -> Outcome:

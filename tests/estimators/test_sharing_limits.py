@@ -109,15 +109,15 @@ import sys, time
 import numpy as np
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
-from mlaut.estimators.sharing import SharingGridSearchCV, checkpoint, search_limits
+from mlaut.estimators.sharing import SharingGridSearchCV, score_log, search_limits
 
-checkpoint.PAUSE = 0
-kept = checkpoint.Writer.add
+score_log.PAUSE = 0
+kept = score_log.Writer.add
 def add(self, place, scores):
     kept(self, place, scores)
     print(place, flush=True)
     time.sleep(0.02)
-checkpoint.Writer.add = add
+score_log.Writer.add = add
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
