@@ -21,7 +21,7 @@ from mlaut.report.content import Section
 
 __all__ = ["Picture", "pictures"]
 
-_MOST_LISTED = 12
+_MOST_LISTED = 12  # values in a text alternative; it then has the number of the others
 
 
 @dataclass(frozen=True)

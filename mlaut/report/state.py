@@ -18,8 +18,9 @@ from mlaut.records import Status
 
 __all__ = ["State", "study_state"]
 
-_TIMES = re.compile(r" \(\d+ times\)$")
+_TIMES = re.compile(r" \(\d+ times\)$")  # end of a warning that one cell raised repeatedly
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+# Fields of a run that the table of runs shows.
 _RUN = ("started", "python", "platform", "processor", "cores", "seed", "n_jobs", "timeout")
 
 

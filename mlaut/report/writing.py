@@ -19,9 +19,9 @@ from mlaut.report.latex import as_latex
 
 __all__ = ["as_markdown", "as_text", "write_report"]
 
-_READ = ("summary", "scores", "missing cells")
-_HEADS = {"scores": "{} by dataset"}
-_MOST_ROWS = 60
+_READ = ("summary", "scores", "missing cells")  # tables of a section in text and Markdown
+_HEADS = {"scores": "{} by dataset"}  # headings that name the metric
+_MOST_ROWS = 60  # rows of a table in text and Markdown; HTML and CSV have all
 _MARKS = "\\`[<|"  # characters that Markdown would interpret
 # First characters of a formula in a spreadsheet; the last four are the full-width forms of =+-@.
 _FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
@@ -105,7 +105,7 @@ _ENDINGS = {
     ".csv": as_csv,
     ".txt": as_text,
 }
-_IN_A_FOLDER = ("report.html", "report.md", "report.tex")
+_IN_A_FOLDER = ("report.html", "report.md", "report.tex")  # in a folder besides the CSV tables
 
 
 def write_report(report: Content, path: str | os.PathLike[str]) -> tuple[Path, ...]:

@@ -105,7 +105,7 @@ def mcnemar_test(results: Results, dataset: str, *, method: str = "mid-p") -> Pa
         )
     results.select(datasets=[dataset]).complete(strategies=2)
     points = results.points(dataset)
-    kept = ~np.isnan(points[:, 0]).any(axis=0)
+    kept = ~np.isnan(points[:, 0]).any(axis=0)  # points that were tested
     wrong = points[:, 0, kept]
     pairs = Pairs.of(results.strategies)
     first, second = wrong[pairs.first], wrong[pairs.second]

@@ -290,6 +290,7 @@ def _aligned(results: Results) -> np.ndarray:
     return rankdata(equalised(aligned.reshape(-1, 1), noise.reshape(-1, 1))).reshape(aligned.shape)
 
 
+# Known errors of the levels of post_hoc_test, by the test that it follows.
 _LEVELS = {
     "aligned": (
         "the published error leaves out that the ranks of a dataset depend on each other, by a "
@@ -389,6 +390,7 @@ def conover_test(results: Results) -> Pairwise:
     table = rank_table(results)
     chi2, correction = _friedman_chi2(table.to_numpy())
     n, k = table.shape
+    # At its maximum N (K - 1), up to rounding, chi-square leaves no variance for t.
     if correction == 0 or chi2 / correction >= n * (k - 1) * (1 - 1e-12):
         raise AnalysisError(
             "Conover's test is not defined where all datasets agree on the order, or all "

@@ -186,7 +186,7 @@ def pilot_design(
 
 def _needed(effect: float, test: str, power: float, alpha: float) -> float:
     """Return the number of datasets needed for an effect, infinite if no number is enough."""
-    if not np.isfinite(effect):
+    if not np.isfinite(effect):  # the difference does not vary, so the fewest datasets are enough
         return 2.0
     if effect == 0:
         return np.inf

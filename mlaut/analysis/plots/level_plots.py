@@ -26,6 +26,7 @@ from mlaut.errors import AnalysisError
 __all__ = ["auc_plot", "calibration_plot", "roc_plot"]
 
 _FONT = 9
+# The colours of Okabe and Ito. The lengths 7, 11 and 4 are coprime: the styles repeat after 308.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _LINES = ("-", "--", "-.", ":")
 _MARKS = ("o", "s", "D", "^", "v", "P", "X", "<", ">", "p", "h")
@@ -158,7 +159,7 @@ def auc_plot(table: ResultTable) -> Figure:
         axes.errorbar(
             at, frame[name], error, label=name, markersize=5, linewidth=1.6, capsize=2, **style
         )
-    if at.max() / at.min() > 20:
+    if at.max() / at.min() > 20:  # on a linear axis the small numbers would overlap
         axes.set_xscale("log")
     axes.xaxis.set_major_locator(FixedLocator(_spread(at).tolist()))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -184,7 +185,7 @@ def _one_axis(frame: pd.DataFrame) -> tuple[pd.DataFrame, str, str]:
 def _spread(at: np.ndarray) -> np.ndarray:
     """Return the values to label on the axis, far enough apart to be readable."""
     position = np.log(at) if at.max() / at.min() > 20 else at
-    room = (position.max() - position.min()) / 14
+    room = (position.max() - position.min()) / 14  # at most 15 labels
     kept = [0]
     for place in range(1, len(at)):
         if position[place] - position[kept[-1]] >= room:

@@ -31,6 +31,7 @@ _FONT = 9
 _ROW = 0.2  # inches for each line of text
 _MOST_NAMED = 60  # datasets; with more, their names are left out
 _SIDE_BY_SIDE = 36  # characters of two names that fit beside each other below a triangle
+# Corners of an equilateral triangle: first better, equivalent, second better.
 _CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
 _DENSITY = LinearSegmentedColormap.from_list("density", ["#D6E6F2", BLUE, "#00263D"])
 
@@ -220,7 +221,7 @@ def _draw_datasets(axes: Axes, p: np.ndarray, datasets: Sequence[str], named: bo
 
 def _draw_count(axes: Axes, p: np.ndarray) -> None:
     mass, count = poisson_binomial_pmf(p), np.arange(len(p) + 1)
-    seen = mass > 1e-4 * mass.max()
+    seen = mass > 1e-4 * mass.max()  # lower bars would be invisible
     low, high = count[seen].min(), count[seen].max()
     colours = np.where(count > len(p) / 2, BLUE, ORANGE)
     colours = np.where(count == len(p) / 2, GREY, colours)
