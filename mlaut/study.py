@@ -1,7 +1,7 @@
-"""A study in one object: its datasets, its runs, and what may be concluded from them.
+"""`Study`: the datasets, runs, results and report of a study in one object.
 
-`Study` holds two paths and no state of its own. Each method is one step of the workflow, done by
-the modules below it: `mlaut.data`, `mlaut.experiments`, `mlaut.analysis` and `mlaut.report`.
+`Study` holds two paths, a seed and no other state. Each method is one step of the workflow and
+calls the packages that do it: `mlaut.data`, `mlaut.experiments`, `mlaut.analysis`, `mlaut.report`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ __all__ = ["Study"]
 
 
 class Study:
-    """A study: datasets, strategies on all of their folds, and the comparison of the strategies.
+    """Benchmark study: datasets, strategies run on all of their folds, and their comparison.
 
-    A study that exists is opened, and a run goes on where the last one stopped; nothing is written
+    An existing study is opened, and a run continues where the last one stopped. Nothing is written
     before a dataset is added.
 
     Parameters
@@ -36,8 +36,8 @@ class Study:
     path : path-like
         The HDF5 file of the study: splits, strategies and outcomes.
     datasets : path-like, optional
-        The HDF5 file of the datasets. Default the one that the study was last run with, and for a
-        new study ``<name>.datasets.h5`` beside it.
+        The HDF5 file of the datasets. Default: the file of the last run, and for a new study
+        ``<name>.datasets.h5`` in the same folder.
     seed : int, default 0
         Seed of the splits and of the cells.
 
@@ -77,7 +77,7 @@ class Study:
 
     @property
     def datasets(self) -> list[str]:
-        """Names of the datasets that the study has, in the order in which they are stored."""
+        """Names of the datasets in the study's file of datasets, in stored order."""
         return self._datasets_io("r").list_datasets()[0] if self.datasets_path.exists() else []
 
     def add_datasets(
@@ -89,7 +89,7 @@ class Study:
         task: str | None = None,
         overwrite: bool = False,
     ) -> list[str]:
-        """Store datasets in the study's file of datasets; what is there already stays as it is.
+        """Store datasets in the study's file of datasets; stored datasets are not changed.
 
         Parameters
         ----------
@@ -98,26 +98,26 @@ class Study:
             (`mlaut.data.parse_reference`), a folder of tables (`mlaut.data.load_folder`), or a
             table with its target column.
         name : str
-            The name of a dataset that is given as a DataFrame.
+            Name of the dataset if ``datasets`` is a DataFrame.
         target : str, default "target"
-            The target column of a DataFrame.
+            Name of the target column of a DataFrame.
         task : {"Classification", "Regression"}, optional
-            Keep the datasets of this task only. The task of a DataFrame is inferred from its
-            target where it is not given.
+            Keep only the datasets of this task. The default task of a DataFrame is inferred from
+            its target.
         overwrite : bool, default False
-            Replace datasets of the same names that have other content.
+            Whether to replace stored datasets that have the same name and other content.
 
         Returns
         -------
         list of str
-            Names of the datasets that were asked for.
+            Names of the requested datasets, whether they were stored now or before.
 
         Raises
         ------
         DataError
             A text is no collection, no reference and no folder, or a table cannot be used.
         StoreError
-            The file has another dataset of that name.
+            The file has a dataset of that name with other content.
         """
         import pandas as pd
 
@@ -140,7 +140,7 @@ class Study:
     def run(
         self, strategies: Any, *, split: Any = "", stratify: bool = True, **options: Any
     ) -> RunSummary:
-        """Run strategies on every fold of every dataset; what is done already is not run again.
+        """Run strategies on every fold of every dataset; completed cells are not run again.
 
         Parameters
         ----------
@@ -149,9 +149,9 @@ class Study:
             these (`mlaut.estimators.as_strategies`).
         split : str or splitter, optional
             How rows are assigned to folds, for example ``"kfold(10)"``
-            (`mlaut.Data.split_datasets`). Default the split that a dataset has in the study; for
-            a new dataset the scheme of the others; for a new study the split that a dataset came
-            with, else a hold-out of a third.
+            (`mlaut.Data.split_datasets`). Default: the split that a dataset has in the study; for
+            a new dataset the scheme of the others; for a new study the split that was stored with
+            the dataset, else a hold-out of a third of the rows.
         stratify : bool, default True
             Whether each fold has the same share of each class.
         **options
@@ -165,9 +165,9 @@ class Study:
         Raises
         ------
         MlautError
-            The run does not begin: what is asked contradicts what is stored.
+            The arguments contradict the stored study; nothing is run.
         RunInterrupted
-            The run was stopped; the same call goes on.
+            The run was stopped; the same call continues it.
         """
         return self._orchestrator(split, stratify).run(strategies, **options)
 
@@ -206,7 +206,7 @@ class Study:
         return Orchestrator(datasets, study, seed=self.seed).save_models(strategies, **options)
 
     def status(self) -> StudyStatus:
-        """Return where the study stands, also while it runs (`mlaut.study_status`)."""
+        """Return the progress of the study, also while it runs (`mlaut.study_status`)."""
         from mlaut.experiments import study_status
 
         return study_status(self.path)
@@ -217,10 +217,10 @@ class Study:
         Parameters
         ----------
         metric : str or metric, optional
-            As `mlaut.analysis.metric` knows it. Default accuracy for classification and R2 for
-            regression; a study of both tasks needs a name.
+            A metric that `mlaut.analysis.metric` accepts. Default: accuracy for classification, R2
+            for regression. A study with both tasks needs a name.
         **options
-            As `mlaut.Results.from_study` takes them.
+            Options of `mlaut.Results.from_study`.
         """
         from mlaut.analysis import Results
 
@@ -232,7 +232,7 @@ class Study:
         Parameters
         ----------
         metric : str or metric, optional
-            As `results` takes it.
+            The metric; see `results`.
         **options
             ``alpha``, ``control``, ``missing``, ``rope`` and the other options of
             `mlaut.compare`.
@@ -242,15 +242,15 @@ class Study:
         return compare(self.results(metric), **options)
 
     def report(self, output: str | os.PathLike[str] | None = None, **options: Any) -> Report:
-        """Make the report of the study, and write it where an output is named.
+        """Return the report of the study; write it to ``output`` if that is given.
 
         Parameters
         ----------
         output : path-like, optional
-            A file that ends in ``.html``, ``.md``, ``.tex``, ``.csv`` or ``.txt``, or a folder
-            for all of them and every table.
+            A file that ends in ``.html``, ``.md``, ``.tex``, ``.csv`` or ``.txt``, or a folder,
+            which gets all of these formats and every table.
         **options
-            ``metric`` and ``missing``, as `mlaut.report.make_report` takes them.
+            ``metric`` and ``missing``; see `mlaut.report.make_report`.
         """
         from mlaut.report import make_report, write_report
 
@@ -326,7 +326,7 @@ class Study:
         return Orchestrator(datasets, study, seed=self.seed)
 
     def _scheme_of(self, stored: set[str]) -> str:
-        """Return the scheme that new datasets share with those that are split already."""
+        """Return the split scheme of the stored datasets, which new datasets get too."""
         from mlaut.data import parse_scheme
 
         if not stored:

@@ -1,6 +1,6 @@
 """Statistics of a study, or of any table of losses: estimates, tests, effect sizes, figures.
 
-Names are imported when they are first used, so that ``import mlaut.analysis`` stays quick.
+Names are imported at their first use, so that ``import mlaut.analysis`` stays fast.
 """
 
 from mlaut.lazy import attach

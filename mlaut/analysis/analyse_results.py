@@ -1,4 +1,4 @@
-"""AnalyseResults: the analysis with the names and arguments of the MLaut paper, section 4.5."""
+"""`AnalyseResults`: the analysis under the names and arguments of the MLaut paper, section 4.5."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ Tests = dict[tuple[str, str], TestResult]
 
 
 class Errors(dict[str, pd.Series]):
-    """Loss of each strategy by dataset, with the `Results` it was taken from in ``results``.
+    """Losses by strategy: a dict of Series over datasets, with their `Results` in ``results``.
 
-    It shows itself under the name of the loss, for example ``1 - roc_auc``.
+    Its representation is headed by the name of the loss, for example ``1 - roc_auc``.
     """
 
     def __init__(self, results: Results) -> None:
@@ -49,28 +49,28 @@ class Errors(dict[str, pd.Series]):
 
 
 class AnalyseResults:
-    """Analysis of a study, or of errors from elsewhere.
+    """Analysis of a study, or of errors from another source.
 
     Parameters
     ----------
     hdf5_output_io : FilesIO, Study, or path-like, optional
-        The study. It may be left out where all errors come from elsewhere.
+        The study. It can be omitted if all errors come from another source.
     hdf5_input_io : FilesIO, optional
-        The input database; the study holds all that the analysis needs, so it is not read.
+        The input database. It is not read: the study holds all that the analysis needs.
     input_h5_original_datasets_group : str, optional
-        Take only the datasets that came from this group of the input database.
+        Use only the datasets that came from this group of the input database.
     output_h5_predictions_group : str, default "experiments/predictions/"
-        Where the study keeps its predictions; there is no other place.
+        The group of the study that holds the predictions. No other value is accepted.
     missing : str, default "raise"
-        What the tests do with missing cells: an error, or a treatment that
-        `mlaut.analysis.treat_missing` knows, which every result then names.
+        How the tests treat missing cells: ``"raise"`` raises an error; the other treatments are
+        those of `mlaut.analysis.treat_missing`, and every result then names the treatment.
 
     Notes
     -----
-    All methods but `prediction_errors`, `results` and `average_training_time` take *errors*: what
-    `prediction_errors` gives, a `Results`, or losses from elsewhere as a dict of strategies or a
-    DataFrame with a column for each and a row for each dataset. Errors are losses: lower is better.
-    What is returned is not rounded.
+    All methods but `prediction_errors`, `results` and `average_training_time` take *errors*: the
+    first value that `prediction_errors` returns, a `Results`, or losses from another source. Such
+    losses are a dict by strategy, or a DataFrame with a column for each strategy and a row for each
+    dataset. Errors are losses: lower is better. Returned numbers are not rounded.
 
     Examples
     --------
@@ -109,16 +109,17 @@ class AnalyseResults:
             f"{len(self._datasets())} datasets{group}; missing={self.missing!r}"
         )
 
-    # ------------------------------------------------------------- of the study
+    # ------------------------------------------------------------------ the study
 
     def results(self, metric: Any, estimators: Any = None) -> Results:
-        """Score the study.
+        """Return the scores of the study.
 
         Parameters
         ----------
         metric : str or MLautScore
+            Metric that scores the predictions.
         estimators : strategies or names, optional
-            Default all that were tried.
+            Strategies to score. Default: all strategies that were tried.
         """
         chosen = None if estimators is None else _names(estimators)
         results = Results.from_study(self._need_study(), metric, strategies=chosen)
@@ -132,23 +133,25 @@ class AnalyseResults:
     ) -> tuple[Errors, dict[str, pd.Series], pd.DataFrame]:
         """Return the error of each strategy on each dataset.
 
-        Errors are for the tests. To read scores in the metric's own direction, take
-        ``results(metric).scores``.
+        The tests take these errors. ``results(metric).scores`` has the scores in the metric's own
+        direction.
 
         Parameters
         ----------
         metric : str or MLautScore
             An error is the loss form of the metric: for accuracy 1 - accuracy, for R2 1 - R2. Lower
-            is better. Its name is on every table that is returned.
+            is better. Every returned table has the name of the loss.
         estimators : strategies or names, optional
-            Default all that were tried.
+            Strategies to score. Default: all strategies that were tried.
 
         Returns
         -------
         errors_per_estimator : dict of str to Series
-            By strategy, with the datasets as index; a Series is named ``"<loss> of <strategy>"``.
+            One Series for each strategy, with the datasets as index and the name
+            ``"<loss> of <strategy>"``.
         errors_per_dataset_per_estimator : dict of str to Series
-            By dataset, with the strategies as index; named ``"<loss> on <dataset>"``.
+            One Series for each dataset, with the strategies as index and the name
+            ``"<loss> on <dataset>"``.
         errors_per_dataset_per_estimator_df : DataFrame
             Rows are datasets, columns are strategies; the axis of the columns has the name of the
             loss. NaN where a cell is missing.
@@ -162,18 +165,20 @@ class AnalyseResults:
         return Errors(results), per_dataset, table.rename_axis(columns=loss)
 
     def average_training_time(self, estimators: Any = None) -> pd.DataFrame:
-        """Return the mean seconds of each strategy over the cells that were done.
+        """Return the mean times of each strategy over its completed cells, in seconds.
 
         Parameters
         ----------
         estimators : strategies or names, optional
+            Strategies to include. Default: all.
 
         Returns
         -------
         DataFrame
-            By strategy: ``training`` (tuning and fitting), ``std_error`` of it over datasets,
-            ``tuning``, ``fitting``, ``predicting`` (means over datasets of the mean over a
-            dataset's cells), and the number of ``datasets``.
+            One row for each strategy. ``tuning``, ``fitting`` and ``predicting`` are means over
+            datasets of the mean over a dataset's cells; ``training`` is tuning plus fitting;
+            ``std_error`` is the standard error of ``training`` over datasets; ``datasets`` is the
+            number of datasets.
         """
         study = self._need_study()
         chosen = None if estimators is None else _names(estimators)
@@ -198,7 +203,7 @@ class AnalyseResults:
         return self.study
 
     def _datasets(self) -> list[str]:
-        """Return the datasets of the group, or all of them."""
+        """Return the datasets of ``group``, or all datasets where no group is chosen."""
         entries = self._need_study().load_splits()
         group = (self.group or "").strip("/")
         found = [
@@ -230,15 +235,18 @@ class AnalyseResults:
         ----------
         errors : errors
         scenario : {"(c)", "(a)"}, default "(c)"
-            A new dataset, or the fitted models used again; see `mlaut.analysis.mean_estimates`.
+            ``"(c)"``: strategies trained on a new dataset. ``"(a)"``: the fitted models used again.
+            See `mlaut.analysis.mean_estimates`.
         method : {"bounded", "t", "normal", "bootstrap"}, default "bounded"
+            Method of the interval; see `mlaut.analysis.mean_estimates`.
         confidence : float, default 0.95
+            Confidence of the interval.
 
         Returns
         -------
         DataFrame
-            By strategy: average, std_error, low, high. The axis of the columns has the name of the
-            loss; ``attrs["notes"]`` has what must be known to read the numbers.
+            One row for each strategy: average, std_error, low, high. The axis of the columns has
+            the name of the loss; ``attrs["notes"]`` has the notes on how to read the numbers.
         """
         table = mean_estimates(
             self._complete(errors), scenario=scenario, method=method, confidence=confidence
@@ -252,10 +260,10 @@ class AnalyseResults:
         return average_ranks(self._complete(errors)).frame
 
     def cohens_d(self, errors: Any) -> pd.DataFrame:
-        """Return Cohen's d for paired samples of every pair: row against column.
+        """Return Cohen's d for paired samples of every pair of strategies: row against column.
 
-        It is the mean difference of errors over the standard deviation of the differences; below 0
-        the row is better. MLaut's own code took the unpaired one.
+        It is the mean difference of errors divided by the standard deviation of the differences.
+        Where it is below 0, the row is better. The paper's own code used the unpaired d.
         """
         pairs = frequentist.t_test(self._complete(errors))
         return pairs.table("Cohen's d (paired)").rename_axis(columns=f"d of {pairs.metric}")
@@ -263,23 +271,26 @@ class AnalyseResults:
     # ---------------------------------------------------------------------- tests
 
     def t_test(self, errors: Any, *, alternative: str = "two-sided") -> tuple[Tests, pd.DataFrame]:
-        """Paired t-test of every pair; see `mlaut.analysis.t_test`.
+        """Compute the paired t-test of every pair; see `mlaut.analysis.t_test`.
 
         Returns
         -------
         tests : dict of (str, str) to TestResult
-            For each pair once.
+            One result for each pair.
         table : DataFrame
-            Rows are strategies; columns are pairs of a strategy and ``"t_stat"`` or ``"p_val"``:
-            row against column, so a statistic below 0 says that the row has the smaller loss. The
-            second axis of the columns has the name of the loss.
+            Rows are strategies; columns are pairs of a strategy and ``"t_stat"`` or ``"p_val"``.
+            An entry compares row against column: a statistic below 0 means that the row has the
+            smaller loss. The second level of the columns has the name of the loss.
         """
         return self._tests(errors, frequentist.t_test, "t_stat", alternative=alternative)
 
     def t_test_with_bonferroni_correction(
         self, errors: Any, *, alternative: str = "two-sided"
     ) -> tuple[Tests, pd.DataFrame]:
-        """Paired t-test of every pair, p-values times the number of pairs; returns as `t_test`."""
+        """Compute the paired t-test of every pair with Bonferroni's correction.
+
+        p-values are multiplied by the number of pairs. Returns the same form as `t_test`.
+        """
 
         def corrected(results: Results, **how: Any) -> Pairwise:
             return adjust_pairs(frequentist.t_test(results, **how), "bonferroni")
@@ -289,9 +300,9 @@ class AnalyseResults:
     def wilcoxon_test(
         self, errors: Any, *, alternative: str = "two-sided", zeros: str = "wilcox"
     ) -> tuple[Tests, pd.DataFrame]:
-        """Wilcoxon's signed rank test of every pair; see `mlaut.analysis.wilcoxon_test`.
+        """Compute Wilcoxon's signed rank test of every pair; see `mlaut.analysis.wilcoxon_test`.
 
-        Returns as `t_test`, with ``"statistic"`` (W+ - W-) in place of ``"t_stat"``.
+        Returns the same form as `t_test`, with ``"statistic"`` (W+ - W-) in place of ``"t_stat"``.
         """
         return self._tests(
             errors, frequentist.wilcoxon_test, "statistic", alternative=alternative, zeros=zeros
@@ -300,20 +311,21 @@ class AnalyseResults:
     def sign_test(
         self, errors: Any, *, alternative: str = "two-sided", ties: str = "trinomial"
     ) -> tuple[Tests, pd.DataFrame]:
-        """Sign test of every pair.
+        """Compute the sign test of every pair.
 
         Parameters
         ----------
         errors : errors
         alternative : {"two-sided", "better", "worse"}, default "two-sided"
         ties : {"trinomial", "drop", "split"}, default "trinomial"
-            The trinomial test, which the paper takes for ties and which is the sign test where
-            there are none; or the binomial test with ties dropped or shared.
+            Treatment of ties. ``"trinomial"``: the trinomial test, which the paper uses for ties
+            and which equals the sign test without ties. ``"drop"``, ``"split"``: the binomial test
+            with ties dropped, or shared between the two strategies.
 
         Returns
         -------
         tests, table
-            As `t_test`, with ``"wins"`` and ``"p_val"``.
+            The same form as `t_test`, with ``"wins"`` in place of ``"t_stat"``.
         """
         if isinstance(ties, str) and ties == "trinomial":
             return self._tests(errors, frequentist.trinomial_test, "wins", alternative=alternative)
@@ -324,22 +336,25 @@ class AnalyseResults:
     def ranksum_test(
         self, errors: Any, *, alternative: str = "two-sided"
     ) -> tuple[Tests, pd.DataFrame]:
-        """Rank-sum test of every pair, which ignores that the datasets are the same.
+        """Compute the rank-sum test of every pair, which ignores that the datasets are the same.
 
-        MLaut has it under this name. On the same datasets `wilcoxon_test` is the one to take; see
-        `mlaut.analysis.ranksum_test`. Returns as `t_test`, with ``"statistic"`` (U).
+        The paper's toolbox has it under this name. On the same datasets use `wilcoxon_test`; see
+        `mlaut.analysis.ranksum_test`. Returns the same form as `t_test`, with ``"statistic"`` (U)
+        in place of ``"t_stat"``.
         """
         return self._tests(errors, frequentist.ranksum_test, "statistic", alternative=alternative)
 
     def friedman_test(self, errors: Any) -> tuple[dict[str, TestResult], pd.DataFrame]:
-        """Friedman's test of all strategies, as F (the paper's) and as chi-square.
+        """Compute Friedman's test of all strategies, with the F and the chi-square statistic.
+
+        The paper uses F.
 
         Returns
         -------
         tests : dict of str to TestResult
-            ``"F"`` and ``"chi2"``.
+            Results by statistic: ``"F"`` and ``"chi2"``.
         table : DataFrame
-            A row each: statistic, df1, df2 (NaN for chi-square), p_value.
+            One row for each statistic: statistic, df1, df2 (NaN for chi-square), p_value.
         """
         results = self._complete(errors)
         tests = {name: friedman_test(results, statistic=name) for name in ("F", "chi2")}
@@ -354,7 +369,7 @@ class AnalyseResults:
         return nemenyi_test(self._complete(errors)).p_values
 
     def compare(self, errors: Any, **how: Any) -> Comparison:
-        """Return all of it at once; see `mlaut.analysis.compare`."""
+        """Compute all comparisons at once; see `mlaut.analysis.compare`."""
         from mlaut.analysis.comparison import compare
 
         return compare(self._complete(errors), **how)
@@ -364,7 +379,7 @@ class AnalyseResults:
     def plot_boxcharts(self, errors: Any) -> Figure:
         """Draw the scores of each strategy over datasets as boxes; see `mlaut.analysis.plots`.
 
-        Missing cells have no dot, whatever stands in for them in the tests.
+        Missing cells have no dot, also where a treatment fills them for the tests.
         """
         from mlaut.analysis.plots.rank_plots import box_plot
 
@@ -403,7 +418,11 @@ def _two(df: float | tuple[float, ...] | None) -> tuple[float, float]:
 
 
 def _names(estimators: Any) -> list[str]:
-    """Return the names of strategies: names, objects with one, pairs, a dict, or one of these."""
+    """Return the names of strategies.
+
+    ``estimators`` are names, objects with a ``name``, (name, object) pairs, a dict by name, or a
+    single one of these.
+    """
     if isinstance(estimators, str) or not isinstance(estimators, Iterable):
         estimators = [estimators]
     return [_name(one) for one in estimators]
@@ -418,7 +437,7 @@ def _name(one: Any) -> str:
 
 
 def as_results(errors: Any) -> Results:
-    """Make results of errors, which are losses: lower is better.
+    """Return errors, which are losses (lower is better), as `Results`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Everything that is frequentist, for all pairs at once, in one object."""
+"""Comparison of all strategies in one object: estimates, tests and probabilities of all pairs."""
 
 from __future__ import annotations
 
@@ -41,35 +41,38 @@ __all__ = ["Comparison", "compare"]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Comparison(Shown):
-    """All results on one table of losses.
+    """Comparison of all strategies on one table of losses.
 
     Attributes
     ----------
     results : Results
-        Complete: missing cells are treated.
+        The compared results, in which missing cells are treated.
     alpha : float
+        Level of the tests.
     correction : str
-        Of the p-values of all pairs.
+        Correction of the p-values for the number of pairs.
     estimates : mapping of str to ResultTable
         Means of the metric, in its own direction, by scenario: ``"(c)"``, and ``"(a)"`` where the
-        point losses are known. Of all strategies, or of those without missing cells where such
-        cells count as last; empty where means over datasets say nothing.
+        point losses are known. They are means of all strategies, or of the strategies without
+        missing cells where such cells rank last. Empty where means over datasets are meaningless.
     ranks : ResultTable
+        Average ranks.
     portmanteau : mapping of str to TestResult
-        ``"Friedman F"``, ``"Friedman chi2"``, ``"Quade"``, ``"aligned ranks"``.
+        Tests of all strategies at once: ``"Friedman F"``, ``"Friedman chi2"``, ``"Quade"``,
+        ``"aligned ranks"``.
     pairs : mapping of str to Pairwise
-        ``"t"``, ``"Wilcoxon"``, ``"sign"``, ``"trinomial"``, with corrected p-values (the raw ones
-        in ``"p (unadjusted)"``), and ``"Nemenyi"``. ``"t"`` is there for the strategies that have
-        estimates.
+        Tests of pairs: ``"t"``, ``"Wilcoxon"``, ``"sign"``, ``"trinomial"``, with corrected
+        p-values (uncorrected in ``"p (unadjusted)"``), and ``"Nemenyi"``. ``"t"`` compares the
+        strategies that have estimates.
     bayesian : mapping of str to Pairwise
-        Probabilities in place of p-values: ``"Bayesian sign"``, ``"Bayesian signed rank"``, and of
-        a study with a metric of zeros and ones also ``"Poisson binomial"``.
+        Tests with probabilities in place of p-values: ``"Bayesian sign"``, ``"Bayesian signed
+        rank"``, and ``"Poisson binomial"`` for a study whose metric has point losses of 0 and 1.
     critical_difference : float
-        Of average ranks, Nemenyi's.
+        Nemenyi's critical difference of average ranks.
     groups : tuple of tuple of str
-        Strategies that Nemenyi's test does not tell apart, from the best on.
+        Groups of strategies that do not differ by Nemenyi's test, the best group first.
     control : ResultTable or None
-        Bonferroni-Dunn against the control.
+        Bonferroni-Dunn test of all other strategies against the control.
     """
 
     results: Results
@@ -86,7 +89,7 @@ class Comparison(Shown):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What must be known to read the numbers, each note once, with the tables it is about."""
+        """Notes on how to read the numbers; each note once, with the names of its tables."""
         tables = self.tables()
         about: dict[str, list[str]] = {}
         for name, table in tables.items():
@@ -99,7 +102,7 @@ class Comparison(Shown):
         return (*self._notes_on_means(), *told)
 
     def _notes_on_means(self) -> tuple[str, ...]:
-        """Say why means and t-tests are left out, and which tests the scales reach all the same."""
+        """Return why means and t-tests are left out, and which tests still depend on the scales."""
         why = self.results.incomparable
         if self.results.metric.incomparable and why:
             return (
@@ -117,7 +120,10 @@ class Comparison(Shown):
         return tuple(self._ruled_means())
 
     def _ruled_means(self) -> Iterator[str]:
-        """Name the means that one dataset rules, where the metric has no end on its worse side."""
+        """Yield a note for each mean that one dataset dominates.
+
+        Only a metric without a bound on its worse side can have such a mean.
+        """
         if np.isfinite(self.results.metric.loss_bounds[1]):
             return
         metric, scores = self.results.metric.name, self.results.scores
@@ -132,19 +138,19 @@ class Comparison(Shown):
 
     @property
     def mean_strategies(self) -> tuple[str, ...]:
-        """Those that have a mean over datasets, in the order of the results."""
+        """Strategies that have a mean over datasets, in the order of the results."""
         return tuple(self.estimates["(c)"].frame.index) if "(c)" in self.estimates else ()
 
     @property
     def leading(self) -> str:
-        """Name of the test of pairs to look at first: one that the scales of datasets suit."""
+        """Name of the pairwise test to read first; it is valid for the scales of the datasets."""
         return "trinomial" if self.results.metric.incomparable else "Wilcoxon"
 
     def title(self) -> str:  # noqa: D102 - inherited
         return f"Comparison of {self.results.title()}, scenario (c)"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a pair; columns are pairs of a test and its numbers."""
+        """Return one row for each pair; columns are pairs of a test and one of its numbers."""
         every = {**self.pairs, **self.bayesian}
         index = self.pairs["Nemenyi"].to_frame().index
         frames = {name: pairs.to_frame().reindex(index) for name, pairs in every.items()}
@@ -158,14 +164,14 @@ class Comparison(Shown):
         test : str
             A key of ``pairs``.
         name : str
-            Of one of its effects, for example ``"mean difference"``.
+            Name of an effect size of that test, for example ``"mean difference"``.
 
         Returns
         -------
         DataFrame
-            A row a pair: the effect of the first against the second, and the ends of its interval
-            (``low``, ``high``). A difference of accuracies above 0 says that the first is better,
-            a difference of losses below 0. NaN for pairs that the test leaves out.
+            One row for each pair: the effect of the first strategy against the second, and the ends
+            of its interval (``low``, ``high``). The first is better if a difference of accuracies
+            is above 0, or a difference of losses below 0. NaN for pairs that the test leaves out.
         """
         frame = self.in_own_direction(test).to_frame()
         table = frame.reindex(columns=[name + end for end in _ENDS.values()])
@@ -173,7 +179,7 @@ class Comparison(Shown):
         return table.reindex(self.pairs["Nemenyi"].to_frame().index)
 
     def in_own_direction(self, test: str) -> Pairwise:
-        """Return a test of pairs with differences of the metric itself in place of its losses.
+        """Return a test of pairs with differences of the metric in place of differences of losses.
 
         Parameters
         ----------
@@ -191,11 +197,11 @@ class Comparison(Shown):
         return replace(pairs, tables={**pairs.tables, **turned}, metric=metric.name)
 
     def effect_name(self, name: str) -> str:
-        """Return the name of an effect size with the metric that it is a difference of."""
+        """Return the name of an effect size; differences also name their metric."""
         return f"{name} of {self.results.metric.name}" if name in _OF_LOSSES else name
 
     def display_frame(self) -> pd.DataFrame:
-        """Return what is shown: one row a pair, p-values, main effects, and probabilities."""
+        """Return the displayed table: p-values, main effects and probabilities of each pair."""
         columns: dict[str, pd.Series] = {}
         every = self.to_frame()
         for name, pairs in self.pairs.items():
@@ -206,9 +212,10 @@ class Comparison(Shown):
         return pd.concat([pd.DataFrame(columns), self.probabilities().map(number)], axis=1)
 
     def probabilities(self) -> pd.DataFrame:
-        """Return one row a pair: for each Bayesian test the probability that the first is better.
+        """Return for each pair and Bayesian test the probability that the first is better.
 
-        Where the tests have a region of practical equivalence, also that the two are equivalent.
+        Where the tests have a region of practical equivalence, further columns have the probability
+        that the two are equivalent. One row for each pair.
         """
         columns = {}
         for name, pairs in self.bayesian.items():
@@ -219,21 +226,21 @@ class Comparison(Shown):
         return pd.DataFrame(columns)
 
     def tables(self) -> dict[str, Shown]:
-        """Return every part by name, in the order in which it is shown."""
+        """Return all tables and tests by name, in the order of display."""
         parts: dict[str, Shown] = {f"estimates {s}": table for s, table in self.estimates.items()}
         parts |= {"ranks": self.ranks, **self.portmanteau, **self.pairs, **self.bayesian}
         return parts | ({"control": self.control} if self.control is not None else {})
 
     def sentences(self) -> tuple[str, ...]:
-        """Say what was found, a sentence a finding."""
+        """Return the findings, one sentence each."""
         return (*self._headline(), self._on_ranks(), *self._on_pairs())
 
     def sentence(self) -> str:
-        """Say all that was found."""
+        """Return all findings as one text."""
         return " ".join(self.sentences())
 
     def _headline(self) -> list[str]:
-        """Say which is best by the mean, or by ranks where some cells or all have no mean."""
+        """Return which strategy is best by the mean, or by ranks where not all have a mean."""
         gaps = "; ".join(self.results.gaps)
         over = f"Over {len(self.results.datasets)} datasets" + (f" ({gaps})" if gaps else "")
         if not self.results.incomparable:
@@ -250,7 +257,7 @@ class Comparison(Shown):
         return said
 
     def _best_mean(self) -> str:
-        """Say which strategies have the best mean; those that differ by rounding noise all do."""
+        """Return which strategies have the best mean; a difference of rounding noise is a tie."""
         frame, metric = self.estimates["(c)"].frame, self.results.metric
         worse = -frame["value"] if metric.greater_is_better else frame["value"]
         places = [self.results.strategies.index(name) for name in frame.index]
@@ -288,7 +295,7 @@ class Comparison(Shown):
         return [
             f"At level {self.alpha:g} after the {self.correction} correction "
             f"these differ: {', '.join(said)}.",
-        ]  # no word on probabilities: for many pairs they are not corrected, as these are
+        ]  # probabilities are not counted here: they are not corrected for the number of pairs
 
     def _repr_html_(self) -> str:
         told = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.sentences())
@@ -306,8 +313,8 @@ _OF_LOSSES = (
 _ENDS = {"value": "", "low": " low", "high": " high"}
 _AS_VALUE = {"average_rank": "value"}
 _ORDERED = "the signed rank tests, Quade's test and the test of aligned ranks"
-_ENOUGH_TO_RULE = 5  # datasets: of fewer, one is often more than the others together
-_RANK_NOISE = 1e-9  # average ranks are multiples of 1 / (2 N): none that differ are so close
+_ENOUGH_TO_RULE = 5  # datasets: with fewer, one often outweighs all others together
+_RANK_NOISE = 1e-9  # average ranks are multiples of 1 / (2 N), so a smaller gap is rounding
 _FIRST = {BETTER: "P(first better)", EQUIVALENT: "P(equivalent)"}
 _TESTS = {
     "t": "paired t-test",
@@ -325,14 +332,14 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _first_of(ranks: pd.Series) -> list[str]:
-    """Return all strategies that have the best average rank."""
+    """Return all strategies that share the best average rank."""
     return [str(name) for name in ranks.index[ranks - ranks.min() <= _RANK_NOISE]]
 
 
 def _led_by(best: Sequence[str], n: int, what: str, frame: pd.DataFrame) -> str:
-    """Say who has the best of something, of ``n``, with the interval where it is one and the same.
+    """Return the words for the best of ``n`` strategies, with the interval if they share one.
 
-    ``frame`` has a row a strategy, with value, low and high.
+    ``frame`` has one row for each strategy, with value, low and high.
     """
     told = [number(frame.loc[best[0], "value"])]
     intervals = {f"[{number(frame.loc[b, 'low'])}, {number(frame.loc[b, 'high'])}]" for b in best}
@@ -360,46 +367,47 @@ def compare(
     seed: int = 0,
     **wilcoxon: Any,
 ) -> Comparison:
-    """Compare all strategies by estimates, tests of all and of all pairs, and probabilities.
+    """Compare all strategies by estimates, tests of all strategies and of pairs, and probabilities.
 
     Parameters
     ----------
     results : Results or DataFrame
-        A table of scores needs a metric: a column a strategy, a row a dataset
-        (`Results.from_table`).
+        The results to compare, or a table of scores with a column for each strategy and a row for
+        each dataset (`Results.from_table`). A table needs ``metric``.
     metric : str or MLautScore, optional
-        What the table's scores are, for example ``"accuracy"``; or any name, and then
-        ``greater_is_better`` says the direction. `Results` have theirs already.
+        Metric of the table's scores, for example ``"accuracy"``, or any other name together with
+        ``greater_is_better``. `Results` already have their metric.
     greater_is_better : bool, optional
-        The direction of a metric that is not known by its name.
+        Direction of a metric that is not known by its name.
     alpha : float, default 0.05
         Level of the critical differences, of Nemenyi's groups and of the sentences.
     correction : str, default "holm"
-        Of the p-values of all pairs; see `mlaut.analysis.adjust`.
+        Correction of the p-values for the number of pairs; see `mlaut.analysis.adjust`.
     control : str, optional
-        Compare all others with this one too (Bonferroni-Dunn).
+        Strategy that all others are also compared with, by the Bonferroni-Dunn test.
     missing : str, default "raise"
         Treatment of missing cells; see `mlaut.analysis.treat_missing`.
     confidence : float, default 0.95
-        Of all intervals.
+        Confidence of all intervals.
     rope : float, default 0
         Half width of the region of practical equivalence of the Bayesian tests, in units of the
         metric.
     n_samples : int, default 5000
-        Draws of the Bayesian signed rank test; 0 leaves it out. It says its Monte Carlo error.
+        Number of draws of the Bayesian signed rank test; with 0 the test is not computed. Its
+        result states the Monte Carlo error.
     seed : int, default 0
-        Of these draws.
+        Seed of these draws.
     **wilcoxon
-        ``zeros`` and ``method`` of `mlaut.analysis.wilcoxon_test`.
+        The arguments ``zeros`` and ``method`` of `mlaut.analysis.wilcoxon_test`.
 
     Returns
     -------
     Comparison
-        It shows itself as tables in a notebook; ``sentences()`` says what was found. Where means
-        over datasets say nothing (``results.incomparable``: a metric in the unit of each target,
-        metrics that differ between datasets) the mean and the t-test are left out, with a note,
-        and ranks lead. Where missing cells count as last, means and t-tests are of the strategies
-        without missing cells.
+        It is displayed as tables in a notebook; ``sentences()`` returns the findings. Means over
+        datasets can be meaningless (``results.incomparable``): a metric in the unit of each target,
+        or metrics that differ between datasets. Then the mean and the t-test are left out, with a
+        note, and the findings begin with ranks. Where missing cells rank last, means and t-tests
+        cover the strategies without missing cells only.
 
     Examples
     --------
@@ -485,7 +493,7 @@ def _two(results: Results | None) -> TypeGuard[Results]:
 
 
 def _have_errors(results: Results) -> bool:
-    """Return whether every cell has losses of single test points, and none was filled in."""
+    """Return whether every cell has losses of single test points and none was filled in."""
     return results.variances is not None and bool(results.standard_errors.notna().all(axis=None))
 
 

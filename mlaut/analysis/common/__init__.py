@@ -1,1 +1,1 @@
-"""What every statistic shares: how results show themselves, exact numbers, checks of arguments."""
+"""Modules shared by all statistics: result classes, display, numerics, checks of arguments."""

@@ -1,7 +1,7 @@
-"""Return whether arguments are what they must be: a name has one rule, the same in every function.
+"""Checks of arguments: each argument name has one rule, which holds in every public function.
 
-Functions that users call are decorated with `checked`. What depends on several arguments, or on one
-function's options, the function checks itself.
+Functions that users call are decorated with `checked`. A function itself checks conditions that
+involve several arguments, and options that only it has.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mlaut.errors import AnalysisError
 
 __all__ = ["check", "checked", "floats", "position", "positions", "shown"]
 
-LARGEST = 2**31 - 1  # of whole numbers: nothing here can be done so often, and numpy takes them
+LARGEST = 2**31 - 1  # largest whole number: numpy accepts it, and no computation needs more
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,7 +27,7 @@ Rule = Callable[[str, Any], Any]
 
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:
-    """Make a function refuse arguments that break the rules of their names.
+    """Wrap a function so that an argument that breaks the rule of its name raises `AnalysisError`.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def check(**given: Any) -> None:
 
 
 def floats(name: str, values: Any) -> np.ndarray:
-    """Return numbers as an array of floats, or raise `AnalysisError` for what is no real number.
+    """Return numbers as an array of floats; raise `AnalysisError` if one is not a real number.
 
     Examples
     --------
@@ -93,12 +93,12 @@ def floats(name: str, values: Any) -> np.ndarray:
 
 
 def one_line(error: Exception) -> str:
-    """Return what another package's error says, in one line."""
+    """Return the message of another package's error in one line."""
     return " ".join(str(error).split())
 
 
 def shown(value: Any) -> str:
-    """Return a value as it stands in the line of an error: short, and in one line.
+    """Return a value as text for an error message: one line of at most 60 characters.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def _results_or_table(name: str, value: Any) -> Any:
 
 
 def _is_a(kind: str, value: Any) -> bool:
-    """Return whether a value is of a class, without importing it."""
+    """Return whether a value is an instance of the class with this name, without importing it."""
     return any(one.__name__ == kind for one in type(value).__mro__)
 
 
@@ -154,7 +154,7 @@ def _share(name: str, value: Any) -> Any:
 
 
 def _real(name: str, value: Any) -> Any:
-    """Require a number; which ones make sense, the function says."""
+    """Require a number; the function itself checks its range."""
     if not _is_number(value):
         raise AnalysisError(f"{name} = {shown(value)} is not a number")
     if isinstance(value, Integral) and abs(int(value)) > LARGEST:  # numpy may not take it
@@ -169,7 +169,7 @@ def _prior(name: str, value: Any) -> Any:
 
 
 def _priors(least: int, most: int) -> Rule:
-    """Require a tuple of so many numbers."""
+    """Return a rule that requires ``least`` to ``most`` numbers."""
 
     def rule(name: str, values: Any) -> Any:
         values = tuple(_each(_prior)(name, values))
@@ -186,7 +186,7 @@ def _prior_or_priors(name: str, value: Any) -> Any:
 
 
 def _whole(name: str, value: Any) -> Any:
-    """Require a whole number; which ones make sense, the function says."""
+    """Require a whole number; the function itself checks its range."""
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise AnalysisError(f"{name} = {shown(value)} is not a whole number")
     if int(value) > LARGEST:
@@ -205,7 +205,7 @@ def _seed(name: str, value: Any) -> Any:
 
 
 def _one_or_more(rule: Rule) -> Rule:
-    """Allow a sequence of what the rule allows, too."""
+    """Return a rule that allows one value, or a sequence of values, that ``rule`` allows."""
 
     def of_each(name: str, values: Any) -> Any:
         if isinstance(values, str) or not isinstance(values, Iterable):
@@ -254,7 +254,7 @@ def _yes_or_no(name: str, value: Any) -> Any:
 
 
 def _names(name: str, value: Any) -> Any:
-    """Return names as a list: an array or a Series of them may be given too."""
+    """Return names as a list; any iterable of names is allowed, such as an array or a Series."""
     return list(_each(_text)(name, value))
 
 
@@ -355,7 +355,7 @@ _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
 
 
 def position(word: str, name: str, names: Sequence[str]) -> int:
-    """Find a name, or raise `AnalysisError` with the nearest one."""
+    """Return the position of a name; raise `AnalysisError` with the nearest name if unknown."""
     if isinstance(name, str) and name in names:
         return list(names).index(name)
     near = get_close_matches(str(name), names, n=1, cutoff=0.5)
@@ -364,7 +364,7 @@ def position(word: str, name: str, names: Sequence[str]) -> int:
 
 
 def positions(word: str, chosen: Iterable[str] | None, names: Sequence[str]) -> list[int]:
-    """Find several names; None means all."""
+    """Return the positions of several names; None means all."""
     if chosen is None:
         return list(range(len(names)))
     if isinstance(chosen, str):

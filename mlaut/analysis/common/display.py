@@ -1,4 +1,4 @@
-"""How results show themselves: numbers are kept unrounded, and rounded only for display."""
+"""Display of results: numbers are stored unrounded and rounded only for display."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SMALLEST_P = float(np.finfo(float).tiny)
 
 
 def number(value: Any, digits: int = 4) -> str:
-    """Write a number for display: whole numbers whole, others to some significant digits.
+    """Return a number as text: whole numbers whole, others with ``digits`` significant digits.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def number(value: Any, digits: int = 4) -> str:
 
 
 def p_text(p: float) -> str:
-    """Write a p-value for a sentence.
+    """Return a p-value as text for a sentence.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def p_text(p: float) -> str:
 
 
 def check_scenario(scenario: str) -> None:
-    """Raise `AnalysisError` for one that is not a key of `SCENARIOS`."""
+    """Raise `AnalysisError` for a scenario that is not a key of `SCENARIOS`."""
     if scenario not in SCENARIOS:
         raise AnalysisError(
             f"scenario {scenario!r} is not known; one of {', '.join(map(repr, SCENARIOS))}"
@@ -64,10 +64,10 @@ def check_scenario(scenario: str) -> None:
 
 
 class Shown:
-    """What every result can do: a table in a notebook, a DataFrame, LaTeX, one sentence."""
+    """Base class of all results: notebook table, DataFrame, LaTeX, Markdown and one sentence."""
 
     def title(self) -> str:
-        """Return the first line of what is shown."""
+        """Return the title above the displayed table."""
         raise NotImplementedError
 
     def to_frame(self) -> pd.DataFrame:
@@ -75,19 +75,19 @@ class Shown:
         raise NotImplementedError
 
     def sentence(self) -> str:
-        """Say the result in one sentence."""
+        """Return the result as one sentence."""
         raise NotImplementedError
 
     def notes_text(self) -> tuple[str, ...]:
-        """Return what must be said beside the numbers."""
+        """Return the notes on how to read the numbers."""
         return tuple(getattr(self, "notes", ()))
 
     def display_frame(self) -> pd.DataFrame:
-        """Return the table that is shown: every cell is text, rounded."""
+        """Return the displayed table, whose entries are rounded and text."""
         return self.to_frame().map(number)
 
     def show(self) -> None:
-        """Print what was found and its table; in a notebook, show the tables."""
+        """Print the sentence and the table; in a notebook, display the tables."""
         shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
         if shell is None:
             sys.stdout.write(f"{self.sentence()}\n\n{self!r}\n")
@@ -95,11 +95,11 @@ class Shown:
             sys.modules["IPython.display"].display(self)
 
     def to_latex(self) -> str:
-        """Return the table in LaTeX (booktabs), rounded as it is shown."""
+        """Return the displayed table, with rounded numbers, in LaTeX (booktabs)."""
         return self._tabulate("latex_booktabs")
 
     def to_markdown(self) -> str:
-        """Return the table in Markdown, rounded as it is shown."""
+        """Return the displayed table, with rounded numbers, in Markdown."""
         return self._tabulate("github")
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Exact tails and other numbers that the tests share: arrays in, arrays out."""
+"""Exact tail probabilities, rounding noise and intervals that several tests share."""
 
 from __future__ import annotations
 
@@ -21,27 +21,28 @@ __all__ = [
 ]
 
 RELATIVE_NOISE = 1e-10
-"""Means that differ by less, relative to the numbers they came from, are equal but for rounding.
+"""Largest relative difference of two means that is taken for rounding noise.
 
-The sum of a million numbers can be wrong by 1e-10 of itself, and is in practice by far less; scores
-that differ in the tenth digit still count as different.
+The rounding error of a sum of a million numbers is at most 1e-10 of the sum, and far less in
+practice. Scores that differ in the tenth digit still count as different.
 """
-EXACT_UP_TO = 300
+EXACT_UP_TO = 300  # ranks: beyond, quantiles of the signed rank test use the normal approximation
 
 
 def snap(values: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Make differences equal, down each column, whose sizes differ by rounding noise alone.
+    """Return differences in which, within each column, values equal but for rounding are equal.
 
-    Losses are means of many numbers, so two that are equal in truth can differ in the last bits;
-    that would break ties and zeros. Differences near 0 become 0, and sizes that agree become the
-    same, where "near" is `RELATIVE_NOISE` of the numbers that each difference was taken of. No
-    value moves by more than its own noise, however large the others are.
+    Losses are means of many numbers, so two equal losses can differ in the last bits, which would
+    break ties and zeros. Differences within the noise of 0 become 0, and absolute values that
+    differ by less than the noise become equal. The noise of a difference is `RELATIVE_NOISE` times
+    ``scale``. No value changes by more than its own noise, however large the others are.
 
     Parameters
     ----------
     values : ndarray, shape (n, P)
+        The differences.
     scale : ndarray, shape (n, P)
-        Size of the numbers that each value is a difference of.
+        Size of the two numbers whose difference each value is.
 
     Examples
     --------
@@ -54,14 +55,15 @@ def snap(values: np.ndarray, scale: np.ndarray) -> np.ndarray:
 
 
 def equalised(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """Make values equal, down each column, that agree within the noise of both.
+    """Return values in which, within each column, values that differ by less than noise are equal.
 
-    From the smallest on, each value becomes the first of a group where both allow it, and starts a
-    group of its own where one does not.
+    Values are visited from the smallest to the largest. A value becomes equal to the first of the
+    current group if their distance is within the noise of both; otherwise it starts a new group.
 
     Parameters
     ----------
     values, noise : ndarray, shape (n, P)
+        Values, and the noise of each.
 
     Examples
     --------
@@ -86,10 +88,10 @@ def equalised(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
 
 
 def signed_rank_cdf(ranks: np.ndarray, statistic: float) -> float:
-    """Return P(W <= statistic), W the sum of ``ranks`` that get a positive sign by fair coins.
+    """Return P(W <= statistic), where W sums the ``ranks`` with a positive sign, each with P = 1/2.
 
-    Exact for any ranks with halves (ties), by counting over doubled ranks; only the tail that is
-    asked for is counted, and sums of positive terms keep its relative precision.
+    The result is exact for whole and half ranks (ties): doubled ranks are whole numbers. Only the
+    requested tail is counted, and its terms are all positive, so it keeps its relative precision.
 
     Examples
     --------
@@ -111,14 +113,14 @@ def signed_rank_cdf(ranks: np.ndarray, statistic: float) -> float:
 
 @lru_cache(maxsize=64)
 def tie_free_cdf(n: int) -> np.ndarray:
-    """P(W <= w) for w from 0, without ties."""
+    """Return P(W <= w) for w = 0, 1, ... and the ranks 1 to ``n`` without ties."""
     return np.cumsum(_signed_sum(np.arange(1, n + 1), n * (n + 1) // 2))
 
 
 def signed_rank_ppf(n: int, tail: float) -> int:
     """Return the largest w with P(W <= w) <= ``tail`` for ``n`` ranks without ties; -1 for none.
 
-    Beyond 300 by the normal approximation.
+    For more than 300 ranks the normal approximation is used.
 
     Examples
     --------
@@ -134,7 +136,7 @@ def signed_rank_ppf(n: int, tail: float) -> int:
 
 
 def _signed_sum(ranks: np.ndarray, limit: int) -> np.ndarray:
-    """P(sum = s) for s = 0 to ``limit``, of ranks that each count or not by a fair coin."""
+    """Return P(sum = s) for s = 0 to ``limit``; each rank is in the sum with probability 1/2."""
     before, after = np.zeros((2, limit + 1))
     before[0], top = 1.0, 0
     for start in range(0, len(ranks), 512):
@@ -145,7 +147,7 @@ def _signed_sum(ranks: np.ndarray, limit: int) -> np.ndarray:
                 after[:rank] = before[:rank]
                 np.add(before[rank : top + 1], before[: top + 1 - rank], out=after[rank : top + 1])
                 before, after = after, before
-        before *= 0.5 ** len(part)  # in parts, since the number of ways would overflow
+        before *= 0.5 ** len(part)  # every 512 ranks, since the number of ways would overflow
     return before
 
 
@@ -156,7 +158,7 @@ def trinomial_sf(net: np.ndarray, n: int, tied: np.ndarray) -> np.ndarray:
     ----------
     net : ndarray of int, shape (P,)
     n : int
-        Number of comparisons, ties among them.
+        Number of comparisons, including ties.
     tied : ndarray, shape (P,)
         Probability of a tie.
 
@@ -170,7 +172,7 @@ def trinomial_sf(net: np.ndarray, n: int, tied: np.ndarray) -> np.ndarray:
     ties = np.arange(n + 1) if np.any(tied > 0) else np.zeros(1, dtype=int)
     log_ways = gammaln(n + 1) - gammaln(ties + 1) - gammaln(n - ties + 1)
     log_weight = log_ways + xlogy(ties, tied[:, None]) + xlog1py(n - ties, -tied[:, None])
-    # given the ties, wins are binomial among the others
+    # given the number of ties, the wins among the other comparisons are binomial
     others = n - ties
     wins = np.ceil((others + net[:, None]) / 2)
     tail = np.where(wins <= 0, 1.0, bdtrc(np.maximum(wins - 1, 0), others, 0.5))
@@ -181,7 +183,7 @@ def trinomial_sf(net: np.ndarray, n: int, tied: np.ndarray) -> np.ndarray:
 def range_sf(q: np.ndarray, groups: int) -> np.ndarray:
     """Return P(range of ``groups`` standard normals > q): the studentized range at infinite df.
 
-    The integrand is a difference of two powers taken without cancellation, so that tails keep
+    The integrand is a difference of two powers, computed without cancellation, so that tails keep
     their relative precision down to the smallest numbers.
 
     Examples
@@ -196,8 +198,8 @@ def range_sf(q: np.ndarray, groups: int) -> np.ndarray:
 
 
 def _range_tail(q: np.ndarray, groups: int, log_ndtr: Callable) -> np.ndarray:
-    # x is the largest of the normals; a quarter of the step changes 1e-14 (1e-12 of 1,000 groups),
-    # as rounding does, and wider ends than 9, beyond which is 1e-19 of the mass, nothing
+    # x is the largest of the normals. A step of a quarter changes the result by 1e-14 (1e-12 for
+    # 1,000 groups), as much as rounding does. The ends at 9 leave out 1e-19 of the mass.
     step = 1 / 8
     x = np.arange(-9.0, float(np.max(q, initial=0.0)) + 9.0, step)[:, None]
     below = log_ndtr(x)
@@ -210,7 +212,7 @@ def _range_tail(q: np.ndarray, groups: int, log_ndtr: Callable) -> np.ndarray:
 
 @lru_cache(maxsize=256)
 def range_ppf(alpha: float, groups: int) -> float:
-    """Return the q that the range of ``groups`` standard normals passes with probability alpha.
+    """Return the q that the range of ``groups`` standard normals exceeds with probability alpha.
 
     Examples
     --------
@@ -223,7 +225,7 @@ def range_ppf(alpha: float, groups: int) -> float:
 
 
 def wilson(share: np.ndarray, n: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return Wilson's interval of a probability that was estimated from ``n`` independent trials.
+    """Return Wilson's interval of a probability from its share in ``n`` independent trials.
 
     Examples
     --------
@@ -250,23 +252,23 @@ def bounded_ends(
     bounds: tuple[float, float],
     at_an_end: np.ndarray | float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Turn the interval ``value`` plus and minus ``half`` into one that stays in a range.
+    """Return the ends of the interval ``value`` plus and minus ``half``, adapted to a range.
 
-    The variance of a mean near an end of its range is small because it is near. So the interval
-    holds each truth x whose distance from the value is at most ``half`` times the root of V(x) /
-    V(value), where V(x) is the distance of x from the lower end times that from the upper end, or
-    from the one end that there is. For a share this is Wilson's interval.
+    A mean near an end of its range has a small variance because it is near that end. So the
+    interval holds each truth x whose distance from the value is at most ``half * sqrt(V(x) /
+    V(value))``. V(x) is the product of the distances of x from both ends of the range, or its
+    distance from the only finite end. For a share this is Wilson's interval.
 
     Parameters
     ----------
     value, half : ndarray of the same shape
-        A half that is infinite or NaN stays so.
+        Means and half widths. An infinite or NaN half width stays so.
     bounds : (float, float)
-        Without a finite end the interval is ``value`` plus and minus ``half``.
+        Range of the mean. Without a finite end the interval is ``value`` plus and minus ``half``.
     at_an_end : ndarray or float, default 0
-        What ``half**2 / V(value)`` is for a value at an end of a range with two ends, where all
-        that it is a mean of is at that end too and shows no variance. With the variance of zeros
-        and ones, the largest there is, it is the squared quantile over their number.
+        Replacement of ``half**2 / V(value)`` for a value at an end of a range with two ends. All
+        numbers of that mean are at the same end and show no variance. With the variance of zeros
+        and ones, the largest possible, it is the squared quantile divided by their number.
 
     Examples
     --------
@@ -288,7 +290,7 @@ def bounded_ends(
         squared = np.where(inside, (half / width) ** 2 / np.where(inside, spread, 1.0), at_an_end)
         below, above = _lower_end(share, squared), _lower_end(1 - share, squared)
         low, high = lower + width * below, upper - width * above
-        return np.minimum(low, value), np.maximum(high, value)  # but for rounding they are so
+        return np.minimum(low, value), np.maximum(high, value)  # corrects rounding only
     distance = value - lower if np.isfinite(lower) else upper - value
     squared = np.where(distance > 0, half**2 / np.where(distance > 0, distance, 1.0), 0.0)
     root = np.sqrt(squared * (distance + squared / 4))

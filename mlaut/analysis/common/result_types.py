@@ -1,7 +1,7 @@
-"""The base of every result: a frozen record that shows itself.
+"""Classes of results: an estimate, a test, a test of all pairs, and a table of estimates.
 
-Numbers are kept unrounded; only what is displayed is rounded. No p-value is 0: one that is smaller
-than the smallest number of the machine is kept at that number, with a note.
+Numbers are stored unrounded and rounded only for display. No p-value is 0: a p-value below
+`SMALLEST_P`, the smallest normal floating-point number, is stored as that number, with a note.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _UNDERFLOW = f"p is below {SMALLEST_P:.1e}, the smallest number kept here: it is
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Estimate(Shown):
-    """A number that was estimated, with what is known of its precision.
+    """Estimated number with its standard error and interval.
 
     Attributes
     ----------
@@ -53,11 +53,11 @@ class Estimate(Shown):
     low, high : float
         Ends of the interval; NaN where there is none.
     confidence : float, default 0.95
-        Of the interval.
+        Confidence of the interval.
     method : str
-        How the interval was made: ``"normal"``, ``"t"``, ``"Wilson"``, ...
+        Method of the interval: ``"normal"``, ``"t"``, ``"Wilson"``, ...
     scenario : str
-        What is guaranteed: a key of `SCENARIOS`.
+        Scenario that the guarantee covers: a key of `SCENARIOS`.
     n : int
         Sample size, in ``unit``.
     unit : str, default "datasets"
@@ -94,7 +94,7 @@ class Estimate(Shown):
         return pd.DataFrame({k: [getattr(self, k)] for k in keys}, index=pd.Index([self.name]))
 
     def words(self) -> str:
-        """Return name, value and interval, to be part of a sentence."""
+        """Return name, value and interval as a part of a sentence."""
         text = f"{self.name} {number(self.value)}"
         if np.isnan(self.low) and np.isnan(self.high):
             return text
@@ -107,21 +107,22 @@ class Estimate(Shown):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TestResult(Shown):
-    """What one test gave.
+    """Result of one test.
 
     Attributes
     ----------
     name : str
-        Of the test.
+        Name of the test.
     strategies : tuple of str
-        Those compared; the first is the one that an alternative or a difference speaks of.
+        Compared strategies. Alternatives and differences are stated for the first against the
+        others.
     null : str
         The null hypothesis, in words.
     source : str
-        Paper, section or equation.
+        Paper, section or equation of the test.
     metric : str
     scenario : str, default "(c)"
-        What the conclusion is about: a key of `SCENARIOS`.
+        Scenario of the conclusion: a key of `SCENARIOS`.
     alternative : str, default "two-sided"
     statistic : float or None
     statistic_name : str
@@ -129,18 +130,18 @@ class TestResult(Shown):
     df : float, tuple of float, or None
         Degrees of freedom.
     p_value : float or None
-        In (0, 1].
+        The p-value, in (0, 1].
     probabilities : mapping of str to float
-        Named ones, for example ``{"P(A better)": 0.9}``.
+        Probabilities by name, for example ``{"P(A better)": 0.9}``.
     effects : tuple of Estimate
         Effect sizes with their intervals, the main one first.
     n : int
         Sample size, in ``unit``.
     unit : str, default "datasets"
     ties : int
-        Differences that are 0, or tied blocks; the notes say what was done with them.
+        Number of differences that are 0, or of tied blocks; the notes state their treatment.
     notes : tuple of str
-        What must be known to read the numbers.
+        Notes on how to read the numbers.
 
     Examples
     --------
@@ -197,7 +198,7 @@ class TestResult(Shown):
         return f"{self.name}: {of}" + (f", {self.metric}" if self.metric else "")
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row with every number, and the texts."""
+        """Return one row with all numbers and texts."""
         row: dict[str, Any] = {"strategies": ", ".join(self.strategies), "metric": self.metric}
         row |= {"scenario": self.scenario, "alternative": self.alternative, "n": self.n}
         row |= {"ties": self.ties, self.statistic_name: self.statistic, "df": self.df}
@@ -209,7 +210,7 @@ class TestResult(Shown):
         return pd.DataFrame([row], index=pd.Index([self.name])).dropna(axis="columns", how="all")
 
     def display_frame(self) -> pd.DataFrame:
-        """Return one line an entry, as it is shown."""
+        """Return the displayed table: one row for each number or text."""
         rows = [("null hypothesis", self.null), ("alternative", self.alternative)]
         if self.statistic is not None:
             rows.append((self.statistic_name, number(self.statistic, 6)))
@@ -262,26 +263,26 @@ _SHARED = (
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Pairwise(Shown):
-    """What one test gave for every pair of strategies.
+    """Result of one test for every pair of strategies.
 
     Attributes
     ----------
     name, null, source, metric, scenario, alternative, n, unit, notes
-        As in `TestResult`.
+        The same as in `TestResult`.
     strategies : tuple of str, length K
     tables : mapping of str to DataFrame, each (K, K)
-        Rows and columns are the strategies. ``"p_value"``, ``"statistic"``, ``"ties"`` and further
-        ones by name, for example ``"P(row better)"``. The entry in row A and column B speaks of A
-        against B; the diagonal is NaN.
+        Tables by name: ``"p_value"``, ``"statistic"``, ``"ties"`` and others, for example
+        ``"P(row better)"``. Rows and columns are the strategies. The entry in row A and column B
+        compares A against B; the diagonal is NaN.
     statistic_name : str
     df : float, tuple of float, or None
     effects : mapping of str to str
-        Names of the tables that are effect sizes, the main one first, and how their intervals were
-        made; the ends are the tables ``"<name> low"`` and ``"<name> high"``.
+        Names of the tables that are effect sizes, the main one first, and the methods of their
+        intervals. The ends of an interval are the tables ``"<name> low"`` and ``"<name> high"``.
     confidence : float, default 0.95
-        Of those intervals.
+        Confidence of those intervals.
     pair_notes : mapping of (str, str) to str
-        What must be known of single pairs.
+        Notes on single pairs.
 
     Examples
     --------
@@ -327,22 +328,22 @@ class Pairwise(Shown):
 
     @property
     def p_values(self) -> pd.DataFrame:
-        """The p-value of every pair."""
+        """Table of the p-values of all pairs."""
         return self.table("p_value")
 
     @property
     def statistics(self) -> pd.DataFrame:
-        """The statistic of every pair."""
+        """Table of the statistics of all pairs."""
         return self.table("statistic")
 
     def table(self, key: str) -> pd.DataFrame:
-        """Return one of the tables by name."""
+        """Return the table with the name ``key``."""
         if key not in self.tables:
             raise AnalysisError(f"{self.name} has no table {key!r}; it has {sorted(self.tables)}")
         return self.tables[key]
 
     def value(self, key: str, first: str, second: str) -> float:
-        """Return one number of one of the tables."""
+        """Return the number in row ``first`` and column ``second`` of a table."""
         for name in (first, second):
             if name not in self.strategies:
                 raise AnalysisError(f"{name!r} is not one of {', '.join(self.strategies)}")
@@ -356,7 +357,7 @@ class Pairwise(Shown):
         return [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
 
     def pair(self, first: str, second: str) -> TestResult:
-        """Return the result of one pair; differences and alternatives speak of the first."""
+        """Return the result of one pair; differences and alternatives are first against second."""
         if first == second:
             raise AnalysisError(f"a strategy is not compared with itself: {first!r}")
 
@@ -399,7 +400,7 @@ class Pairwise(Shown):
         return of + (f", {self.metric}" if self.metric else "")
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a pair, one column a table; tables that say nothing have none."""
+        """Return one row for each pair and one column for each table with a number for any pair."""
         index = pd.MultiIndex.from_tuples(self.pairs)
         upper = np.triu_indices(len(self.strategies), 1)
         columns = {key: table.to_numpy()[upper] for key, table in self.tables.items()}
@@ -407,7 +408,10 @@ class Pairwise(Shown):
         return pd.DataFrame(told, index=index)
 
     def _surest(self) -> str:
-        """Say which pair is surest, where the result is a probability: a count would be a claim."""
+        """Return the words for the pair with the largest probability.
+
+        A count of the pairs above a level would be a claim, and the probabilities are uncorrected.
+        """
         better, n = self.table(_BETTER).to_numpy(), len(self.pairs)
         at = np.unravel_index(np.nanargmax(better), better.shape)
         first, second = (self.strategies[i] for i in at)
@@ -429,13 +433,13 @@ class Pairwise(Shown):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ResultTable(Shown):
-    """A table of estimates, a row for each strategy or dataset.
+    """Table of estimates with one row for each strategy or dataset.
 
     Attributes
     ----------
     name : str
     frame : DataFrame
-        Unrounded.
+        The unrounded numbers.
     source : str
     metric : str
     scenario : str, default "(c)"

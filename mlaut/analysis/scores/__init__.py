@@ -1,1 +1,1 @@
-"""Scores and losses: what a metric says of predictions, and which metrics there are."""
+"""Metrics: scores and losses of predictions, and the catalogue of all metrics by name."""

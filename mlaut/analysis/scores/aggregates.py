@@ -1,4 +1,4 @@
-"""Metrics of a whole test set (MLaut 2019, section 2.5.2 and Table 2): scenario (c) only."""
+"""Metrics of a whole test set (MLaut 2019, section 2.5.2 and Table 2), for scenario (c) only."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class _ConfusionScore(MLautScore):
-    """A score that depends on the confusion table alone."""
+    """Score that depends on the confusion table alone."""
 
     task = CLASSIFICATION
     greater_is_better = True
@@ -34,12 +34,12 @@ class _ConfusionScore(MLautScore):
     encoded = True
 
     def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
-        """Score class positions."""
+        """Score one test set of class positions."""
         classes = range(int(max(np.max(truth), np.max(predictions), 1)) + 1)
         return float(self.cells(np.asarray(truth), np.asarray(predictions)[None], classes)[0])
 
     def cells(self, truth: np.ndarray, outputs: np.ndarray, classes: Sequence[Any]) -> np.ndarray:
-        """Score one test set for many strategies, by their confusion tables."""
+        """Score one test set for many strategies by their confusion tables."""
         return self.from_table(_confusion(truth, outputs, len(classes)), classes)
 
     def from_table(
@@ -47,16 +47,16 @@ class _ConfusionScore(MLautScore):
         table: np.ndarray,
         classes: Sequence[Any],  # noqa: ARG002 - some scores ask which class is positive
     ) -> np.ndarray:
-        """Score confusion tables: shape (S, C, C), true class by predicted class."""
+        """Score confusion tables of shape (S, C, C), true class by predicted class."""
         return self.from_counts(_Counts.of(table))
 
     def from_counts(self, counts: _Counts) -> np.ndarray:
-        """Score the counts of the classes: shape (S, C) to shape (S,)."""
+        """Score the counts of the classes, shape (S, C); the scores have shape (S,)."""
         raise NotImplementedError
 
 
 class _Counts(NamedTuple):
-    """How often each class was hit, occurs in the truth, and is predicted: shape (S, C) each."""
+    """Counts of each class: right predictions, truths and predictions, each of shape (S, C)."""
 
     hits: np.ndarray
     true: np.ndarray
@@ -65,31 +65,31 @@ class _Counts(NamedTuple):
 
     @classmethod
     def of(cls, table: np.ndarray) -> _Counts:
-        """Count in confusion tables of shape (S, C, C)."""
+        """Return the counts of confusion tables of shape (S, C, C)."""
         hits = np.diagonal(table, axis1=1, axis2=2)
         return cls(hits, table.sum(axis=2), table.sum(axis=1), table.sum(axis=(1, 2))[:, None])
 
 
 def _confusion(truth: np.ndarray, outputs: np.ndarray, n_classes: int) -> np.ndarray:
-    """Count (true, predicted) for each strategy: shape (S, C, C)."""
+    """Return the confusion table (true, predicted) of each strategy: shape (S, C, C)."""
     code = truth * n_classes + outputs + np.arange(len(outputs))[:, None] * n_classes**2
     counts = np.bincount(code.ravel(), minlength=len(outputs) * n_classes**2)
     return counts.reshape(len(outputs), n_classes, n_classes).astype(float)
 
 
 class _OneClassScore(_ConfusionScore):
-    """A ratio of counts of one class against the rest.
+    """Ratio of counts of one class against the rest.
 
     Parameters
     ----------
     positive : label, optional
-        The class that counts as positive; default the last of the sorted classes (1 of 0 and 1).
+        The positive class. Default: the last of the sorted classes (1 of 0 and 1).
     average : {"binary", "macro"}, default "binary"
-        ``"macro"`` takes every class in turn as positive and gives the mean over the classes that
-        occur in the truth or the predictions of the test set; datasets may have any number of
-        classes. ``"binary"`` is for datasets of two.
+        ``"binary"`` is for datasets with two classes. ``"macro"`` is for any number of classes: it
+        takes each class in turn as positive and returns the mean over the classes that occur in the
+        truth or the predictions of the test set.
     zero_division : float, default 0.0
-        The value of 0/0. With NaN the cell counts as missing, and the treatment is the caller's.
+        The value of 0/0. With NaN the cell counts as missing, and the caller chooses its treatment.
     """
 
     undefined = "0/0, and zero_division is NaN"
@@ -104,7 +104,10 @@ class _OneClassScore(_ConfusionScore):
             self.name = f"{self.name}_macro"
 
     def check(self, block: Block) -> None:
-        """Raise `AnalysisError` where it needs two classes, or the positive one is not there."""
+        """Raise `AnalysisError` for a dataset without two classes or without the positive class.
+
+        The macro average is defined for every dataset.
+        """
         if self.macro:
             return
         if len(block.classes) != 2:
@@ -131,12 +134,12 @@ class _OneClassScore(_ConfusionScore):
         return np.where(occurs, value, 0).sum(axis=1) / occurs.sum(axis=1)
 
     def ratio(self, counts: _Counts) -> tuple[np.ndarray, np.ndarray]:
-        """Return numerator and denominator with each class as the positive one, shape (S, C)."""
+        """Return numerator and denominator with each class as positive: shape (S, C) each."""
         raise NotImplementedError
 
 
 class ScoreSensitivity(_OneClassScore):
-    """Share of the positive points that are predicted positive; also recall.
+    """Share of the positive points that are predicted positive, also called recall.
 
     Examples
     --------
@@ -165,7 +168,7 @@ class ScoreSpecificity(_OneClassScore):
 
 
 class ScorePrecision(_OneClassScore):
-    """Share of the points predicted positive that are positive; also PPV."""
+    """Share of the points predicted positive that are positive, also called PPV."""
 
     name = "precision"
 
@@ -196,7 +199,7 @@ class ScoreBalancedAccuracy(_ConfusionScore):
     name = "balanced_accuracy"
 
     def from_counts(self, counts: _Counts) -> np.ndarray:
-        """Return the mean over the classes that occur."""
+        """Return the mean sensitivity over the classes that occur in the truth."""
         recall = counts.hits / np.maximum(counts.true, 1)
         return recall.sum(axis=1) / (counts.true > 0).sum(axis=1)
 
@@ -214,7 +217,7 @@ class ScoreMCC(_ConfusionScore):
     bounds = (-1.0, 1.0)
 
     def from_counts(self, counts: _Counts) -> np.ndarray:
-        """Return the correlation."""
+        """Return the correlation coefficients, shape (S,)."""
         hits, true, predicted, total = counts
         square = total[:, 0] ** 2
         above = hits.sum(axis=1) * total[:, 0] - (true * predicted).sum(axis=1)
@@ -225,8 +228,8 @@ class ScoreMCC(_ConfusionScore):
 class ScoreAUC(MLautScore):
     """Area under the ROC curve from probabilities; ties count one half.
 
-    For more than two classes it is the mean over all pairs of classes that both occur in the test
-    set (Hand and Till 2001), each pair taken both ways.
+    For more than two classes it is the mean over all pairs of classes that occur in the test set
+    (Hand and Till 2001); in each pair, each class is once the positive one.
 
     Examples
     --------
@@ -244,7 +247,7 @@ class ScoreAUC(MLautScore):
     undefined = "the test set has one class only"
 
     def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
-        """Score positions of classes against probabilities (n, C)."""
+        """Score class positions (n,) against probabilities (n, C)."""
         self.check_probabilities(predictions)
         return float(self.cells(np.asarray(truth), np.asarray(predictions)[None], ())[0])
 
@@ -269,7 +272,7 @@ class ScoreAUC(MLautScore):
 
 
 def _auc(marks: np.ndarray, positive: np.ndarray) -> np.ndarray:
-    """Return the share of (positive, negative) pairs in right order, for marks of shape (S, n)."""
+    """Return the share of (positive, negative) pairs in the right order, for marks (S, n)."""
     from scipy.stats import rankdata
 
     n, n_negative = positive.sum(), (~positive).sum()
@@ -278,7 +281,7 @@ def _auc(marks: np.ndarray, positive: np.ndarray) -> np.ndarray:
 
 
 class LossRMSE(MLautScore):
-    """Root of the mean squared difference of prediction and truth."""
+    """Square root of the mean squared difference of prediction and truth."""
 
     name = "rmse"
     task = REGRESSION
@@ -293,7 +296,7 @@ class LossRMSE(MLautScore):
 
 
 class ScoreR2(MLautScore):
-    """Share of the variance of the truth that is explained; not defined for a constant truth."""
+    """Share of the variance of the truth that is explained; undefined for a constant truth."""
 
     name = "r2"
     task = REGRESSION

@@ -22,7 +22,7 @@ __all__ = [
 
 
 class ScoreAccuracy(MLautScore):
-    """Share of test points whose class is predicted rightly.
+    """Share of test points whose class is predicted correctly.
 
     Examples
     --------
@@ -88,13 +88,14 @@ class LossAbsolute(_RegressionLoss):
 class LossQuantile(_RegressionLoss):
     """Quantile (pinball) loss: the best prediction is the ``quantile`` of the truth.
 
-    A prediction that is too low by x costs ``quantile * x``, one that is too high by x costs
-    ``(1 - quantile) * x``. MLaut's Q-loss weighs over-prediction by its alpha: it is this loss
+    A prediction that is too low by x costs ``quantile * x``; one that is too high by x costs
+    ``(1 - quantile) * x``. The paper's Q-loss weighs over-prediction by its alpha: it is this loss
     with ``quantile = 1 - alpha``.
 
     Parameters
     ----------
     quantile : float in (0, 1), default 0.5
+        Quantile that the predictions estimate.
 
     Examples
     --------
@@ -117,8 +118,9 @@ class LossQuantile(_RegressionLoss):
 class LossLog(MLautScore):
     """Negative logarithm of the probability of the true class.
 
-    Probabilities are kept as float32, so one below 1.2e-7 (its epsilon) counts as 1.2e-7, and no
-    loss of a study is above 15.94. Other programs cut elsewhere, or nowhere: the range has no end.
+    Probabilities are stored as float32, so a probability below its epsilon, 1.2e-7, counts as
+    1.2e-7, and no loss of a study is above 15.94. Other programs clip at other values or not at
+    all, so the range of the metric has no upper end.
 
     Examples
     --------
@@ -135,7 +137,7 @@ class LossLog(MLautScore):
     encoded = True
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
-        """Return ``-log p`` of the true classes."""
+        """Return ``-log p`` of the true class of each point."""
         of_truth = predictions[..., np.arange(len(truth)), truth].astype(float)
         return -np.log(np.clip(of_truth, self.smallest, 1.0))
 
@@ -143,8 +145,8 @@ class LossLog(MLautScore):
 class LossBrier(MLautScore):
     """Half the squared distance of the probabilities from the true class, in [0, 1].
 
-    For two classes this is the squared error of the probability of either; for more it is half of
-    Brier's sum, so that datasets with different numbers of classes have one range.
+    For two classes this is the squared error of the probability of either class. For more classes
+    it is half of Brier's sum, so that the range is the same for any number of classes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a metric is: it knows its direction, range and task, and scores the cells of a block."""
+"""Base class of metrics, which have a direction, a range and a task and score cells of a block."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["IN_TARGET_UNITS", "CellScores", "MLautScore", "in_target_units", "la
 
 IN_TARGET_UNITS = "it is in the unit of each dataset's target"
 
-# How names of metrics end that are in the unit of the target, or in a power of it.
+# Endings of the names of metrics that are in the unit of the target, or in a power of it.
 _OF_TARGET = ("rmse", "mse", "mae", "absoluteerror", "squarederror", "maxerror", "poissondeviance")
-# What is divided by something in the same unit has none: relative, percentage and scaled errors.
+# Errors that are divided by a quantity in the same unit have no unit: relative, scaled, percent.
 _UNITLESS = re.compile(r"relative|percent|scaled|normali[sz]ed|log|(nr|rr|n)mse$|(n|r)mae$")
 
 NOT_PROBABILITIES = "not in [0, 1] with the sum 1"
@@ -26,16 +26,16 @@ NOT_PROBABILITIES = "not in [0, 1] with the sum 1"
 
 @dataclass(frozen=True, eq=False)
 class CellScores:
-    """What a metric says of each cell of one dataset.
+    """Scores, losses and variances of the cells of one dataset.
 
     Attributes
     ----------
     cells, losses : ndarray, shape (S, R, F)
-        Scores, and their loss form; NaN where there is none.
+        Scores, and their loss form; NaN where a cell has no score.
     variances : ndarray, shape (S, R, F)
-        Of the point losses within a test set (divisor M - 1); NaN for an aggregate.
+        Variances of the point losses within a test set (divisor M - 1); NaN for an aggregate.
     reasons : dict of (strategy, repeat, fold) positions to str
-        Why a score is NaN.
+        Reason of each score that is NaN.
     """
 
     cells: np.ndarray
@@ -45,10 +45,10 @@ class CellScores:
 
 
 class MLautScore:
-    """Base of all metrics. A user's own needs a few lines: some attributes and one method.
+    """Base class of all metrics; a new metric sets some attributes and defines one method.
 
     Define ``points`` for a metric that is an average over test points: then scenario (a) has a
-    standard error. Define ``calculate`` for an aggregate, which takes a whole test set at once.
+    standard error. Define ``calculate`` for an aggregate, which scores a whole test set at once.
 
     Attributes
     ----------
@@ -56,21 +56,21 @@ class MLautScore:
     task : str or None
         ``"Classification"``, ``"Regression"``, or None for both.
     greater_is_better : bool
-        The direction; there is no default.
+        Direction of the metric; there is no default.
     bounds : (float, float)
-        The range.
+        Range of the metric.
     uses : str, default "labels"
-        ``"labels"`` or ``"probabilities"``: what of the predictions it is given.
+        The form of predictions that the metric takes: ``"labels"`` or ``"probabilities"``.
     encoded : bool, default False
-        Whether classes come as positions in the sorted classes in place of labels.
+        Whether the metric takes classes as positions in the sorted classes, not as labels.
     zero_one : bool, default False
         Whether every point loss is 0 or 1, so that Wilson's interval and the Beta posterior apply.
     undefined : str
-        Why the value of a test set can be NaN.
+        Reason why the value of a test set can be NaN.
     incomparable : str, default ""
-        Why a mean of values of different datasets says nothing, for example because they are in
-        the unit of each target; empty where it says something. R2 has no unit, so it has means,
-        though one dataset with a very low R2 can rule them.
+        Reason why a mean over datasets is meaningless, for example because each value is in the
+        unit of its target; empty where the mean has a meaning. R2 has no unit, so it has means,
+        although one dataset with a very low R2 can dominate them.
 
     Examples
     --------
@@ -117,12 +117,12 @@ class MLautScore:
 
     @property
     def average(self) -> bool:
-        """Return whether it is a mean over test points; scenario (a) then has a standard error."""
+        """Whether the metric is a mean over test points; scenario (a) then has a standard error."""
         return type(self).points is not MLautScore.points
 
     @property
     def loss_name(self) -> str:
-        """Name of its loss form."""
+        """Name of the loss form."""
         if not self.greater_is_better:
             return self.name
         if self.name.startswith("neg_"):
@@ -132,21 +132,21 @@ class MLautScore:
 
     @property
     def loss_bounds(self) -> tuple[float, float]:
-        """Range of its loss form."""
+        """Range of the loss form."""
         low, high = (float(self.loss(bound)) for bound in self.bounds)
         return min(low, high), max(low, high)
 
     @property
     def span(self) -> float:
-        """Largest size that a difference of two losses can have; infinite where there is none."""
+        """Largest possible absolute difference of two losses; infinite for an unbounded range."""
         low, high = self.loss_bounds
         return high - low
 
     def loss(self, scores: Any) -> Any:
-        """Turn scores into losses: lower is better, and 0 is perfect where the range says so.
+        """Return scores as losses, of which lower is better.
 
-        A loss stays as it is; a score becomes its distance from the upper end of its range, or
-        its negative where there is no upper end.
+        A loss is returned unchanged. A score becomes its distance from the upper end of its range,
+        so that a perfect score has the loss 0, or its negative where the range has no upper end.
         """
         if not self.greater_is_better:
             return scores
@@ -154,10 +154,10 @@ class MLautScore:
         return upper - scores if np.isfinite(upper) else -scores
 
     def check(self, block: Block) -> None:
-        """Raise `AnalysisError` where the metric does not suit a dataset."""
+        """Raise `AnalysisError` if the metric is not defined for the dataset of a block."""
 
     def check_probabilities(self, predictions: np.ndarray) -> None:
-        """Raise `AnalysisError` where the metric is given rows (n, C) that are no probabilities."""
+        """Raise `AnalysisError` if the metric needs probabilities and rows of (n, C) are none."""
         if self.uses != "probabilities":
             return
         given = np.asarray(predictions)
@@ -174,7 +174,10 @@ class MLautScore:
             )
 
     def evaluate(self, block: Block) -> CellScores:
-        """Score every cell of a block; one without probabilities that the metric needs is NaN."""
+        """Score every cell of a block.
+
+        A cell is NaN if the metric needs probabilities and the cell has none, or wrong ones.
+        """
         if self.task is not None and block.task != self.task:
             raise AnalysisError(
                 f"{self.name} is for {self.task}, and dataset {block.dataset!r} is "
@@ -207,7 +210,7 @@ class MLautScore:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return scores, losses and variances of point losses, shape (S,) each."""
         none = np.full(len(outputs), np.nan)
-        # what diverged gives numbers that are not finite, and is listed as missing
+        # a strategy that diverged predicts infinite numbers; its cell is then listed as missing
         with np.errstate(over="ignore", invalid="ignore"):
             if not self.average:
                 scores = self.cells(truth, outputs, classes)
@@ -239,7 +242,7 @@ class MLautScore:
         return np.array([self.calculate(truth, output) for output in outputs], dtype=float)
 
     def point_losses(self, block: Block) -> np.ndarray:
-        """Return the loss of each test point: shape (S, R, n_rows), NaN where there is none.
+        """Return the loss of each test point: shape (S, R, n_rows), NaN where a row has none.
 
         Raises
         ------
@@ -262,7 +265,7 @@ class MLautScore:
         return np.where(tested, points, np.nan)
 
     def inputs(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
-        """Return truth and outputs in the form that ``points`` and ``calculate`` take."""
+        """Return truth and predictions in the form that ``points`` and ``calculate`` take."""
         truth, predictions = block.truth, block.predictions
         if block.task == CLASSIFICATION and not self.encoded:
             labels = labels_array(block.classes)
@@ -308,7 +311,7 @@ def in_target_units(name: str) -> bool:
     Parameters
     ----------
     name : str
-        As scikit-learn, Weka, sktime or the AutoML benchmark write it.
+        Name of a metric in scikit-learn, Weka, sktime or the AutoML benchmark.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Every metric by name: MLaut's own, scikit-learn's scorers, and a user's."""
+"""Catalogue of metrics by name: MLaut's metrics, scikit-learn's scorers, and metrics of users."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ _OWN: dict[str, Callable[[], MLautScore]] = {
 
 
 def metric_names() -> list[str]:
-    """Return every name that `metric` knows, scikit-learn's scorers among them.
+    """Return every name that `metric` accepts, including the names of scikit-learn's scorers.
 
     Examples
     --------
@@ -100,18 +100,20 @@ def metric_names() -> list[str]:
 
 
 def metric(which: str | MLautScore | type[MLautScore] | Any) -> MLautScore:
-    """Find a metric.
+    """Return a metric.
 
     Parameters
     ----------
     which : str, MLautScore, or scikit-learn scorer
-        A name of MLaut's own (they come first) or of a scikit-learn scorer; a metric or its
-        class; or what ``sklearn.metrics.make_scorer`` gives.
+        The name of a metric of MLaut or of a scikit-learn scorer (if both have it, MLaut's metric
+        is returned); a metric or its class; or a scorer that ``sklearn.metrics.make_scorer``
+        returned.
 
     Raises
     ------
     AnalysisError
-        There is none of that name; the message has the nearest.
+        No metric has that name (the message names the nearest one), or a metric lacks its
+        direction, its name or its method.
 
     Examples
     --------
@@ -147,7 +149,7 @@ def _of_scikit(scorer: Any) -> MLautScore:
 
 
 def _checked(score: MLautScore) -> MLautScore:
-    """Refuse a metric whose direction would have to be guessed, or that computes nothing."""
+    """Return a metric; raise `AnalysisError` if it has no direction, no name or no method."""
     if not isinstance(getattr(score, "greater_is_better", None), bool):
         raise AnalysisError(
             f"metric {score.name or type(score).__name__!r} does not say its direction: "

@@ -1,4 +1,4 @@
-"""scikit-learn's scorers, asked about stored predictions."""
+"""scikit-learn's scorers as metrics of stored predictions."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ _REGRESSION = ("r2", "explained_variance", "neg_mean_poisson_deviance", "neg_mea
 
 
 def scikit_score(scorer: Any) -> MLautScore:
-    """Make a metric of a scorer: its name, or what ``make_scorer`` gives; greater is better.
+    """Return a scorer as a metric of which greater is better.
 
-    The scorers that are means of point losses are averages here too, the others aggregates.
+    ``scorer`` is the name of a scorer, or a result of ``make_scorer``. The negative mean absolute
+    and mean squared error become averages over test points; all other scorers become aggregates.
     """
     if scorer == "neg_mean_absolute_error":
         return _Negative(LossAbsolute(), scorer)
@@ -36,7 +37,7 @@ def scikit_score(scorer: Any) -> MLautScore:
 
 
 class _Negative(MLautScore):
-    """A loss with its sign turned, so that greater is better."""
+    """Loss with the opposite sign, so that greater is better."""
 
     greater_is_better = True
 
@@ -61,7 +62,7 @@ class _ScikitScore(MLautScore):
             self.bounds = (-np.inf, np.inf if scorer in _WITHOUT_UPPER_BOUND else upper)
             regression = "error" in scorer or scorer in _REGRESSION
             self.task = REGRESSION if regression else CLASSIFICATION
-            # as positions, so that pos_label=1 means the last of two sorted classes
+            # classes are positions, so that pos_label=1 means the last of two sorted classes
             self.encoded = True
         self.uses = "probabilities" if self._needs_probabilities() else "labels"
         self.undefined = f"scikit-learn's {self.name!r} is not defined for this test set"
@@ -80,7 +81,7 @@ class _ScikitScore(MLautScore):
         return False
 
     def _ask(self, stored: BaseEstimator, truth: np.ndarray) -> float:
-        """Ask the scorer; what it refuses or warns of is a value that is not defined."""
+        """Return the value of the scorer; NaN if it raises ValueError. Warnings are ignored."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -89,7 +90,7 @@ class _ScikitScore(MLautScore):
                 return np.nan
 
     def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
-        """Score class positions or numbers; probabilities in the order of the classes."""
+        """Score one test set; probabilities are in the order of the classes."""
         self.check_probabilities(predictions)
         if self.uses == "probabilities":
             classes: Sequence[Any] = range(predictions.shape[-1])
@@ -116,7 +117,7 @@ def _has_probabilities(stored: _Stored) -> bool:
 
 
 class _Stored(BaseEstimator):
-    """What a strategy predicted for one test set, in the shape that a scorer asks of."""
+    """Fitted estimator that returns stored predictions of one test set to a scorer."""
 
     def __init__(
         self,
