@@ -1,8 +1,8 @@
 """Exact grid search that shares work between candidates.
 
-`SharingGridSearchCV` takes the place of scikit-learn's `GridSearchCV`. Each family of estimators
-has a file that says what its candidates share and why the scores are the same; a new one is a
-class with two methods, `interface.Sharer`, and a line in `families`.
+`SharingGridSearchCV` replaces scikit-learn's `GridSearchCV`. Each family of estimators has a file
+that says what its candidates share and why the scores are the same. A new family needs a subclass
+of `interface.Sharer` with two methods, and an entry in `candidate_groups`.
 """
 
 from mlaut.estimators.sharing.private import SharingWarning

@@ -1,8 +1,8 @@
-"""Gradient boosting: one run of the most stages serves every number of them.
+"""Gradient boosting: one run with the largest number of stages serves all smaller numbers.
 
-Stages are grown as in `trees`, with scikit-learn's losses and starting values; the first stage is
-compared with scikit-learn's in every group of candidates and fold. Where no tree of a run reaches
-the depth that it was allowed, larger depths are the same run.
+Stages are grown as in `trees`, with scikit-learn's losses and starting values. The first stage is
+compared with scikit-learn's in every group of candidates and fold. If no tree of a run reaches the
+allowed depth, the run is the same for larger depths.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ SMALLEST_HESSIAN = 1e-150
 
 
 class Boosted(Ensembles):
-    """Shares among numbers of stages, and among depths that no tree reaches."""
+    """Sharer among numbers of stages, and among depths that no tree reaches."""
 
     kinds = BOOSTED
     private = (LOSSES, TREES)
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
-        """Run the most stages, or take over the run of a smaller depth."""
+        """Yield models from one run with the most stages, or from the run of a smaller depth."""
         sizes = sorted({c.setting("n_estimators") for c in candidates})
         try:
             run = _run_of(candidates[0], sizes, fold)
@@ -70,7 +70,7 @@ def _run_of(candidate: Candidate, sizes: list[int], fold: Fold) -> _Run:
 
 
 class _Run:
-    """All stages of one way of boosting on one fold."""
+    """All stages of boosting with one setting on one fold."""
 
     def __init__(self, candidate: Candidate, sizes: list[int], fold: Fold) -> None:
         start = candidate.estimator(n_estimators=1)
@@ -94,7 +94,7 @@ class _Run:
         self._at = per_table(self._scan)
 
     def is_that_of(self, depth: float) -> bool:
-        """Return whether this run would be the same if trees were allowed that depth."""
+        """Return whether this run would be the same with that maximal depth."""
         return self._deepest < min(depth, depth_order(self._depth))
 
     def _prepare(self, candidate: Candidate) -> None:
@@ -119,7 +119,7 @@ class _Run:
         )
 
     def _stage(self) -> list[Any]:
-        """Grow a tree for each column of the gradient and add it to the predictions."""
+        """Return a new stage, one tree per column of the gradient, added to the predictions."""
         self._fold.check_time()
         gradient = -self._loss.gradient(
             y_true=self._y, raw_prediction=self._raw, sample_weight=None
@@ -140,7 +140,7 @@ class _Run:
     def _set_leaves(
         self, tree: Any, leaves: np.ndarray, target: np.ndarray, gradient: np.ndarray
     ) -> None:
-        """Return each leaf its Newton step; sums run over its rows in their order."""
+        """Set each leaf to its Newton step; sums run over its rows in the order of the table."""
         probability = target - gradient
         hessian = probability * (1 - probability)
         order = np.argsort(leaves, kind="stable")
@@ -161,7 +161,7 @@ class _Run:
                 raise CannotShareError("stages that differ from scikit-learn's")
 
     def _scan(self, X: Any) -> dict[int, np.ndarray]:
-        """Predict raw values with the first stages, for each number of them that is wanted."""
+        """Return raw predictions of the first n stages, for each requested n."""
         rows = self.numbers(X)
         raw = self._start._raw_predict_init(rows)
         at = {}
@@ -173,7 +173,7 @@ class _Run:
         return at
 
     def model(self, size: int) -> Any:
-        """Return a model that answers as the fitted ensemble of this size."""
+        """Return a model that predicts as the fitted ensemble of this size."""
 
         def decisions(X: Any) -> np.ndarray:
             raw = self._at(X)[size]

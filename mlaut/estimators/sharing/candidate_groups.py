@@ -1,4 +1,4 @@
-"""All that share, and how candidates are put into groups."""
+"""Families of estimators that share work, and the grouping of candidates by them."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ FAMILIES: tuple[Sharer, ...] = (*_ESTIMATORS, Pipelines(_ESTIMATORS))
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Candidates that share, or one that does not (``sharer`` is None then)."""
+    """Candidates that share work, or a single one that does not (with ``sharer`` None)."""
 
     sharer: Sharer | None
     candidates: tuple[Candidate, ...]
 
     def without(self, indices: set[int]) -> Group:
-        """Leave out some candidates."""
+        """Return the group without some candidates."""
         return Group(self.sharer, tuple(c for c in self.candidates if c.index not in indices))
 
 
 def groups_of(base: Any, points: Sequence[Mapping[str, Any]]) -> list[Group]:
-    """Put the points of a grid into groups, in the order of their first.
+    """Return the points of a grid in groups, ordered by the first point of each group.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def _recognise(candidate: Candidate) -> tuple[Sharer | None, Hashable]:
     for family in FAMILIES:
         try:
             key = family.usable_key(candidate)
-        except (AttributeError, TypeError):  # a grid that scikit-learn will refuse
+        except (AttributeError, TypeError):  # scikit-learn will refuse this grid later
             key = None
         if key is not None:
             return family, (type(family).__name__, key)

@@ -1,8 +1,8 @@
-"""Ensembles: the first members of a larger one are the smaller one, for the same seed.
+"""Ensembles: with the same seed, the first members of a large ensemble are the smaller ensemble.
 
-`Ensembles` lets scikit-learn fit the largest and cuts it down. That holds for all of them; forests,
-bagging and gradient boosting of plain trees have quicker ways of their own, in `forests` and
-`boosting`, which fall back on this one.
+`Ensembles` lets scikit-learn fit the largest ensemble and cuts it down. This works for all
+ensembles here. Forests, bagging and gradient boosting of plain trees have faster methods in
+`forests` and `boosting`, which fall back on this one.
 
 An ensemble without a seed is not shared: scikit-learn would draw new members for each size.
 """
@@ -45,17 +45,17 @@ WEIGHTED = (AdaBoostClassifier, AdaBoostRegressor)
 HISTOGRAMS = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
 
 EARLY_STOPPING_ROWS = 10_000
-"""Beyond, ``early_stopping="auto"`` of histogram boosting stops early."""
+"""Rows above which histogram boosting with ``early_stopping="auto"`` stops early."""
 
 
 class Ensembles(Sharer):
-    """Shares among numbers of members."""
+    """Sharer among numbers of members."""
 
     kinds: tuple[type, ...] = (*FORESTS, *BAGS, *BOOSTED, *WEIGHTED, *HISTOGRAMS)
     also_shared: tuple[str, ...] = ()
 
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Return all but the number of members."""
+        """Return all parameters except the number of members."""
         kind = type(candidate.base)
         if kind not in self.kinds or candidate.setting("random_state") is None:
             return None
@@ -68,7 +68,7 @@ class Ensembles(Sharer):
         return kind.__name__, candidate.rest(size_name(kind), *self.also_shared)
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
-        """Fit the largest and cut it down."""
+        """Fit the largest ensemble, and yield it cut down to each size."""
         size = size_name(type(candidates[0].base))
         if _may_stop_early(candidates[0], fold):
             return
@@ -101,13 +101,13 @@ def _may_stop_early(candidate: Candidate, fold: Fold) -> bool:
 
 
 def _cutter(fitted: Any) -> Callable[[Any, int], None]:
-    """Return what makes of a copy of a fitted ensemble the one of the first members."""
+    """Return a function that cuts a copy of a fitted ensemble down to its first members."""
     if type(fitted) in HISTOGRAMS:
         return lambda model, n: _keep(model, n, "_predictors")
     if type(fitted) in BAGS:
         return lambda model, n: _keep(model, n, "estimators_", "estimators_features_")
     if type(fitted) in WEIGHTED:
-        # Every size asks all its members, so that each answers once.
+        # Ensembles of all sizes contain the same members, so their predictions are cached.
         fitted.estimators_ = [_Remembering(member) for member in fitted.estimators_]
         names = ("estimators_", "estimator_weights_", "estimator_errors_")
         return lambda model, n: _keep(model, n, *names)
@@ -120,7 +120,7 @@ def _keep(model: Any, n: int, *names: str) -> None:
 
 
 class _Remembering:
-    """A member of an ensemble that answers once a table."""
+    """Member of an ensemble that caches its predictions for each table."""
 
     def __init__(self, member: Any) -> None:
         self.predict = per_table(member.predict)

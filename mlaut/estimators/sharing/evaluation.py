@@ -1,4 +1,4 @@
-"""Score candidates on folds: together where they share, as scikit-learn does otherwise."""
+"""Scoring of candidates on folds: together where they share, otherwise as scikit-learn does."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ __all__ = ["Evaluation", "Result", "Unit", "units_of"]
 
 
 class Unit(NamedTuple):
-    """What is done at one go: some groups of candidates on one fold."""
+    """Unit of work: some groups of candidates on one fold."""
 
     fold: int
     groups: tuple[Group, ...]
 
 
 class Result(NamedTuple):
-    """What a candidate got on a fold, in the form of scikit-learn, and whether work was shared."""
+    """Scores of a candidate on a fold, in scikit-learn's form, and whether work was shared."""
 
     place: Place
     scores: dict[str, Any]
@@ -45,18 +45,18 @@ class Result(NamedTuple):
 def units_of(
     groups: Sequence[Group], folds: Sequence[int], n_jobs: int, by_group: bool
 ) -> list[Unit]:
-    """Cut the work into units.
+    """Return the work as a list of units.
 
     Parameters
     ----------
     groups : sequence of Group
     folds : sequence of int
     n_jobs : int
-        One process does a fold in one unit, so that groups share what they can; several get about
-        four units each.
+        Number of processes. One process gets one unit per fold, so that groups share as much as
+        possible; several processes get about four units each.
     by_group : bool
-        A unit for each group and fold, all folds of a group in turn, so that whenever it stops as
-        many candidates as possible have been on all folds.
+        Whether each group and fold is a unit, with the folds of a group in a row. If the search
+        stops early, as many candidates as possible then have scores on all folds.
     """
     if by_group:
         return [Unit(fold, (group,)) for group in groups for fold in folds]
@@ -67,7 +67,7 @@ def units_of(
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """All that is needed to score any candidate on any fold; it can be sent to a process.
+    """Everything that scoring any candidate on any fold needs; can be pickled for a process.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Evaluation:
     verbose : int
     n_candidates : int
     deadline : callable or None
-        Returns whether the time is over.
+        Function that returns whether the time is over.
     checkpoint : Checkpoint or None
     """
 
@@ -96,7 +96,7 @@ class Evaluation:
     checkpoint: Checkpoint | None
 
     def run(self, unit: Unit) -> list[Result]:
-        """Do one unit; ends early when the time is over."""
+        """Return the results of one unit; fewer if the time is over."""
         results = []
         train, test = self.splits[unit.fold]
         fold = self._fold(train, test)
@@ -125,13 +125,14 @@ class Evaluation:
             scores = self._plain(candidate, number)
             failed |= scores.get("fit_error") is not None
             yield Result((candidate.index, number), scores, False)
-        if failures and alone and not failed:  # the fault was not that of the candidates
+        # Fitted alone, the candidates work: so sharing failed, not the candidates.
+        if failures and alone and not failed:
             _tell(type(group.sharer).__name__, failures[0])
 
     def _shared(
         self, group: Group, number: int, fold: Fold, failures: list[Exception]
     ) -> Iterator[Result]:
-        """Score what can be shared; what fails here is left to scikit-learn, and to its words."""
+        """Yield the scores of shared models; scikit-learn fits candidates that fail here again."""
         if group.sharer is None:
             return
         started = time.perf_counter()
@@ -162,7 +163,7 @@ class Evaluation:
     def _results(
         self, indices: tuple[int, ...], number: int, scores: Mapping[str, Any], seconds: Any
     ) -> Iterator[Result]:
-        """Return each candidate of one model its scores and an equal part of the seconds."""
+        """Yield the result of each candidate of one model, with an equal part of the seconds."""
         n_test = len(self.splits[number][1])
         fit_time, score_time = (part / len(indices) for part in seconds)
         times = {"n_test_samples": n_test, "fit_time": fit_time, "score_time": score_time}
@@ -192,7 +193,7 @@ class Evaluation:
 
 
 def _tell(family: str, error: Exception) -> None:
-    """Tell of a failure that is not the estimators': it costs time, and would hide otherwise."""
+    """Warn of a failure of sharing, which costs time and would otherwise go unnoticed."""
     what = " ".join(f"{type(error).__name__}: {error}".split())
     warnings.warn(
         f"{family}: candidates were fitted one by one, with the same scores, because what they "

@@ -1,6 +1,6 @@
-"""Forests and bagging of trees: one forest serves every size, and every depth that does not bind.
+"""Forests and bagging of trees: one forest serves all sizes, and all depths that do not bind.
 
-Trees are grown as in `trees`; each has a seed of its own, so it can be taken over into a forest of
+Trees are grown as in `trees`. Each tree has its own seed, so it can be reused in a forest of
 another depth if it ends above that depth. The first two trees are compared with scikit-learn's in
 every group of candidates and fold.
 """
@@ -37,19 +37,19 @@ from mlaut.estimators.sharing.trees import (
 
 __all__ = ["Bags", "Forests"]
 
-LARGEST_SEED = np.iinfo(np.int32).max
-N_COMPARED = 2
+LARGEST_SEED = np.iinfo(np.int32).max  # bound of the seeds that scikit-learn draws for members
+N_COMPARED = 2  # trees that are compared with scikit-learn's
 
 
 class Forests(Ensembles):
-    """Shares among sizes, depths, and settings of ``max_features`` that come to the same."""
+    """Sharer among sizes, depths, and settings of ``max_features`` with the same effect."""
 
     kinds = FORESTS
     private = (TREES,)
     also_shared = ("max_depth", "max_features")
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
-        """Grow the forest of the largest depth first."""
+        """Yield models, growing the forest of the largest depth first."""
         groups: dict[int, list[Candidate]] = {}
         for candidate in candidates:
             drawn = n_drawn_features(candidate.setting("max_features"), np.shape(fold.X_train)[1])
@@ -79,13 +79,13 @@ class Forests(Ensembles):
 
 
 class Bags(Ensembles):
-    """Shares among sizes."""
+    """Sharer among sizes of bagged trees."""
 
     kinds = BAGS
     private = (TREES,)
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
-        """Grow the trees of the largest."""
+        """Grow the trees of the largest ensemble, and yield a model for each size."""
         sizes = {c.setting("n_estimators") for c in candidates}
         try:
             grower = _Bag(candidates[0], fold, max(sizes))
@@ -100,7 +100,7 @@ class Bags(Ensembles):
 def _at_depth(
     grower: _Forest, depth: int | None, n_trees: int, sizes: set[int], deeper: _Means | None
 ) -> _Means:
-    """Grow a forest, taking over the trees of a deeper one that end above this depth."""
+    """Return a forest that reuses the trees of a deeper forest that end above this depth."""
     known = deeper.members if deeper else []
     trees = [
         known[i]
@@ -114,7 +114,7 @@ def _at_depth(
 
 
 class _Means:
-    """Averages of the answers of the first members, for each size."""
+    """Averages of the predictions of the first members, for each size."""
 
     def __init__(self, grower: _Forest | _Bag, members: list[Any], sizes: set[int]) -> None:
         self._grower, self.members, self._sizes = grower, members, sizes

@@ -1,8 +1,8 @@
-"""Which candidates can no longer be chosen, whatever they get on the folds that are left.
+"""Hopeless candidates, which cannot be chosen any more, whatever their scores on remaining folds.
 
-After each fold, the candidate that leads is scored on all folds; one whose mean would be below the
-best mean so far even with the best possible score on every fold that it lacks is given up. Ties are
-not given up, since the first of equal candidates is chosen.
+After each fold, the leading candidate is scored on all folds. A candidate is given up if its mean
+would stay below the best mean so far even with the best possible score on all missing folds. Ties
+are not given up, because the first of equal candidates is chosen.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ ROUNDING = 1e-9
 
 
 def best_possible(scorer: Any) -> float:
-    """Return the largest value that a scorer can give.
+    """Return the largest possible value of a scorer.
 
     Raises
     ------
     StrategyError
-        It is not known.
+        The largest value is not known.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def best_possible(scorer: Any) -> float:
 
 
 def leader(scores: Mapping[Place, Mapping[str, Any]], n_folds: int) -> int | None:
-    """Return the candidate with the best mean so far; None if it has been on all folds."""
+    """Return the candidate with the best mean so far; None if it is scored on all folds."""
     known = _by_candidate(scores)
     means = {index: sum(got) / len(got) for index, got in known.items() if not _failed(got)}
     if not means:
@@ -83,7 +83,7 @@ def leader(scores: Mapping[Place, Mapping[str, Any]], n_folds: int) -> int | Non
 
 
 def hopeless(scores: Mapping[Place, Mapping[str, Any]], n_folds: int, best: float) -> set[int]:
-    """Return the candidates that cannot be chosen any more.
+    """Return the indices of the candidates that cannot be chosen any more.
 
     Examples
     --------

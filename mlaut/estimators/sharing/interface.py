@@ -1,10 +1,10 @@
-"""What a kind of estimator says of itself so that candidates of a grid can share their work.
+"""Interface of the families of estimators whose candidates share work.
 
-A `Sharer` recognises candidates that it can treat together (`Sharer.key`) and gives, for one fold,
-a fitted model for each (`Sharer.models`). The model may be a `StandIn`: it answers as the fitted
-estimator would, from numbers that were computed for all candidates at once. Whatever a sharer does
-not give, because it cannot or because something failed, is fitted as scikit-learn fits it, so a
-sharer needs to be right, but not complete.
+A `Sharer` recognises candidates that it can fit together (`Sharer.key`) and yields a fitted model
+for each of them on one fold (`Sharer.models`). The model may be a stand-in (`stand_in`): it
+predicts as the fitted estimator would, from numbers that were computed for all candidates at once.
+Candidates for which a sharer yields no model, because it cannot or because something failed, are
+fitted by scikit-learn. So a sharer must be correct, but need not be complete.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ Value = TypeVar("Value")
 
 
 class CannotShareError(Exception):
-    """What was computed together is not, or might not be, what scikit-learn computes alone."""
+    """Error for shared results that differ, or might differ, from those of scikit-learn."""
 
 
 class DeadlineError(Exception):
-    """The time that a search was given is over."""
+    """Error for a search whose time is over."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +48,11 @@ class Candidate:
     Attributes
     ----------
     index : int
-        Its row in ``cv_results_``.
+        Row of the candidate in ``cv_results_``.
     base : estimator
-        What is tuned; it is not changed.
+        Estimator that is tuned; it is not changed.
     params : mapping
-        The parameters to set, as the grid has them.
+        Parameters of the grid to set on a copy of the estimator.
     """
 
     index: int
@@ -60,23 +60,23 @@ class Candidate:
     params: Mapping[str, Any]
 
     def setting(self, name: str) -> Any:
-        """Return a parameter, be it set by the grid or not."""
+        """Return the value of a parameter, from the grid or else from the estimator."""
         return self.params[name] if name in self.params else getattr(self.base, name)
 
     def estimator(self, **changes: Any) -> Any:
-        """Return a new unfitted estimator with the parameters set, and these changes."""
+        """Return a new unfitted estimator with the parameters of the candidate and the changes."""
         params = clone({**self.params, **changes}, safe=False)
         return clone(self.base).set_params(**params)
 
     def rest(self, *shared: str) -> tuple[tuple[str, Hashable], ...]:
-        """Say what it is but for these parameters, in a form that can be compared."""
+        """Return a hashable form of the candidate without the shared parameters."""
         others = sorted(name for name in self.params if name not in shared)
         base = ("", id(self.base))  # a pipeline may have several estimators as its last step
         return (base, *((name, _token(self.params[name])) for name in others))
 
 
 def _token(value: Any) -> Hashable:
-    """Equal for equal plain values; for others, equal for the same object in the grid."""
+    """Return a token that is equal for equal plain values, and for the same object otherwise."""
     if value is None or isinstance(value, bool | int | float | str):
         return type(value).__name__, value
     return "object", id(value)
@@ -84,16 +84,16 @@ def _token(value: Any) -> Hashable:
 
 @dataclass(eq=False)
 class Fold:
-    """The rows of one fold.
+    """Rows of one fold, with a memo of shared results.
 
     Attributes
     ----------
     X_train, y_train, X_test, y_test
-        As scikit-learn's search cuts them out.
+        Rows and targets, selected as scikit-learn's search selects them.
     deadline : callable or None
-        Returns whether the time is over.
+        Function that returns whether the time is over.
     memo : dict
-        What sharers keep for the groups of candidates that follow on this fold.
+        Results that sharers keep for later groups of candidates on this fold.
     """
 
     X_train: Any
@@ -109,14 +109,14 @@ class Fold:
             raise DeadlineError
 
     def once(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """Compute something once for this fold."""
+        """Return a value that is computed once for this fold."""
         if key not in self.memo:
             self.memo[key] = compute()
         return self.memo[key]
 
 
 class Shared(NamedTuple):
-    """A fitted model of one or more candidates that are the same model, and where to score it."""
+    """Fitted model of one or more candidates that are the same model, and its fold for scoring."""
 
     indices: tuple[int, ...]
     model: Any
@@ -124,22 +124,22 @@ class Shared(NamedTuple):
 
 
 class Sharer(ABC):
-    """One way in which candidates share work. It has no state, so it can be sent anywhere.
+    """Base class of the ways in which candidates share work; instances have no state.
 
     Attributes
     ----------
     most_in_time : int or None
-        So many candidates share at most where time is limited, because one of them may take longer
-        than all others; None for any number.
+        Largest number of candidates that share when time is limited, because one of them may take
+        longer than all others; None for any number.
     private : tuple of str
-        The groups of private names of scikit-learn that it needs.
+        Groups of private names of scikit-learn that the sharer needs.
     """
 
     most_in_time: int | None = None
     private: tuple[str, ...] = ()
 
     def usable_key(self, candidate: Candidate) -> Hashable | None:
-        """Return the key; None, with a warning, where scikit-learn lacks what this needs."""
+        """Return the key; None, with a warning, if scikit-learn lacks a required private name."""
         key = self.key(candidate)
         if key is None or (self.private and told_lacking(type(self).__name__, *self.private)):
             return None
@@ -147,15 +147,15 @@ class Sharer(ABC):
 
     @abstractmethod
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Return what candidates that share have in common; None if this one does not."""
+        """Return a key that is equal for candidates that share; None if this one cannot share."""
 
     @abstractmethod
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
-        """Return a model for each candidate that can be treated; all have the same key."""
+        """Yield a model for each candidate that can be shared; all candidates have one key."""
 
 
 def per_table(compute: Callable[[Any], Value]) -> Callable[[Any], Value]:
-    """Remember what is computed for each table, by its identity.
+    """Return a function that caches its result for each table, by the table's identity.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def _answers(method: str) -> Callable[[Any], bool]:
 
 
 class _StandIn(BaseEstimator):
-    """A fitted model that answers from what was computed for several candidates at once."""
+    """Fitted model whose predictions were computed for several candidates at once."""
 
     def __init__(self, answers: Mapping[str, Callable[[Any], Any]], classes: Any = None) -> None:
         self.answers = answers
@@ -208,16 +208,17 @@ class _StandInRegressor(RegressorMixin, _StandIn):
 
 
 def stand_in(estimator: Any, classes: Any = None, **answers: Callable[[Any], Any]) -> BaseEstimator:
-    """Make a model that answers in the place of a fitted estimator.
+    """Return a model that predicts in place of a fitted estimator.
 
     Parameters
     ----------
     estimator : estimator
-        Tells whether it is a classifier or a regressor.
+        Estimator to replace; determines whether the model is a classifier or a regressor.
     classes : ndarray, optional
-        The labels of a classifier, sorted.
+        Sorted labels of a classifier.
     **answers : callable
-        ``predict`` and, where the estimator has them, ``predict_proba`` and ``decision_function``.
+        Functions ``predict`` and, if the estimator has them, ``predict_proba`` and
+        ``decision_function``.
 
     Examples
     --------

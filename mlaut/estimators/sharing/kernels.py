@@ -1,14 +1,15 @@
-"""Support vector machines with a Gaussian kernel: one kernel a width serves every penalty.
+"""Support vector machines with a Gaussian kernel: one kernel per width serves every penalty.
 
-The squared distances are computed once a fold, the kernel once a ``gamma``. Along ``C`` the solver
-is run until two values take the same number of steps to the same model, bit for bit: it uses ``C``
-only to clip, so what clips nothing at two values is taken to clip nothing at any larger one.
+The squared distances are computed once per fold, the kernel once per ``gamma``. The solver runs
+for increasing ``C`` until two values take the same number of steps to the same model, bit for bit.
+It uses ``C`` only to clip, so if nothing is clipped at two values, nothing is assumed to be clipped
+at larger ones.
 
 Distances are computed in libsvm's way, pair by pair with the same dot product, so that the kernel
-differs from libsvm's by the last bit of the exponential at most. libsvm rounds it to single
-precision for fitting, which leaves the fitted coefficients the same. Decision values on other rows
-differ by about 1e-16 times the sum of the absolute coefficients; a label could only differ where
-the decision is closer to zero than that.
+differs from libsvm's by at most the last bit of the exponential. For fitting, libsvm rounds the
+kernel to single precision, which makes the fitted coefficients the same. Decision values on other
+rows differ by about 1e-16 times the sum of the absolute coefficients; a label could only differ
+where the decision is closer to zero than that.
 """
 
 from __future__ import annotations
@@ -39,20 +40,20 @@ from mlaut.estimators.sharing.private import KERNELS, LIBSVM_IMPL, _libsvm, _saf
 
 __all__ = ["MOST_ROWS", "GaussianMachines"]
 
-_CUT_OFF = 1  # what libsvm tells of a solver that has reached ``max_iter``
+_CUT_OFF = 1  # libsvm's status of a solver that has reached ``max_iter``
 
 MOST_ROWS = 5_000
-"""Training rows up to which kernels are kept; of these they take 0.4 GB, 0.6 GB for a moment."""
+"""Most training rows for which kernels are stored; this takes 0.4 GB, and briefly 0.6 GB."""
 
 
 class GaussianMachines(Sharer):
-    """Shares among values of ``C``, and distances among values of ``gamma``."""
+    """Sharer of fits among values of ``C``, and of distances among values of ``gamma``."""
 
     most_in_time = 5
     private = (KERNELS,)
 
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Return all but ``C``."""
+        """Return all parameters except ``C``."""
         if type(candidate.base) not in (SVC, SVR) or candidate.setting("kernel") != "rbf":
             return None
         if not isinstance(candidate.setting("C"), Real):
@@ -64,7 +65,7 @@ class GaussianMachines(Sharer):
         return type(candidate.base).__name__, candidate.rest("C")
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
-        """Fit upwards along ``C`` until nothing changes any more."""
+        """Yield models for increasing ``C``, fitting until the model stops changing."""
         solver = _solver(candidates[0], fold)
         before, fitted, model, settled = None, None, None, False
         for candidate in sorted(candidates, key=lambda c: c.setting("C")):
@@ -89,7 +90,7 @@ def _dense(fitted: Any, part: str) -> np.ndarray:
 
 
 def _solver(candidate: Candidate, fold: Fold) -> _OwnKernel | _KeptKernel:
-    """Keep the kernel where it fits into memory; take scikit-learn's machine otherwise."""
+    """Return a solver on a stored kernel if it fits into memory, else scikit-learn's machine."""
     if issparse(fold.X_train) or len(fold.y_train) > MOST_ROWS:
         return _OwnKernel(fold)
     kind = ("machine", candidate.rest("C", "gamma"))
@@ -104,7 +105,7 @@ def _solver(candidate: Candidate, fold: Fold) -> _OwnKernel | _KeptKernel:
 
 
 class _OwnKernel:
-    """Machines as scikit-learn fits them."""
+    """Machines that scikit-learn fits."""
 
     def __init__(self, fold: Fold) -> None:
         self._fold = fold
@@ -119,8 +120,8 @@ class _OwnKernel:
 class _KeptKernel:
     """Machines of one width, fitted on a kernel that is computed once.
 
-    They are copies of a machine that scikit-learn has fitted on these rows, with what the solver
-    gave for other parameters put into them.
+    Each is a copy of a machine that scikit-learn has fitted on these rows, with the solver's
+    results for other parameters.
     """
 
     def __init__(self, candidate: Candidate, fold: Fold, machine: Any = None) -> None:
@@ -167,7 +168,7 @@ class _KeptKernel:
         return machine
 
     def model(self, fitted: Any) -> Any:
-        """Return a model that answers as the machine does, once a table."""
+        """Return a model that predicts as the machine does, and caches predictions per table."""
         if isinstance(fitted, SVR):
             return stand_in(fitted, predict=per_table(fitted.predict))
         return stand_in(
@@ -178,7 +179,7 @@ class _KeptKernel:
         )
 
     def _labels(self, fitted: Any, X: Any) -> np.ndarray:
-        """Predict by the kernel; by libsvm where rounding might decide."""
+        """Predict from the stored kernel, or by libsvm where rounding might change the label."""
         decisions = _libsvm.decision_function(
             self._to(X),
             fitted.support_,
@@ -204,7 +205,7 @@ def _codes(machine: Any, y: Any) -> np.ndarray:
 
 
 def _winners(decisions: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return for each row the position of the class that wins most pairs; the first of equals."""
+    """Return for each row the position of the class that wins most pairs; the first one in ties."""
     votes = np.zeros((len(decisions), n_classes), dtype=int)
     for pair, (one, other) in enumerate(combinations(range(n_classes), 2)):
         first = decisions[:, pair] > 0
@@ -225,7 +226,7 @@ def _width(gamma: Any, rows: np.ndarray) -> float:
 
 
 def _distances_within(rows: np.ndarray) -> np.ndarray:
-    """Squared distances as libsvm has them when it fits: from squares and products."""
+    """Return squared distances as libsvm computes them for fitting: from squares and products."""
     with np.errstate(over="ignore", invalid="ignore"):
         products = np.vecdot(rows[:, None], rows[None])
         squares = products.diagonal().copy()
@@ -233,7 +234,7 @@ def _distances_within(rows: np.ndarray) -> np.ndarray:
 
 
 def _distances(others: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Squared distances as libsvm has them when it predicts: from differences."""
+    """Return squared distances as libsvm computes them for prediction: from differences."""
     distances = np.empty((len(others), len(rows)))
     with np.errstate(over="ignore", invalid="ignore"):
         for one, out in zip(others, distances, strict=True):

@@ -1,12 +1,13 @@
-"""Linear models: what does not depend on the penalty is computed once a fold.
+"""Linear models: everything that does not depend on the penalty is computed once per fold.
 
-`Ridges` keeps the products of the centred table, to which each penalty is added. `LarsPaths` reads
-all penalties off one path. `Lassos` keeps the centred table; coordinate descent itself starts from
-zero for each penalty, as scikit-learn's does, since a warm start would stop at other numbers.
-`Passives` stops along the aggressiveness where it clips no step any more. Each is compared with
-scikit-learn's fit of one candidate in every group and fold, bit for bit.
+`Ridges` stores the products of the centred table and adds each penalty to them. `LarsPaths` reads
+the solutions for all penalties from one path. `Lassos` stores the centred table; coordinate descent
+starts from zero for each penalty, as scikit-learn's does, because a warm start would stop at other
+numbers. `Passives` increases the aggressiveness until no step is clipped any more. Penalised models
+are compared with scikit-learn's fit of one candidate in every group and fold, bit for bit.
 
-Logistic regression is not here: its solvers stop at a tolerance, and where depends on the start.
+Logistic regression is not included: its solvers stop at a tolerance, at a point that depends on the
+start.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ from mlaut.estimators.sharing.interface import Candidate, CannotShareError, Fold
 __all__ = ["LarsPaths", "Lassos", "Passives", "Ridges"]
 
 SAME_ALPHA = np.finfo(np.float32).eps
-"""Penalties closer than this are one to scikit-learn's path."""
+"""Distance below which scikit-learn's path treats two penalties as equal."""
 
 _Solver = Callable[[float], np.ndarray]
 
 
 class _Penalised(Sharer):
-    """Shares among values of ``alpha`` of a regression."""
+    """Base of the sharers among values of ``alpha`` of a regression."""
 
     kinds: tuple[type, ...]
     order: str | None = None
 
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Return all but ``alpha``."""
+        """Return all parameters except ``alpha``."""
         if type(candidate.base) not in self.kinds:
             return None
         alpha = candidate.setting("alpha")
@@ -51,14 +52,14 @@ class _Penalised(Sharer):
 
     @abstractmethod
     def _treats(self, candidate: Candidate) -> bool:
-        """Return whether all parameters but ``alpha`` are such as are treated here."""
+        """Return whether the sharer supports the values of all parameters except ``alpha``."""
 
     @abstractmethod
     def _solver(self, order: list[Candidate], centred: _Centred, fold: Fold) -> _Solver:
-        """Return what finds the coefficients for a penalty; penalties are ascending."""
+        """Return a function from penalty to coefficients; it is called with ascending penalties."""
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
-        """Let scikit-learn fit one; put the coefficients of the others into copies of it."""
+        """Fit one model with scikit-learn, and yield copies of it with other coefficients."""
         order = sorted(candidates, key=lambda c: c.setting("alpha"))
         fitted = order[len(order) // 2].estimator().fit(fold.X_train, fold.y_train)
         if np.ndim(fitted.coef_) != 1 or issparse(fold.X_train):
@@ -77,7 +78,7 @@ class _Penalised(Sharer):
 
 
 class _Centred:
-    """The training rows and targets, less their means where there is an intercept."""
+    """Training rows and targets, minus their means if there is an intercept."""
 
     def __init__(self, fold: Fold, with_intercept: bool, order: str | None) -> None:
         self.X = check_array(fold.X_train, dtype=np.float64, copy=True, order=order)
@@ -89,7 +90,7 @@ class _Centred:
             self.y -= self._means[1]
 
     def put(self, fitted: Any, coefficients: np.ndarray) -> Any:
-        """Copy a fitted model, with other coefficients and the intercept that goes with them."""
+        """Return a copy of a fitted model with other coefficients and their intercept."""
         model = copy.copy(fitted)
         model.coef_ = coefficients
         if self._with_intercept:
@@ -98,7 +99,7 @@ class _Centred:
 
 
 class Ridges(_Penalised):
-    """Ridge regression by Cholesky decomposition, the default for dense tables."""
+    """Sharer for ridge regression by Cholesky decomposition, the default for dense tables."""
 
     kinds = (Ridge,)
 
@@ -123,7 +124,7 @@ class Ridges(_Penalised):
 
 
 class Lassos(_Penalised):
-    """The Lasso and the elastic net by coordinate descent."""
+    """Sharer for the Lasso and the elastic net by coordinate descent."""
 
     kinds = (Lasso, ElasticNet)
     order = "F"
@@ -145,7 +146,7 @@ class Lassos(_Penalised):
 
 
 class LarsPaths(_Penalised):
-    """The Lasso by least-angle regression: one path from the largest penalty to the smallest."""
+    """Sharer for the Lasso by least-angle regression: one path serves all penalties."""
 
     kinds = (LassoLars,)
 
@@ -158,11 +159,11 @@ class LarsPaths(_Penalised):
 
         def solve(alpha: float) -> np.ndarray:
             knot = int(np.argmax(alphas <= alpha + SAME_ALPHA))
-            if alphas[knot] > alpha + SAME_ALPHA:  # the path ended before
+            if alphas[knot] > alpha + SAME_ALPHA:  # the path ended above this penalty
                 return path[:, -1].copy()
             if abs(alphas[knot] - alpha) <= SAME_ALPHA or knot == 0:
                 return path[:, knot].copy()
-            if knot == len(alphas) - 1:  # ends within a step, not at its end
+            if knot == len(alphas) - 1:  # the path ends within a step, not at its end
                 return _alone(order, alpha, fold)
             share = (alphas[knot - 1] - alpha) / (alphas[knot - 1] - alphas[knot])
             return path[:, knot - 1] + share * (path[:, knot] - path[:, knot - 1])
@@ -175,14 +176,14 @@ def _alone(order: list[Candidate], alpha: float, fold: Fold) -> np.ndarray:
 
 
 class Passives(Sharer):
-    """Shares among values of the aggressiveness of passive-aggressive classifiers (PA-I).
+    """Sharer among values of the aggressiveness of passive-aggressive classifiers (PA-I).
 
-    It only clips steps, so once two values give the same model bit for bit, no larger
-    one clips any.
+    The aggressiveness only clips steps. Once two values lead to the same model, bit for bit, no
+    larger value clips a step.
     """
 
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Return all but the aggressiveness."""
+        """Return all parameters except the aggressiveness."""
         name = _aggressiveness(candidate)
         if name is None or candidate.setting("random_state") is None:
             return None
@@ -191,7 +192,7 @@ class Passives(Sharer):
         return type(candidate.base).__name__, candidate.rest(name)
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
-        """Fit upwards until nothing changes any more."""
+        """Yield models for increasing values, fitting until the model stops changing."""
         name = str(_aggressiveness(candidates[0]))
         fitted: Any = None
         settled, last = False, None

@@ -1,9 +1,9 @@
-"""Nearest neighbours: the neighbours of a fold, found once a metric, serve every number of them.
+"""Nearest neighbours: one search per metric and fold serves every number of neighbours.
 
 The first ``k`` of the ``K`` nearest rows are the ``k`` nearest, except where distances are equal:
-which of equally distant rows the search for ``k`` takes depends on ``k``. Such rows are looked up
-again for that ``k``, unless all in question have the same label, or one class wins whichever are
-taken. On tables of zeros and ones alone, ``p = 1`` and ``p = 2`` are one search.
+which of the equally distant rows a search for ``k`` returns depends on ``k``. Such rows are
+searched again for that ``k``, unless all tied rows have the same label, or one class wins whichever
+tied rows are taken. On tables of only zeros and ones, ``p = 1`` and ``p = 2`` are one search.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from mlaut.estimators.sharing.private import (
 __all__ = ["Neighbours"]
 
 FEW_COLUMNS = 15
-"""Beyond, ``algorithm="auto"`` compares all rows."""
+"""Number of columns above which ``algorithm="auto"`` compares all rows."""
 
 MOST_COUNTS = 2**22
-"""Votes that are counted at one go."""
+"""Number of votes that are counted at once, which limits the memory."""
 
 
 class Neighbours(Sharer):
-    """Shares among values of ``n_neighbors``, and of ``p`` where it makes no difference."""
+    """Sharer among values of ``n_neighbors``, and of ``p`` where it makes no difference."""
 
     private = (NEIGHBOURS,)
 
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Return all but ``n_neighbors`` and ``p``."""
+        """Return all parameters except ``n_neighbors`` and ``p``."""
         if type(candidate.base) not in (KNeighborsClassifier, KNeighborsRegressor):
             return None
         metric = candidate.setting("metric")
@@ -56,7 +56,7 @@ class Neighbours(Sharer):
         return type(candidate.base).__name__, candidate.rest("n_neighbors", "p")
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
-        """Find the neighbours of each way of searching once."""
+        """Yield models, with one search for each kind of search."""
         n_rows = len(fold.y_train)
         ways: dict[tuple[bool, Hashable], list[Candidate]] = {}
         for candidate in candidates:
@@ -72,7 +72,7 @@ def _is_size(value: Any, n_rows: int) -> bool:
 
 
 def _way(candidate: Candidate, fold: Fold) -> tuple[bool, Hashable]:
-    """Say whether it compares all rows, see scikit-learn's `_fit_method`, and by which distance."""
+    """Return whether a search compares all rows (scikit-learn's `_fit_method`), and its metric."""
     n_rows, n_columns = len(fold.y_train), np.shape(fold.X_train)[1]
     compares_all = candidate.setting("algorithm") == "brute" or (
         candidate.setting("algorithm") == "auto"
@@ -90,9 +90,9 @@ def _way(candidate: Candidate, fold: Fold) -> tuple[bool, Hashable]:
 
 
 def _zeros_and_ones(fold: Fold) -> bool:
-    """Return whether sums of differences, and of their squares, are exact, without rounding.
+    """Return whether tables hold only 0 and 1, so that ``p = 1`` and ``p = 2`` agree exactly.
 
-    With threads, the two were seen to choose differently among equal distances.
+    With several threads, the two were observed to choose differently among equal distances.
     """
     if _openmp_effective_n_threads() > 1:
         return False
@@ -105,7 +105,7 @@ def _share(group: list[Candidate], compares_all: bool, fold: Fold) -> Iterator[S
     sizes: dict[int, list[int]] = {}
     for candidate in group:
         sizes.setdefault(int(candidate.setting("n_neighbors")), []).append(candidate.index)
-    # Of two equal distances, squares are quicker.
+    # Where p makes no difference, p=2 is faster.
     widest = max(group, key=lambda c: (c.setting("n_neighbors"), c.setting("p") == 2))
     fitted = widest.estimator().fit(fold.X_train, fold.y_train)
     if fitted._y.ndim != 1 or (fitted._fit_method == "brute") != compares_all:
@@ -130,7 +130,7 @@ def _model(fitted: Any, tables: Callable[[Any], _Table], size: int) -> Any:
 
 
 def _weigher(fitted: Any, tables: Callable[[Any], _Table], size: int) -> Any:
-    """Copy the fitted estimator, with the neighbours that it asks for looked up."""
+    """Return a copy of the fitted estimator whose ``kneighbors`` uses the stored neighbours."""
     model = copy.copy(fitted)
     model.n_neighbors = size
 
@@ -142,7 +142,7 @@ def _weigher(fitted: Any, tables: Callable[[Any], _Table], size: int) -> Any:
 
 
 class _Table:
-    """The neighbours of the rows of one table, nearest first, one more than is asked for."""
+    """Neighbours of the rows of one table, nearest first, with one more than the largest size."""
 
     def __init__(self, fitted: Any, X: Any, sizes: list[int]) -> None:
         self._fitted, self._X = fitted, X
@@ -153,13 +153,13 @@ class _Table:
 
     @property
     def _by_set(self) -> bool:
-        """Return whether answers follow from the set of neighbours; weights need the order too."""
+        """True if predictions depend only on the set of neighbours; weights need the order."""
         return self._fitted.weights in ("uniform", None)
 
     def _nearest(self) -> Any:
-        """Return distances, or what orders as they do, and rows."""
+        """Return distances (or their squares, which have the same order) and rows."""
         if self._by_set and self._at_once and self._fitted.effective_metric_ == "euclidean":
-            # Roots of different squares may be equal, and such rows would have to be looked up.
+            # Different squares may have equal roots, and such rows would need another search.
             squares = {"metric": "sqeuclidean", "return_distance": True}
             return self._compare(self._X, self._width, **squares)
         return self._fitted.kneighbors(self._X, self._width)
@@ -168,7 +168,7 @@ class _Table:
 
     @cached_property
     def winners(self) -> dict[int, np.ndarray]:
-        """For each size the class, as a position, that most neighbours have; ties: the first."""
+        """Position of the most frequent class of each row, by size; the first class wins ties."""
         part = max(1, MOST_COUNTS // ((self._width + 1) * len(self._fitted.classes_)))
         found = [self._vote(rows) for rows in gen_batches(len(self._labels), part)]
         winners, open_ = (np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -180,11 +180,11 @@ class _Table:
         return dict(zip(self._sizes, winners.T, strict=True))
 
     def counts(self, size: int) -> np.ndarray:
-        """Count the neighbours of each class: shape (n_rows, n_classes)."""
+        """Return the number of neighbours of each class: shape (n_rows, n_classes)."""
         return self._count(self.nearest(size, False))
 
     def means(self, size: int) -> np.ndarray:
-        """Average the targets of the neighbours."""
+        """Return the means of the targets of the neighbours: shape (n_rows,)."""
         means = self._labels[:, :size].sum(axis=1) / size
         unsure = self._unsure(size)
         if unsure.size:
@@ -192,7 +192,10 @@ class _Table:
         return means
 
     def nearest(self, size: int, return_distance: bool) -> Any:
-        """Return what ``kneighbors`` gives for this size (squares for what needs no distances)."""
+        """Return the result of ``kneighbors`` for this size.
+
+        Distances may be squares where predictions need no distances.
+        """
         distances, rows = self._distances[:, :size], self._rows[:, :size]
         unsure = self._unsure(size)
         if unsure.size:
@@ -210,14 +213,14 @@ class _Table:
 
     @cached_property
     def _equal(self) -> np.ndarray:
-        """Return whether each neighbour is as far as the one before it."""
+        """Mask of the neighbours that are as far as the previous one."""
         equal = np.zeros(self._distances.shape, dtype=bool)
         np.equal(self._distances[:, 1:], self._distances[:, :-1], out=equal[:, 1:])
         return equal
 
     @cached_property
     def _runs(self) -> tuple[np.ndarray, np.ndarray]:
-        """For each neighbour, where the run of equal distances that it is in starts and ends."""
+        """Start and end of the run of equal distances that contains each neighbour."""
         columns = np.arange(self._width)
         starts = np.maximum.accumulate(np.where(self._equal, 0, columns), axis=1)
         last = np.ones(self._equal.shape, dtype=bool)
@@ -227,7 +230,7 @@ class _Table:
 
     @cached_property
     def _doubtful(self) -> np.ndarray:
-        """For each number of neighbours, from 1, whether they need not be the first ones."""
+        """Mask, by row and number of neighbours, where the first ones may be the wrong ones."""
         doubtful = np.zeros(self._equal.shape, dtype=bool)
         if self._by_set:
             doubtful[:, :-1] = self._equal[:, 1:] & self._differ[:, :-1]
@@ -237,7 +240,7 @@ class _Table:
 
     @cached_property
     def _differ(self) -> np.ndarray:
-        """Return whether rows that are as far as a neighbour may have different labels."""
+        """Mask of the neighbours whose equally distant rows may have different labels."""
         starts, ends = self._runs
         other = np.zeros(self._equal.shape, dtype=np.intp)
         other[:, 1:] = self._labels[:, 1:] != self._labels[:, :-1]
@@ -246,15 +249,15 @@ class _Table:
         return (inside > np.take_along_axis(changes, starts, axis=1)) | self._unseen(ends)
 
     def _unseen(self, ends: np.ndarray) -> np.ndarray:
-        """Return whether a run may go on beyond the neighbours that were asked for."""
+        """Return whether a run of equal distances may continue beyond the found neighbours."""
         return (ends == self._width) & (self._width < self._fitted.n_samples_fit_)
 
     def _unsure(self, size: int) -> np.ndarray:
-        """Return the rows whose neighbours of this number need not be the first ones."""
+        """Return the rows for which the first ``size`` neighbours need not be the right ones."""
         return np.flatnonzero(self._doubtful[:, size - 1])
 
     def _vote(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
-        """Return the winner of each row and size, and where it is open."""
+        """Return the winning class of each row and size, and a mask of the undecided ones."""
         columns = np.array(self._sizes) - 1
         n_classes = len(self._fitted.classes_)
         votes = self._labels[part][:, :, None] == np.arange(n_classes)
@@ -275,8 +278,8 @@ class _Table:
     # ---- looking up
 
     def _look_up(self, unsure: np.ndarray, size: int) -> np.ndarray:
-        """Search again for this number, so that distances are the same to the last bit."""
-        if self._fitted._fit_method in ("kd_tree", "ball_tree"):  # each row by itself
+        """Search again for this number, with distances that are the same to the last bit."""
+        if self._fitted._fit_method in ("kd_tree", "ball_tree"):  # they search row by row
             return self._fitted._tree.query(self._points[unsure], size, return_distance=False)
         if not self._at_once:
             return self._fitted.kneighbors(self._X, size, return_distance=False)[unsure]
@@ -285,7 +288,7 @@ class _Table:
         return self._compare(self._X, size)[unsure]
 
     def _compare(self, X: np.ndarray, size: int, **options: Any) -> Any:
-        """Search as ``kneighbors`` does where it compares all rows, without its checks."""
+        """Search by comparing all rows, as ``kneighbors`` does, but without its checks."""
         fitted = self._fitted
         euclidean = fitted.effective_metric_ in ("euclidean", "sqeuclidean")
         votes = isinstance(fitted, KNeighborsClassifier) and not euclidean
@@ -294,7 +297,7 @@ class _Table:
             Y=fitted._fit_X,
             k=size,
             metric_kwargs=fitted.effective_metric_params_,
-            strategy="parallel_on_X" if votes else "auto",  # as predict has it
+            strategy="parallel_on_X" if votes else "auto",  # as in scikit-learn's predict
             **{"metric": fitted.effective_metric_, "return_distance": False, **options},
         )
 
@@ -309,10 +312,11 @@ class _Table:
 
     @cached_property
     def _row_by_row(self) -> bool:
-        """Return whether the search for a row does not depend on the other rows of the table.
+        """True if the search for a row is independent of the other rows of the table.
 
-        Several threads share the work by the number of rows. Euclidean distances come from a
-        product of matrices, which rounds by their shape; only whole numbers are not rounded.
+        It is not with several threads, which divide the work by the number of rows. Euclidean
+        distances come from a matrix product, whose rounding depends on the shape; only products of
+        whole numbers are exact.
         """
         if _openmp_effective_n_threads() > 1:
             return False
@@ -331,20 +335,20 @@ class _Table:
 def _decide(
     sure: np.ndarray, equal: np.ndarray, free: np.ndarray, unseen: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the class that wins whichever of equal rows are taken, and whether there is none.
+    """Return the class that wins whichever tied rows are taken, and a mask where there is none.
 
-    Positions and counts are put in one number, so that a draw goes to the first class.
+    Counts and positions are combined into one number, so that the first class wins ties.
 
     Parameters
     ----------
     sure : ndarray, shape (n, n_classes)
         Votes of closer rows.
     equal : ndarray, shape (n, n_classes)
-        Equally far rows of each class that are known.
+        Number of known tied rows of each class.
     free : ndarray, shape (n,)
-        How many of these have a vote.
+        Number of tied rows that have a vote.
     unseen : ndarray, shape (n,)
-        Whether there may be more of them.
+        Whether there may be more tied rows than the known ones.
     """
     free, unseen = free[:, None], unseen[:, None]
     others = equal.sum(axis=1, keepdims=True) - equal

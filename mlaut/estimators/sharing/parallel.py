@@ -1,4 +1,4 @@
-"""Run the units of a search in one or several processes, from where an earlier run ended."""
+"""Execution of the units of a search in one or several processes, resuming earlier scores."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ __all__ = ["Progress", "score_all"]
 
 @dataclass(eq=False)
 class Progress:
-    """What is known so far: the scores of each candidate and fold, and where they came from."""
+    """Scores of each candidate and fold so far, with counts of their origins."""
 
     scores: dict[Place, dict[str, Any]]
     counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, results: Iterable[Result]) -> None:
-        """Take up new results."""
+        """Add new results."""
         for result in results:
             self.scores[result.place] = result.scores
             self.counts["shared" if result.shared else "plain"] += 1
 
     def left(self, unit: Unit) -> Unit:
-        """Return what of a unit is not known yet."""
+        """Return the part of a unit that has no scores yet."""
         known = {index for index, fold in self.scores if fold == unit.fold}
         groups = (group.without(known) for group in unit.groups)
         return Unit(unit.fold, tuple(group for group in groups if group.candidates))
@@ -47,7 +47,7 @@ def score_all(
     pre_dispatch: Any,
     skip_hopeless: bool,
 ) -> Progress:
-    """Score all candidates on all folds, as far as time allows and hope goes."""
+    """Return the scores of all candidates on all folds, except hopeless or late ones."""
     known = evaluation.checkpoint.read() if evaluation.checkpoint else {}
     progress = Progress(known, Counter(resumed=len(known)))
     run = _Runner(evaluation, progress, n_jobs, pre_dispatch)
@@ -59,7 +59,7 @@ def score_all(
 
 
 class _Runner:
-    """Runs groups of candidates on some folds and adds what they got to the progress."""
+    """Runner of groups of candidates on some folds; it adds their scores to the progress."""
 
     def __init__(
         self, evaluation: Evaluation, progress: Progress, n_jobs: int | None, pre_dispatch: Any
@@ -85,23 +85,23 @@ class _Runner:
 
 
 def _mixed(groups: Sequence[Group]) -> list[Group]:
-    """Return groups in a random order, always the same one.
+    """Return groups in a random order, which is always the same.
 
-    When time is over, what was scored is a sample of the whole grid and not a corner of it.
+    If time runs out, the scored candidates are then a sample of the whole grid, not a corner of it.
     """
     parts = [part for group in groups for part in _parts(group)]
     return [parts[i] for i in np.random.default_rng(0).permutation(len(parts))]
 
 
 def _parts(group: Group) -> list[Group]:
-    """Cut a group where a candidate may hold up all others of it."""
+    """Return a group in parts, if one slow candidate could delay all others of the group."""
     most = getattr(group.sharer, "most_in_time", None) or len(group.candidates)
     starts = range(0, len(group.candidates), most)
     return [Group(group.sharer, group.candidates[i : i + most]) for i in starts]
 
 
 def _race(run: _Runner, groups: Sequence[Group]) -> None:
-    """Go fold by fold; after each the leader finishes, and the hopeless go no further."""
+    """Score fold by fold; after each fold, finish the leader and drop hopeless candidates."""
     best = best_possible(run.evaluation.scoring.scorer)
     folds = range(len(run.evaluation.splits))
     given_up: set[int] = set()

@@ -1,4 +1,4 @@
-"""Pipelines: leading steps are fitted once a fold, and the last shares as it does alone."""
+"""Pipelines: leading steps are fitted once per fold, and the last step shares as it does alone."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ __all__ = ["Pipelines", "draws_anew"]
 
 
 class Pipelines(Sharer):
-    """Shares among candidates whose leading steps are the same.
+    """Sharer among candidates with the same leading steps.
 
     Parameters
     ----------
     families : tuple of Sharer
-        For the last step.
+        Sharers for the last step.
     """
 
     def __init__(self, families: tuple[Sharer, ...]) -> None:
         self._families = (*families, _Alone())
 
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Return the parameters of the leading steps, and what the last step has in common."""
+        """Return the parameters of the leading steps, and the key of the last step."""
         pipeline = candidate.base
         if type(pipeline) is not Pipeline or pipeline.memory is not None or pipeline.verbose:
             return None
@@ -39,14 +39,14 @@ class Pipelines(Sharer):
         return None if key is None else (_leading_key(candidate), number, key)
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
-        """Transform the rows, and go on with the last step."""
+        """Transform the rows once, and yield the models of the last step."""
         first = candidates[0]
         transformed = fold.once(("leading", _leading_key(first)), lambda: _transformed(first, fold))
         number, _ = self._of_last(first)
         yield from self._families[number].models([_last(c) for c in candidates], transformed)
 
     def _of_last(self, candidate: Candidate) -> tuple[int, Hashable]:
-        """Return the number of the family that knows the last step, and its key."""
+        """Return the number of the family that can share the last step, and the step's key."""
         for number, family in enumerate(self._families):
             key = family.usable_key(_last(candidate))
             if key is not None:
@@ -55,7 +55,7 @@ class Pipelines(Sharer):
 
 
 class _Alone(Sharer):
-    """Shares nothing: each candidate is fitted by itself."""
+    """Sharer that fits each candidate separately, on the shared leading steps."""
 
     def key(self, candidate: Candidate) -> Hashable | None:
         if not hasattr(candidate.base, "fit") or draws_anew(candidate.base, candidate.params):
@@ -70,7 +70,7 @@ class _Alone(Sharer):
 
 
 def draws_anew(estimator: Any, params: Any) -> bool:
-    """Return whether an estimator, with these parameters, may differ each time it is fitted."""
+    """Return whether fits of an estimator with these parameters may differ, for want of a seed."""
     if not hasattr(estimator, "get_params"):
         return False
     settings = {**estimator.get_params(), **params}
@@ -81,7 +81,7 @@ def draws_anew(estimator: Any, params: Any) -> bool:
 
 
 def _split(candidate: Candidate) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split the parameters into those of the leading steps and those of the last."""
+    """Return the parameters of the leading steps, and those of the last step."""
     last = candidate.base.steps[-1][0]
     own = {n: v for n, v in candidate.params.items() if n.partition("__")[0] == last}
     return {n: v for n, v in candidate.params.items() if n not in own}, own

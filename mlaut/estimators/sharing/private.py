@@ -1,9 +1,9 @@
-"""All private names of scikit-learn that sharing uses, and what each is for.
+"""All private names of scikit-learn that sharing uses, each with its purpose.
 
-Any release of scikit-learn may drop or move one. Each belongs to a group, and what is lacking costs
-the sharing of those that need its group, and nothing else: their candidates are fitted as
-scikit-learn fits them, with the same scores and a warning. A private attribute that vanishes shows
-itself when a sharer runs, and costs the same.
+Any release of scikit-learn may drop or move a private name. Each name belongs to a group. If one is
+missing, only the sharers that need its group stop sharing: scikit-learn fits their candidates, with
+the same scores and a warning. A missing private attribute is noticed when a sharer runs, with the
+same consequence.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sklearn
 __all__ = ["NAMES", "SharingWarning", "lacking", "told_lacking"]
 
 NAMES: list[tuple[str, str, str]] = []
-"""Group, module and name of everything private."""
+"""Group, module and name of every private name."""
 
 _LACKING: dict[str, list[str]] = {}
 
@@ -25,11 +25,11 @@ SEARCH, KERNELS, NEIGHBOURS, TREES, LOSSES = "search", "kernels", "neighbours", 
 
 
 class SharingWarning(UserWarning):
-    """Candidates took longer, since they could not share their work; the scores are the same."""
+    """Warning about candidates that took longer, without shared work; scores are the same."""
 
 
 def _take(group: str, module: str, name: str) -> Any:
-    """Return a private name of a module; None where it is lacking, which is remembered."""
+    """Return the value of a private name of a module; None if it is missing, which is recorded."""
     NAMES.append((group, module, name))
     try:
         return getattr(import_module(module), name)
@@ -46,12 +46,12 @@ def _need_method(name: str) -> None:
 
 
 def lacking(*groups: str) -> list[str]:
-    """Return the names of some groups that this scikit-learn lacks."""
+    """Return the private names of these groups that the installed scikit-learn lacks."""
     return [name for group in groups for name in _LACKING.get(group, ())]
 
 
 def told_lacking(who: str, *groups: str) -> bool:
-    """Return whether names are lacking; if so, tell it by a `SharingWarning`."""
+    """Return whether private names are missing; issue a `SharingWarning` if so."""
     names = lacking(*groups)
     if names:
         warnings.warn(
@@ -66,51 +66,52 @@ def told_lacking(who: str, *groups: str) -> bool:
 # ------------------------------------------------------------------ every search
 
 _SCORERS = "sklearn.metrics._scorer"
-_BaseScorer = _take(SEARCH, _SCORERS, "_BaseScorer")  # scorers that only ask for predictions
-_Scorer = _take(SEARCH, _SCORERS, "_Scorer")  # which metric a scorer is, to compute it quicker
+_BaseScorer = _take(SEARCH, _SCORERS, "_BaseScorer")  # scorers that only use predictions
+_Scorer = _take(SEARCH, _SCORERS, "_Scorer")  # the metric of a scorer, to compute it faster
 _PassthroughScorer = _take(SEARCH, _SCORERS, "_PassthroughScorer")  # the score of the estimator
 _MultimetricScorer = _take(SEARCH, _SCORERS, "_MultimetricScorer")  # several metrics at once
 
 _VALIDATION = "sklearn.model_selection._validation"
-_fit_and_score = _take(SEARCH, _VALIDATION, "_fit_and_score")  # one candidate on one fold, plainly
-_insert_error_scores = _take(SEARCH, _VALIDATION, "_insert_error_scores")  # where a fit failed
+_fit_and_score = _take(SEARCH, _VALIDATION, "_fit_and_score")  # one unshared candidate on a fold
+_insert_error_scores = _take(SEARCH, _VALIDATION, "_insert_error_scores")  # scores of failed fits
 _warn_or_raise_about_fit_failures = _take(
     SEARCH, _VALIDATION, "_warn_or_raise_about_fit_failures"
-)  # in scikit-learn's words
+)  # scikit-learn's messages about failed fits
 _safe_indexing = _take(SEARCH, "sklearn.utils", "_safe_indexing")  # rows of any kind of table
 
 for _method in (
-    "_run_search",  # which candidates a search has
+    "_run_search",  # the candidates of a search
     "_get_scorers",  # the scorers of ``scoring``
-    "_validate_params",  # refuse wrong arguments as scikit-learn does
-    "_format_results",  # make ``cv_results_``
-    "_check_refit_for_multimetric",  # refuse a ``refit`` that names no metric
-    "_select_best_index",  # choose, with ``refit`` as a function too
+    "_validate_params",  # refuses wrong arguments as scikit-learn does
+    "_format_results",  # makes ``cv_results_``
+    "_check_refit_for_multimetric",  # refuses a ``refit`` that names no metric
+    "_select_best_index",  # chooses the best candidate, also by a ``refit`` function
 ):
     _need_method(_method)
 
 # ---------------------------------------------------------- support vector machines
 
-_libsvm = _take(KERNELS, "sklearn.svm", "_libsvm")  # the solver, on a kernel that is kept
-LIBSVM_IMPL = _take(KERNELS, "sklearn.svm._base", "LIBSVM_IMPL")  # the solver's number of a kind
+_libsvm = _take(KERNELS, "sklearn.svm", "_libsvm")  # the solver, run on a stored kernel
+LIBSVM_IMPL = _take(KERNELS, "sklearn.svm._base", "LIBSVM_IMPL")  # the solver's numbers of machines
 
 # ------------------------------------------------------------------------ neighbours
 
 ArgKmin = _take(
     NEIGHBOURS, "sklearn.metrics._pairwise_distances_reduction", "ArgKmin"
-)  # compare all rows as predict does
+)  # compares all rows as predict does
 _openmp_effective_n_threads = _take(
     NEIGHBOURS, "sklearn.utils._openmp_helpers", "_openmp_effective_n_threads"
-)  # with several threads, ties are broken otherwise
+)  # with several threads, ties are broken differently
 
 # ------------------------------------------- trees, and ensembles that are made of them
 
 CRITERIA_CLF = _take(TREES, "sklearn.tree._classes", "CRITERIA_CLF")  # criteria by name
 CRITERIA_REG = _take(TREES, "sklearn.tree._classes", "CRITERIA_REG")
 DENSE_SPLITTERS = _take(TREES, "sklearn.tree._classes", "DENSE_SPLITTERS")  # splitters by name
-DepthFirstTreeBuilder = _take(TREES, "sklearn.tree._tree", "DepthFirstTreeBuilder")  # grows
-Tree = _take(TREES, "sklearn.tree._tree", "Tree")  # is grown
+DepthFirstTreeBuilder = _take(TREES, "sklearn.tree._tree", "DepthFirstTreeBuilder")  # grows trees
+Tree = _take(TREES, "sklearn.tree._tree", "Tree")  # an empty tree to grow
 
-HalfBinomialLoss = _take(LOSSES, "sklearn._loss.loss", "HalfBinomialLoss")  # losses whose leaves
-HalfMultinomialLoss = _take(LOSSES, "sklearn._loss.loss", "HalfMultinomialLoss")  # are computed
-HalfSquaredError = _take(LOSSES, "sklearn._loss.loss", "HalfSquaredError")  # here too
+# Losses for which `boosting` computes the values of the leaves.
+HalfBinomialLoss = _take(LOSSES, "sklearn._loss.loss", "HalfBinomialLoss")
+HalfMultinomialLoss = _take(LOSSES, "sklearn._loss.loss", "HalfMultinomialLoss")
+HalfSquaredError = _take(LOSSES, "sklearn._loss.loss", "HalfSquaredError")

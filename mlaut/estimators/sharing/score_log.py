@@ -1,8 +1,8 @@
-"""The scores of a search that may be killed, one line each, appended within half a second.
+"""Log of the scores of a search, so that a killed search can resume; one line per score.
 
-A line is a checksum and JSON. Lines are written by one call to the operating system, so that
-several processes may append to one file, and begin with a line break, so that what a killed process
-left half-written spoils no other line.
+Scores are appended about every half second, as lines of a checksum and JSON. Each batch of lines is
+one write call, so that several processes may append to one file. Each line starts with a line
+break, so that a line that a killed process has half written damages no other line.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mlaut.errors import StoreError
 __all__ = ["Checkpoint", "Place", "Writer"]
 
 Place = tuple[int, int]
-"""Numbers of a candidate and of a fold."""
+"""Index of a candidate and of a fold."""
 
 Entry = tuple[Place, Mapping[str, Any]]
 
@@ -30,18 +30,18 @@ Entry = tuple[Place, Mapping[str, Any]]
 _APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
 
 PAUSE = 0.5
-"""Seconds between two writes; what is waiting when a process is killed is computed again."""
+"""Seconds between two writes. Scores that wait when a process is killed are computed again."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The file, and the search whose scores are meant.
+    """File of scores, together with the search whose scores are read and written.
 
     Attributes
     ----------
     path : Path
     search : str
-        What the search is known by.
+        Key of the search in the file.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Checkpoint:
     search: str
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Add what candidates got on folds."""
+        """Append the scores of candidates on folds."""
         lines = b"".join(self._line(place, scores) for place, scores in entries)
         handle = os.open(self.path, _APPENDING, 0o666)
         try:
@@ -70,7 +70,7 @@ class Checkpoint:
         return b"\n%08x %b\n" % (crc32(text), text)
 
     def read(self) -> dict[Place, dict[str, Any]]:
-        """Return all whole entries of this search; none where there is no file."""
+        """Return all undamaged entries of this search; an empty dict if there is no file."""
         try:
             lines = self.path.read_bytes().split(b"\n")
         except (FileNotFoundError, NotADirectoryError):
@@ -88,12 +88,13 @@ class Checkpoint:
 
 
 class Writer:
-    """Appends to a checkpoint now and then, and the rest in the end; a context manager.
+    """Context manager that appends to a checkpoint at intervals, and the rest at its end.
 
     Parameters
     ----------
     checkpoint : Checkpoint or None
-        None keeps nothing. One that cannot be written stops no search: it is told by a warning.
+        Checkpoint to write to; None stores nothing. If it cannot be written, the search goes on
+        with a warning.
     """
 
     def __init__(self, checkpoint: Checkpoint | None) -> None:
@@ -108,7 +109,7 @@ class Writer:
         self._write()
 
     def add(self, place: Place, scores: Mapping[str, Any]) -> None:
-        """Take what one candidate got on one fold."""
+        """Add the scores of one candidate on one fold; write if the last write is long ago."""
         if self._checkpoint is not None:
             self._waiting.append((place, scores))
             if time.monotonic() - self._written > PAUSE:

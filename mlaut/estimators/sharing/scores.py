@@ -1,7 +1,7 @@
-"""Scores of fitted models, through the user's scorer.
+"""Scores of fitted models, by the user's scorer.
 
-Accuracy and R2, the defaults, are computed here in the same steps and order as
-`sklearn.metrics` does, without the checks that it repeats for each candidate.
+Accuracy and R2, the defaults, are computed here, with the same steps in the same order as in
+`sklearn.metrics`, but without its checks, which it repeats for each candidate.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Scoring", "only_asks_for_predictions"]
 
 
 def only_asks_for_predictions(scorer: Any) -> bool:
-    """Return whether a scorer looks at a model's answers alone; a stand-in can then give them."""
+    """Return whether a scorer uses only a model's predictions, which a stand-in can provide."""
     if isinstance(scorer, _MultimetricScorer):
         return all(only_asks_for_predictions(part) for part in scorer._scorers.values())
     return isinstance(scorer, _BaseScorer | _PassthroughScorer)
@@ -35,12 +35,12 @@ def only_asks_for_predictions(scorer: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """How models are scored.
+    """Scorer of a search, applied to the rows of a fold.
 
     Attributes
     ----------
     scorer : callable
-        As the search has it.
+        Scorer of the search.
     train : bool
         Whether the training rows are scored too.
     """
@@ -49,7 +49,7 @@ class Scoring:
     train: bool
 
     def __call__(self, model: Any, fold: Fold) -> dict[str, Any]:
-        """Score a model on one fold; raises whatever the scorer raises."""
+        """Return the scores of a model on one fold; errors of the scorer pass through."""
         scores = {"test_scores": self._score(model, fold, fold.X_test, fold.y_test)}
         if self.train:
             scores["train_scores"] = self._score(model, fold, fold.X_train, fold.y_train)
@@ -66,7 +66,7 @@ class Scoring:
 
 
 class _Truth:
-    """The targets of a fold, and what of scores depends on them alone."""
+    """Targets of a fold, with the parts of scores that depend only on them."""
 
     def __init__(self, y: Any) -> None:
         self.values = np.asarray(y)
@@ -77,7 +77,7 @@ class _Truth:
 
     @cached_property
     def spread(self) -> Any:
-        """Sum of squares around the mean; None where R2 is not plain."""
+        """Sum of squares around the mean; None where scikit-learn must compute R2."""
         y = self.values
         if y.dtype.kind not in "iuf" or y.itemsize != 8 or y.ndim != 1 or len(y) < 2:
             return None
@@ -114,6 +114,6 @@ _OWN_SCORES = {ClassifierMixin.score: _accuracy, RegressorMixin.score: _r2}
 def _as_numbers(scores: Any) -> Any:
     if isinstance(scores, dict):
         return {name: _as_numbers(score) for name, score in scores.items()}
-    if isinstance(scores, str):  # of several metrics, one that failed
+    if isinstance(scores, str):  # the traceback of a failed metric of several
         raise ValueError(scores)
     return scores.item() if hasattr(scores, "item") else scores

@@ -1,4 +1,4 @@
-"""An exhaustive grid search that gives what scikit-learn's gives, for less work."""
+"""Exhaustive grid search with the same results as scikit-learn's, but less work."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ __all__ = ["SharingGridSearchCV"]
 
 
 class SharingGridSearchCV(GridSearchCV):
-    """`sklearn.model_selection.GridSearchCV` that computes only once what candidates share.
+    """`sklearn.model_selection.GridSearchCV` that runs computations common to candidates once.
 
     Constructor, attributes and results are those of `GridSearchCV`: the same scores, ranks and
-    choice for the same folds and seeds. Where nothing is shared, it *is* `GridSearchCV`: for
-    estimators and grids that no sharer knows, estimators without a seed that draw random numbers,
-    parameters given to ``fit`` other than ``groups``, metadata routing, callbacks, targets of
-    several columns, and functions as ``scoring`` that may look into a model.
+    choice for the same folds and seeds. `GridSearchCV` itself does the search where nothing can be
+    shared: for estimators and grids that no sharer supports, estimators without a seed that draw
+    random numbers, parameters of ``fit`` other than ``groups``, metadata routing, callbacks,
+    targets of several columns, and functions as ``scoring`` that may inspect a model.
 
-    Times in ``cv_results_`` are what each candidate added to the work; the first of those that
-    share bears most. With several jobs, candidates share within the part of a fold that one job
-    gets.
+    Times in ``cv_results_`` are the time that each candidate added; among candidates that share,
+    the first one has most of it. With several jobs, candidates share only within the part of a fold
+    that one job gets.
 
     Attributes
     ----------
     sharing_ : dict of str to int
-        Of all scores of one candidate on one fold, how many came from ``"shared"`` work, from
-        ``"plain"`` fits, were ``"resumed"`` from a checkpoint, or are ``"missing"``; see
-        `search_limits` for the last two.
+        Number of scores (of one candidate on one fold) from ``"shared"`` work, from ``"plain"``
+        fits, ``"resumed"`` from a checkpoint, and ``"missing"``; see `search_limits` for the last
+        two.
 
     Examples
     --------
@@ -74,13 +74,13 @@ class SharingGridSearchCV(GridSearchCV):
         X : array-like or DataFrame, shape (n_rows, n_features)
         y : array-like, shape (n_rows,)
         **params
-            As `GridSearchCV.fit` takes them.
+            Further arguments of `GridSearchCV.fit`.
 
         Raises
         ------
         StrategyError
-            No candidate was scored on all folds before the deadline, or hopeless ones cannot be
-            told by this scorer.
+            No candidate was scored on all folds before the deadline, or the best possible value
+            of the scorer is unknown, which ``skip_hopeless`` needs.
         """
         limits = current_limits()
         groups = None
@@ -117,7 +117,7 @@ class SharingGridSearchCV(GridSearchCV):
     def _groups(
         self, points: Sequence[Mapping[str, Any]], y: Any, params: Mapping[str, Any], limits: Limits
     ) -> list[Group] | None:
-        """Return the groups of candidates; None where `GridSearchCV` is to do it all."""
+        """Return the groups of candidates, or None if `GridSearchCV` shall do the search."""
         limited = limits != Limits()
         if not self._is_plain_case(y, params):
             _tell_unlimited(limits, "parameters of fit, routing, callbacks or several targets")
@@ -277,7 +277,7 @@ class SharingGridSearchCV(GridSearchCV):
         pattern: Mapping[str, Any],
         complete: Sequence[bool],
     ) -> dict[str, Any]:
-        """Make the table; rows that lack a fold have no mean and say so."""
+        """Return ``cv_results_``; rows that lack a fold have no mean and are marked incomplete."""
         missing = {key: _nothing(value) for key, value in pattern.items()}
         places = [(i, fold) for i in range(len(points)) for fold in range(self.n_splits_)]
         out = [scores.get(place, missing) for place in places]

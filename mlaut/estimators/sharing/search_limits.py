@@ -1,4 +1,4 @@
-"""What a caller may ask of every search that runs inside of a ``with`` block."""
+"""Limits for every search that runs inside a ``with`` block: checkpoint, deadline, skipping."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["IncompleteSearchWarning", "Limits", "current_limits", "search_limits
 
 
 class IncompleteSearchWarning(UserWarning):
-    """A search has chosen among the candidates that it had scored when its time was over."""
+    """Warning about a search that chose among the candidates scored before its deadline."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """See `search_limits`."""
+    """Limits of a search; see `search_limits`."""
 
     checkpoint: Path | None = None
     deadline: Callable[[], bool] | None = None
@@ -32,7 +32,7 @@ _CURRENT: ContextVar[Limits] = ContextVar("limits of searches", default=NONE)
 
 
 def current_limits() -> Limits:
-    """Return the limits of the innermost `search_limits` around."""
+    """Return the limits of the innermost enclosing `search_limits`."""
     return _CURRENT.get()
 
 
@@ -43,27 +43,29 @@ def search_limits(
     deadline: float | Callable[[], bool] | None = None,
     skip_hopeless: bool = False,
 ) -> Iterator[None]:
-    """Make searches in this block resume, stop in time, or give up on what cannot win.
+    """Let searches in this block resume, stop at a deadline, or skip hopeless candidates.
 
-    It reaches a search wherever it is: inside of a pipeline, a strategy or a transformed target.
+    The limits apply to every search in the block, also inside a pipeline, a strategy or a
+    transformed target.
 
     Parameters
     ----------
     checkpoint : path, optional
-        A file that scores are appended to within half a second. A search that finds scores of its
-        own there does not compute them again. A search is known by the content of its rows,
-        folds, estimator, grid and scoring, so one file may serve many searches.
+        File to which scores are appended within half a second. A search does not compute scores
+        again that it finds there. It is recognised by the content of its rows, folds, estimator,
+        grid and scoring, so one file can serve many searches.
     deadline : float or callable, optional
-        Seconds since the epoch, as `time.time` gives them; or a function that returns whether the
-        time is over, by a clock of its own. No fit begins after it; the search
-        chooses among the candidates that were scored on all folds by then, marks the others in
-        ``cv_results_["complete"]``, and warns with `IncompleteSearchWarning`. Candidates are taken
-        in a random order, always the same one, to sample the whole grid. A fit that is under way
-        is not cut off, except between the members of an ensemble, and the final fit of the chosen
-        candidate comes on top.
+        Time in seconds since the epoch, as in `time.time`; or a function that returns whether the
+        time is over, by another clock. No fit starts after the deadline. The search chooses among
+        the candidates that were scored on all folds by then, marks them in
+        ``cv_results_["complete"]``, and warns with `IncompleteSearchWarning`. Candidates are scored
+        in a random order, always the same, to sample the whole grid. A running fit is not
+        interrupted, except between the members of an ensemble. The final fit of the chosen
+        candidate takes additional time.
     skip_hopeless : bool, default False
-        Leave out folds of a candidate that could not be chosen whatever they gave. The choice is
-        the same, the table is not: ``cv_results_["complete"]`` says which rows are.
+        Whether to skip the remaining folds of a candidate that cannot be chosen any more. The
+        choice is the same, but the table of results has incomplete rows;
+        ``cv_results_["complete"]`` marks the complete ones.
 
     Examples
     --------

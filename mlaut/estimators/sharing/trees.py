@@ -1,9 +1,8 @@
-"""Decision trees: grown without repeating checks, and only once where depth does not bind.
+"""Decision trees: grown without repeated checks, and only once for all depths that do not bind.
 
-A tree that is cut short at a depth is not the tree of that depth: growth is depth first and draws
-random numbers at each node. But where the tree ends above the depth that it was allowed, every
-larger depth gives the same tree; and where two settings of ``max_features`` come to the same
-number, they are one setting.
+Pruning a tree at a depth does not give the tree of that depth, because growth is depth first and
+draws random numbers at each node. But if a tree ends above its allowed depth, every larger depth
+grows the same tree. Settings of ``max_features`` that mean the same number are one setting.
 """
 
 from __future__ import annotations
@@ -63,24 +62,24 @@ TREES = (
     ExtraTreeClassifier,
     ExtraTreeRegressor,
 )
-UNLIMITED = np.iinfo(np.int32).max
+UNLIMITED = np.iinfo(np.int32).max  # scikit-learn's depth for ``max_depth=None``
 
 
 class Grower:
-    """Grows trees as an unfitted or fitted decision tree of scikit-learn would grow.
+    """Grower of trees that equal those of a scikit-learn decision tree.
 
     Parameters
     ----------
     tree : estimator
         One of `TREES`, for which `can_grow` holds; its parameters are used.
     n_rows, n_features : int
-        Of the tables to come.
+        Shape of the tables on which trees are grown.
     n_classes : int
-        1 for regression.
+        Number of classes; 1 for regression.
     weight : float
         Sum of the weights of the rows.
     random_state : RandomState
-        Drawn from once a tree.
+        Generator from which each tree draws once.
     """
 
     def __init__(
@@ -115,7 +114,7 @@ class Grower:
     def grow(
         self, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None, depth: int | None
     ) -> Tree:
-        """Grow one tree on float32 rows and float64 targets of shape (n_rows, 1)."""
+        """Return a tree grown on float32 rows and float64 targets of shape (n_rows, 1)."""
         if depth not in self._builders:
             limit = UNLIMITED if depth is None else depth
             self._builders[depth] = DepthFirstTreeBuilder(*self._rules, limit, self._least_gain)
@@ -129,7 +128,7 @@ def _count(value: Any, n_rows: int) -> int:
 
 
 def n_drawn_features(max_features: Any, n_features: int) -> int:
-    """Return the number of features that each split looks at."""
+    """Return the number of features that each split considers."""
     if max_features is None:
         return n_features
     if isinstance(max_features, str):
@@ -141,7 +140,7 @@ def n_drawn_features(max_features: Any, n_features: int) -> int:
 
 
 def can_grow(tree: Any) -> bool:
-    """Return whether `Grower` has all that a tree asks for."""
+    """Return whether `Grower` supports all settings of a tree."""
     return (
         type(tree) in TREES
         and isinstance(tree.criterion, str)
@@ -154,7 +153,7 @@ def can_grow(tree: Any) -> bool:
 
 
 def plain_numbers(X: Any) -> np.ndarray:
-    """Return a table as trees take it; raises for gaps, which are left to scikit-learn."""
+    """Return a table in float32; raise `CannotShareError` for gaps and sparse tables."""
     if issparse(X):
         raise CannotShareError("sparse tables are grown by scikit-learn")
     numbers = check_array(X, dtype=np.float32, order="C", ensure_all_finite="allow-nan")
@@ -164,41 +163,41 @@ def plain_numbers(X: Any) -> np.ndarray:
 
 
 def codes(classes: np.ndarray | None, y: Any) -> np.ndarray:
-    """Return targets as trees take them: positions of classes, or numbers; shape (n_rows, 1)."""
+    """Return targets for a tree: positions of classes, or numbers; shape (n_rows, 1)."""
     target = np.asarray(y)
     numbers = target if classes is None else np.searchsorted(classes, target)
     return np.ascontiguousarray(numbers, dtype=np.float64).reshape(-1, 1)
 
 
 def seeded(random_state: Any) -> np.random.RandomState:
-    """Return the generator that a clone with this ``random_state`` would use, at its start."""
+    """Return a generator in the initial state of a clone with this ``random_state``."""
     return check_random_state(copy.deepcopy(random_state))
 
 
 def same_tree(one: Any, other: Any) -> bool:
-    """Return whether two trees are the same in every node."""
+    """Return whether two trees are equal in every node."""
     parts = ("children_left", "feature", "threshold", "value", "n_node_samples")
     return all(np.array_equal(getattr(one, part), getattr(other, part)) for part in parts)
 
 
 def depth_order(depth: int | None) -> float:
-    """Order depths; None is the largest."""
+    """Return a key that orders depths; None is the largest."""
     return math.inf if depth is None else depth
 
 
 class Trees(Sharer):
-    """Shares checked data among all candidates, and trees among values of ``max_depth``."""
+    """Sharer of checked data among all candidates, and of trees among values of ``max_depth``."""
 
     private = (TREE_NAMES,)
 
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Return all but what may turn out to make no difference."""
+        """Return all parameters except those that may make no difference."""
         if type(candidate.base) not in TREES or candidate.setting("random_state") is None:
             return None
         return type(candidate.base).__name__, candidate.rest("max_depth", "max_features")
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
-        """Grow from the largest depth down, as long as the depth makes a difference."""
+        """Yield trees from the largest depth down, grown only where the depth binds."""
         n_features = np.shape(fold.X_train)[1]
         groups: dict[int, list[Candidate]] = {}
         for candidate in candidates:
@@ -235,7 +234,7 @@ def _depth(candidate: Candidate) -> float:
 
 
 class _LoneTrees:
-    """Trees of one fold that differ in depth alone, each grown from the same seed."""
+    """Trees of one fold that differ only in depth, each grown from the same seed."""
 
     def __init__(self, candidate: Candidate, fold: Fold) -> None:
         self._base = candidate.base
