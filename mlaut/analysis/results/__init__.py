@@ -1,1 +1,1 @@
-"""Tables of losses: where they come from, and what is done about missing cells."""
+"""Scores of strategies on datasets: the class `Results`, its sources, and missing cells."""

@@ -1,4 +1,4 @@
-"""Missing cells: how to treat them, and which conclusions depend on it."""
+"""Missing cells: their treatments, and the conclusions that depend on the treatment."""
 
 from __future__ import annotations
 
@@ -34,27 +34,28 @@ _MOST_NAMED = 3  # strategies in a sentence
 
 @checked
 def treat_missing(results: Results, how: str = "raise") -> Results:
-    """Make results complete.
+    """Return results without missing cells.
 
     Parameters
     ----------
     results : Results
+        Results that may have missing cells.
     how : str, default "raise"
-        A key of `TREATMENTS`, or the name of a strategy whose losses stand in for those that are
-        missing (a fallback, for example the baseline).
+        A key of `TREATMENTS`, or the name of a strategy whose losses replace missing losses (a
+        fallback, for example the baseline).
 
     Returns
     -------
     Results
-        With a note that says what was done, which every test repeats, and the cells that were
-        filled in ``imputed``. Complete results come back as they are.
+        Complete results. A note states the treatment, and every test repeats it; ``imputed`` marks
+        the filled-in cells. Results without missing cells are returned unchanged.
 
     Raises
     ------
     MissingCellsError
         Cells are missing, and ``how`` is ``"raise"``.
     AnalysisError
-        ``how`` is not known, would leave nothing, or cannot fill every cell.
+        ``how`` is unknown, would leave no dataset or strategy, or cannot fill every cell.
 
     Examples
     --------
@@ -92,18 +93,18 @@ datasets wine; say how to treat them: missing='failures last', 'drop datasets', 
 
 
 def with_means(results: Results) -> Results | None:
-    """Return the strategies whose means over datasets say something.
+    """Return the results of the strategies whose means over datasets have a meaning.
 
     Parameters
     ----------
     results : Results
-        Complete.
+        Results without missing cells.
 
     Returns
     -------
     Results or None
-        All strategies; or, where missing cells count as last, those without a missing cell; or
-        None, where there are none or the scales of datasets do not compare.
+        All strategies; or, where missing cells rank last, the strategies without a missing cell.
+        None if there is no such strategy, or if the scales of the datasets are not comparable.
     """
     if not results.incomparable:
         return results
@@ -118,7 +119,7 @@ def with_means(results: Results) -> Results | None:
 
 
 def _check_known(results: Results, how: str) -> None:
-    """Raise `AnalysisError` for a treatment that is neither known nor a strategy."""
+    """Raise `AnalysisError` for a treatment that is neither a key nor the name of a strategy."""
     if how in TREATMENTS:
         return
     try:
@@ -141,7 +142,7 @@ def _with_holes(results: Results) -> list[str]:
 
 
 def _whose(results: Results) -> str:
-    """Say which strategies lack cells, and on how many datasets."""
+    """Return the words for which strategies lack cells, and on how many datasets."""
     holes = np.any(_holes(results), axis=(2, 3))
     counts = {name: int(holes[:, k].sum()) for k, name in enumerate(results.strategies)}
     told = [f"of {name} on {n}" for name, n in counts.items() if n]
@@ -151,7 +152,10 @@ def _whose(results: Results) -> str:
 
 
 def _without(results: Results, what: str, drop: np.ndarray, why: str) -> Results:
-    """Leave datasets or strategies out; ``why`` stands in the first sentence of conclusions."""
+    """Return results without some datasets or strategies.
+
+    The first sentence of every conclusion includes the reason ``why``.
+    """
     names = getattr(results, what)
     kept = [name for name, gone in zip(names, drop, strict=True) if not gone]
     if not kept:
@@ -174,10 +178,11 @@ def _without(results: Results, what: str, drop: np.ndarray, why: str) -> Results
 
 
 def _failures_last(results: Results) -> Results:
-    """Leave out what says nothing of anybody, and rank what failed last.
+    """Return results in which failed cells rank last.
 
-    A cell that was not run says nothing of its strategy; one that failed does. A strategy that has
-    no result at all cannot be ranked, and would only add a rank to every other.
+    A failed cell counts against its strategy; a cell that was not run does not, so its dataset is
+    left out. A strategy without any result is left out too: it cannot be ranked, and would only add
+    a rank to every other.
     """
     results = _without_empty(results)
     not_run = np.zeros(results.cells.shape, dtype=bool)
@@ -208,7 +213,7 @@ def _ranked_last(results: Results) -> Results:
 
 
 def _worst_seen(results: Results) -> np.ndarray:
-    """Return the largest loss in each cell, or else on each dataset: shape (N, 1, R, F)."""
+    """Return the largest loss of each cell, or of its dataset if it has none: (N, 1, R, F)."""
     losses = np.where(np.isnan(results.cell_losses), -np.inf, results.cell_losses)
     here = losses.max(axis=1, keepdims=True)
     anywhere = losses.max(axis=(1, 2, 3), keepdims=True)
@@ -217,20 +222,21 @@ def _worst_seen(results: Results) -> np.ndarray:
 
 
 def _above_worst(results: Results) -> np.ndarray:
-    """Return losses that rank last, and that a mean hardly tells from the largest seen."""
+    """Return losses that rank last, so near the largest loss that means hardly change."""
     size = np.nanmax(np.abs(results.cell_losses), axis=(1, 2, 3), keepdims=True, initial=0.0)
     return _worst_seen(results) + 1e-6 * np.where(size > 0, size, 1.0)
 
 
 def _below_best(results: Results) -> np.ndarray:
-    """Return losses that rank first, and that a mean hardly tells from the smallest seen."""
+    """Return losses that rank first, so near the smallest loss that means hardly change."""
     return -_above_worst(replace(results, cell_losses=-results.cell_losses))
 
 
 def _filled(results: Results, values: np.ndarray, words: str, gap: str = "") -> Results:
-    """Fill the missing cells with values that broadcast to all cells.
+    """Return results whose missing cells have ``values``, which broadcast to all cells.
 
-    ``words`` say what a missing cell got; ``gap`` says it in the first sentence of conclusions.
+    ``words`` describe the values in the notes; ``gap`` describes them in the first sentence of
+    every conclusion.
     """
     holes = _holes(results)
     losses = np.where(holes, values, results.cell_losses)
@@ -255,9 +261,10 @@ def _filled(results: Results, values: np.ndarray, words: str, gap: str = "") -> 
 
 
 def _favouring(results: Results, strategy: str | None) -> Results:
-    """Fill missing cells of one strategy with the best possible loss, and others' with the worst.
+    """Return results in which missing cells favour one strategy.
 
-    That is an end of the metric's range, or just beyond what was seen where it has no end.
+    Its missing cells get the best possible loss, those of the others the worst: an end of the
+    metric's range, or where the range has no end a loss just beyond the observed ones.
     """
     low, high = results.metric.loss_bounds
     best = _below_best(results)
@@ -275,22 +282,23 @@ Conclusions = Mapping[Any, str]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Robustness(Shown):
-    """What a comparison concludes under several treatments of missing cells.
+    """Conclusions of a comparison under several treatments of missing cells.
 
     Attributes
     ----------
     name : str
-        Of the comparison.
+        Name of the comparison.
     frame : DataFrame
-        A row a conclusion, a column a treatment; empty text where the treatment leaves the
-        question out.
+        Conclusions in words, one row for each pair or test and one column for each treatment; empty
+        text where a treatment leaves the pair out.
     n_missing : int
-        Missing cells.
+        Number of missing cells.
     alpha : float
+        Level of the conclusions.
     notes : tuple of str
-        Those of the results, and the treatments that cannot be applied.
+        Notes of the results, and notes on the treatments that cannot be applied.
     not_applied : mapping of str to str
-        Treatments that cannot be applied to these results, and why.
+        Treatments that cannot be applied to these results, with the reason.
     """
 
     name: str
@@ -302,7 +310,7 @@ class Robustness(Shown):
 
     @property
     def flips(self) -> pd.DataFrame:
-        """The conclusions that are not the same under all treatments."""
+        """Conclusions that are not the same under all treatments."""
         if self.frame.empty:
             return self.frame
         differs = self.frame.apply(lambda row: len({text for text in row if text}) > 1, axis=1)
@@ -314,7 +322,7 @@ class Robustness(Shown):
         return f"{self.name} under {treatments}"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the conclusions, with a column that says whether they flip."""
+        """Return the conclusions, with a column on whether they differ between treatments."""
         return self.frame.assign(flips=self.frame.index.isin(self.flips.index))
 
     def sentence(self) -> str:  # noqa: D102 - inherited
@@ -340,29 +348,31 @@ def under_treatments(
     bounds: bool = True,
     alpha: float = 0.05,
 ) -> Robustness:
-    """Repeat a comparison under several treatments of missing cells, and say what flips.
+    """Repeat a comparison under several treatments of missing cells, and find what differs.
 
     Parameters
     ----------
     results : Results
-        With missing cells.
+        Results with missing cells.
     comparison : callable
-        Takes complete `Results`; gives a `Pairwise`, a `TestResult`, or a text that is the
-        conclusion itself. For example `mlaut.analysis.wilcoxon_test`.
+        Function of complete `Results`, for example `mlaut.analysis.wilcoxon_test`. It returns a
+        `Pairwise`, a `TestResult`, or the conclusion itself as text.
     treatments : sequence of str
-        See `treat_missing`; the names of fallback strategies are allowed.
+        Treatments of `treat_missing`; the names of fallback strategies are allowed.
     bounds : bool, default True
-        Add two more, for each pair: its first strategy's missing cells as good as they can be and
-        all others as bad, and the same for its second: an end of the metric's range, or just
-        beyond what was seen where it has no end.
+        Whether to add two extreme treatments of each pair. The first gives the missing cells of the
+        pair's first strategy the best possible loss, and all other missing cells the worst; the
+        second does this for the pair's second strategy. The losses are the ends of the metric's
+        range, or where it has no end just beyond the observed losses.
     alpha : float, default 0.05
-        Level at which a p-value (or one minus a probability) makes a conclusion.
+        Largest p-value (or one minus a probability) that shows a difference.
 
     Returns
     -------
     Robustness
-        A treatment that cannot be applied (no dataset or strategy would be left, a fallback has no
-        result itself) has no column: it stands in ``not_applied`` and in the notes with its reason.
+        The conclusions. A treatment that cannot be applied (no dataset or strategy would be left,
+        or a fallback itself has no result) has no column; ``not_applied`` and the notes have its
+        reason.
 
     Raises
     ------
@@ -415,7 +425,7 @@ def under_treatments(
 
 
 class _NotApplicableError(AnalysisError):
-    """A treatment cannot be applied to these results, or leaves too little of them."""
+    """Error for a treatment that cannot be applied to the results, or leaves too few of them."""
 
 
 def _of_treated(results: Results, comparison: Callable[[Results], Any], how: str) -> Any:
@@ -434,7 +444,7 @@ def _of_treated(results: Results, comparison: Callable[[Results], Any], how: str
 def _bounds(
     results: Results, comparison: Callable[[Results], Any], alpha: float
 ) -> dict[str, Conclusions]:
-    """Conclude with each strategy favoured in turn, where that makes a difference."""
+    """Return the conclusions with the missing cells favouring each strategy in turn."""
     favoured = [None, *_with_holes(results)]
     try:
         filled = {name: _favouring(results, name) for name in favoured}
@@ -451,7 +461,7 @@ def _bounds(
 
 
 def conclusions(result: Any, alpha: float) -> Conclusions:
-    """Turn a result into conclusions at level ``alpha``, in words, by pair or by test."""
+    """Return the conclusions of a result at level ``alpha``, in words, by pair or by test."""
     if isinstance(result, Pairwise):
         return {pair: _of_pair(result, pair, alpha) for pair in result.pairs}
     if isinstance(result, TestResult):

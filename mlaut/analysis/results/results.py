@@ -1,4 +1,4 @@
-"""A study, or a table of losses from anywhere, as one labelled object."""
+"""`Results`: the scores of a study, or of a table from any source, as one labelled object."""
 
 from __future__ import annotations
 
@@ -36,42 +36,45 @@ _ARRAYS = (
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Results(Shown):
-    """The scores of strategies on datasets, by repeat and fold, with all that is known of them.
+    """Scores of strategies on datasets, by repeat and fold, with sizes, times and notes.
 
-    Make one with `from_study`, `from_blocks`, `from_table` or `from_long`. Nothing of it can be
-    changed: arrays are copies that cannot be written to, and tables are copies too.
+    Make one with `from_study`, `from_blocks`, `from_table` or `from_long`. Results are immutable:
+    the arrays are read-only copies, and each returned table is a copy.
 
     Attributes
     ----------
     metric : MLautScore
-        Knows the direction.
+        Metric of the scores, with its direction.
     datasets : tuple of str, length N
     strategies : tuple of str, length K
     cells, cell_losses : ndarray, shape (N, K, R, F)
-        Scores as the metric gives them, and their loss form (lower is better); NaN where there is
-        none. R and F are the largest numbers of repeats and folds.
+        Scores of the metric, and their loss form (lower is better); NaN where a cell has none. R
+        and F are the largest numbers of repeats and folds.
     expected : ndarray of bool, shape (N, R, F)
-        Which cells a dataset has; datasets may differ in their repeats and folds.
+        Whether a dataset has the cell; datasets may differ in their repeats and folds.
     reasons : mapping of (dataset, strategy, repeat, fold) positions to str
-        Why an expected cell is NaN.
+        Reason why an expected cell is NaN.
     variances : ndarray, shape (N, K, R, F), or None
-        Of the point losses within a test set (divisor M - 1), where the metric is an average.
+        Variances of the point losses within a test set (divisor M - 1) for a metric that is an
+        average; None for an aggregate.
     n_test, n_train : ndarray, shape (N, R, F), or None
         Sizes of test and training sets.
     seconds : ndarray, shape (N, K, R, F, 3), or None
-        Tuning, fitting, predicting.
+        Times of tuning, fitting and predicting, in seconds.
     fingerprints : tuple of str, length N, or None
-        Of the datasets' contents.
+        Fingerprints of the contents of the datasets.
     notes : tuple of str
-        What was left out or filled in; every test repeats it.
+        Notes on left-out and filled-in cells; every test repeats them.
     imputed : ndarray of bool, shape (N, K, R, F), or None
-        Cells whose score is not theirs: it stands in for a missing one.
+        Whether the score of a cell was filled in for a missing one.
     ranks_only : str
-        Why the scores that stand in are good for ranks within datasets alone; empty where they are
-        good for means too.
+        Reason why filled-in scores are valid for ranks within datasets only; empty where they are
+        valid for means too.
     gaps : tuple of str
-        What was left out or filled in for missing cells, to stand in the first sentence of every
-        conclusion.
+        Phrases on what was left out or filled in for missing cells, which the first sentence of
+        every conclusion includes.
+    load_block : callable or None
+        Returns the block of predictions of a dataset; None for results from a table.
 
     Examples
     --------
@@ -118,13 +121,13 @@ True or False, or the name of a metric
             )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what was pickled or copied; arrays come out of that writable."""
+        """Restore a pickled or copied state; its arrays are writable and are frozen again."""
         known = {one.name for one in fields(self)}
         self.__dict__.update({name: value for name, value in state.items() if name in known})
         self._freeze()
 
     def _freeze(self) -> None:
-        """Hold copies that nobody else can write to: tests remember what they computed of them."""
+        """Replace the arrays by read-only copies, since tests cache what they compute from them."""
         for name in _ARRAYS:
             given = getattr(self, name)
             if given is not None:
@@ -141,21 +144,22 @@ True or False, or the name of a metric
         strategies: Iterable[str] | None = None,
         datasets: Iterable[str] | None = None,
     ) -> Results:
-        """Score a study.
+        """Return the scores of a study.
 
         Parameters
         ----------
         study : Study, FilesIO, or path-like
+            The study whose predictions are scored.
         metric : str or MLautScore
             See `mlaut.analysis.metric`.
         strategies, datasets : iterable of str, optional
-            Default all: strategies that were tried at all, and datasets of the metric's task;
-            what that leaves out is in ``notes``.
+            Names to include. Default: all strategies that were tried, and all datasets of the
+            metric's task; ``notes`` names the others.
 
         Raises
         ------
         AnalysisError
-            A name is not in the study, or nothing in it suits the metric.
+            A name is not in the study, or the study has no dataset for the metric.
         """
         return sources.results_from_study(
             cls, study, metric, strategies=strategies, datasets=datasets
@@ -169,7 +173,7 @@ True or False, or the name of a metric
         *,
         strategies: Iterable[str] | None = None,
     ) -> Results:
-        """Score blocks, one a dataset; see `from_study`."""
+        """Return the scores of blocks, one for each dataset; see `from_study`."""
         return sources.results_from_blocks(cls, blocks, metric, strategies=strategies)
 
     @classmethod
@@ -182,30 +186,31 @@ True or False, or the name of a metric
         n_test: Any = None,
         n_train: Any = None,
     ) -> Results:
-        """Take a table of scores from anywhere.
+        """Return a table of scores from any source as `Results`.
 
         Parameters
         ----------
         table : DataFrame
-            A column a strategy. The index names the datasets, or is a MultiIndex of dataset and
-            fold, or of dataset, repeat and fold. Its levels are known by their names; without names
-            they come in this order, and folds and repeats are whole numbers. NaN is a missing cell.
+            Scores with one column for each strategy. The index is the dataset, or a MultiIndex of
+            dataset and fold, or of dataset, repeat and fold. Levels are identified by their names;
+            levels without names must be in this order, with folds and repeats as whole numbers. NaN
+            is a missing cell.
         metric : str or MLautScore, default "loss"
-            A metric that `mlaut.analysis.metric` knows, and the table is in its units; or any
-            name, and then ``greater_is_better`` says the direction.
+            A metric that `mlaut.analysis.metric` accepts, in whose units the table is; or any other
+            name, together with ``greater_is_better``.
         greater_is_better : bool, optional
-            The direction of a metric that is not known by name. With it the values of one that is
-            known may be beyond its range (in percent), which then is not known.
+            Direction of a metric that is not known by name. With it, values of a known metric may
+            be outside its range (such as percentages); the range is then taken as unknown.
         n_test, n_train : int, array or Series with the index of the table, optional
-            Sizes of the test and training sets. With ``n_test`` and a metric of zeros and ones
-            (accuracy) scenario (a) has standard errors.
+            Sizes of the test and training sets. With ``n_test`` and a metric whose point losses are
+            0 or 1 (accuracy), scenario (a) has standard errors.
 
         Raises
         ------
         AnalysisError
-            The direction is not known or another than that of the metric, names are doubled, a
-            level of the index is neither dataset, repeat nor fold, a value is infinite, not a real
-            number or out of the metric's range, or there are not as many sizes as rows.
+            The direction is unknown or contradicts the metric; a name occurs twice; a level of the
+            index is neither dataset, repeat nor fold; a value is infinite, not a real number or
+            outside the metric's range; or the number of sizes is not the number of rows.
         """
         return sources.results_from_table(
             cls,
@@ -229,15 +234,17 @@ True or False, or the name of a metric
         metric: str | MLautScore = "loss",
         greater_is_better: bool | None = None,
     ) -> Results:
-        """Take a table with one row a cell.
+        """Return a table with one row for each cell as `Results`.
 
         Parameters
         ----------
         table : DataFrame
+            Scores, one row for each cell.
         value, dataset, strategy, repeat, fold : str
-            Names of its columns; ``repeat`` and ``fold`` where there are any.
+            Names of columns. ``value`` is the column of scores; ``repeat`` and ``fold`` are None
+            for a table without such columns.
         metric, greater_is_better
-            As in `from_table`.
+            The same as in `from_table`.
 
         Examples
         --------
@@ -258,17 +265,17 @@ True or False, or the name of a metric
 
     @property
     def scores(self) -> pd.DataFrame:
-        """Mean score of each strategy on each dataset, NaN where a cell of it is missing."""
+        """Mean score of each strategy on each dataset; NaN where one of its cells is missing."""
         return self._frame(self._means[0])
 
     @property
     def losses(self) -> pd.DataFrame:
-        """Mean loss of each strategy on each dataset, NaN where a cell of it is missing."""
+        """Mean loss of each strategy on each dataset; NaN where one of its cells is missing."""
         return self._frame(self._means[1])
 
     @property
     def incomparable(self) -> str:
-        """Why a mean over these datasets says nothing; empty where it says something."""
+        """Reason why a mean over these datasets is meaningless; empty where it has a meaning."""
         of_metric = self.metric.incomparable if len(self.datasets) > 1 else ""
         if of_metric:
             return f"{self.metric.name}: {of_metric}"
@@ -276,7 +283,7 @@ True or False, or the name of a metric
         return self.ranks_only if stands_in else ""
 
     def notes_on_means(self) -> tuple[str, ...]:
-        """Return the notes of a result that averages over datasets."""
+        """Return the note for results that average over datasets, if such means are meaningless."""
         if not self.incomparable:
             return ()
         return (f"means over datasets do not compare ({self.incomparable}): take ranks",)
@@ -304,14 +311,14 @@ True or False, or the name of a metric
     def standard_errors(self) -> pd.DataFrame:
         """Standard error of each mean loss for scenario (a): the fitted models, re-used.
 
-        ``sqrt(v / M)`` for a single test set (MLaut 2019, Table 3). Folds of one repeat are added
-        as independent; repeats share their test points, so their standard errors are averaged,
-        which is an upper bound.
+        For a single test set it is ``sqrt(v / M)`` (MLaut 2019, Table 3). The variances of the
+        folds of one repeat are added as independent. Repeats share their test points, so their
+        standard errors are averaged, which is an upper bound.
 
         Raises
         ------
         AnalysisError
-            The metric is an aggregate, or the table came without point losses.
+            The metric is an aggregate, or a table came without ``n_test``.
         """
         if self.variances is None or self.n_test is None:
             raise AnalysisError(
@@ -328,7 +335,7 @@ True or False, or the name of a metric
 
     @property
     def missing(self) -> pd.DataFrame:
-        """The missing cells, one a row: dataset, strategy, repeat, fold, reason."""
+        """Missing cells, one in each row: dataset, strategy, repeat, fold, reason."""
         at = np.argwhere(np.isnan(self.cells) & self.expected[:, None])
         rows = [
             (self.datasets[i], self.strategies[k], r, f, self.reasons.get((i, k, r, f), "missing"))
@@ -338,14 +345,14 @@ True or False, or the name of a metric
 
     @property
     def duplicates(self) -> tuple[tuple[str, ...], ...]:
-        """Datasets that are the same table under several names."""
+        """Groups of datasets that are the same table under several names."""
         groups: dict[str, list[str]] = {}
         for name, mark in zip(self.datasets, self.fingerprints or (), strict=False):
             groups.setdefault(mark, []).append(name)
         return tuple(tuple(names) for mark, names in groups.items() if mark and len(names) > 1)
 
     def points(self, dataset: str) -> np.ndarray:
-        """Return the loss of every test point: shape (K, R, n_rows), NaN where not tested.
+        """Return the loss of every test point: shape (K, R, n_rows), NaN for untested rows.
 
         Raises
         ------
@@ -390,12 +397,12 @@ True or False, or the name of a metric
         )
 
     def complete(self, *, datasets: int = 1, strategies: int = 1) -> pd.DataFrame:
-        """Return ``losses`` after making sure that no cell is missing and there are enough of them.
+        """Return ``losses``; raise an error if a cell is missing or there are too few of them.
 
         Parameters
         ----------
         datasets, strategies : int, default 1
-            The fewest that the caller can use.
+            Smallest numbers of datasets and strategies that the caller can use.
 
         Raises
         ------
@@ -438,7 +445,7 @@ True or False, or the name of a metric
 
     @cached_property
     def _labels(self) -> tuple[pd.Index, pd.Index]:
-        """Make them once: they take longer than the numbers of a table."""
+        """Labels of rows and columns, cached: they take longer to make than a table's numbers."""
         return pd.Index(self.datasets, name="dataset"), pd.Index(self.strategies, name="strategy")
 
     @property
@@ -470,7 +477,7 @@ True or False, or the name of a metric
         )
 
     def notes_text(self) -> tuple[str, ...]:
-        """Return the notes, and the datasets that are the same table."""
+        """Return the notes, and a note on each group of datasets that are the same table."""
         same = (f"the same table: {', '.join(names)}" for names in self.duplicates)
         return (*self.notes, *same)
 
@@ -483,7 +490,7 @@ True or False, or the name of a metric
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
-    """Return a copy that cannot be written to, nor be made so: a view of one that cannot."""
+    """Return a view of a read-only copy; unlike the copy, the view cannot be made writable."""
     kept = np.array(array)
     kept.flags.writeable = False
     return kept.view()

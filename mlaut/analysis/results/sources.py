@@ -1,7 +1,6 @@
-"""Where results come from: a study, blocks, or a table of anybody's.
+"""Sources of `mlaut.analysis.Results`: a study, blocks, or a table of scores.
 
-Each function is handed the class that it makes an object of, `mlaut.analysis.Results`, whose class
-methods call it.
+The class methods of `Results` call these functions and pass the class as ``make``.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def results_from_study(
     strategies: Iterable[str] | None = None,
     datasets: Iterable[str] | None = None,
 ) -> R:
-    """Score a study; see `Results.from_study`."""
+    """Return the scores of a study; see `Results.from_study`."""
     study = open_study(study)
     score = find_metric(metric)
     names = list(study.datasets)
@@ -59,7 +58,7 @@ def results_from_study(
 
 
 def open_study(output: Any) -> Study:
-    """Return the study of a path, of a `FilesIO`, or of a study itself."""
+    """Return the study at a path or of a `FilesIO`; a study is returned unchanged."""
     if hasattr(output, "blocks"):
         return output
     path = getattr(output, "path", output)
@@ -69,7 +68,7 @@ def open_study(output: Any) -> Study:
 
 
 def _of_task(blocks: Iterable[Block], score: MLautScore, notes: list[str]) -> Iterator[Block]:
-    """Pass on the datasets that have the metric's task, and note the others."""
+    """Yield the blocks of the metric's task; append a note on the other datasets to ``notes``."""
     others = []
     for block in blocks:
         if score.task in (None, block.task):
@@ -89,7 +88,7 @@ def results_from_blocks(
     load_block: Callable[[str], Block] | None = None,
     notes: Sequence[str] = (),
 ) -> R:
-    """Score blocks one after the other, so that only one need be in memory."""
+    """Return the scores of blocks, scored one by one so that only one need be in memory."""
     score, blocks = find_metric(metric), _only_blocks(blocks)
     if load_block is None:
         kept = {block.dataset: block for block in blocks}
@@ -112,7 +111,7 @@ def results_from_blocks(
 
 
 def _only_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Pass on blocks, and refuse what is none."""
+    """Yield the blocks; raise `AnalysisError` for anything that is not a block."""
     if not isinstance(blocks, Iterable):
         raise AnalysisError(f"{shown(blocks)} are not blocks, such as Study.blocks() gives")
     for block in blocks:
@@ -123,7 +122,7 @@ def _only_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
 
 @dataclass(frozen=True, eq=False)
 class _Scored:
-    """What stays in memory of a block once it is scored."""
+    """Parts of a block that stay in memory after it is scored."""
 
     dataset: str
     fingerprint: str
@@ -154,7 +153,7 @@ class _Scored:
 def _strategy_names(
     scored: Sequence[_Scored], chosen: Iterable[str] | None
 ) -> tuple[list[str], list[str]]:
-    """Return the strategies to compare, and those that were never tried."""
+    """Return the names of the strategies to compare, and of the strategies never tried."""
     tried: dict[str, bool] = {}
     for one in scored:
         for name, was_tried in zip(one.strategies, one.tried.tolist(), strict=True):
@@ -169,7 +168,7 @@ def _strategy_names(
 
 
 def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore) -> dict[str, Any]:
-    """Put the scores of all datasets into arrays of one shape, by the names of the fields."""
+    """Return the fields of `Results` by name: the scores of all datasets in arrays of one shape."""
     repeats, folds = np.max([one.n_test.shape for one in scored], axis=0)
     shape = (len(scored), len(names), repeats, folds)
     cells, losses, variances = np.full((3, *shape), np.nan)
@@ -210,7 +209,7 @@ def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore
 
 
 class TableMetric(MLautScore):
-    """A metric that is known by its values alone, and by its range where its name is known."""
+    """Metric of a table, whose values are given; its range is known only if its name is."""
 
     def __init__(
         self,
@@ -235,7 +234,7 @@ def results_from_table(
     n_test: Any = None,
     n_train: Any = None,
 ) -> R:
-    """Take a table of scores; see `Results.from_table`."""
+    """Return a table of scores as `Results`; see `Results.from_table`."""
     if not isinstance(table, pd.DataFrame) or table.empty:
         raise AnalysisError(f"a DataFrame with rows and columns is needed, not {_what(table)}")
     values = _numbers(table)
@@ -273,7 +272,7 @@ def results_from_long(
     metric: str | MLautScore = "loss",
     greater_is_better: bool | None = None,
 ) -> R:
-    """Take a table with one row a cell; see `Results.from_long`."""
+    """Return a table with one row for each cell as `Results`; see `Results.from_long`."""
     if not isinstance(table, pd.DataFrame):
         raise AnalysisError(f"a DataFrame with a row for each cell is needed, not {_what(table)}")
     have = [str(name) for name in table.columns]
@@ -300,7 +299,7 @@ def results_from_long(
 
 
 def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndarray) -> MLautScore:
-    """Return the metric of a table, which may be one of the user's own with a direction."""
+    """Return the metric of a table: a known metric, or any other name with a direction."""
     try:
         known = find_metric(which)
     except AnalysisError as error:
@@ -359,19 +358,19 @@ def _check_bounds(table: pd.DataFrame, values: np.ndarray, score: MLautScore) ->
 
 
 def _outside(values: np.ndarray, score: MLautScore) -> np.ndarray:
-    """Say which values are out of the metric's range by more than rounding."""
+    """Return whether each value is outside the metric's range by more than rounding."""
     low, high = score.bounds
     slack = 1e-9
     return (values < low - slack) | (values > high + slack)
 
 
-# the names of the levels of an index, as frameworks call them
+# names that other programs use for folds and repeats in an index
 _FOLDS = {"fold", "folds", "fold_id", "cv_fold", "split", "split_id"}
 _REPEATS = {"repeat", "repeats", "repetition", "rep", "run", "replication", "seed"}
 
 
 def _levels(index: pd.Index) -> dict[str, int]:
-    """Find which level of an index is the dataset, the repeat and the fold."""
+    """Return the positions of the levels of an index by meaning: dataset, repeat, fold."""
     n = index.nlevels
     unnamed = ("dataset", "fold") if n == 2 else ("dataset", "repeat", "fold")
     found: dict[str, int] = {}
@@ -411,7 +410,7 @@ def _places(index: pd.Index) -> tuple[tuple[str, ...], tuple[np.ndarray, ...]]:
 
 
 def _numbered(index: pd.Index, level: int | None) -> np.ndarray:
-    """Return the position of each row's fold or repeat; without such a level there is one."""
+    """Return the position of each row's fold or repeat; 0 for all rows without such a level."""
     if level is None:
         return np.zeros(len(index), dtype=int)
     values = index.get_level_values(level)
@@ -424,7 +423,7 @@ def _numbered(index: pd.Index, level: int | None) -> np.ndarray:
 def _sizes(
     name: str, given: Any, index: pd.Index, at: tuple[np.ndarray, ...], shape: tuple[int, ...]
 ) -> np.ndarray | None:
-    """Return numbers of rows by dataset, repeat and fold."""
+    """Return the sizes of test or training sets by dataset, repeat and fold."""
     if given is None:
         return None
     if isinstance(given, pd.Series):
