@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from mlaut import __version__
 from mlaut.estimators import MlautEstimator
 from mlaut.estimators.distributions import installed_version, versions_of
 
@@ -18,7 +19,6 @@ BACKENDS = ("jax", "torch", "tensorflow")
 """Backends of Keras."""
 
 _PACKAGES = (
-    "mlaut",
     "numpy",
     "scipy",
     "pandas",
@@ -45,7 +45,9 @@ def describe_environment(strategies: Iterable[MlautEstimator] = ()) -> dict[str,
     >>> sorted({"numpy", "scikit-learn", "threadpoolctl"} & set(described["versions"]))
     ['numpy', 'scikit-learn', 'threadpoolctl']
     """
-    always = {name: found for name in _PACKAGES if (found := installed_version(name))}
+    # A checkout on PYTHONPATH has no distribution of MLaut, or that of another version.
+    always = {"mlaut": __version__}
+    always |= {name: found for name in _PACKAGES if (found := installed_version(name))}
     return {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),

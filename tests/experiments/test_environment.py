@@ -5,7 +5,9 @@ import sys
 import pytest
 from sklearn.dummy import DummyClassifier
 
+import mlaut
 from mlaut.estimators import as_strategies
+from mlaut.experiments import environment
 from mlaut.experiments.environment import describe_environment
 
 LEARNER = """
@@ -58,3 +60,10 @@ def test_what_a_function_imports_or_reads_counts_too(learner):
     strategy = as_strategies({"mine": DummyClassifier(constant=namespace["rule"])})
     versions = describe_environment(strategy)["versions"]
     assert versions["other-learner"] == "3.1"
+
+
+def test_the_version_of_mlaut_is_that_of_the_code_that_runs(monkeypatch):
+    monkeypatch.setattr(environment, "installed_version", lambda name: "0.1.0")
+    assert describe_environment()["versions"]["mlaut"] == mlaut.__version__
+    monkeypatch.setattr(environment, "installed_version", lambda name: None)
+    assert describe_environment()["versions"]["mlaut"] == mlaut.__version__
