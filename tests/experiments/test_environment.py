@@ -63,7 +63,7 @@ def test_what_a_function_imports_or_reads_counts_too(learner):
 
 
 def test_the_version_of_mlaut_is_that_of_the_code_that_runs(monkeypatch):
-    monkeypatch.setattr(environment, "installed_version", lambda name: "0.1.0")
+    monkeypatch.setattr(environment, "installed_version", lambda _: "0.1.0")
     assert describe_environment()["versions"]["mlaut"] == mlaut.__version__
-    monkeypatch.setattr(environment, "installed_version", lambda name: None)
+    monkeypatch.setattr(environment, "installed_version", lambda _: None)
     assert describe_environment()["versions"]["mlaut"] == mlaut.__version__

@@ -44,7 +44,10 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
-        given = takes.bind(*args, **kwargs)
+        try:
+            given = takes.bind(*args, **kwargs)
+        except TypeError as error:  # of the signature, which does not know its function
+            raise TypeError(f"{function.__name__}() {error}") from None
         for name, value in given.arguments.items():
             rule = rules[name]
             if rule is not None:

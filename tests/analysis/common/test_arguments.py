@@ -315,3 +315,8 @@ def test_and_those_of_analyse_results(name, how):
             told = what_is_told(method, {**right, argument: bad})
             assert "\n" not in told, (argument, bad)
             assert told or argument not in SHARES, (argument, bad)
+
+
+def test_a_misspelt_argument_is_told_with_its_function(results):
+    with pytest.raises(TypeError, match=r"^t_test\(\) got an unexpected keyword .* 'confidenc'"):
+        analysis.t_test(results, confidenc=0.9)
