@@ -13,6 +13,7 @@ import os
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -36,6 +37,8 @@ class _Held:
     depth: int = 1
 
 
+# `holder_of` takes the lock for some microseconds: who only looks must not keep a writer out.
+_TRIES, _PAUSE = 5, 0.02  # seconds
 _held: dict[Path, _Held] = {}
 _changed = threading.Condition()
 
@@ -151,6 +154,7 @@ def _acquire(path: Path, name: Path) -> int:
 
 
 def _flocked(path: Path, name: Path) -> int:
+    tries = _TRIES
     while True:
         handle = open_plain(name, os.O_RDWR | os.O_CREAT, 0o644)
         try:
@@ -158,6 +162,10 @@ def _flocked(path: Path, name: Path) -> int:
         except BlockingIOError:
             who = _read_holder(handle)
             os.close(handle)
+            tries -= 1
+            if tries:
+                time.sleep(_PAUSE)
+                continue
             raise StudyLockedError(
                 f"{path}: process {who.get('pid', '?')} on {who.get('host', '?')} is writing to it "
                 f"since {who.get('since', '?')} ({who.get('command', '?')}); "

@@ -1,5 +1,6 @@
 """One writer a database, whoever asks: processes, threads, links."""
 
+import fcntl
 import json
 import os
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 from studies import entry, outcome, strategy
 
 from mlaut.errors import StoreError, StudyLockedError
-from mlaut.files_io import FilesIO, Study
+from mlaut.files_io import FilesIO, Study, lock
 from mlaut.files_io.lock import holder_of, lock_path, locked
 
 
@@ -201,3 +202,12 @@ def test_a_file_with_hard_links_is_read_and_not_written(study, tmp_path):
     assert other.read_bytes() == before
     Study(other).allocate([strategy("new")])
     assert list(tmp_path.iterdir()) == [other]
+
+
+def test_who_only_looks_keeps_no_writer_out(tmp_path, monkeypatch):
+    path = tmp_path / "study.h5"
+    looking = os.open(lock_path(path), os.O_RDWR | os.O_CREAT)
+    fcntl.flock(looking, fcntl.LOCK_EX)
+    monkeypatch.setattr(lock.time, "sleep", lambda _: os.close(looking))
+    with locked(path):
+        assert holder_of(path)["pid"] == os.getpid()
