@@ -1,1 +1,1 @@
-"""Frequentist tests over datasets."""
+"""Frequentist tests over datasets, and on the test points of one dataset."""
