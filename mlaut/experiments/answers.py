@@ -129,15 +129,18 @@ def _classes_seen(model: Any, classes: tuple[Any, ...]) -> np.ndarray:
 def _refuse_masked(answer: Any, method: str) -> None:
     """Raise a StrategyError for masked values: the numbers below the mask are arbitrary."""
     if np.ma.is_masked(answer):
-        bad = int(np.ma.getmaskarray(answer).sum())
-        raise StrategyError(f"{method} returned {bad} values that are masked")
+        bad = np.ma.getmaskarray(answer)
+        number = "only" if bad.all() else int(bad.sum())
+        raise StrategyError(f"{method} returned {number} values that are masked")
 
 
 def _refuse_rows(given: np.ndarray, bad: np.ndarray, what: str) -> None:
     if bad.any():
         example = ", ".join(f"{value:.4g}" for value in given[bad][0][:5])
+        # Without a count where it is all rows: equal failures of folds then have equal reasons.
+        rows = "every row" if bad.all() else f"{int(bad.sum())} of {len(bad)} rows"
         raise StrategyError(
-            f"predict_proba returned values {what} for {int(bad.sum())} of {len(bad)} rows, "
+            f"predict_proba returned values {what} for {rows}, "
             f"as in [{example}{', ...' if given.shape[1] > 5 else ''}]"
         )
 

@@ -39,18 +39,18 @@ def probabilities(given, classes=CLASSES):
     [
         (
             np.full((4, 3), 7.5),
-            r"not in .0, 1. with the sum 1 for 4 of 4 rows, as in \[7.5, 7.5, 7.5\]",
+            r"not in .0, 1. with the sum 1 for every row, as in \[7.5, 7.5, 7.5\]",
         ),
-        (np.full((4, 3), -1.0), "not in .0, 1. with the sum 1 for 4 of 4 rows"),
-        (np.array([[1, 1, -1]] * 4), "not in .0, 1. with the sum 1 for 4 of 4 rows"),
-        (np.zeros((4, 3)), "not in .0, 1. with the sum 1 for 4 of 4 rows"),
-        (np.full((4, 3), 0.334 + 1e-3), "not in .0, 1. with the sum 1 for 4 of 4 rows"),
-        (np.full((4, 3), 1e300), "not in .0, 1. with the sum 1 for 4 of 4 rows"),
+        (np.full((4, 3), -1.0), "not in .0, 1. with the sum 1 for every row"),
+        (np.array([[1, 1, -1]] * 4), "not in .0, 1. with the sum 1 for every row"),
+        (np.zeros((4, 3)), "not in .0, 1. with the sum 1 for every row"),
+        (np.full((4, 3), 0.334 + 1e-3), "not in .0, 1. with the sum 1 for every row"),
+        (np.full((4, 3), 1e300), "not in .0, 1. with the sum 1 for every row"),
         (
             np.where(np.eye(4, 3) == 1, np.nan, THIRDS),
             "values that are NaN or infinite for 3 of 4 rows, as in",
         ),
-        (np.ma.masked_all((4, 3)), "predict_proba returned 12 values that are masked"),
+        (np.ma.masked_all((4, 3)), "predict_proba returned only values that are masked"),
         (np.ma.masked_array(THIRDS, np.eye(4, 3)), "predict_proba returned 3 values that are mask"),
         (THIRDS[:, :2], r"shape \(4, 2\) for 4 test rows and 3 classes"),
         (THIRDS[:3], r"shape \(3, 3\) for 4 test rows and 3 classes"),
@@ -157,8 +157,8 @@ def test_nonsense_is_an_error_of_the_cell(databases):
     assert summary.counts == {Status.ERROR: 3}
     assert sorted(reason for reason, _ in summary.reasons) == [
         "boastful: error: predict_proba returned values that are not in [0, 1] with the sum 1 for "
-        "50 of 50 rows, as in [7.5, 7.5, 7.5]",
-        "masked: error: predict_proba returned 150 values that are masked",
+        "every row, as in [7.5, 7.5, 7.5]",
+        "masked: error: predict_proba returned only values that are masked",
         "worded: error: predict returned <U2 values that are no real numbers",
     ]
 
