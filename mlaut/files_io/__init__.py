@@ -1,7 +1,7 @@
-"""The only place that touches files: input databases of datasets, and output databases.
+"""Reading and writing of files: input databases of datasets, and studies (output databases).
 
-Studies come without pandas, so that ``mlaut status`` is quick; what handles tables is imported when
-it is first used.
+Studies are read without pandas, so that ``mlaut status`` is fast; modules that handle tables are
+imported at their first use.
 """
 
 from typing import TYPE_CHECKING

@@ -1,9 +1,9 @@
-"""A dataset as an HDF5 group: its table, and what is known of it.
+"""Datasets as HDF5 groups: checks, writing, reading and comparison.
 
-The group, of encoding ``mlaut-dataset``, holds ``table`` (`mlaut.files_io.frames`) and ``about``,
-a JSON text with everything that `DatasetInfo` tells, and ``split`` (repeat, row) where the dataset
-came with one, coded as in a study. The attributes ``class_name``, ``task`` and
-``fingerprint`` repeat the most asked for, for those who look with other tools.
+A group of encoding ``mlaut-dataset`` holds ``table`` (`mlaut.files_io.frames`); ``about``, a JSON
+text with the attributes of `DatasetInfo`; and ``split`` (repeat, row), coded as in a study, if the
+dataset came with a split. The attributes ``class_name``, ``task`` and ``fingerprint`` of the group
+repeat the most important values for users of other tools.
 """
 
 from __future__ import annotations
@@ -29,31 +29,32 @@ __all__ = ["DatasetInfo", "checked", "infer_task", "task_named"]
 
 ENCODING = "mlaut-dataset"
 VERSION = 1
-MOST_CLASSES = 20
+MOST_CLASSES = 20  # different whole numbers up to which a target is taken for classes
 
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What is known of a stored dataset without reading its table.
+    """Description of a stored dataset, which is read without its table.
 
     Attributes
     ----------
     name : str
     path : str
-        In its database, as `FilesIO.load_dataset` takes it.
+        Path in its database, as `FilesIO.load_dataset` takes it.
     task : str
+        ``"Classification"`` or ``"Regression"``.
     target : str
         Name of the target column.
     n_rows, n_features : int
-        The target is no feature.
+        Number of rows, and of columns without the target.
     n_classes : int or None
         Number of distinct target values; None for regression.
     fingerprint : str
-        Of table, target and task.
+        SHA-256 of table, target and task.
     metadata : mapping
-        ``source``, ``dataset_id`` and whatever else was given.
+        ``source``, ``dataset_id`` and all other metadata that were stored.
     split : str
-        Scheme of the split that it came with; empty where it has none.
+        Scheme of the split that the dataset came with; empty without one.
     """
 
     name: str
@@ -72,12 +73,12 @@ class DatasetInfo:
 
 
 def task_named(task: str) -> str:
-    """Return the task that is meant, in its own spelling.
+    """Return a task in its standard spelling; upper and lower case in ``task`` do not matter.
 
     Raises
     ------
     DataError
-        There is no such task.
+        The task is unknown.
 
     Examples
     --------
@@ -91,15 +92,16 @@ def task_named(task: str) -> str:
 
 
 def infer_task(labels: pd.Series) -> str:
-    """Say which task a target column stands for, when nobody has said.
+    """Return the task that a target column suggests.
 
     Texts, categories and truth values are classes. So are whole numbers (in a column of integers
-    or of floats) of at most 20 different values; all other numbers, and durations, are quantities
-    to be predicted by regression. Where that is wrong, name the task.
+    or of floats) with at most 20 different values. All other numbers, and durations, suggest
+    regression. If that is wrong, name the task of the dataset.
 
     Parameters
     ----------
     labels : Series
+        Target column; missing values are ignored.
 
     Returns
     -------
@@ -124,13 +126,14 @@ def infer_task(labels: pd.Series) -> str:
 
 
 def checked(dataset: Dataset) -> Dataset:
-    """Return a dataset that can be stored, with its fingerprint; a task of ``""`` is inferred.
+    """Check a dataset, and return it with its fingerprint; a task of ``""`` is inferred.
 
     Raises
     ------
     DataError
-        It has no name, no rows, no such target, no column beside the target, two columns of one
-        name, a column that cannot be stored, or metadata that are not plain values.
+        The dataset has no name, no rows, no column of the target's name, no column besides the
+        target, two columns of the same name, a column that cannot be stored, or metadata that are
+        not plain values.
     """
     name, frame, target = dataset.name, dataset.frame, dataset.target
     if not isinstance(name, str) or not name:
@@ -222,12 +225,12 @@ def is_dataset(item: Any) -> bool:
 
 
 def get_info(group: h5py.Group) -> DatasetInfo:
-    """Read what is known of a stored dataset.
+    """Return the description of a stored dataset.
 
     Raises
     ------
     StoreError
-        It is damaged, or of a newer version.
+        The dataset is damaged, or was written by a newer version.
     """
     where = f"{group.file.filename}: dataset {from_h5(group.name.rpartition('/')[2])!r}"
     try:
@@ -249,12 +252,13 @@ def get_info(group: h5py.Group) -> DatasetInfo:
 
 
 def get_dataset(group: h5py.Group) -> Dataset:
-    """Read a stored dataset, and check that its content is what was stored.
+    """Read a stored dataset, and check its content against its fingerprint.
 
     Raises
     ------
     StoreError
-        It is damaged, or of a newer version; the message names file, dataset and column.
+        The dataset is damaged, or was written by a newer version; the message names file, dataset
+        and column.
     """
     info = get_info(group)
     if "table" not in group:
@@ -293,7 +297,7 @@ def _get_split(group: h5py.Group, info: DatasetInfo) -> Split | None:
 
 
 def what_changed(group: h5py.Group, new: Dataset) -> str:
-    """Say in which respects a dataset differs from a stored one; empty where it does not."""
+    """Return the differences between a dataset and a stored one as text; empty if none."""
     old = get_info(group)
     return ", ".join(_changes(group, old, new))
 

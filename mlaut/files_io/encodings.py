@@ -1,6 +1,6 @@
-"""Columns and indexes of pandas as plain arrays of fixed type, and back.
+"""Conversion of pandas columns and indexes to plain arrays of fixed type, and back.
 
-An `Element` is a column in storable form. Its encodings, all of version 1:
+An `Element` is a column in storable form. These are its encodings, all of version 1:
 
 =============  ===================================================  ================================
 encoding       arrays                                               about
@@ -15,8 +15,8 @@ range                                                               start, stop,
 labels         values: the UTF-8 bytes of a JSON list
 =============  ===================================================  ================================
 
-``missing`` of a text is 0 for a value, 1 for None, 2 for NaN, 3 for ``pd.NA``. A range is an index
-only; so are labels, which stand for the mixed names of columns such as ``[0, 1, "target"]``.
+``missing`` of a text is 0 for a value, 1 for None, 2 for NaN, 3 for ``pd.NA``. Only indexes are
+encoded as a range or as labels. Labels are names of mixed types, such as ``[0, 1, "target"]``.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def encode(values: pd.Series | pd.Index) -> Element:
     Raises
     ------
     DataError
-        The column is of a kind that has no encoding; the message does not name it.
+        The type of the column has no encoding; the message does not name the column.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def encode_columns(frame: pd.DataFrame) -> list[Element]:
     Raises
     ------
     DataError
-        A column is of a kind that has no encoding; the message names it.
+        The type of a column has no encoding; the message names the column.
     """
     elements = []
     for name, column in frame.items():
@@ -189,7 +189,7 @@ def encode_index(index: pd.Index) -> Element:
     Raises
     ------
     DataError
-        A MultiIndex, or labels of a kind that has no encoding.
+        The index is a MultiIndex, or the type of its labels has no encoding.
     """
     if isinstance(index, pd.MultiIndex):
         raise DataError("a MultiIndex; flatten it, or make columns of it with .reset_index()")
@@ -225,7 +225,7 @@ def _as_json(label: Any) -> str:
 
 
 def decode(element: Element) -> Any:
-    """Return the array of a column: a numpy array or an extension array, of its own dtype.
+    """Return the values of a column as a NumPy array or an extension array of the original dtype.
 
     Examples
     --------
@@ -254,10 +254,10 @@ def _decode_text(element: Element) -> Any:
 
 
 def _text_dtype(about: Mapping[str, Any]) -> Any:
-    """Dtype of a text here; None for objects.
+    """Return the dtype of a text on this machine; None for objects.
 
-    A computer without pyarrow holds the same strings in Python, and pandas 2 holds as objects what
-    is of the dtype ``str`` in pandas 3.
+    Without pyarrow, the same strings are stored in Python objects. In pandas 2, a column of the
+    dtype ``str`` of pandas 3 becomes a column of objects.
     """
     if about["dtype"] == "object":
         return None
@@ -311,5 +311,5 @@ def decode_index(element: Element) -> pd.Index:
 
 
 def _as_index(values: Any) -> pd.Index:
-    # With its dtype said, pandas does not guess that objects are strings.
+    # Without the dtype, pandas would infer that objects are strings.
     return pd.Index(values, dtype=values.dtype)

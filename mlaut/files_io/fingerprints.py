@@ -1,4 +1,4 @@
-"""What a table says, as a digest that does not depend on how it is stored."""
+"""Fingerprints: digests of the content of a table, independent of how it is stored."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from mlaut.files_io.encodings import Element, encode_columns
 __all__ = ["column_fingerprints", "dataset_fingerprint", "fingerprint"]
 
 VERSION = "mlaut-table-1"
-EXACT_IN_FLOAT = 2**53
+EXACT_IN_FLOAT = 2**53  # up to this, every integer is a float64
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def fingerprint(frame: pd.DataFrame) -> str:
-    """Return the SHA-256 of what a table says.
+    """Return the SHA-256 of the content of a table.
 
-    It depends on the names and the order of the columns, on the kind of each (number, truth value,
-    text, category, date, duration), on the values, on where there is none, on categories and
-    their order, and on the order of the rows.
+    It depends on the names and the order of the columns, on the kind of each column (number, truth
+    value, text, category, date, duration), on the values, on the places of missing values, on
+    categories and their order, and on the order of the rows.
 
-    It does not depend on how this is stored: ``1`` is the same number in an int8, a float64 and an
-    Int64 column, ``-0.0`` is ``0.0``, NaN is ``pd.NA``; integers of more than 53 bits are compared
-    as integers. A text is the same as object, ``string`` and ``str``; a date the same in
-    seconds and in nanoseconds. The index of the rows is not part of it.
+    It does not depend on the storage type: ``1`` is the same number in an int8, a float64 and an
+    Int64 column, ``-0.0`` equals ``0.0``, and NaN equals ``pd.NA``; integers of more than 53 bits
+    are compared as integers. A text is the same as object, ``string`` and ``str``; a date is the
+    same in seconds and in nanoseconds. The index of the rows is not included.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def fingerprint(frame: pd.DataFrame) -> str:
     Raises
     ------
     DataError
-        A column is of a kind that cannot be stored; the message names it.
+        The type of a column cannot be stored; the message names the column.
 
     Examples
     --------
@@ -57,8 +57,8 @@ def fingerprint(frame: pd.DataFrame) -> str:
 
 
 def column_fingerprints(frame: pd.DataFrame) -> list[tuple[Any, str]]:
-    """Return the name and the digest of each column, to say in which columns two tables differ."""
-    digests = (_of_element(element).hex() for element in encode_columns(frame))
+    """Return the name and the digest of each column, which show where two tables differ."""
+    digests = (_element_digest(element).hex() for element in encode_columns(frame))
     return list(zip(map(_plain, frame.columns), digests, strict=True))
 
 
@@ -75,15 +75,15 @@ def _digest(*content: Any) -> str:
     return hashlib.sha256(json.dumps(content, default=str).encode()).hexdigest()
 
 
-def _of_element(element: Element) -> bytes:
-    """Digest of the kind and the canonical arrays of a column."""
+def _element_digest(element: Element) -> bytes:
+    """Return the digest of the kind and the canonical arrays of a column."""
     kind, arrays, parts = _canonical(element)
     digest = hashlib.sha256(kind.encode())
     for array in arrays:
         digest.update(f"|{array.dtype.str}{len(array)}|".encode())
         digest.update(np.ascontiguousarray(array).data)
     for part in parts:
-        digest.update(_of_element(part))
+        digest.update(_element_digest(part))
     return digest.digest()
 
 

@@ -1,15 +1,15 @@
-"""A DataFrame as an HDF5 group, and back, exactly.
+"""Write a DataFrame to an HDF5 group and read it back without loss.
 
 The group of a table, of encoding ``mlaut-table``, holds::
 
     columns      the names of the columns, an element (`mlaut.files_io.encodings`)
     index        the index of the rows, an element
-    body/0, 1    the columns in their order, an element each
+    body/0, 1    the columns in their order, one element each
 
-A run of neighbouring columns of one numeric type is one element with an array (column, row), so
-that a table of thousands of columns is read at once; its attribute ``columns`` counts them. An
-element is a group that says its encoding and version in attributes and holds arrays of fixed type
-only: no pickles, no strings of variable length.
+Neighbouring columns of one numeric type are joined to one element with an array (column, row), so
+that a table of thousands of columns is read quickly; its attribute ``columns`` is their number. An
+element is a group with its encoding and version as attributes. It holds only arrays of fixed type:
+no pickles, and no strings of variable length.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from mlaut.files_io.untrusted import check_together, read_whole
 __all__ = ["fingerprint", "read_frame", "write_frame"]
 
 VERSION = 1
-COMPRESS_ABOVE = 2**16
+COMPRESS_ABOVE = 2**16  # bytes of an array
 ENCODING, ENCODING_VERSION = "encoding-type", "encoding-version"
 
 
@@ -47,18 +47,18 @@ def write_frame(parent: h5py.Group, name: str, frame: pd.DataFrame) -> None:
     Parameters
     ----------
     parent : h5py.Group
-        Of a file that is being rebuilt (`mlaut.files_io.hdf5.rewrite_h5`).
+        Group in a file that is being rebuilt (`mlaut.files_io.hdf5.rewrite_h5`).
     name : str
-        Of the group.
+        Name of the new group.
     frame : DataFrame
-        Columns of numbers, truth values, strings, categories, dates or durations, with missing
-        values, of numpy's types or of pandas' nullable ones.
+        Columns of numbers, truth values, strings, categories, dates or durations, also with
+        missing values, of NumPy's types or of pandas' nullable types.
 
     Raises
     ------
     DataError
-        A column or an index is of a kind that cannot be stored; the message names it and says
-        what to convert it to. Nothing was written then.
+        The type of a column or of an index cannot be stored. The message names it, and a type to
+        convert it to. Nothing has been written.
 
     Examples
     --------
@@ -87,13 +87,13 @@ def _encode_labels(index: pd.Index, what: str) -> Element:
 
 
 def _merged(elements: Sequence[Element]) -> list[tuple[int, Element]]:
-    """Join neighbouring columns of one numeric type; give how many each element stands for."""
+    """Join neighbouring columns of one numeric type; return (number of columns, element) pairs."""
     merged = []
     for _, run in groupby(enumerate(elements), key=_kind):
         of_run = [element for _, element in run]
         if of_run[0].encoding == "array":
             arrays = [element.arrays["values"] for element in of_run]
-            values = np.stack(arrays, dtype=arrays[0].dtype)  # keeps the order of the bytes
+            values = np.stack(arrays, dtype=arrays[0].dtype)  # with the dtype, keeps the byte order
             merged.append((len(of_run), replace(of_run[0], arrays={"values": values})))
         else:
             merged.append((1, of_run[0]))
@@ -123,14 +123,15 @@ def read_frame(group: h5py.Group, dataset: str = "") -> pd.DataFrame:
     Parameters
     ----------
     group : h5py.Group
-        Written by `write_frame`.
+        Group that `write_frame` wrote.
     dataset : str, default the name of the group
-        What the table is called in errors.
+        Name of the table in error messages.
 
     Raises
     ------
     StoreError
-        The group is damaged, or of a newer version; the message names file, dataset and column.
+        The group is damaged, or was written by a newer version; the message names file, dataset
+        and column.
     """
     where = f"{group.file.filename}: dataset {dataset or group.name!r}"
     with _damage_explained(where, "its layout"):
@@ -165,7 +166,7 @@ def _read_body(
                 yield pd.DataFrame(element.arrays["values"].T, index=index)
             else:
                 array = decode(element)
-                # With its dtype said, pandas does not guess that objects are strings.
+                # Without the dtype, pandas would infer that objects are strings.
                 yield pd.Series(array, index, array.dtype)
         start += count
 

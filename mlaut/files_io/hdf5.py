@@ -1,12 +1,12 @@
-"""Opening HDF5 files so that nothing stored can be lost.
+"""Open HDF5 files so that an interruption cannot destroy stored data.
 
-Three ways, and no other, to touch a database:
+Databases are opened in three ways only:
 
-- `read_h5`: look, also while another process writes;
-- `rewrite_h5`: change the structure. HDF5 can destroy *old* data when a change of its metadata is
-  interrupted, so the change is made in a temporary copy that replaces the file in one step;
-- `write_in_place`: put values into arrays that exist and are allocated, past HDF5, so that an
-  interruption can only leave those values half written.
+- `read_h5` reads, also while another process writes.
+- `rewrite_h5` changes the structure. HDF5 can destroy *old* data when a change of its metadata is
+  interrupted, so the change is made in a temporary copy that replaces the file in one step.
+- `write_in_place` writes values of allocated arrays directly to the file, bypassing HDF5, so that
+  an interruption can only leave those values half written.
 
 Every file that is written here is sealed (`mlaut.files_io.seal`), and the seal is checked before
 HDF5 reads a file.
@@ -51,8 +51,8 @@ __all__ = [
 
 
 def _open(path: Path, mode: str, doing: str) -> h5py.File:
-    # HDF5's own lock would keep readers out while a run writes, and wants one setting for a file
-    # in a process; `locked` keeps other writers out.
+    # HDF5's own lock would shut readers out while a run writes, and must have the same setting for
+    # all openings of a file in a process. `locked` keeps other writers out instead.
     check_plain(path)
     try:
         check_seal(path)
@@ -69,7 +69,7 @@ def _open(path: Path, mode: str, doing: str) -> h5py.File:
 
 @contextlib.contextmanager
 def read_h5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
-    """Open for reading, without a lock, so that a live study can be read.
+    """Open a file for reading, without a lock, so that a study can be read while a run writes.
 
     Raises
     ------
@@ -88,23 +88,23 @@ def read_h5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
 def rewrite_h5(
     path: str | os.PathLike[str], *, fresh: bool = False, unsealed: bool = False
 ) -> Iterator[h5py.File]:
-    """Change the structure of a database: all of the change becomes visible, or nothing.
+    """Open a database to change its structure; the change becomes visible as a whole or not at all.
 
     Parameters
     ----------
     path : path-like
-        Created when it does not exist.
+        Path of the database, which is created if it does not exist.
     fresh : bool, default False
-        Begin with an empty file in place of a copy of the present one; the caller copies what is
-        to be kept. It leaves no holes where something was deleted.
+        Begin with an empty file instead of a copy of the present one. The caller copies what is
+        kept; deleted data then leave no unused space in the file.
     unsealed : bool, default False
-        Take the present file as it is, although its seal may not hold.
+        Do not check the seal of the present file.
 
     Yields
     ------
     h5py.File
-        A temporary file in the same folder. When the block ends without an error it is sealed,
-        synced to disk, and replaces ``path``; otherwise it is deleted, and ``path`` is as it was.
+        Temporary file in the same folder. When the block ends without an error, it is sealed,
+        synced to disk, and replaces ``path``; otherwise it is deleted, and ``path`` is unchanged.
 
     Raises
     ------
@@ -141,12 +141,12 @@ def rewrite_h5(
 
 
 def accept_changes(path: str | os.PathLike[str]) -> None:
-    """Seal a database again that another program has changed; what it holds is not looked at.
+    """Seal a database again that another program has changed; its content is not checked.
 
     Raises
     ------
     StoreError
-        There is no such file, HDF5 cannot open it, or another process writes to it.
+        The file does not exist, HDF5 cannot open it, or another process writes to it.
     """
     path = Path(path)
     if not path.exists():
@@ -157,7 +157,7 @@ def accept_changes(path: str | os.PathLike[str]) -> None:
 
 @contextlib.contextmanager
 def _temporary(path: Path) -> Iterator[tuple[Path, int]]:
-    """Make a file beside a database that is locked while its writer lives; remove it at the end."""
+    """Yield a temporary file beside a database, locked while its writer lives; then remove it."""
     name = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
     try:
@@ -169,9 +169,9 @@ def _temporary(path: Path) -> Iterator[tuple[Path, int]]:
 
 
 def leftovers(path: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Return the unfinished copies of a database that killed writers have left beside it.
+    """Return the unfinished copies of a database that killed writers left beside it.
 
-    Each may have the size of the database. The next writer removes them.
+    Each copy may be as large as the database. The next writer removes them.
     """
     path = Path(os.path.realpath(path))
     of_path = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-z_]{{8}}\.tmp")
@@ -180,14 +180,14 @@ def leftovers(path: str | os.PathLike[str]) -> tuple[Path, ...]:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove the copies that killed writers have left; only for who holds the lock."""
+    """Remove the copies that killed writers left; the caller must hold the lock."""
     for file in leftovers(path):
         with contextlib.suppress(OSError):
             file.unlink()
 
 
 def is_held(file: Path) -> bool:
-    """Return whether a living process has a lock on a file; also where one cannot know."""
+    """Return whether a living process has a lock on a file; True if that cannot be determined."""
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
@@ -203,7 +203,7 @@ def is_held(file: Path) -> bool:
 
 
 def fsync_folder(folder: Path) -> None:
-    """Make a new name in a folder survive a power cut."""
+    """Sync a folder to disk, so that new names in it survive a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -216,7 +216,7 @@ def fsync_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def write_in_place(path: str | os.PathLike[str]) -> Iterator[InPlace]:
-    """Open to overwrite values of existing, allocated arrays.
+    """Open a database to overwrite values of its allocated arrays.
 
     Raises
     ------
@@ -236,12 +236,12 @@ def write_in_place(path: str | os.PathLike[str]) -> Iterator[InPlace]:
 
 
 class InPlace:
-    """A file whose structure HDF5 reads, and whose values are written past it.
+    """Database whose structure is read by HDF5 and whose values are written without HDF5.
 
     Attributes
     ----------
     file : h5py.File
-        Open for reading; what `RawArray` writes it may not see.
+        File open for reading; it may not see the values that `RawArray` writes.
     """
 
     def __init__(self, path: Path, file: h5py.File, handle: int) -> None:
@@ -250,20 +250,21 @@ class InPlace:
         self._handle = handle
 
     def array(self, dataset: h5py.Dataset) -> RawArray:
-        """Return an allocated array of the file, to be written."""
+        """Return an allocated array of the file for writing."""
         return RawArray(self._handle, dataset)
 
     def sync(self) -> None:
-        """Make what was written survive a power cut, and see that the file is still there."""
+        """Sync the written values to disk, after checking that the file still exists."""
         self.check_there()
         os.fsync(self._handle)
 
     def check_there(self) -> None:
-        """Refuse to go on when the file was removed or replaced: what is written would be lost.
+        """Check that the path still leads to the open file.
 
         Raises
         ------
         StoreError
+            The file was removed or replaced; values that are written now would be lost.
         """
         with contextlib.suppress(OSError):
             if os.path.samestat(self.path.stat(), os.fstat(self._handle)):
@@ -275,7 +276,7 @@ class InPlace:
 
 
 class RawArray:
-    """An allocated, contiguous array of an HDF5 file, read and written at its place."""
+    """Allocated, contiguous array of an HDF5 file, read and written at its offset in the file."""
 
     def __init__(self, handle: int, dataset: h5py.Dataset) -> None:
         self._handle = handle
@@ -283,12 +284,12 @@ class RawArray:
         self._dtype = dataset.dtype
         self._shape = dataset.shape
         sizes = itertools.accumulate(reversed(self._shape), mul, initial=self._dtype.itemsize)
-        self._bytes = tuple(sizes)[::-1]  # below 0, 1, 2, ... leading indices
+        self._bytes = tuple(sizes)[::-1]  # size of the part below 0, 1, 2, ... leading indices
         if self._offset is None and dataset.size:
             raise ValueError(f"{dataset.name} is not allocated")
 
     def read(self, *index: int) -> np.ndarray:
-        """Read the part below leading indices; it may be changed."""
+        """Return a copy of the part below leading indices."""
         content = os.pread(self._handle, self._bytes[len(index)], self._place(index))
         shape = self._shape[len(index) :]
         return np.frombuffer(bytearray(content), dtype=self._dtype).reshape(shape)

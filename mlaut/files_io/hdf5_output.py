@@ -1,8 +1,9 @@
-"""A file for HDF5 to write to that keeps the first error of the system, and never shows it.
+"""File object for the output of HDF5, which hides errors of the system until HDF5 has closed it.
 
 HDF5 cannot close a file that it cannot write: on a full disk it reports each of its objects on
 standard error, raises errors that look like damage, and may end the process. So HDF5 writes through
-`output_h5`, which takes every byte, and raises the error of the system when HDF5 has closed.
+`output_h5`, which accepts every byte, and raises the first error of the system after HDF5 has
+closed the file.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ __all__ = ["output_h5"]
 
 @contextlib.contextmanager
 def output_h5(handle: int, empty: bool) -> Iterator[h5py.File]:
-    """Open a file to be written by HDF5.
+    """Open a file descriptor as an HDF5 file for writing.
 
     Parameters
     ----------
     handle : int
-        A file descriptor, open for reading and writing.
+        File descriptor, open for reading and writing.
     empty : bool
-        Whether to begin with an empty file, with room for a seal.
+        Whether to begin with an empty file, with space for a seal.
 
     Raises
     ------
     OSError
-        What the system said first, when the block has ended. It goes before any error of the
-        block, which is likely to be its consequence.
+        First error of the system, raised when the block has ended. It replaces any error of the
+        block, which is probably its consequence.
     """
     output = _Output(handle)
     options: dict[str, Any] = {"mode": "w", "userblock_size": BLOCK} if empty else {"mode": "r+"}
@@ -50,7 +51,7 @@ def output_h5(handle: int, empty: bool) -> Iterator[h5py.File]:
 
 
 class _Output:
-    """What h5py takes for a file: it reads and writes a descriptor at a position of its own."""
+    """File object for h5py, which reads and writes a descriptor at its own position."""
 
     def __init__(self, handle: int) -> None:
         self.error: OSError | None = None

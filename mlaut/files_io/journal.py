@@ -1,15 +1,16 @@
-"""The journal: an append-only, checksummed record of what a run does, beside its study.
+"""The journal: an append-only file beside a study, with a checksummed record of each outcome.
 
-An outcome is appended here before it goes into the arrays of the study. After a crash the journal
-is the first witness: whatever it holds whole is put into the arrays again, a torn end is dropped.
-When a run ends, its records move into the study file and the journal is deleted.
+An outcome is appended here before it is written into the arrays of the study. After a crash, all
+whole records of the journal are written into the arrays again, and a torn end is dropped. When a
+run ends, the records move into the study file and the journal is deleted.
 
-Appending reaches the operating system before it returns, so it survives the death of the process; a
-thread syncs what was appended by the clock, so that all but the last second survives a power cut.
+An appended record has reached the operating system, so it survives the death of the process. A
+thread syncs the journal to disk every half second, so that all but the last second survives a
+power cut.
 
-A record is ``length, crc32, payload``; a payload is a JSON object, preceded by its length, and the
-bytes of its arrays in the order that the object names them. Where a record is damaged, the next
-whole one behind it is found by the first words of its object.
+A record is ``length, crc32, payload``. A payload is a JSON object, preceded by its length, followed
+by the bytes of its arrays in the order in which the object names them. Behind a damaged record, the
+next whole one is found by the first words of its object.
 """
 
 from __future__ import annotations
@@ -50,33 +51,36 @@ MAGIC = b"MLAUT-JOURNAL-1\n"
 _FRAME = struct.Struct("<II")
 _LENGTH = struct.Struct("<I")
 _BEGIN = b'{"record": '  # of the JSON object of each record, behind its length
-LARGEST_RECORD = 2**31  # bytes of a payload: what a reader takes into memory at once
+LARGEST_RECORD = 2**31  # bytes of a payload, which a reader takes into memory at once
 _DAMAGED = ".damaged"
-_SYNC_SECONDS = 0.5  # half of the promised second: the sync itself takes time too
-_PIECE = 2**20
-_ANOTHER = 16  # bytes of a header that differ where it is another study's: half of its id
+_SYNC_SECONDS = 0.5  # half of the promised second, because a sync itself takes time
+_PIECE = 2**20  # bytes of one read
+_ANOTHER = 16  # bytes of a header that must differ for another study's: half of the id
 _OF_A_STUDY = re.compile(MAGIC + rb"[0-9a-f]{32} *")
-_PATIENCE = 16  # sizes of a journal to read for whole records behind damage: one made to hang it
+# Limit of the search for whole records behind damage, in sizes of the journal. A journal could be
+# made so that an unlimited search would not end.
+_PATIENCE = 16
 
 Record = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 
 class Journal:
-    """Append records to the journal of one study.
+    """Journal of one study, open for appending.
 
     Parameters
     ----------
     path : Path
-        Created when it does not exist; else a torn end is cut off, and appending goes on.
+        Path of the journal. It is created if it does not exist; otherwise a torn end is cut off,
+        and new records follow.
     study_id : str
-        Of the study that it belongs to; a journal of another study is refused.
+        Identifier of the study; a journal of another study is refused.
     """
 
     def __init__(self, path: Path, study_id: str) -> None:
         self.path = path
         self._failed: OSError | None = None
-        self._appended = self._synced = 0  # how many records
-        self._told = 0  # how many records were synced when `append` last said so
+        self._appended = self._synced = 0  # numbers of records
+        self._told = 0  # number of synced records at the last call of `append`
         self._closing = threading.Event()
         with explained(path, "opening the journal"):
             whole = index_journal(path, study_id).whole
@@ -88,24 +92,24 @@ class Journal:
                 self._file.write(_header(study_id))
             os.fsync(self._file.fileno())
             fsync_folder(path.parent)
-        # A daemon, for a run whose thread ends without closing must not keep its process alive.
+        # A daemon thread, so that a journal that is never closed does not keep its process alive.
         self._clock = threading.Thread(target=self._sync_by_the_clock, daemon=True)
         self._clock.start()
 
     def append(self, record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bool:
-        """Append one record; when this returns, it survives the death of the process.
+        """Append one record, which from then on survives the death of the process.
 
         Returns
         -------
         bool
-            Whether the journal was synced since this was last said.
+            Whether the journal was synced since the last call.
 
         Raises
         ------
         StoreError
-            The disk is full, or what was appended before could not be synced.
+            The disk is full, or earlier records could not be synced.
         StudyError
-            The record is larger than a reader takes.
+            The record is larger than a reader accepts.
         """
         self._check()
         rest = memoryview(_encode(record, arrays, self.path))
@@ -122,18 +126,18 @@ class Journal:
         return synced
 
     def sync(self) -> None:
-        """Make what was appended survive a power cut.
+        """Sync the journal to disk: all appended records then survive a power cut.
 
         Raises
         ------
         StoreError
-            The system cannot write it; from then on nothing is appended any more.
+            The system cannot write them; every further `append` raises, too.
         """
         self._sync()
         self._check()
 
     def close(self) -> None:
-        """Sync and close."""
+        """Sync the journal to disk, and close it."""
         self._closing.set()
         self._clock.join()
         try:
@@ -153,7 +157,7 @@ class Journal:
             os.fsync(self._file.fileno())
             self._synced = appended
         except OSError as error:
-            self._failed = error  # for good: the system may drop what it could not write
+            self._failed = error  # not retried: the system may have dropped the unwritten bytes
 
     def _check(self) -> None:
         if self._failed is not None:
@@ -162,19 +166,20 @@ class Journal:
 
 @dataclass(frozen=True, eq=False)
 class JournalIndex:
-    """Where the whole records of a journal are; the records themselves stay in the file.
+    """Index of the whole records of a journal; the records themselves stay in the file.
 
     Attributes
     ----------
     path : Path
+        Path of the journal.
     whole : int
-        Bytes up to the end of the last whole record.
+        Number of bytes up to the end of the last whole record.
     damaged : int
-        Bytes before that end that belong to no whole record, and of the header.
+        Number of damaged bytes before that end: of the header, and outside of whole records.
     runs : tuple of dict
-        What is told of each run.
+        Record of each run: machine, versions, arguments.
     places : mapping of str to array of int
-        For each dataset the offsets of its records, in the order of their arrival.
+        Offsets of the records of each dataset, in the order in which they were appended.
     """
 
     path: Path
@@ -184,7 +189,7 @@ class JournalIndex:
     places: Mapping[str, array[int]] = field(default_factory=dict)
 
     def records(self, dataset: str) -> Iterator[Record]:
-        """Return the records of a dataset, with their arrays."""
+        """Yield the records of a dataset, with their arrays."""
         if dataset not in self.places:
             return
         with _opened(self.path) as file:
@@ -193,7 +198,7 @@ class JournalIndex:
                 yield _decode(file.read(_FRAME.unpack(file.read(_FRAME.size))[0]))
 
     def last_records(self, dataset: str) -> Iterator[Record]:
-        """Return the last record of each cell of a dataset, with its arrays."""
+        """Yield the last record of each cell of a dataset, with its arrays."""
         cells = [(r["strategy"], r["repeat"], r["fold"]) for r, _ in self.records(dataset)]
         last = {cell: number for number, cell in enumerate(cells)}
         for number, record in enumerate(self.records(dataset)):
@@ -202,7 +207,7 @@ class JournalIndex:
 
 
 def index_journal(path: Path, study_id: str) -> JournalIndex:
-    """Find the whole records of a journal; what is damaged, and a torn end, is passed over.
+    """Return the index of the whole records of a journal; damage and a torn end are skipped.
 
     Raises
     ------
@@ -232,7 +237,10 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _known(payload: bytes, path: Path) -> dict[str, Any]:
-    """Return a record that a run may have written; a journal may come from anywhere."""
+    """Return the record of a payload, after a check of its keys and types.
+
+    The check is needed because a journal may come from an untrusted source.
+    """
     try:
         record = _text(payload)["record"]
         if "dataset" in record:
@@ -251,7 +259,7 @@ def _known(payload: bytes, path: Path) -> dict[str, Any]:
 
 
 def put_aside(path: Path) -> Path:
-    """Rename a damaged journal, so that it is kept, and return its new name."""
+    """Rename a damaged journal, so that it is kept, and return its new path."""
     suffixes = (f"-{number}" if number else "" for number in itertools.count())
     names = (path.with_name(f"{path.name}{_DAMAGED}{suffix}") for suffix in suffixes)
     kept = next(name for name in names if not name.exists())
@@ -268,12 +276,12 @@ def _header(study_id: str) -> bytes:
 
 
 def _damaged_header(file: BinaryIO, path: Path, study_id: str) -> int:
-    """Return how many bytes of the header are damaged.
+    """Return the number of damaged bytes of the header.
 
     Raises
     ------
     StoreError
-        The header is whole, and of another study.
+        The header is whole and belongs to another study.
     """
     expected = _header(study_id)
     header = file.read(len(expected))
@@ -288,10 +296,10 @@ def _damaged_header(file: BinaryIO, path: Path, study_id: str) -> int:
 
 
 def _payloads(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Return offset and payload of each whole record; first of the header, without payload."""
+    """Yield offset and payload of each whole record; first of the header, without payload."""
     header = len(_header(""))
     if os.fstat(file.fileno()).st_size < header:
-        return  # killed while it was created
+        return  # its writer was killed while creating it
     file.seek(header)
     yield 0, b""
     place: int | None = header
@@ -306,14 +314,15 @@ def _payloads(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def _next_whole(file: BinaryIO, start: int, patience: int) -> tuple[int | None, int]:
-    """Find where the next whole record begins, reading so many bytes at most.
+    """Find the next whole record, reading at most ``patience`` bytes.
 
     Returns
     -------
     place : int or None
-        None where there is none: behind a torn end, or the zeros that a power cut left.
+        Offset of the record; None if there is none, as behind a torn end or the zeros that a power
+        cut left.
     patience : int
-        What is left of it.
+        Number of bytes that may still be read.
     """
     for place in _likely_places(file, start):
         if _payload_at(file, place) is not None:
@@ -325,7 +334,7 @@ def _next_whole(file: BinaryIO, start: int, patience: int) -> tuple[int | None, 
 
 
 def _payload_at(file: BinaryIO, place: int) -> bytes | None:
-    """Read the payload of the record at a place; None where there is no whole one."""
+    """Return the payload of the record at an offset; None if no whole record begins there."""
     file.seek(place)
     frame = file.read(_FRAME.size)
     if len(frame) < _FRAME.size:
@@ -342,7 +351,7 @@ def _payload_at(file: BinaryIO, place: int) -> bytes | None:
 
 
 def _likely_places(file: BinaryIO, start: int) -> Iterator[int]:
-    """Return the places from ``start`` on where a record may begin: its object does."""
+    """Yield the offsets from ``start`` on at which a record may begin, found by its first words."""
     before = _FRAME.size + _LENGTH.size
     position = start + before
     while True:
@@ -353,7 +362,7 @@ def _likely_places(file: BinaryIO, start: int) -> Iterator[int]:
             yield position + found - before
         if len(piece) < _PIECE:
             return
-        position += _PIECE - len(_BEGIN) + 1  # one may lie across the end of a piece
+        position += _PIECE - len(_BEGIN) + 1  # the words may lie across the end of a piece
 
 
 def _encode(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: Path) -> bytes:

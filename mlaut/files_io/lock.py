@@ -1,4 +1,4 @@
-"""One writer a database: a lock beside the file that names its holder and dies with it.
+"""Locks of databases: one writer at a time; a lock names its holder and ends with its process.
 
 A holder is a thread of a process. Other processes are refused. Other threads of the same process
 wait for a short change, such as storing a dataset, and are refused while a run writes.
@@ -29,7 +29,7 @@ __all__ = ["holder_of", "locked"]
 
 @dataclass
 class _Held:
-    """A lock that this process holds: by which thread, how often, and whether a run has it."""
+    """Lock that this process holds: its thread, its depth, and whether it is held for a run."""
 
     handle: int
     thread: int
@@ -44,28 +44,29 @@ _changed = threading.Condition()
 
 
 def lock_path(path: Path) -> Path:
-    """Return where the lock of a database lies."""
+    """Return the path of the lock of a database."""
     return beside(path, ".lock")
 
 
 @contextlib.contextmanager
 def locked(path: Path, *, for_run: bool = False) -> Iterator[None]:
-    """Hold the lock of a database; the thread that has it may take it again.
+    """Hold the lock of a database during the block; the thread that holds it may take it again.
 
-    The lock is the kernel's (``flock``), so a lock file left by a dead process holds nobody back.
-    It lies beside the real file, so a symbolic link, a relative and an absolute path are one
-    database.
+    The lock is a kernel lock (``flock``), so a lock file that a dead process left has no effect. It
+    lies beside the real file, so that a symbolic link, a relative and an absolute path have the
+    same lock.
 
     Parameters
     ----------
     path : Path
+        Path of the database.
     for_run : bool, default False
-        Whether it is held for as long as a run takes, so that other threads must not wait for it.
+        Whether the lock is held for a whole run; other threads are then refused instead of waiting.
 
     Raises
     ------
     StudyLockedError
-        Another process holds it, or a run in another thread; the message names that process.
+        Another process holds the lock (the message names it), or a run in another thread.
     StoreError
         The folder is read-only, full or gone; the file has several names (hard links); or its lock
         is a link to another file.
@@ -79,7 +80,7 @@ def locked(path: Path, *, for_run: bool = False) -> Iterator[None]:
 
 
 def holder_of(path: Path) -> dict[str, str | int] | None:
-    """Say which process holds the lock of a database now; None when nobody does."""
+    """Return the process that holds the lock of a database now; None if none does."""
     try:
         handle = open_plain(lock_path(path), os.O_RDWR)
     except (OSError, StoreError):
@@ -115,19 +116,19 @@ def _take(path: Path, key: Path, for_run: bool) -> _Held:
 def _give_back(key: Path, held: _Held) -> None:
     with _changed:
         if _held.get(key) is not held:
-            return  # a fork of the holder: the lock is not its own
+            return  # this process is a fork of the holder, and does not hold the lock
         held.depth -= 1
         if not held.depth:
             del _held[key]
-            with contextlib.suppress(OSError):  # the folder may be gone; the lock dies anyway
+            with contextlib.suppress(OSError):  # the folder may be gone; closing ends the lock
                 key.unlink()
             os.close(held.handle)
             _changed.notify_all()
 
 
 def _forget_in_child() -> None:
-    """Leave the locks to the parent: they must die with it, and not with its children."""
-    global _changed  # the parent's may be held by a thread that the child does not have
+    """Close the locks in a forked child: they must end with the parent, not with its children."""
+    global _changed  # the parent's may be locked by a thread that does not exist in the child
     _changed = threading.Condition()
     for held in _held.values():
         os.close(held.handle)
@@ -173,11 +174,11 @@ def _flocked(path: Path, name: Path) -> int:
             ) from None
         if _still_named(handle, name):
             return handle
-        os.close(handle)  # its holder removed it between our open and our lock
+        os.close(handle)  # its holder removed the file between our open and our lock
 
 
 def _refuse_other_names(path: Path) -> None:
-    """Refuse a file with hard links: a change would reach some of its names and not the others."""
+    """Raise a StoreError for a file with hard links: a change would reach only one name."""
     try:
         about = path.stat()
     except FileNotFoundError:

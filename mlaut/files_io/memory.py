@@ -1,4 +1,4 @@
-"""A study in memory: the verbs of `mlaut.files_io.study.Study` in readable form."""
+"""A study in memory, with the methods of `mlaut.files_io.study.Study`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["MemoryStudy"]
 
 
 class MemoryStudy:
-    """A study that lives as long as its process.
+    """Study in memory, which ends with its process.
 
     Examples
     --------
@@ -54,16 +54,16 @@ class MemoryStudy:
 
     @property
     def strategies(self) -> tuple[StrategyEntry, ...]:
-        """The strategies in order of arrival."""
+        """Strategies in the order in which they were added."""
         return tuple(self._strategies)
 
     @property
     def runs(self) -> tuple[dict[str, Any], ...]:
-        """What is told of each run: machine, versions, arguments."""
+        """Records of the runs: machine, versions and arguments of each."""
         return tuple(self._runs)
 
     def save_splits(self, entries: Iterable[SplitEntry], replace: bool = False) -> None:
-        """Store datasets and their splits; a known one is kept, or extended by repeats."""
+        """Store datasets and their splits; a known split is kept, or extended by repeats."""
         for entry in entries:
             known = self._entries.get(entry.name, entry)
             self._entries[entry.name] = merged_entry(known, entry, replace)
@@ -83,7 +83,7 @@ class MemoryStudy:
         datasets: Mapping[str, Sequence[str]] | None = None,
         replace: bool = False,
     ) -> None:
-        """Make room for strategies on datasets (default: each on all)."""
+        """Allocate the cells of strategies on datasets (default: all of both)."""
         stored = {entry.name: entry for entry in self._strategies}
         self._strategies = merged_strategies(self._strategies, strategies, replace)
         for entry in self._strategies:
@@ -98,7 +98,7 @@ class MemoryStudy:
 
     @contextlib.contextmanager
     def writing(self, run: Mapping[str, Any] | None = None) -> Iterator[MemoryStudy]:
-        """Begin a run; what it yields takes outcomes."""
+        """Begin a run, and yield the writer of its outcomes, which is this study."""
         self._runs.append(dict(run or {}))
         yield self
 
@@ -116,11 +116,11 @@ class MemoryStudy:
             self._outcomes[dataset][strategies[s]].pop((int(repeat), int(fold)), None)
 
     def load_splits(self) -> dict[str, SplitEntry]:
-        """Return identity, truth and split of every dataset."""
+        """Return the identity, truth and split of every dataset, by name."""
         return dict(self._entries)
 
     def status(self, dataset: str) -> np.ndarray:
-        """Status of each cell of a dataset: uint8, shape (S, R, F)."""
+        """Return the status of each cell of a dataset: uint8, shape (S, R, F)."""
         return self.block(dataset).status
 
     def statuses(
@@ -131,12 +131,12 @@ class MemoryStudy:
         return {block.dataset: (block.strategies, block.status) for block in blocks}
 
     def blocks(self, datasets: Iterable[str] | None = None) -> Iterator[Block]:
-        """Everything numeric, dataset by dataset (default: of all)."""
+        """Yield the `block` of each dataset (default: of all)."""
         for name in self._entries if datasets is None else datasets:
             yield self.block(name)
 
     def block(self, dataset: str) -> Block:
-        """Everything numeric of one dataset."""
+        """Return all numeric results of one dataset."""
         entry = self.load_split(dataset)
         names = tuple(self._outcomes[dataset])
         split, n_rows = entry.split, entry.split.n_rows
@@ -173,7 +173,7 @@ class MemoryStudy:
         )
 
     def details(self, dataset: str) -> list[dict[str, Any]]:
-        """Return what is told of each cell that was tried: reason, chosen parameters, warnings."""
+        """Return the details of each cell that was tried: reason, chosen parameters, warnings."""
         return [
             outcome_record(outcome)
             for of_strategy in self._outcomes[dataset].values()

@@ -1,6 +1,6 @@
-"""Fitted models in a folder beside a study, each with the digest that it must have.
+"""Files of fitted models in a folder beside a study, each with a recorded digest.
 
-What is in a file, and how it becomes a model again, is `mlaut.experiments.saved_models`'s concern.
+The formats of the files are in `mlaut.experiments.saved_models`.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _UNFINISHED = re.compile(r"\.[0-9a-f]{16}\.tmp")
 
 
 def models_folder(study_path: Path) -> Path:
-    """Where the fitted models of a study lie."""
+    """Return the folder of the fitted models of a study."""
     return beside(study_path, ".models")
 
 
 def prepare_models(folder: Path) -> None:
-    """Make a folder of models ready for a run that saves some; only for who holds the study's lock.
+    """Create the folder of models for a run; the caller must hold the lock of the study.
 
-    What killed writers have left half written in it is removed.
+    Half written files that killed writers left in it are removed.
 
     Raises
     ------
@@ -64,21 +64,21 @@ def prepare_models(folder: Path) -> None:
 
 
 def write_model(folder: Path, cell: Cell, content: bytes, suffix: str) -> dict[str, str]:
-    """Write the file of a fitted model, whole or not at all.
+    """Write the file of a fitted model; the file is complete or absent.
 
     Parameters
     ----------
     folder : Path
-        As `models_folder` gives it.
+        Folder of the models, as `models_folder` returns it.
     cell : Cell
     content : bytes
     suffix : str
-        Of the file's name.
+        Suffix of the file name.
 
     Returns
     -------
     dict
-        ``file`` (relative to ``folder``) and ``sha256``: what `read_model` needs.
+        Record of the model, for `read_model`: ``file`` (relative to ``folder``) and ``sha256``.
 
     Raises
     ------
@@ -96,19 +96,20 @@ def write_model(folder: Path, cell: Cell, content: bytes, suffix: str) -> dict[s
 
 
 def model_path(folder: Path, record: Mapping[str, Any]) -> Path:
-    """Return where a recorded model lies; a study names files below its own folder only.
+    """Return the path of a recorded model, which must lie inside the folder.
 
     Parameters
     ----------
     folder : Path
-        As `models_folder` gives it.
+        Folder of the models, as `models_folder` returns it.
     record : mapping
-        ``file`` and ``sha256``, as a study has them. The study may come from anywhere.
+        ``file`` and ``sha256``, as the study stores them. The study may come from an untrusted
+        source.
 
     Raises
     ------
     StoreError
-        The record makes no sense, or its file lies outside of the folder, also by a link.
+        The record is invalid, or its file lies outside the folder, possibly through a link.
     """
     name = record.get("file") if isinstance(record, Mapping) else None
     sound = isinstance(name, str) and _DIGEST.fullmatch(str(record.get("sha256")))
@@ -128,12 +129,13 @@ def model_path(folder: Path, record: Mapping[str, Any]) -> Path:
 
 
 def read_model(folder: Path, record: Mapping[str, Any]) -> bytes:
-    """Read a file that `write_model` wrote.
+    """Return the content of a file that `write_model` wrote.
 
     Raises
     ------
     StoreError
-        Not there, outside of the folder, or not the file that the study recorded.
+        The file does not exist, lies outside the folder, or is not the one that the study
+        recorded.
     """
     with _opened(folder, record, "loading a model") as file:
         content = file.read()
@@ -143,7 +145,7 @@ def read_model(folder: Path, record: Mapping[str, Any]) -> bytes:
 
 
 def is_recorded(folder: Path, record: Mapping[str, Any]) -> bool:
-    """Say whether a model is there, and is the one that the study recorded."""
+    """Return whether a model exists and is the one that the study recorded."""
     try:
         with _opened(folder, record, "reading a model") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == record["sha256"]
@@ -152,12 +154,13 @@ def is_recorded(folder: Path, record: Mapping[str, Any]) -> bool:
 
 
 def copy_model(folder: Path, record: Mapping[str, Any], target: Path) -> Path:
-    """Copy a recorded model into another folder, below the same name, and sync it.
+    """Copy a recorded model into another folder, under the same name, and sync it to disk.
 
     Raises
     ------
     StoreError
-        Not there, outside of the folder, or not the file that the study recorded.
+        The file does not exist, lies outside the folder, or is not the one that the study
+        recorded.
     """
     copied = target / model_path(folder, record).relative_to(folder)
     with _opened(folder, record, "copying a model") as file, explained(copied, "copying a model"):
@@ -174,7 +177,7 @@ def copy_model(folder: Path, record: Mapping[str, Any], target: Path) -> Path:
 
 @contextmanager
 def _opened(folder: Path, record: Mapping[str, Any], doing: str) -> Iterator[BufferedReader]:
-    """Open a recorded model; what is no plain file (a pipe, a device) is never waited for."""
+    """Open a recorded model; a pipe or a device is refused without waiting for it."""
     path = model_path(folder, record)
     with explained(path, doing):
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -185,7 +188,7 @@ def _opened(folder: Path, record: Mapping[str, Any], doing: str) -> Iterator[Buf
 
 
 def _below(path: Path, folder: Path) -> bool:
-    """Say whether a path lies in a folder after all links are followed."""
+    """Return whether a path lies in a folder, after all links are followed."""
     try:
         return path.resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError):  # a link that leads to itself
@@ -201,7 +204,7 @@ def _another(path: Path) -> StoreError:
 
 def _write_whole(path: Path, content: bytes) -> None:
     _make_folder(path.parent)
-    # By `open`, and not as a temporary file of the user alone: who may read the study may read it.
+    # `open`, unlike `tempfile`, follows the umask: who may read the study may read its models.
     unfinished = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with unfinished.open("xb") as file:
@@ -210,13 +213,13 @@ def _write_whole(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
             unfinished.replace(path)
-        fsync_folder(path.parent)  # the study will name it: it must not outlive its model
+        fsync_folder(path.parent)  # the study will record the file, so it must survive a power cut
     finally:
         unfinished.unlink(missing_ok=True)
 
 
 def _make_folder(folder: Path) -> None:
-    """Make a folder and those above it, so that their names survive a power cut."""
+    """Create a folder and its parents, and sync them, so that they survive a power cut."""
     if not folder.is_dir():
         _make_folder(folder.parent)
         folder.mkdir(exist_ok=True)

@@ -1,6 +1,6 @@
-"""Names of datasets as names of HDF5 groups, in which ``/`` and ``.`` mean something else.
+"""Conversion of dataset names to names of HDF5 groups, and paths of files beside a database.
 
-And names of the files that belong to a database.
+In HDF5, ``/`` and ``.`` in a name have special meanings, so they are replaced.
 """
 
 import os
@@ -11,10 +11,10 @@ __all__ = ["beside", "from_h5", "to_h5"]
 
 
 def beside(database: Path, suffix: str) -> Path:
-    """Return the path of a file that belongs to a database: beside it, with its name and a suffix.
+    """Return the path of a file that belongs to a database: its path plus a suffix.
 
-    Where the database is a symbolic link, that is beside the real file, so that all ways to it have
-    one lock, one journal and one folder of models.
+    If the path of the database is a symbolic link, the path is beside the real file, so that all
+    paths to a database share one lock, one journal and one folder of models.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def to_h5(name: str) -> str:
 
 
 def from_h5(name: str) -> str:
-    """Return the name of the dataset of an HDF5 name.
+    """Return the dataset name of an HDF5 name.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What files of MLaut 0.1 and 0.2 are known by, so that nobody takes them for empty ones.
+"""Recognition of files of MLaut 0.1 and 0.2, so that they are not taken for empty databases.
 
-They hold tables as pandas' ``HDFStore`` writes them, with metadata that are pickles, and
-predictions and splits without a study. Nothing of that is read here: a pickle can run any code.
+They hold tables in the format of pandas' ``HDFStore``, with metadata as pickles, and predictions
+and splits without a study. Their content is not read here, because a pickle can run any code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Predictions of a study as a table."""
+"""Conversion of the predictions of a study to a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["predictions_frame"]
 
 
 def predictions_frame(block: Block) -> pd.DataFrame:
-    """Return the truth and each strategy's prediction for every test row: labels, or numbers.
+    """Return the truth and the predictions of each strategy for every test row.
 
     Parameters
     ----------
@@ -20,7 +20,8 @@ def predictions_frame(block: Block) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index (repeat, fold, row), in this order; columns ``truth`` and the strategies.
+        Labels or numbers, sorted by the index (repeat, fold, row); columns ``truth`` and one per
+        strategy.
     """
     folds = block.split.folds
     repeats, rows = np.nonzero(folds >= 0)

@@ -1,4 +1,4 @@
-"""What killed writers and damage have left beside a study."""
+"""Description of the files that killed writers and damage left beside a study."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["remains_of"]
 
 
 def remains_of(study: Study) -> tuple[str, ...]:
-    """Say what killed writers and damage have left beside a study, in a line each."""
+    """Return a line on each file that killed writers or damage left beside a study."""
     lines = [
         f"{file.name}: an unfinished copy of {file.stat().st_size} bytes that a killed writer "
         "left; the next writer removes it"
@@ -24,11 +24,11 @@ def remains_of(study: Study) -> tuple[str, ...]:
         for file in kept_journals(study.journal_path)
     ]
     if holder_of(study.path) is None:
-        lines += _of_journal(study)
+        lines += _journal_damage(study)
     return tuple(lines)
 
 
-def _of_journal(study: Study) -> list[str]:
+def _journal_damage(study: Study) -> list[str]:
     try:
         damaged = index_journal(study.journal_path, study.id).damaged
     except StoreError as error:

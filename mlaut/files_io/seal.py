@@ -1,16 +1,16 @@
-"""What keeps a damaged database from being believed: a digest of all bytes that must not change.
+"""The seal of a database: a digest of all bytes that must not change.
 
-HDF5 trusts the bytes that tell where things are. Where one is wrong, the library may crash, hang,
-or read other numbers without a word. So every database begins with a line of text, in the 512
-bytes that HDF5 leaves to its user (the *user block*)::
+HDF5 trusts the bytes of a file that describe its structure. If one is wrong, the library may crash,
+hang, or silently read wrong numbers. So every database begins with a line of text, in the 512 bytes
+that HDF5 reserves for its user (the *user block*)::
 
     MLaut 1 size=<bytes> open=<offset>+<count> sha256=<digest>
 
-The digest is of that line up to ``open=...`` and of the file behind the line, but for its *open*
-stretches: the values of outcomes, which change while a run writes and have a checksum a cell, and
-the values of tables, which have a fingerprint. ``open`` is where their list lies: ``count`` pairs
-(begin, end) of 8-byte numbers. `check_seal` reads only what the digest is of, so it is quick, and
-holds while a run writes.
+The digest covers that line up to ``open=...`` and the file behind the user block, except for its
+*open* stretches: the values of outcomes, which change while a run writes and have a checksum per
+cell, and the values of tables, which have a fingerprint. ``open`` is the place of the list of these
+stretches: ``count`` pairs (begin, end) of 8-byte numbers. `check_seal` reads only the bytes that
+the digest covers. So it is fast, and valid while a run writes.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _LINE = re.compile(
     rb"(MLaut 1 size=(\d{1,15}) open=(\d{1,15})\+(\d{1,12})) sha256=([0-9a-f]{64})\n"
 )
-_SMALL = 4096
-_PIECE = 2**20
+_SMALL = 4096  # bytes; smaller values of tables are covered by the digest
+_PIECE = 2**20  # bytes of one read
 _known: dict[Path, tuple[int, int, int]] = {}
 
 
@@ -43,12 +43,12 @@ _known: dict[Path, tuple[int, int, int]] = {}
 
 
 def list_open(file: h5py.File) -> tuple[int, int]:
-    """Store the list of open stretches, the last change before a file is sealed.
+    """Store the list of open stretches; it must be the last change before a file is sealed.
 
     Returns
     -------
     offset, count : int
-        Where the list lies in the file, and how many pairs it has.
+        Offset of the list in the file, and its number of pairs.
     """
     if LIST in file:
         del file[LIST]
@@ -73,7 +73,7 @@ def write_seal(path: Path, offset: int, count: int) -> None:
 
 
 def _stretches(group: h5py.Group, kind: str = "") -> Iterator[tuple[int, int]]:
-    """Return begin and end of the values below a group that have a check of their own."""
+    """Yield begin and end of the values below a group that have their own checksum."""
     for name, item in group.items():
         if isinstance(item, h5py.Group):
             body = kind == "body" or (kind == "mlaut-table" and name == "body")
@@ -85,7 +85,7 @@ def _stretches(group: h5py.Group, kind: str = "") -> Iterator[tuple[int, int]]:
 
 
 def _places(item: h5py.Dataset, changing: bool) -> Iterator[tuple[int, int]]:
-    """Return where the values lie that change in place, or are too many to read each time."""
+    """Yield begin and end of values that change in place, or are too large to read each time."""
     identity = item.id
     if item.chunks is None:
         offset, size = identity.get_offset(), identity.get_storage_size()
@@ -111,7 +111,7 @@ def _joined(stretches: Iterable[tuple[int, int]]) -> np.ndarray:
 
 
 def check_seal(path: Path) -> None:
-    """Refuse a file that is not what was sealed; one that another program made has no seal.
+    """Check a file against its seal; a file that another program made has none, and is accepted.
 
     Raises
     ------
@@ -154,9 +154,9 @@ def _not_sealed(path: Path, handle: int) -> StoreError:
 
 
 def _digest(handle: int, head: bytes, offset: int, count: int) -> str | None:
-    """Digest of the head of the line and of everything behind the block that is not open.
+    """Return the digest of the head of the line and of all bytes that are not open.
 
-    None where the list of what is open makes no sense.
+    It is None if the list of open stretches is invalid.
     """
     digest = hashlib.sha256(head)
     size = int(head.split()[2].partition(b"=")[2])

@@ -55,11 +55,11 @@ from mlaut.files_io.study_layout import (
 from mlaut.files_io.study_records import (
     SplitEntry,
     StrategyEntry,
+    cell_details,
     extends,
     latest_of,
     merged_entry,
     merged_strategies,
-    told_of_cells,
 )
 from mlaut.files_io.study_writer import StudyWriter, fold_in, forget_torn, put_again
 from mlaut.markup import table_html
@@ -266,7 +266,7 @@ class Study:
                     continue
                 told = [*arrays.ragged(), *(record for record, _ in live.records(name))]
                 numbers = arrays.numbers()
-                yield name, list(told_of_cells(name, arrays.names, status, numbers, told))
+                yield name, list(cell_details(name, arrays.names, status, numbers, told))
 
     def warnings(self) -> Iterator[tuple[str, str, list[str]]]:
         """Yield dataset, strategy and warning texts of each cell that ended with warnings."""

@@ -34,18 +34,21 @@ _CELL_ARRAYS: dict[str, tuple[str, tuple[int, ...], float]] = {
     "usage": ("<f8", (len(USAGE),), np.nan),
 }
 _HEAD = np.dtype([(name, *_CELL_ARRAYS[name][:2]) for name in ("seed", "seconds", "usage")])
-_STATUS_BITS = 7
-_LARGEST_JSON = 2**28  # bytes: some kilobytes for each of 100,000 cells; objects take 20 times that
+_STATUS_BITS = 7  # lowest bits of a checksum, which hold the status
+# Bytes of JSON: some kilobytes for each of 100,000 cells. In memory, objects take 20 times that.
+_LARGEST_JSON = 2**28
 _DONE = int(Status.DONE)
 
 
 class StudyArrays:
-    """The arrays of one dataset, opened to be read; S strategies, R repeats, F folds.
+    """Arrays of one dataset, open for reading; S strategies, R repeats, F folds.
 
     Parameters
     ----------
     group : h5py.Group
+        Group of the arrays in the study file.
     entry : SplitEntry
+        Identity, truth and split of the dataset.
     """
 
     def __init__(self, group: h5py.Group, entry: SplitEntry) -> None:
@@ -57,7 +60,7 @@ class StudyArrays:
 
     @classmethod
     def create(cls, group: h5py.Group, entry: SplitEntry, names: Sequence[str]) -> StudyArrays:
-        """Make and allocate the arrays of a dataset, all cells missing."""
+        """Create and allocate the arrays of a dataset, with all cells missing."""
         group.attrs.update({"encoding-type": "mlaut-outcomes", "encoding-version": 1})
         put_json(group, "strategies", list(names))
         for name, (shape, dtype, nothing) in array_layout(entry, len(names)).items():
@@ -65,7 +68,7 @@ class StudyArrays:
         return cls(group, entry)
 
     def copy_from(self, other: StudyArrays, stale: Collection[str] = ()) -> None:
-        """Take over the outcomes of arrays with fewer strategies or repeats, but stale ones."""
+        """Copy the outcomes of arrays with fewer strategies or repeats, except stale strategies."""
         kept = [s for s, name in enumerate(other.names) if name not in stale]
         position = {name: s for s, name in enumerate(self.names)}
         at = [position[other.names[s]] for s in kept]
@@ -73,35 +76,36 @@ class StudyArrays:
             old = other._read(name)
             values = np.full(shape, nothing, dtype=dtype)
             values[at, : old.shape[1]] = old[kept]
-            self.group[name][...] = values  # in one piece: each call of HDF5 takes 0.1 ms
+            self.group[name][...] = values  # in one call, as each call of HDF5 takes 0.1 ms
         put_json(self.group, "details", other.ragged())
 
     def ragged(self) -> list[dict[str, Any]]:
-        """Read what is told of cells beside the arrays."""
+        """Return the records of cells that hold what the arrays cannot."""
         return get_json(self.group, "details", [])
 
     def status(self) -> tuple[np.ndarray, np.ndarray]:
-        """Read the status of each cell, and where it is not the one that the checksum tells.
+        """Return the status of each cell, and whether it contradicts the checksum.
 
         Returns
         -------
         status : ndarray of uint8, shape (S, R, F)
-            Missing where it is torn.
+            Status; missing for torn cells.
         torn : ndarray of bool, shape (S, R, F)
+            Whether the status differs from the one in the checksum.
         """
         status = self._read("status")
         torn = (status != Status.MISSING) & (status != self._read("checksum") & _STATUS_BITS)
         return np.where(torn, np.uint8(Status.MISSING), status), torn
 
     def numbers(self) -> dict[str, np.ndarray]:
-        """Read seed (S, R, F), seconds and usage (S, R, F, 3) of each cell."""
+        """Return seed (S, R, F), seconds and usage (S, R, F, 3) of each cell."""
         return {name: self._read(name) for name in ("seed", "seconds", "usage")}
 
     def _read(self, name: str) -> np.ndarray:
         return self._array(name)[...]
 
     def _array(self, name: str) -> h5py.Dataset:
-        """Return an array; one of another shape or type is damaged."""
+        """Return an array; raise ValueError if it has another shape or type than expected."""
         item, (shape, dtype, _) = check_size(self.group[name]), self._layout[name]
         if (item.shape, item.dtype) != (shape, dtype):
             raise ValueError(
@@ -115,13 +119,13 @@ class StudyArrays:
         return array_layout(self.entry, len(self.names))
 
     def block(self) -> tuple[Block, np.ndarray]:
-        """Read everything; what is not done, or does not have its checksum, reads as nothing.
+        """Read all arrays; cells that are not done or torn have empty values.
 
         Returns
         -------
         block : Block
         torn : ndarray of bool, shape (S, R, F)
-            Where a cell has a status, and its checksum does not hold.
+            Whether a cell has a status and its checksum does not match.
         """
         entry, folds = self.entry, self.entry.split.folds
         status, torn = self.status()
@@ -156,13 +160,13 @@ class StudyArrays:
 
 
 class ArrayWriter:
-    """The arrays of one dataset, opened to be written in place.
+    """Arrays of one dataset, open for writing in place.
 
     Parameters
     ----------
     file : InPlace
     arrays : StudyArrays
-        Of the same file.
+        Arrays of the dataset in the same file.
     """
 
     def __init__(self, file: InPlace, arrays: StudyArrays) -> None:
@@ -173,7 +177,7 @@ class ArrayWriter:
         self._arrays = {name: file.array(arrays.group[name]) for name in self._layout}
 
     def put(self, outcome: Outcome) -> None:
-        """Write an outcome, its status last: from then on what was written counts."""
+        """Write an outcome; the status is written last, and makes the other values valid."""
         index = self.index(outcome.cell)
         head, rows = _head(outcome), self._rows(outcome)
         self._arrays["status"].write(index, Status.MISSING)
@@ -181,7 +185,7 @@ class ArrayWriter:
             self._arrays[name].write(index, head[name])
         test = self.entry.split.folds[outcome.cell.repeat] == outcome.cell.fold
         for name, values in rows.items():
-            # The rows of a fold are scattered: a repeat is read, changed and written as a whole.
+            # The rows of a fold are scattered, so a repeat is read, changed and written as a whole.
             of_repeat = self._arrays[name].read(*index[:2])
             of_repeat[test] = values
             self._arrays[name].write(index[:2], of_repeat)
@@ -189,14 +193,14 @@ class ArrayWriter:
         self._arrays["status"].write(index, outcome.status)
 
     def has(self, outcome: Outcome) -> bool:
-        """Return whether status and checksum of a cell are those of an outcome."""
+        """Return whether the stored status and checksum of a cell equal those of an outcome."""
         index = self.index(outcome.cell)
         expected = _checksum(outcome, _head(outcome), self._rows(outcome))
         stored = (int(self._arrays[name].read(*index)) for name in ("status", "checksum"))
         return tuple(stored) == (outcome.status, expected)
 
     def index(self, cell: Cell) -> tuple[int, int, int]:
-        """Return the place of a cell: strategy, repeat, fold."""
+        """Return the position of a cell in the arrays: strategy, repeat, fold."""
         return self._position[cell.strategy], cell.repeat, cell.fold
 
     def forget(self, strategies: Sequence[str], cells: np.ndarray) -> None:
@@ -208,7 +212,7 @@ class ArrayWriter:
                 self._arrays[array].write((self._position[name],), stored)
 
     def _rows(self, outcome: Outcome) -> dict[str, np.ndarray]:
-        """Return predictions and probabilities as they are stored, of the test rows in order."""
+        """Return predictions and probabilities of the test rows, in the stored types."""
         if outcome.predictions is None:
             return {}
         given = {"predictions": outcome.predictions, "probabilities": outcome.probabilities}
@@ -222,7 +226,7 @@ class ArrayWriter:
 
 
 def _head(outcome: Outcome) -> np.ndarray:
-    """Return seed, seconds and usage of an outcome as they are stored."""
+    """Return seed, seconds and usage of an outcome in the stored types."""
     head = np.zeros((), dtype=_HEAD)
     head["seed"], head["seconds"] = outcome.seed, outcome.seconds
     head["usage"] = [outcome.details.get(key, np.nan) for key in USAGE]
@@ -230,7 +234,7 @@ def _head(outcome: Outcome) -> np.ndarray:
 
 
 def _checksum(outcome: Outcome, head: np.ndarray, rows: Mapping[str, np.ndarray]) -> int:
-    """Compute the checksum of an outcome from what is stored of it, as `_checksums` does."""
+    """Compute the checksum of an outcome from its stored values, as `_checksums` does."""
     checksum = zlib.crc32(head.tobytes())
     for values in rows.values():
         checksum = zlib.crc32(values.tobytes(), checksum)
@@ -240,7 +244,7 @@ def _checksum(outcome: Outcome, head: np.ndarray, rows: Mapping[str, np.ndarray]
 def array_layout(
     entry: SplitEntry, n_strategies: int
 ) -> dict[str, tuple[tuple[int, ...], np.dtype, Any]]:
-    """Return shape, type and empty value of each array of a dataset."""
+    """Return shape, dtype and empty value of each array of a dataset."""
     split = entry.split
     cells = (n_strategies, split.n_repeats, split.n_folds)
     rows = (n_strategies, split.n_repeats, split.n_rows)
@@ -255,7 +259,7 @@ def array_layout(
 
 
 def tested_rows(folds: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Return whether a row is tested in one of some cells (S, R, F): bool, shape (S, R, row)."""
+    """Return whether each row is tested in one of the cells (S, R, F): bool, shape (S, R, row)."""
     tested = np.zeros((len(cells), *folds.shape), dtype=bool)
     for repeat, of_repeat in enumerate(folds):
         rows = np.flatnonzero(of_repeat >= 0)
@@ -269,10 +273,10 @@ def _checksums(
     numbers: Mapping[str, np.ndarray],
     rows: Mapping[str, np.ndarray],
 ) -> np.ndarray:
-    """Checksum of each cell that has a status, of what is stored: uint32, shape (S, R, F).
+    """Compute the checksum of each cell from its stored values: uint32, shape (S, R, F).
 
-    The crc32 of seed, seconds, usage and, where it is done, predictions and probabilities of its
-    test rows; its lowest three bits are the status instead.
+    It is the crc32 of seed, seconds, usage and, for a done cell, predictions and probabilities of
+    its test rows; the status replaces its lowest three bits. It is 0 for a missing cell.
     """
     heads = np.empty(status.shape, dtype=_HEAD)
     for name, values in numbers.items():
@@ -295,7 +299,7 @@ def _checksums(
 
 
 def _cut(array: np.ndarray, ends: np.ndarray) -> list[memoryview]:
-    """Cut the bytes of rows in the order of folds where one fold ends."""
+    """Return the bytes of each fold, from rows that are sorted by fold."""
     content, width = memoryview(array.tobytes()), array.nbytes // max(1, len(array))
     return [content[a * width : b * width] for a, b in pairwise(ends.tolist())]
 
@@ -303,7 +307,7 @@ def _cut(array: np.ndarray, ends: np.ndarray) -> list[memoryview]:
 def _allocate(
     group: h5py.Group, name: str, shape: tuple[int, ...], dtype: np.dtype, nothing: Any
 ) -> None:
-    """Make an array whose room on the disk is taken at once, so that later only values change."""
+    """Create an array whose disk space is allocated at once, so that later only values change."""
     creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     creation.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
     creation.set_fill_value(np.array(nothing, dtype=dtype))
@@ -326,7 +330,7 @@ def put_json(group: h5py.Group, name: str, value: Any) -> None:
 
 
 def get_json(group: h5py.Group, name: str, default: Any) -> Any:
-    """Read plain JSON values; ``default`` where there are none."""
+    """Return stored plain JSON values; ``default`` if there are none."""
     if name not in group:
         return default
     item = group[name]

@@ -1,4 +1,4 @@
-"""Everything of a study that can be checked without its datasets and its strategies."""
+"""Checks of a study that need neither its datasets nor its strategies."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["problems_of"]
 
 
 def problems_of(study: Study) -> Iterator[tuple[str, str]]:
-    """Return what is wrong in a study, and where; nothing where all is well.
+    """Yield the place and the description of each problem of a study.
 
-    Checked are the seal; that arrays have the shape and type that their split asks for; that splits
-    and classes make sense; that each cell has its checksum; that predictions of a cell that is done
-    are classes or finite numbers, and probabilities such; that saved models are there and the ones
-    that were recorded.
+    The checks are: the seal holds; arrays have the shape and dtype that their split requires;
+    splits and classes are valid; each cell matches its checksum; predictions of done cells are
+    classes or finite numbers, and their probabilities are distributions; saved models exist and
+    are the recorded ones.
     """
     try:
         with study.reading() as file:
@@ -35,28 +35,28 @@ def problems_of(study: Study) -> Iterator[tuple[str, str]]:
             if stray := {from_h5(name) for name in file[PREDICTIONS]} - set(names):
                 yield "study", f"outcomes of datasets without split: {', '.join(sorted(stray))}"
             for name in names:
-                for problem in _of_dataset(study, file, name, known):
+                for problem in _dataset_problems(study, file, name, known):
                     yield f"dataset {name!r}", problem
     except MlautError as error:
         yield "study", str(error)
 
 
-def _of_dataset(study: Study, file: h5py.File, name: str, known: set[str]) -> Iterator[str]:
+def _dataset_problems(study: Study, file: h5py.File, name: str, known: set[str]) -> Iterator[str]:
     try:
         arrays = arrays_of(file, name)
-        yield from _of_split(arrays.entry)
-        yield from _of_layout(arrays, known)
+        yield from _split_problems(arrays.entry)
+        yield from _layout_problems(arrays, known)
         block, torn = arrays.block()
         for s, repeat, fold in np.argwhere(torn).tolist():
             cell = Cell(name, arrays.names[s], repeat, fold)
             yield f"{cell}: its checksum does not hold; --mend clears it"
-        yield from _of_values(block)
-        yield from _of_models(study, name)
+        yield from _value_problems(block)
+        yield from _model_problems(study, name)
     except (KeyError, ValueError, TypeError, IndexError, OSError, MlautError) as error:
         yield f"cannot be read ({' '.join(str(error).split())})"
 
 
-def _of_split(entry: SplitEntry) -> Iterator[str]:
+def _split_problems(entry: SplitEntry) -> Iterator[str]:
     folds, numbers = entry.split.folds, np.arange(entry.split.n_folds)
     if folds.size and folds.min() < min(TRAIN_ONLY, UNUSED):
         yield f"its split has fold {folds.min()}, which means nothing"
@@ -73,7 +73,7 @@ def _of_split(entry: SplitEntry) -> Iterator[str]:
         yield "its truth is not finite"
 
 
-def _of_layout(arrays: StudyArrays, known: set[str]) -> Iterator[str]:
+def _layout_problems(arrays: StudyArrays, known: set[str]) -> Iterator[str]:
     if unknown := set(arrays.names) - known:
         yield f"outcomes of strategies that the study does not know: {', '.join(sorted(unknown))}"
     for name, (shape, dtype, _) in array_layout(arrays.entry, len(arrays.names)).items():
@@ -82,7 +82,7 @@ def _of_layout(arrays: StudyArrays, known: set[str]) -> Iterator[str]:
             yield f"{name} is {item.dtype} {item.shape}, and must be {dtype} {shape}"
 
 
-def _of_values(block: Block) -> Iterator[str]:
+def _value_problems(block: Block) -> Iterator[str]:
     tested = tested_rows(block.split.folds, block.done)
     predictions = block.predictions[tested]
     if block.task == CLASSIFICATION:
@@ -91,14 +91,17 @@ def _of_values(block: Block) -> Iterator[str]:
         wrong = ~np.isfinite(predictions)
     if wrong.any():
         yield f"{int(wrong.sum())} predictions are no class, or no finite number"
-    yield from _of_probabilities(block, tested)
+    yield from _probability_problems(block, tested)
     untimed = block.done & ~(block.seconds >= 0).all(axis=3)
     if untimed.any():
         yield f"{int(untimed.sum())} cells are done without times"
 
 
-def _of_probabilities(block: Block, tested: np.ndarray) -> Iterator[str]:
-    """Name the strategies whose probabilities are none, as studies made before may hold them."""
+def _probability_problems(block: Block, tested: np.ndarray) -> Iterator[str]:
+    """Yield a problem for each strategy with invalid probabilities.
+
+    Studies of older versions may hold them.
+    """
     if block.probabilities is None:
         return
     for name, of_strategy, rows in zip(block.strategies, block.probabilities, tested, strict=True):
@@ -111,7 +114,7 @@ def _of_probabilities(block: Block, tested: np.ndarray) -> Iterator[str]:
             )
 
 
-def _of_models(study: Study, name: str) -> Iterator[str]:
+def _model_problems(study: Study, name: str) -> Iterator[str]:
     folder = models_folder(study.path)
     if not folder.exists():
         return

@@ -1,4 +1,4 @@
-"""What lies where in a study file, below the level of one dataset's arrays."""
+"""Layout of a study file: its format, runs, strategies and splits."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ RUNS = "experiments/runs"
 
 
 def mark(file: h5py.File) -> None:
-    """Make a file a study, or leave it the one that it is."""
+    """Mark a file as a study, with a new identifier unless it has one."""
     if "study_id" not in file.attrs:
         file.attrs.update({"study_id": uuid.uuid4().hex, "study_format": FORMAT_VERSION})
     file.require_group(SPLITS)
@@ -67,7 +67,7 @@ def check_format(file: h5py.File, path: Path) -> None:
 
 
 def strategies_of(file: h5py.File) -> tuple[StrategyEntry, ...]:
-    """Read the strategies of a study."""
+    """Return the strategies of a study."""
     entries = tuple(StrategyEntry(**entry) for entry in get_json(file, STRATEGIES, []))
     for entry in entries:
         texts, tables = (entry.name, entry.fingerprint), (entry.identity, entry.metadata)
@@ -77,7 +77,7 @@ def strategies_of(file: h5py.File) -> tuple[StrategyEntry, ...]:
 
 
 def runs_of(file: h5py.File) -> tuple[dict[str, Any], ...]:
-    """Read what is told of each run that ended."""
+    """Return the records of the runs that ended."""
     runs = get_json(file, RUNS, [])
     for run in runs:
         datetime.fromisoformat(run.get("started", "2000-01-01"))
@@ -93,7 +93,7 @@ def _all(values: Iterable[Any], kind: type) -> bool:
 
 
 def arrays_of(file: h5py.File, dataset: str) -> StudyArrays:
-    """Open the arrays of a dataset to be read."""
+    """Return the arrays of a dataset, open for reading."""
     entry = entry_of(file, dataset)
     return StudyArrays(file[PREDICTIONS][to_h5(dataset)], entry)
 
@@ -113,7 +113,7 @@ def put_entry(file: h5py.File, entry: SplitEntry) -> None:
 
 
 def entry_of(file: h5py.File, dataset: str) -> SplitEntry:
-    """Read a dataset's identity, truth and split.
+    """Return a dataset's identity, truth and split.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def _check_entry(entry: SplitEntry) -> None:
 
 
 def copy_all_but(old: h5py.File, new: h5py.File, left_out: Collection[str]) -> None:
-    """Copy a file without the arrays of some datasets, so that no hole stays where they were."""
+    """Copy a file without the arrays of some datasets; their disk space is freed."""
     for key, value in old.attrs.items():
         new.attrs[key] = value
     above, _, last = PREDICTIONS.partition("/")
@@ -172,7 +172,7 @@ def copy_all_but(old: h5py.File, new: h5py.File, left_out: Collection[str]) -> N
 
 @contextlib.contextmanager
 def damage_explained(path: Path, expected: str = "a study was") -> Iterator[None]:
-    """Say in one line what a damaged file makes h5py and numpy say in many ways."""
+    """Turn the various errors of h5py and NumPy on a damaged file into one StoreError."""
     try:
         yield
     except (KeyError, ValueError, TypeError, IndexError, RuntimeError, AttributeError) as error:

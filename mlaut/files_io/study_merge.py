@@ -1,4 +1,4 @@
-"""Join studies whose cells were run apart, for example on several machines."""
+"""Merge studies whose cells were run separately, for example on several machines."""
 
 from __future__ import annotations
 
@@ -41,22 +41,23 @@ from mlaut.records import Block, Cell, Status
 
 __all__ = ["merge_studies"]
 
-Model = tuple[Path, Mapping[str, Any]]  # the folder that it lies in, and its record
+Model = tuple[Path, Mapping[str, Any]]  # the folder and the record of a saved model
 
 
 def merge_studies(
     sources: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]
 ) -> Study:
-    """Join studies into a new one, with every dataset, strategy, repeat and outcome of any.
+    """Merge studies into a new one, with all their datasets, strategies, repeats and outcomes.
 
     Parameters
     ----------
     sources : sequence of path-like
-        Two or more studies. A dataset that several have must be the same table, split in the same
-        way; one may have further repeats. A strategy that several have must have the same
-        parameters. Where several have a cell, the one that is done counts, then the first.
+        Paths of two or more studies. A dataset that several studies have must be the same table,
+        split in the same way; one may have further repeats. A strategy that several have must have
+        the same parameters. If several have an outcome of a cell, a done one is taken before
+        others, and otherwise that of the first study.
     output : path-like
-        Must not exist.
+        Path of the new study, which must not exist.
 
     Returns
     -------
@@ -71,8 +72,8 @@ def merge_studies(
 
     Notes
     -----
-    The saved models come along: they are there, whole and synced, before the study is. A merge that
-    was killed leaves no study, and the same call again cleans up what it left.
+    Saved models are copied, too, and are complete and synced to disk before the new study appears.
+    A merge that was killed leaves no study; the same call removes what it left.
     """
     target, studies = Path(output), [Study(path) for path in sources]
     if len(studies) < 2:
@@ -138,7 +139,7 @@ def _merge_dataset(
     strategies: Sequence[StrategyEntry],
     sources: Sequence[tuple[Study, h5py.File]],
 ) -> list[Model]:
-    """Put the cells of one dataset into a new study, and give the models that belong to them."""
+    """Write the cells of one dataset into a new study, and return their saved models."""
     present = [pair for pair in sources if _has(*pair, entry.name)]
     blocks = [study.block(entry.name) for study, _ in present]
     some = {name for block in blocks for name in block.strategies}
@@ -173,12 +174,12 @@ def _has(study: Study, file: h5py.File, dataset: str) -> bool:
 def _taken(
     study: Study, entry: SplitEntry, arrays: dict[str, np.ndarray], at: list[int], block: Block
 ) -> np.ndarray:
-    """Say which cells of a study go into the merged one: bool, shape (S, R, F).
+    """Return which cells of a study go into the merged one: bool, shape (S, R, F).
 
     Raises
     ------
     StudyError
-        A cell is done in both, with other predictions.
+        A cell is done in both, with different predictions.
     """
     folds = block.split.folds
     there = arrays["status"][at, : len(folds)]
@@ -200,7 +201,7 @@ def _taken(
 
 
 def _differ(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Where the bits differ, so that NaN is the same as NaN."""
+    """Return where the bits of two arrays differ; NaN equals NaN here."""
     kind = f"u{one.dtype.itemsize}"
     return one.view(kind) != other.view(kind)
 
@@ -222,7 +223,7 @@ def _copy(
 
 @contextmanager
 def _models_beside(target: Path) -> Iterator[list[Path]]:
-    """Take away the models that were placed beside a study that then could not be made."""
+    """Yield a list of folders of models, which are removed if the merged study cannot be made."""
     placed: list[Path] = []
     try:
         yield placed
@@ -234,15 +235,15 @@ def _models_beside(target: Path) -> Iterator[list[Path]]:
 
 
 def _copy_models(models: Sequence[Model], target: Path) -> list[Path]:
-    """Place the models of a study that is about to appear, all of them or none.
+    """Copy the models of the merged study to their folder, all of them or none.
 
-    They are copied into a folder that no one reads, synced, and renamed. The caller holds the lock
-    of the target: what lies in that folder before was left by a merge that is dead.
+    They are copied into a temporary folder, synced, and the folder is renamed. The caller holds the
+    lock of the target, so an existing temporary folder was left by a killed merge.
 
     Returns
     -------
     list of Path
-        The folder that was made; empty where there is no model, or a dead merge had placed them.
+        The folder that was made; empty if there is no model, or a killed merge had copied them.
     """
     unfinished, final = target.with_name(f".{target.name}.merging"), models_folder(target)
     with explained(unfinished, "copying the models"):
@@ -265,12 +266,12 @@ def _copy_models(models: Sequence[Model], target: Path) -> list[Path]:
 
 
 def _named(models: Sequence[Model]) -> dict[Path, Model]:
-    """Return the models by the name that they get.
+    """Return the models by their path in the merged study.
 
     Raises
     ------
     StudyError
-        Two cells have different models of one name.
+        Two cells have different models of the same name.
     """
     named: dict[Path, Model] = {}
     for folder, record in models:
@@ -285,12 +286,12 @@ def _named(models: Sequence[Model]) -> dict[Path, Model]:
 
 
 def _there(models: Sequence[Model], final: Path) -> bool:
-    """Say whether the models are there already: a merge died when it had placed them.
+    """Return whether a killed merge has already copied the same models.
 
     Raises
     ------
     StudyError
-        Something else is there.
+        The folder exists and holds other files.
     """
     if not final.exists():
         return False

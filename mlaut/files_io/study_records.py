@@ -1,4 +1,4 @@
-"""What a study knows of its datasets and strategies, and the checks that both stores share."""
+"""Records of datasets, strategies and outcomes, and checks that both kinds of studies share."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from mlaut.records import CLASSIFICATION, Cell, Outcome, Split, Status
 
 __all__ = ["USAGE", "SplitEntry", "StrategyEntry"]
 
-USAGE = ("started", "elapsed", "peak_memory")  # POSIX seconds, wall seconds of all, bytes
-_TOLD: Mapping[str, type] = {
+USAGE = ("started", "elapsed", "peak_memory")  # POSIX seconds, wall seconds of a cell, bytes
+_TYPES: Mapping[str, type] = {
     "dataset": str,
     "strategy": str,
     "repeat": int,
@@ -33,16 +33,17 @@ _IN_ARRAYS = ("dataset", "status", "seconds", "seed", *USAGE)
 
 @dataclass(frozen=True, eq=False)
 class SplitEntry:
-    """A dataset as a study knows it: its identity, its truth and its split.
+    """Entry of a dataset in a study: its identity, truth and split.
 
     Attributes
     ----------
     name : str
     path : str
-        Of the dataset in its input database.
+        Path of the dataset in its input database.
     task : str
+        ``"Classification"`` or ``"Regression"``.
     fingerprint : str
-        Of the dataset's content.
+        Fingerprint of the content of the dataset.
     classes : tuple
         Sorted class labels, plain Python values; empty for regression.
     truth : ndarray, shape (n_rows,)
@@ -61,19 +62,19 @@ class SplitEntry:
 
 @dataclass(frozen=True)
 class StrategyEntry:
-    """A strategy as a study knows it.
+    """Entry of a strategy in a study.
 
     Attributes
     ----------
     name : str
     fingerprint : str
-        Of ``identity``; two strategies of one fingerprint are fitted in the same way.
+        SHA-256 of ``identity``; strategies with the same fingerprint are fitted in the same way.
     identity : mapping
-        Class and parameters, plain JSON values, to say later what has changed.
+        Class and parameters as plain JSON values, from which later changes can be described.
     metadata : mapping
-        What identity does not depend on: family, tasks; ``unseen``, where a change of its code
-        would not be noticed; ``formerly``, the fingerprints that it was known by in older versions
-        of MLaut, and how each was recognised.
+        Values that are not part of the identity: family and tasks; ``unseen``, the parts of its
+        code where a change would not be noticed; ``formerly``, its fingerprints in older versions
+        of MLaut, each with how it was recognised.
     """
 
     name: str
@@ -83,12 +84,12 @@ class StrategyEntry:
 
     @property
     def formerly(self) -> Mapping[str, str]:
-        """Fingerprints that it was known by before, and how each was recognised."""
+        """Fingerprints of the strategy in older versions, each with how it was recognised."""
         known = self.metadata.get("formerly")
         return known if isinstance(known, Mapping) else {}
 
     def is_same(self, other: StrategyEntry) -> bool:
-        """Return whether another entry is of the same strategy, be it by an older fingerprint."""
+        """Return whether two entries are of the same strategy, by present or older fingerprints."""
         return (
             self.fingerprint == other.fingerprint
             or self.fingerprint in other.formerly
@@ -97,7 +98,7 @@ class StrategyEntry:
 
 
 def extends(old: SplitEntry, new: SplitEntry) -> bool:
-    """Return whether a dataset has the same rows, and a split that begins with the old repeats."""
+    """Return whether two entries have the same rows, and the new split begins with the old one."""
     known, wanted = old.split, new.split
     return (
         old.fingerprint == new.fingerprint
@@ -108,15 +109,15 @@ def extends(old: SplitEntry, new: SplitEntry) -> bool:
 
 
 def merged_entry(old: SplitEntry, new: SplitEntry, replace: bool = False) -> SplitEntry:
-    """Return the entry to keep when a dataset that has a split comes again.
+    """Return the entry to store for a dataset that already has a split.
 
-    The same split is kept; one with further repeats extends it; another one replaces it only if
-    that is asked for.
+    The same split is kept, a split with further repeats extends it, and any other split replaces
+    it only with ``replace``.
 
     Raises
     ------
     StudyError
-        The rows or the split differ from what is stored, and ``replace`` is False.
+        The rows or the split differ from the stored ones, and ``replace`` is False.
     """
     if extends(old, new):
         return new if new.split.n_repeats > old.split.n_repeats else old
@@ -138,14 +139,15 @@ def merged_entry(old: SplitEntry, new: SplitEntry, replace: bool = False) -> Spl
 def merged_strategies(
     old: Sequence[StrategyEntry], new: Iterable[StrategyEntry], replace: bool
 ) -> list[StrategyEntry]:
-    """Return the strategies of a study after others are added, in order of arrival.
+    """Return the strategies of a study after others were added, in the order of addition.
 
-    Of two entries of one strategy the one counts that knows the other by its former fingerprint.
+    Of two entries of one strategy, the one that lists the other's fingerprint as a former one is
+    kept.
 
     Raises
     ------
     StudyError
-        A strategy of that name is stored with another fingerprint, and ``replace`` is False.
+        A strategy of the same name is stored with another fingerprint, and ``replace`` is False.
     """
     entries = {entry.name: entry for entry in old}
     for entry in new:
@@ -161,12 +163,13 @@ def merged_strategies(
 
 
 def check_outcome(outcome: Outcome, entry: SplitEntry, strategies: Sequence[str]) -> None:
-    """Refuse an outcome that does not fit the arrays.
+    """Check that an outcome fits the arrays of its dataset.
 
     Raises
     ------
     StudyError
-        Unknown strategy, repeat or fold; predictions of the wrong length.
+        The strategy, repeat or fold is unknown, the status does not fit the predictions, or an
+        array has the wrong shape.
     """
     cell, split = outcome.cell, entry.split
     if cell.strategy not in strategies:
@@ -194,12 +197,12 @@ def check_outcome(outcome: Outcome, entry: SplitEntry, strategies: Sequence[str]
 
 
 def prediction_type(task: str) -> tuple[np.dtype, Any]:
-    """Dtype of the predictions of a task, and what stands where there is none."""
+    """Return the dtype of the predictions of a task, and the value of a missing prediction."""
     return (np.dtype("<i4"), -1) if task == CLASSIFICATION else (np.dtype("<f8"), np.nan)
 
 
 def outcome_record(outcome: Outcome) -> dict[str, Any]:
-    """Return what is told of an outcome beside its predictions, as plain JSON values."""
+    """Return an outcome without its predictions, as plain JSON values."""
     cell = outcome.cell
     return {
         "dataset": cell.dataset,
@@ -215,7 +218,7 @@ def outcome_record(outcome: Outcome) -> dict[str, Any]:
 
 
 def record_outcome(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Outcome:
-    """Make an outcome of its record, as far as it goes into arrays."""
+    """Return the outcome of a record, with only those details that the arrays store."""
     return Outcome(
         cell=Cell(record["dataset"], record["strategy"], record["repeat"], record["fold"]),
         status=Status[record["status"].upper()],
@@ -228,16 +231,16 @@ def record_outcome(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) 
 
 
 def ragged(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a record tells beyond the arrays: empty where that is nothing but its key."""
+    """Return the part of a record that the arrays do not store; empty if only its key remains."""
     told = {key: value for key, value in record.items() if key not in _IN_ARRAYS and value != ""}
     if not told.get("warnings", True):
         del told["warnings"]
     return told if len(told) > 3 else {}
 
 
-def _check_told(record: Mapping[str, Any]) -> None:
-    """Refuse what no run tells of a cell, so that who reads it need not ask again."""
-    for key, kind in _TOLD.items():
+def _check_types(record: Mapping[str, Any]) -> None:
+    """Raise ValueError for a record with values of wrong types, so that readers can rely on it."""
+    for key, kind in _TYPES.items():
         if key in record and not isinstance(record[key], kind):
             raise ValueError(f"{key} of a cell is of type {type(record[key]).__name__}")
     if not all(isinstance(text, str) for text in record.get("warnings", ())):
@@ -250,29 +253,31 @@ def latest_of(
     """Return the last record of each cell, by strategy, repeat and fold; all are checked."""
     latest = {}
     for record in told:
-        _check_told(record)
+        _check_types(record)
         latest[record["strategy"], record["repeat"], record["fold"]] = record
     return latest
 
 
-def told_of_cells(
+def cell_details(
     dataset: str,
     names: Sequence[str],
     status: np.ndarray,
     numbers: Mapping[str, np.ndarray],
     told: Iterable[Mapping[str, Any]],
 ) -> Iterator[dict[str, Any]]:
-    """Join what arrays and ragged records tell of each cell that was tried.
+    """Yield the details of each cell that was tried, joined from arrays and records.
 
     Parameters
     ----------
     dataset : str
+        Name of the dataset.
     names : sequence of str, length S
+        Names of the strategies.
     status : ndarray of uint8, shape (S, R, F)
     numbers : mapping
         ``seed`` (S, R, F), ``seconds`` and ``usage`` (S, R, F, 3).
     told : iterable of mapping
-        Records; of several on one cell the last counts.
+        Records; the last one of a cell is used.
     """
     latest = latest_of(told)
     words = [one.word for one in Status]

@@ -1,4 +1,4 @@
-"""Writing a study: outcomes as they come, and what a run left in its journal."""
+"""Writing of studies: outcomes of a run, and the records of its journal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["StudyWriter", "fold_in", "forget_torn", "put_again"]
 
 
 class StudyWriter:
-    """Puts outcomes into an open study; made by `mlaut.files_io.Study.writing`."""
+    """Writer of outcomes into an open study; `mlaut.files_io.Study.writing` makes it."""
 
     def __init__(
         self, file: InPlace, journal: Journal, run: Mapping[str, Any] | None = None
@@ -32,14 +32,14 @@ class StudyWriter:
         journal.append({"run": {"id": uuid.uuid4().hex, **(run or {})}}, {})
 
     def write(self, *outcomes: Outcome) -> None:
-        """Store outcomes; when this returns, the death of the process cannot take them back.
+        """Store outcomes, which from then on survive the death of the process.
 
         Raises
         ------
         StudyError
             An outcome does not fit the arrays.
         StoreError
-            The disk is full, or the file was removed; what was stored before is intact.
+            The disk is full, or the file was removed; earlier outcomes are intact.
         """
         arrays = [self._arrays(outcome.cell.dataset) for outcome in outcomes]
         for opened, outcome in zip(arrays, outcomes, strict=True):
@@ -65,10 +65,10 @@ class StudyWriter:
 
 
 def put_again(file: InPlace, index: JournalIndex) -> None:
-    """Write again what a journal holds and the arrays do not.
+    """Write the outcomes of a journal that the arrays do not hold.
 
-    What is there already is left alone: while it is written a cell reads as missing, and a process
-    that is killed just then would leave it so.
+    Outcomes that the arrays already hold are not written again: a cell reads as missing while it is
+    written, and would stay so if the process were killed at that moment.
     """
     for dataset in index.places:
         arrays = arrays_of(file.file, dataset)
@@ -81,12 +81,12 @@ def put_again(file: InPlace, index: JournalIndex) -> None:
 
 
 def forget_torn(file: InPlace) -> dict[str, int]:
-    """Clear the cells whose checksum does not hold.
+    """Clear the cells whose checksum does not match.
 
     Returns
     -------
     dict of str to int
-        How many they were, of each dataset that had any.
+        Number of cleared cells, by dataset; datasets without any are left out.
     """
     cleared = {}
     for name in map(from_h5, file.file[PREDICTIONS]):
@@ -99,16 +99,16 @@ def forget_torn(file: InPlace) -> dict[str, int]:
 
 
 def fold_in(file: h5py.File, index: JournalIndex) -> None:
-    """Move what a journal tells into a study file that is being rebuilt."""
+    """Copy the runs and the details of a journal into a study file that is being rebuilt."""
     runs = get_json(file, RUNS, [])
     known = {run.get("id") for run in runs}
     put_json(file, RUNS, runs + [run for run in index.runs if run["id"] not in known])
     for dataset in index.places:
         arrays = arrays_of(file, dataset)
-        put_json(arrays.group, "details", _told(arrays, index))
+        put_json(arrays.group, "details", _ragged_records(arrays, index))
 
 
-def _told(arrays: StudyArrays, index: JournalIndex) -> list[dict[str, Any]]:
+def _ragged_records(arrays: StudyArrays, index: JournalIndex) -> list[dict[str, Any]]:
     """Return the ragged part of the last record of each cell that has a status."""
     live = (record for record, _ in index.records(arrays.entry.name))
     latest = {(r["strategy"], r["repeat"], r["fold"]): ragged(r) for r in [*arrays.ragged(), *live]}

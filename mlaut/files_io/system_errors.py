@@ -1,4 +1,4 @@
-"""What the operating system and the HDF5 library say, as one line with a way out."""
+"""Conversion of errors of the operating system and of HDF5 to one line with a way out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def explain(error: OSError, path: Path, doing: str) -> StoreError:
-    """Turn an error of the system or of the HDF5 library into one line with a way out."""
+    """Return a StoreError with one clear line for an error of the system or of HDF5."""
     text = str(error)
     if error.errno in _FULL or "No space left" in text or "File too large" in text:
         return StoreError(
@@ -47,7 +47,7 @@ def explain(error: OSError, path: Path, doing: str) -> StoreError:
 
 @contextlib.contextmanager
 def explained(path: Path, doing: str) -> Iterator[None]:
-    """Explain what goes wrong inside; an error that already explains itself passes."""
+    """Turn an OSError of the block into a StoreError that explains it; others pass unchanged."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Tables in files: CSV, TSV, ARFF and parquet."""
+"""Reading of tables from CSV, TSV, ARFF and parquet files."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ MISSING = ("", "?", "NA", "NaN", "nan", "NULL", "null")
 
 
 def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING) -> pd.DataFrame:
-    """Read a CSV, TSV, ARFF or parquet file, which its ending tells apart.
+    """Read a CSV, TSV, ARFF or parquet file; the format follows from the ending of its name.
 
     Parameters
     ----------
     path : path-like
+        Path of the file.
     missing : sequence of str
-        What stands for a missing value in a CSV or TSV.
+        Texts that stand for a missing value in a CSV or TSV file.
 
     Returns
     -------
     DataFrame
-        From ARFF: nominal attributes as categories in their declared order, others as numbers or
-        texts.
+        Table of the file. Nominal attributes of an ARFF file are categories in their declared
+        order; its other attributes are numbers or texts.
 
     Raises
     ------
     DataError
-        There is no such file, or it cannot be read.
+        The file does not exist or cannot be read.
     OptionalPackageError
-        A parquet file, and pyarrow is not installed.
+        The file is a parquet file, and pyarrow is not installed.
     """
     path = Path(path)
     ending = ending_of(path.name)
@@ -50,7 +51,7 @@ def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
         frame = READERS[ending](path, missing)
     except MlautError:
         raise
-    except Exception as error:  # parsers raise whatever they stumble over in a damaged file
+    except Exception as error:  # parsers raise many types of errors on a damaged file
         reason = " ".join(str(error).split()) or type(error).__name__
         raise DataError(
             f"{path}: cannot be read as {ending.strip('.').upper()} ({reason}); check the file"
@@ -93,9 +94,9 @@ def _read_arff(path: Path, _missing: Sequence[str]) -> pd.DataFrame:
 
 
 def _arff_reader() -> Any:
-    """Return the reader of liac-arff: the copy that scikit-learn brings, or itself.
+    """Return the module liac-arff: the copy inside scikit-learn, or the package itself.
 
-    It copes with quoted names, texts and sparse rows; scipy's does not.
+    It reads quoted names, texts and sparse rows; the reader of SciPy does not.
     """
     for name in ("sklearn.externals._arff", "arff"):
         try:
@@ -110,7 +111,7 @@ def _arff_reader() -> Any:
 
 def _arff_column(kind: Any, position: int, rows: Iterable[Any], sparse: bool) -> pd.Series:
     nominal = not isinstance(kind, str)
-    if sparse:  # a value that is not written is 0, or the first category
+    if sparse:  # a value that is left out is 0, or the first category
         values = [row.get(position, kind[0] if nominal else 0) for row in rows]
     else:
         values = [row[position] for row in rows]
@@ -134,7 +135,7 @@ READERS: dict[str, Callable[[Path, Sequence[str]], pd.DataFrame]] = {
 
 
 def ending_of(file: str) -> str:
-    """Return the ending of a file that `read_table` reads; empty where it does not."""
+    """Return the ending of a file that `read_table` can read; empty for other files."""
     plain = file.lower().removesuffix(".gz")
     packed = plain != file.lower()
     ending = Path(plain).suffix

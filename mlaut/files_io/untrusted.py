@@ -1,8 +1,8 @@
-"""What keeps a file of unknown source in its place, and within the memory of the machine.
+"""Checks of files from untrusted sources, before they are read.
 
-HDF5 follows links to other files, reads data that lie outside of its file, and makes an array of
-whatever size a file declares: a file of a few kilobytes can name every file of its reader, or ask
-for a terabyte. MLaut writes nothing of that kind, so that it can refuse all of it.
+HDF5 follows links to other files, reads data from outside a file, and allocates arrays of any size
+that a file declares: a file of a few kilobytes can point to every file of its reader, or ask for a
+terabyte of memory. MLaut never writes such files, so it refuses all of them.
 """
 
 from __future__ import annotations
@@ -30,18 +30,19 @@ __all__ = [
     "refuse_link",
 ]
 
-_DEFLATED = 1100  # deflate makes at most 1,032 bytes of one
-_SMALL = 2**20  # bytes that may be declared without being stored: HDF5 fills them in
-_MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2  # a table is copied once
+_DEFLATED = 1100  # above the largest ratio of deflate, 1,032 bytes from one
+_SMALL = 2**20  # bytes that a file may declare without storing them: HDF5 fills them in
+_MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2  # half: tables are copied
 _checked: dict[Path, tuple[int, int, int]] = {}
 
 
 def check_plain(path: Path) -> None:
-    """Refuse what is no plain file: a pipe or a device would be waited for, without end.
+    """Check that a path is a plain file, if it exists: reading a pipe or a device may never end.
 
     Raises
     ------
     StoreError
+        The path is a folder, a pipe or a device.
     """
     if path.exists() and not path.is_file():
         if path.is_dir():
@@ -52,14 +53,15 @@ def check_plain(path: Path) -> None:
 def open_plain(path: Path, flags: int, mode: int = 0o666) -> int:
     """Open a file that MLaut keeps beside a database, and return its descriptor.
 
-    MLaut makes none of these files as a link, with a second name, or as a pipe or a device. Such a
-    one was put there to have another file changed.
+    MLaut never makes these files as links, pipes or devices, nor with a second name. Somebody may
+    have put such a file there to have another file changed, so it is refused.
 
     Raises
     ------
     StoreError
-        It is no plain file, or is to be written to and has several names.
+        The file is not a plain file, or is opened for writing and has several names.
     OSError
+        The file cannot be opened.
     """
     try:
         handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, mode)
@@ -76,11 +78,12 @@ def open_plain(path: Path, flags: int, mode: int = 0o666) -> int:
 
 
 def refuse_link(folder: Path) -> None:
-    """Refuse a link where MLaut writes into a folder of its own.
+    """Check that a folder that MLaut writes into is not a link.
 
     Raises
     ------
     StoreError
+        The folder is a link.
     """
     if folder.is_symlink():
         raise _led_away(folder)
@@ -94,13 +97,14 @@ def _led_away(path: Path) -> StoreError:
 
 
 def check_links(file: h5py.File, path: Path) -> None:
-    """Refuse a file that leads to other files, or in which a group has two names.
+    """Check that a file has no links to other files, and no group with two names.
 
-    A second name of a group can make a circle, or as many ways as a machine can never walk.
+    A second name of a group can make a cycle, or more paths than can ever be followed.
 
     Raises
     ------
     StoreError
+        The file has such a link or group, or is damaged.
     """
     about = path.stat()
     now = (about.st_ino, about.st_size, about.st_mtime_ns)
@@ -134,12 +138,13 @@ def check_links(file: h5py.File, path: Path) -> None:
 
 
 def check_size(item: h5py.Dataset) -> h5py.Dataset:
-    """Return an array of a file if reading it takes no more memory than it can have to say.
+    """Return an array of a file, after a check of the memory that reading it needs.
 
     Raises
     ------
     StoreError
-        It lies outside of its file, has parts of any length, or declares more than is stored.
+        Its values lie in other files or have variable length, or it declares more bytes than are
+        stored, or more than half of the memory of this machine.
     """
     if not isinstance(item, h5py.Dataset):
         raise ValueError(f"{item.name} is no array")
@@ -162,11 +167,12 @@ def check_size(item: h5py.Dataset) -> h5py.Dataset:
 
 
 def check_together(group: h5py.Group) -> None:
-    """Refuse a group whose arrays are together too large to be read.
+    """Check that the arrays of a group together fit into half of the memory.
 
     Raises
     ------
     StoreError
+        They are larger.
     """
     sizes: list[int] = []
     group.visititems(lambda _, item: sizes.append(getattr(item, "nbytes", 0)))
@@ -178,7 +184,7 @@ def check_together(group: h5py.Group) -> None:
 
 
 def read_json(content: bytes) -> Any:
-    r"""Read JSON; halves of characters, which no file and no table can hold, become ``?``.
+    r"""Return the value of a JSON text; unpaired surrogates, which UTF-8 cannot hold, become ``?``.
 
     Examples
     --------
@@ -192,5 +198,5 @@ def read_json(content: bytes) -> Any:
 
 
 def read_whole(item: h5py.Dataset) -> np.ndarray:
-    """Read an array that `check_size` accepts."""
+    """Return the values of an array, after `check_size`."""
     return np.asarray(check_size(item)[...])
