@@ -1,1 +1,1 @@
-"""Mean losses with intervals."""
+"""Estimates of losses and mean losses, with standard errors and intervals."""

@@ -20,7 +20,7 @@ Interval = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 def bootstrap_means(results: Results, scenario: str, confidence: float, seed: int) -> Interval:
     """Return value, standard error, low and high of the mean loss of each strategy.
 
-    For scenario (c) the bias-corrected and accelerated interval over datasets; for (a) the
+    Scenario (c) has the bias-corrected and accelerated interval over datasets. Scenario (a) has the
     percentile interval over test points, drawn within each dataset.
     """
     losses = results.losses.to_numpy()
@@ -47,7 +47,7 @@ def _percentiles(draws: np.ndarray, confidence: float) -> tuple[np.ndarray, ...]
 
 
 def _bca(values: np.ndarray, confidence: float, seed: int) -> Interval:
-    """Bias-corrected and accelerated bootstrap of column means (Efron 1987)."""
+    """Compute the bias-corrected and accelerated bootstrap of column means (Efron 1987)."""
     from scipy.special import ndtr, ndtri
 
     n = len(values)
@@ -69,7 +69,7 @@ def _bca(values: np.ndarray, confidence: float, seed: int) -> Interval:
 
 
 def _draws_of_dataset(results: Results, i: int, seed: int) -> np.ndarray:
-    """Draw the test points of one dataset anew: losses of shape (draws, K)."""
+    """Draw the test points of one dataset with replacement; return losses of shape (draws, K)."""
     if results.load_block is None:
         raise AnalysisError(
             "the bootstrap of scenario (a) draws test points, and these results come from a table: "
@@ -84,7 +84,7 @@ def _draws_of_dataset(results: Results, i: int, seed: int) -> np.ndarray:
 
 
 def _draws_of_average(points: np.ndarray, block: Block, rng: np.random.Generator) -> np.ndarray:
-    """Weigh the tested rows by how often each is drawn, and average by test set."""
+    """Return the mean losses of draws: each tested row is weighted by how often it is drawn."""
     tested = (block.split.folds >= 0).any(axis=0)
     n = int(tested.sum())
     weights = rng.multinomial(n, np.full(n, 1 / n), size=DRAWS_OF_POINTS).astype(float)
@@ -101,13 +101,13 @@ def _draws_of_average(points: np.ndarray, block: Block, rng: np.random.Generator
 def _draws_of_aggregate(
     metric: MLautScore, block: Block, chosen: list[int], rng: np.random.Generator
 ) -> np.ndarray:
-    """Score the test sets with the tested rows drawn anew."""
+    """Return the losses of draws: the test sets are scored again with the drawn rows."""
     truth, outputs = metric.inputs(block)
     outputs, tested = outputs[chosen], np.flatnonzero((block.split.folds >= 0).any(axis=0))
     draws: list[np.ndarray] = []
     for _ in range(20 * DRAWS_OF_POINTS):
         losses = _scored(metric, truth, outputs, rng.choice(tested, len(tested)), block)
-        # a draw on which the metric is not defined, such as one with a single class, is not used
+        # a draw for which the metric is undefined, such as one with a single class, is not used
         draws += [losses] if np.isfinite(losses).all() else []
         if len(draws) == DRAWS_OF_POINTS:
             return np.array(draws)
@@ -119,7 +119,7 @@ def _draws_of_aggregate(
 def _scored(
     metric: MLautScore, truth: np.ndarray, outputs: np.ndarray, drawn: np.ndarray, block: Block
 ) -> np.ndarray:
-    """Return the mean loss over test sets, each with the rows of it that were drawn."""
+    """Return the mean loss over test sets, each made of its drawn rows."""
     losses = []
     for r, folds in enumerate(block.split.folds[:, drawn]):
         for fold in range(block.split.n_folds):

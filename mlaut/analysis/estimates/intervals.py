@@ -1,4 +1,4 @@
-"""Estimates with standard errors and intervals; each says its scenario."""
+"""Estimates of losses by dataset and over datasets, with standard errors and intervals."""
 
 from __future__ import annotations
 
@@ -46,31 +46,34 @@ def dataset_estimates(
     Parameters
     ----------
     results : Results
-        A strategy with a missing cell on a dataset has no estimate there; not so for the bootstrap.
+        A strategy with a missing cell on a dataset has no estimate there. The bootstrap requires
+        complete results.
     method : str, default "bounded"
-        ``"bounded"`` stays within the range of the metric: of zeros and ones (accuracy) it is
-        Wilson's interval (``"wilson"``), of other losses Student's t as in `mean_estimates`.
-        ``"normal"`` is the paper's, and ``"t"`` Student's, poor for few test points or few errors;
-        both end where the range does. ``"jeffreys"`` and ``"uniform"`` take the Beta posterior with
-        that prior, for zeros and ones. ``"bootstrap"`` draws test points with replacement; it
-        serves aggregates too, which have no other interval in this scenario.
+        Method of the interval. ``"bounded"`` stays within the range of the metric: for point losses
+        of 0 and 1 (accuracy) it is Wilson's interval (``"wilson"``), for other losses Student's t
+        as in `mean_estimates`. ``"normal"`` is the paper's interval and ``"t"`` is Student's. Both
+        are poor for few test points or few errors, and are cut at the ends of the range.
+        ``"jeffreys"`` and ``"uniform"`` are intervals of the Beta posterior with that prior, for
+        point losses of 0 and 1. ``"bootstrap"`` draws test points with replacement. It is the only
+        interval of aggregates in this scenario.
     confidence : float, default 0.95
+        Confidence of the intervals.
     as_scores : bool, default False
-        Give scores as the metric defines them, in place of losses.
+        Whether to return scores as the metric defines them, in place of losses.
     seed : int, default 0
-        Of the bootstrap.
+        Seed of the bootstrap.
 
     Returns
     -------
     ResultTable
-        Rows by dataset and strategy: value, standard_error, low, high, n_test (test points of one
-        repeat).
+        One row for each dataset and strategy: value, standard_error, low, high, n_test (test points
+        of one repeat).
 
     Notes
     -----
-    The estimate of Table 3, row 1, of MLaut 2019: standard error ``sqrt(v / M)``, v the variance of
-    the point losses with divisor M - 1. Its central limit theorem is in M, the test points. For the
-    Beta posterior see Lacoste et al. 2012, section 3.
+    This is the estimate of Table 3, row 1, of MLaut 2019: the standard error is ``sqrt(v / M)``,
+    where v is the variance of the point losses with divisor M - 1. Its central limit theorem is in
+    M, the number of test points. For the Beta posterior see Lacoste et al. 2012, section 3.
 
     Examples
     --------
@@ -108,7 +111,7 @@ def dataset_estimates(
 
 
 def _too_narrow(interval: _Interval, n_test: np.ndarray, zero_one: bool) -> list[str]:
-    """Say how many intervals of means of test points are too narrow, and why."""
+    """Return notes on how many intervals of means of test points are too narrow, and why."""
     notes = []
     instead = ": choose 'wilson' or 'jeffreys'" if zero_one else ""
     points = int(((interval.standard_error == 0) & _alike(interval)).sum())
@@ -128,7 +131,7 @@ def _too_narrow(interval: _Interval, n_test: np.ndarray, zero_one: bool) -> list
 
 
 def _test_points(results: Results) -> np.ndarray:
-    """Return the test points of one repeat of each dataset."""
+    """Return the number of test points in one repeat of each dataset."""
     if results.n_test is None:
         raise AnalysisError("the numbers of test points are not known: give n_test")
     repeats = (results.n_test > 0).any(axis=2).sum(axis=1)
@@ -158,7 +161,7 @@ def _of_datasets(results: Results, method: str, confidence: float) -> tuple[_Int
 def _beta(
     share: np.ndarray, n: np.ndarray, prior: float, confidence: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the central interval of the Beta posterior; its end is 0 or 1 for 0 or n errors."""
+    """Return the central interval of the Beta posterior; it ends at 0 for no error, at 1 for n."""
     from scipy.special import betaincinv
 
     tail = (1 - confidence) / 2
@@ -183,37 +186,38 @@ def mean_estimates(
     ----------
     results : Results
     scenario : {"(c)", "(a)"}, default "(c)"
-        ``"(c)"``: trained anew on a new dataset of the same kind. ``"(a)"``: the fitted models used
-        again on these datasets; not for aggregates, except by the bootstrap.
+        ``"(c)"``: strategies trained anew on a new dataset of the same kind. ``"(a)"``: the fitted
+        models used again on these datasets; for aggregates (a) needs the bootstrap.
     method : {"bounded", "t", "normal", "bootstrap"}, default "bounded"
-        ``"bounded"`` is Student's t, and within the range of the metric: see the notes. ``"t"`` is
-        right for normal losses, ``"normal"`` is the paper's, and with few datasets too narrow for
-        scenario (c); both end where the range does. ``"bootstrap"`` (bias-corrected and
-        accelerated) draws datasets with replacement for (c), and test points within each dataset
-        for (a).
+        Method of the interval. ``"bounded"`` is Student's t, adapted to the range of the metric:
+        see the notes. ``"t"`` is Student's interval, which is right for normal losses. ``"normal"``
+        is the paper's interval, which is too narrow for scenario (c) with few datasets. Both are
+        cut at the ends of the range. ``"bootstrap"`` draws datasets with replacement for (c)
+        (bias-corrected and accelerated), and test points within each dataset for (a) (percentile).
     confidence : float, default 0.95
+        Confidence of the intervals.
     as_scores : bool, default False
-        Give scores as the metric defines them, in place of losses.
+        Whether to return scores as the metric defines them, in place of losses.
     seed : int, default 0
-        Of the bootstrap.
+        Seed of the bootstrap.
 
     Returns
     -------
     ResultTable
-        A row a strategy: value, standard_error, low, high.
+        One row for each strategy: value, standard_error, low, high.
 
     Notes
     -----
-    MLaut 2019, Table 3, rows 2 and 3, and Table 4. Standard error for (a): ``sqrt(sum v_k / M_k) /
-    N``; for (c): ``sqrt(sum (e_k - e)^2 / (N (N - 1)))``. The estimate is the same for both. For
-    scenario (b) see `mlaut.analysis.retrained_estimates`.
+    Source: MLaut 2019, Table 3, rows 2 and 3, and Table 4. The standard error is ``sqrt(sum v_k /
+    M_k) / N`` for (a), and ``sqrt(sum (e_k - e)^2 / (N (N - 1)))`` for (c). The estimate is the
+    same for both. For scenario (b) see `mlaut.analysis.retrained_estimates`.
 
-    An interval that ends where the range of the metric ends loses no coverage, since the truth is
-    within that range too. The bounded interval does more. It takes the standard error of a mean m
-    to be proportional to the root of ``(m - lower) (upper - m)``, as that of a share is, or of the
-    distance from the only end; then it holds each m that the estimate does not refute (a score
-    interval). Where losses are skewed, as near an end they are, it covers more than Student's
-    interval: docs/measured-levels.md has both. Without bounds it is Student's interval.
+    Cutting an interval at the ends of the metric's range loses no coverage, since the truth is
+    within that range too. The bounded interval does more. It assumes that the standard error of a
+    mean m is proportional to the square root of ``(m - lower) (upper - m)``, as for a share, or of
+    the distance from the only end. It then holds each m that the estimate does not reject (a score
+    interval). Losses near an end are skewed; there it covers more than Student's interval
+    (docs/measured-levels.md has both). Without bounds it is Student's interval.
 
     Examples
     --------
@@ -256,7 +260,7 @@ def mean_estimates(
 
 
 def _of_few(interval: _Interval, scenario: str, method: str, n: int) -> list[str]:
-    """Say which intervals of means over datasets are too narrow, and why."""
+    """Return notes on which intervals of means over datasets are too narrow, and why."""
     notes = []
     points = int(((interval.standard_error == 0) & _alike(interval)).sum())
     if points:
@@ -274,7 +278,7 @@ def _of_few(interval: _Interval, scenario: str, method: str, n: int) -> list[str
 
 
 def _alike(interval: _Interval) -> np.ndarray:
-    """Return whether both ends of each interval are the same but for rounding."""
+    """Return whether both ends of each interval are equal but for rounding."""
     return np.isclose(interval.low, interval.high, rtol=1e-12, atol=0)
 
 
@@ -287,7 +291,7 @@ def _about(
     confidence: float,
     n: ArrayLike,
 ) -> _Interval:
-    """Return the interval of mean losses; ``n`` counts what each is a mean of."""
+    """Return the intervals of mean losses; for ``n`` see `mean_ends`."""
     bounds = results.metric.loss_bounds
     return _Interval(value, error, *mean_ends(value, error, method, df, confidence, bounds, n))
 
@@ -301,7 +305,7 @@ def mean_ends(
     bounds: tuple[float, float],
     n: ArrayLike,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the interval of a mean, within the range of what it is a mean of.
+    """Return the ends of the interval of a mean, within the range of the averaged values.
 
     Parameters
     ----------
@@ -309,12 +313,13 @@ def mean_ends(
         Means and their standard errors.
     method : {"bounded", "normal", "t"}
     df : array_like
-        Degrees of freedom of the errors, for all but ``"normal"``.
+        Degrees of freedom of the standard errors; not used by ``"normal"``.
     confidence : float
     bounds : (float, float)
+        Range of the averaged values.
     n : array_like
-        How many independent values the variance of zeros and ones would be divided by; it counts
-        where all values are at the same end of the range.
+        Number of independent values in each mean. It is used where all values are at the same end
+        of the range: it divides the variance of zeros and ones there.
     """
     quantile = upper_point(method, df, confidence)
     half = quantile * error
@@ -327,7 +332,7 @@ def _mean_of_unseen(results: Results, method: str, confidence: float) -> _Interv
     losses = results.losses.to_numpy()
     n = len(losses)
     value, error = losses.mean(axis=0), losses.std(axis=0, ddof=1) / np.sqrt(n)
-    # the same loss everywhere: its mean differs from it by rounding, which is no variation
+    # where all losses are equal, their mean can differ by rounding, which is no variation
     error = np.where(losses.max(axis=0) == losses.min(axis=0), 0.0, error)
     value = np.where(error == 0, losses[0], value)
     return _about(results, value, error, method, n - 1, confidence, n)
@@ -342,7 +347,7 @@ def _mean_of_seen(results: Results, method: str, confidence: float) -> _Interval
         )
     n = len(losses)
     value, error = losses.mean(axis=0), np.sqrt(np.square(errors).sum(axis=0)) / n
-    # Welch and Satterthwaite's degrees of freedom of a sum of variances
+    # degrees of freedom of a sum of variances, by Welch and Satterthwaite
     within = np.maximum(_test_points(results)[:, None] - 1, 1)
     fourth = (errors**4 / within).sum(axis=0)
     df = np.square(np.square(errors).sum(axis=0)) / np.where(fourth > 0, fourth, 1.0)
@@ -351,7 +356,7 @@ def _mean_of_seen(results: Results, method: str, confidence: float) -> _Interval
 
 
 def upper_point(method: str, df: ArrayLike, confidence: float) -> np.ndarray:
-    """Return the upper point of the normal or of Student's t."""
+    """Return the upper quantile of the two-sided interval: of the normal or of Student's t."""
     from scipy.special import ndtri, stdtrit
 
     if method not in METHODS:
@@ -362,12 +367,12 @@ def upper_point(method: str, df: ArrayLike, confidence: float) -> np.ndarray:
 
 
 def too_few_for_normal(n: int) -> str:
-    """Say where a normal interval over datasets misses its confidence."""
+    """Return the note on normal intervals over too few datasets."""
     return f"a normal interval on {n} datasets is too narrow: choose method='bounded'"
 
 
 def _turned(interval: _Interval, results: Results, as_scores: bool) -> _Interval:
-    """Return losses, or scores with the ends of the interval the right way round."""
+    """Return the interval of losses, or the interval of scores with its ends swapped."""
     if not as_scores or not results.metric.greater_is_better:
         return interval
     turn = results.metric.loss  # its own inverse

@@ -1,1 +1,1 @@
-"""Paired differences: their layout, effect sizes, corrections for many pairs, and decisions."""
+"""Paired differences: tables of all pairs, effect sizes, corrections of p-values, decisions."""

@@ -1,9 +1,9 @@
 """Corrections of p-values for many comparisons.
 
-Those for any hypotheses are computed by statsmodels, which scikit-posthocs brings; but for Holm's,
-which is the same to the last bit, and takes a quarter of a second there, since statsmodels collects
-garbage each time. Shaffer and Bergmann-Hommel use that hypotheses on all pairs of strategies imply
-each other: if A = B and B = C then A = C.
+The corrections for any hypotheses are computed by statsmodels, a dependency of scikit-posthocs.
+Only Holm's is computed here, with results equal to the last bit: statsmodels collects garbage in
+each call, which takes a quarter of a second. Shaffer and Bergmann-Hommel use that hypotheses on all
+pairs of strategies imply each other: if A = B and B = C then A = C.
 """
 
 from __future__ import annotations
@@ -24,24 +24,25 @@ __all__ = ["CORRECTIONS", "adjust", "adjust_pairs"]
 
 Correction = Callable[[np.ndarray], np.ndarray]
 
-MOST_STRATEGIES = 16  # beyond, numbers of pairs need two bytes, and time and memory grow threefold
+# Beyond, numbers of pairs need two bytes; each strategy more triples the time and memory.
+MOST_STRATEGIES = 16
 
 
 @checked
 def adjust(p: np.ndarray, method: str) -> np.ndarray:
-    """Adjust p-values; an adjusted one is compared with the level as if it were alone.
+    """Return adjusted p-values; each is compared with the level as if it were the only one.
 
     Parameters
     ----------
     p : array of float, shape (m,)
-        For ``"shaffer"`` and ``"bergmann-hommel"`` those of all pairs, in the order (1, 2), (1, 3),
-        ..., (2, 3), ...
+        p-values. ``"shaffer"`` and ``"bergmann-hommel"`` need the p-values of all pairs, in the
+        order (1, 2), (1, 3), ..., (2, 3), ...
     method : {"none", "bonferroni", "sidak", "holm", "hochberg", "hommel", "shaffer", \
 "bergmann-hommel", "benjamini-hochberg", "benjamini-yekutieli"}
-        Holm's, Shaffer's and Bergmann-Hommel's bound the probability of any false rejection,
-        whatever the dependence, and so does Bonferroni's; Sidak's, Hochberg's and Hommel's under
+        Bonferroni's, Holm's, Shaffer's and Bergmann-Hommel's corrections bound the probability of
+        any false rejection under any dependence; Sidak's, Hochberg's and Hommel's bound it under
         independence or positive dependence. The last two bound the false discovery rate, Benjamini
-        and Yekutieli's whatever the dependence.
+        and Yekutieli's under any dependence.
 
     Returns
     -------
@@ -50,11 +51,11 @@ def adjust(p: np.ndarray, method: str) -> np.ndarray:
     Notes
     -----
     Sources: Sidak 1967; Holm 1979; Hochberg 1988; Hommel 1988; Shaffer 1986 (her static
-    procedure); Bergmann and Hommel 1988, as Garcia and Herrera 2008, section 2, give them;
+    procedure); Bergmann and Hommel 1988, as described by Garcia and Herrera 2008, section 2;
     Benjamini and Hochberg 1995; Benjamini and Yekutieli 2001.
 
-    Shaffer's takes 0.04 s for 300 strategies. Bergmann-Hommel's time grows threefold with each
-    strategy: 0.4 s for 14 and 2.3 s for 16, the most that it takes.
+    Shaffer's correction takes 0.04 s for 300 strategies. The time of Bergmann-Hommel's triples with
+    each strategy: 0.4 s for 14 strategies and 2.3 s for 16, the largest number that it accepts.
 
     Examples
     --------
@@ -73,25 +74,26 @@ def adjust(p: np.ndarray, method: str) -> np.ndarray:
 
 @checked
 def adjust_pairs(pairs: Pairwise, method: str) -> Pairwise:
-    """Adjust the p-values of all pairs.
+    """Return the result of a test of all pairs with adjusted p-values.
 
     Parameters
     ----------
     pairs : Pairwise
-        Two-sided p-values, so that the two sides of a pair are one hypothesis.
+        Result of the test. With two-sided p-values, the two orders of a pair are one hypothesis;
+        one-sided p-values are adjusted separately for each order.
     method : str
-        See `adjust`.
+        The correction; see `adjust`.
 
     Returns
     -------
     Pairwise
-        ``p_value`` is adjusted, and the table ``"p (unadjusted)"`` has what it was.
+        ``p_value`` has the adjusted p-values, the table ``"p (unadjusted)"`` the original ones.
 
     Raises
     ------
     AnalysisError
-        The test was one-sided and the correction is Shaffer's or Bergmann-Hommel's, which are for
-        equalities.
+        The p-values are adjusted already, or the test is one-sided and the correction is Shaffer's
+        or Bergmann-Hommel's, which are for hypotheses of equality.
     """
     method = _known(method)
     if "p (unadjusted)" in pairs.tables:
@@ -138,7 +140,7 @@ def _by_statsmodels(name: str) -> Correction:
 
 
 def _step_down(p: np.ndarray, factors: np.ndarray) -> np.ndarray:
-    """Multiply the sorted p-values by factors, and let none be below one before it."""
+    """Return the sorted p-values times ``factors``, made nondecreasing, in the original order."""
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = np.maximum.accumulate(factors * p[order])
@@ -165,8 +167,8 @@ def _n_strategies(m: int) -> int:
 def true_counts(k: int) -> tuple[int, ...]:
     """Return the numbers of pairs that can be equal at once among ``k`` strategies, ascending.
 
-    Strategies that are equal form blocks, and a block of s of them holds s (s - 1) / 2 pairs. The
-    sums that a number of strategies can have are the bits of one integer.
+    Equal strategies form blocks, and a block of s strategies holds s (s - 1) / 2 pairs. The
+    possible sums for a number of strategies are stored as the bits of one integer.
 
     Examples
     --------
@@ -190,10 +192,10 @@ def _shaffer(p: np.ndarray) -> np.ndarray:
 def _bergmann_hommel(p: np.ndarray) -> np.ndarray:
     """Return the largest |I| min p(I) over the exhaustive sets I that hold a hypothesis.
 
-    An exhaustive set is the pairs within the blocks of a partition of the strategies. For each
-    level t only blocks whose pairs all have p >= t count; the most pairs that such blocks can hold
-    is found over subsets of strategies as bits, for all levels at once, in place of a list of all
-    partitions.
+    An exhaustive set has the pairs within the blocks of a partition of the strategies. For each
+    level t only blocks whose pairs all have p >= t count. The largest number of pairs in such
+    blocks is computed over subsets of strategies, stored as bits, for all levels at once. This
+    avoids a list of all partitions.
     """
     k = _n_strategies(len(p))
     if k > MOST_STRATEGIES:
@@ -215,7 +217,7 @@ def _pairs(k: int) -> list[tuple[int, int]]:
 
 
 def _weakest_level(rank: np.ndarray) -> np.ndarray:
-    """Return for each subset (as bits) the smallest level of its pairs; large where it has none."""
+    """Return for each subset (as bits) the smallest level of its pairs; large without pairs."""
     k = len(rank)
     weakest = np.full(1 << k, np.iinfo(np.int16).max, dtype=np.int16)
     for top in range(k):
@@ -229,9 +231,9 @@ def _weakest_level(rank: np.ndarray) -> np.ndarray:
 
 
 def _pairs_held(weakest: np.ndarray, n_levels: int) -> np.ndarray:
-    """Return for each subset and level its number of pairs; far below 0 where one is below it.
+    """Return for each subset and level its number of pairs; -127 if a pair is below the level.
 
-    Bytes suffice up to 16 strategies: with 120 pairs at most, a sum with -127 stays below 0.
+    Bytes suffice up to 16 strategies, which have 120 pairs: a sum with -127 stays below 0.
     """
     size = np.bitwise_count(np.arange(len(weakest), dtype=np.uint32)).astype(np.int16)
     n_pairs = (size * (size - 1) // 2).astype(np.int8)
@@ -240,7 +242,7 @@ def _pairs_held(weakest: np.ndarray, n_levels: int) -> np.ndarray:
 
 
 def _most_pairs(held: np.ndarray) -> np.ndarray:
-    """Return for each subset and level the most pairs in blocks whose pairs are at or above it."""
+    """Return for each subset and level the most pairs in blocks with all pairs at or above it."""
     most = np.zeros_like(held)
     for subset in range(1, len(held)):
         rest = subset & (subset - 1)

@@ -1,9 +1,9 @@
-"""What may be concluded from probabilities for many pairs of strategies.
+"""Decisions from the probabilities of many pairs of strategies, and cycles among the winners.
 
-A posterior probability of .95 means what it says for a pair that was chosen beforehand, if its
-prior is believed. The surest of many pairs is often above .95 where no strategies differ at all; so
-what is claimed from many of them needs a bound, and the bound a name. And pairwise winners need not
-form an order.
+A posterior probability of 0.95 can be read as it is for one pair that was chosen beforehand, if its
+prior is believed. The largest probability of many pairs is often above 0.95 where no strategies
+differ. So claims about many pairs need a bound on false claims. Pairwise winners need not form an
+order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Cycle", "Decisions", "decide", "many_pairs", "non_transitive_cycles"
 
 
 def many_pairs(n_pairs: int) -> tuple[str, ...]:
-    """Return the note on probabilities of more than one pair."""
+    """Return the note on uncorrected probabilities, if there is more than one pair."""
     note = (
         f"probabilities are not corrected for {n_pairs} pairs: where no strategies differ, some "
         "pair is often above 0.95 (docs/measured-levels.md)"
@@ -31,17 +31,17 @@ def many_pairs(n_pairs: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Decisions(Shown):
-    """The claims that are made from the probabilities of many pairs.
+    """Claims from the probabilities of many pairs.
 
     Attributes
     ----------
     frame : DataFrame
-        One row a pair, the surest first: ``better``, ``worse``, ``probability`` that this is right,
-        ``claimed``, and ``expected false share`` among the claims down to this row.
+        One row for each pair, the most probable first: ``better``, ``worse``, ``probability`` that
+        this is right, ``claimed``, and ``expected false share`` among the claims down to this row.
     expected_false : float
-        Expected number of false claims among those made.
+        Expected number of false claims among the claims.
     rule : str
-        How it was decided, in words.
+        The rule of the decision, in words.
     """
 
     frame: pd.DataFrame
@@ -50,7 +50,7 @@ class Decisions(Shown):
 
     @property
     def claims(self) -> tuple[tuple[str, str], ...]:
-        """The claims that are made: (better, worse), the surest first."""
+        """Claimed pairs (better, worse), the most probable first."""
         made = self.frame[self.frame["claimed"]]
         return tuple(zip(made["better"], made["worse"], strict=True))
 
@@ -74,26 +74,26 @@ def decide(
 ) -> Decisions:
     """Claim as many pairs as a bound on the posterior expected false claims allows.
 
-    Each pair is claimed for the strategy that is more probably better, the surest first; such a
-    claim is false with the probability of the other. Expectations add up whatever the dependence
-    between the pairs.
+    Each pair is claimed for the strategy that is more probably better, the most probable pair
+    first. A claim is false with 1 minus that probability. Expected numbers of false claims add up
+    under any dependence between the pairs.
 
-    The bound is one under the posterior, on average over strategies that differ as the prior says.
-    It is no type I error: where no strategies differ, something is claimed in more than half of
-    studies of five strategies, and in nearly all of twenty (docs/measured-levels.md). For a bound
-    on the probability of any false claim take a test with p-values and `adjust_pairs`.
+    The bound holds under the posterior, on average over strategies that differ as the prior says.
+    It does not bound a type I error: where no strategies differ, something is claimed in more than
+    half of studies with five strategies, and in nearly all with twenty (docs/measured-levels.md).
+    To bound the probability of any false claim, use a test with p-values and `adjust_pairs`.
 
     Parameters
     ----------
     better : DataFrame, shape (K, K)
         Probability that the row is better than the column, as in the table ``"P(row better)"`` of
-        `poisson_binomial_pairs` or of a Bayesian test. What is neither (a region of practical
-        equivalence) makes a claim false.
+        `poisson_binomial_pairs` or of a Bayesian test. A claim also counts as false if the two are
+        practically equivalent.
     false_share : float, optional
         Bound on the expected share of false claims among the claims (a Bayesian false discovery
-        rate); 0.05 where neither bound is given.
+        rate). Default: 0.05, unless ``false_number`` is given.
     false_number : float, optional
-        Bound on the expected number of false claims instead.
+        Bound on the expected number of false claims, in place of ``false_share``.
 
     Returns
     -------
@@ -107,7 +107,8 @@ def decide(
     Notes
     -----
     Mueller, Parmigiani & Rice (2006): the posterior expected false discovery rate of the claims is
-    the mean of their probabilities of being false. Lacoste et al. (2012) leave it open (section 8).
+    the mean of their probabilities of being false. Lacoste et al. (2012) leave the correction for
+    many pairs open (section 8).
 
     Examples
     --------
@@ -166,13 +167,13 @@ def _checked_square(better: pd.DataFrame) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Cycle:
-    """Strategies of which each is better than the next, and the last better than the first.
+    """Cycle of strategies: each is better than the next, and the last is better than the first.
 
     Attributes
     ----------
     strategies : tuple of str
     weakest : float
-        The smallest of the probabilities around the cycle.
+        Smallest probability in the cycle.
     """
 
     strategies: tuple[str, ...]
@@ -185,7 +186,7 @@ class Cycle:
 
 @checked
 def non_transitive_cycles(better: pd.DataFrame, threshold: float = 0.5) -> tuple[Cycle, ...]:
-    """Find the cycles in "is better than": it is no order, because it ignores by how much.
+    """Find the cycles of "is better than", which need not be an order: it ignores by how much.
 
     Parameters
     ----------
@@ -197,8 +198,8 @@ def non_transitive_cycles(better: pd.DataFrame, threshold: float = 0.5) -> tuple
     Returns
     -------
     tuple of Cycle
-        All cycles of three, and a shortest one for each group of strategies that is knotted only
-        by longer ones; the surest first. Empty where the strategies are ordered.
+        All cycles of three strategies, and one shortest cycle of each strongly connected group that
+        has only longer ones; the largest weakest link first. Empty for ordered strategies.
 
     Notes
     -----

@@ -1,8 +1,8 @@
 """Effect sizes of paired differences, with their intervals, for many pairs at once.
 
-Each function takes differences ``d`` of shape (N, P), a column a pair and a row a dataset, and
-gives an `Effect` of arrays of shape (P,). A difference is the loss of the first strategy minus
-that of the second: below 0 the first is better.
+Each function takes differences ``d`` of shape (N, P), one row for each dataset and one column for
+each pair, and returns an `Effect` of arrays of shape (P,). A difference is the loss of the first
+strategy minus the loss of the second: below 0 the first is better.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Effect", "cohens_d", "mean_difference", "share_better"]
 
 
 class Effect(NamedTuple):
-    """Values and the ends of their intervals, shape (P,) each, and how the interval was made."""
+    """Effect sizes and the ends of their intervals, shape (P,) each, and the interval's method."""
 
     value: np.ndarray
     low: np.ndarray
@@ -30,7 +30,7 @@ class Effect(NamedTuple):
 
     @property
     def towards_worse(self) -> np.ndarray:
-        """Below 0 where the first strategy is better, above where it is worse."""
+        """Direction of the effects: below 0 where the first strategy is better, else above 0."""
         return self.neutral - self.value if self.neutral else self.value
 
     def turned(self) -> Effect:
@@ -39,12 +39,14 @@ class Effect(NamedTuple):
         return self._replace(value=value, low=low, high=high)
 
     def within(self, span: float) -> Effect:
-        """End the intervals where differences end; the truth is not beyond, so they cover as much.
+        """Return the effects with intervals cut at the largest possible differences.
+
+        The truth is never beyond, so the cut intervals have the same coverage.
 
         Parameters
         ----------
         span : float
-            Largest size that a difference can have.
+            Largest possible absolute difference.
         """
         return self._replace(low=np.maximum(self.low, -span), high=np.minimum(self.high, span))
 
@@ -68,8 +70,8 @@ def mean_difference(d: np.ndarray, confidence: float = 0.95) -> Effect:
 def cohens_d(d: np.ndarray, confidence: float = 0.95) -> Effect:
     """Return Cohen's d for paired samples, ``mean / sd`` (MLaut 2019, Table 6: normalised effect).
 
-    The interval inverts the noncentral t distribution: exact for normal differences. Where all
-    differences are equal it is infinite, and where all are 0 it is 0, without an interval.
+    The interval inverts the noncentral t distribution, which is exact for normal differences. If
+    all differences are equal, d is infinite; if all are 0, d is 0. Both have no interval.
 
     Examples
     --------
@@ -92,7 +94,8 @@ def cohens_d(d: np.ndarray, confidence: float = 0.95) -> Effect:
 def _noncentrality(t: np.ndarray, df: int, target: float) -> np.ndarray:
     """Solve ``P(T <= t) = target`` for the noncentrality of a t distribution.
 
-    On the normal scale the probability is nearly linear in it, so a few secant steps are exact.
+    On the normal scale the probability is nearly linear in the noncentrality, so that a few secant
+    steps are exact.
     """
     from scipy.special import ndtri
 
@@ -112,7 +115,7 @@ def _noncentrality(t: np.ndarray, df: int, target: float) -> np.ndarray:
         slope = (miss_now - miss_before) / np.where(step == 0, 1.0, step)
         before, miss_before = now, miss_now
         now = now - miss_now / np.where(slope < 0, slope, -1.0)
-        # steps shrink faster than by squares of each other: going on changes 3e-16
+        # the secant method converges superlinearly: one more step would change 3e-16
         if np.all(np.abs(now - before) <= 1e-11 * (1 + np.abs(now))):
             break
     return now
@@ -121,7 +124,7 @@ def _noncentrality(t: np.ndarray, df: int, target: float) -> np.ndarray:
 def _noncentral_tail(t: np.ndarray, df: int, nc: np.ndarray, *, lower: bool) -> np.ndarray:
     """Return P(T <= t) or P(T > t) for T = (Z + nc) / S, by quadrature.
 
-    It runs over S for small t and over Z for large t, whichever is the wider beside the other.
+    The quadrature runs over S for small t and over Z for large t, where its variable is the wider.
     """
     tail = np.empty_like(t)
     small = np.abs(t) <= _largest_small_t(df)
@@ -134,14 +137,15 @@ def _noncentral_tail(t: np.ndarray, df: int, nc: np.ndarray, *, lower: bool) -> 
 
 
 def _largest_small_t(df: int) -> float:
-    # with very few datasets the density of S has a corner at 0, which the other way cannot follow
+    # with very few datasets the density of S has a corner at 0, where quadrature over Z is inexact
     return max(np.sqrt(2 * df), 12.0 if df < 5 else 0.0)
 
 
 def _tail_over_s(t: np.ndarray, df: int, nc: np.ndarray, *, lower: bool) -> np.ndarray:
     """Integrate over log S by the trapezoidal rule, between the 1e-15 quantiles of S.
 
-    Four times as many steps change the ends of intervals by 1e-13, ends at 1e-30 by 5e-15.
+    Four times as many steps change the ends of intervals by 1e-13; integrating between the 1e-30
+    quantiles changes them by 5e-15.
     """
     from scipy.special import chdtri, gammaln, ndtr
 
@@ -155,9 +159,10 @@ def _tail_over_s(t: np.ndarray, df: int, nc: np.ndarray, *, lower: bool) -> np.n
 
 
 def _tail_over_z(t: np.ndarray, df: int, nc: np.ndarray, *, lower: bool) -> np.ndarray:
-    """Integrate over Z by Gauss and Legendre, from where S is 0: there the integrand has a corner.
+    """Integrate over Z by Gauss-Legendre quadrature, from the corner of the integrand at S = 0.
 
-    80 nodes up to Z = 9, beyond which is 1e-19 of the mass: twice as many change 1e-14.
+    It has 80 nodes up to Z = 9, beyond which is 1e-19 of the mass. Twice as many nodes change the
+    result by 1e-14.
     """
     from scipy.special import chdtr, chdtrc, ndtr
 
@@ -177,10 +182,11 @@ def _legendre(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def share_better(d: np.ndarray, confidence: float = 0.95) -> Effect:
-    """Return the share of datasets where the first is better, ties counted half.
+    """Return the share of datasets where the first is better; ties count one half.
 
-    It estimates P(better) + P(tie) / 2. The interval is Wilson's, with the sample size at which
-    the binomial variance would be the one seen (ties make it smaller); it is N without ties.
+    It estimates P(better) + P(tie) / 2. The interval is Wilson's. Its sample size is the one at
+    which the binomial variance equals the observed variance, which ties make smaller; without ties
+    it is N.
 
     Examples
     --------
@@ -194,6 +200,6 @@ def share_better(d: np.ndarray, confidence: float = 0.95) -> Effect:
 
 
 def effective_n(share: np.ndarray, variance: np.ndarray, n: np.ndarray | float) -> np.ndarray:
-    """Return the number of trials whose binomial share has this variance; else ``n``."""
+    """Return the number of trials whose binomial share has this variance, or ``n``."""
     informative = (variance > 1e-15) & (share > 0) & (share < 1)
     return np.where(informative, share * (1 - share) / np.where(informative, variance, 1), n)

@@ -1,4 +1,4 @@
-"""Paired differences of all pairs of strategies, and how their results are laid out as tables."""
+"""Paired differences of all pairs of strategies, and tables of the results of pairs."""
 
 from __future__ import annotations
 
@@ -44,12 +44,15 @@ class Pairs(NamedTuple):
         return cls(strategies, *np.triu_indices(len(strategies), 1))
 
     def notes(self, where: np.ndarray, text: str) -> dict[tuple[str, str], str]:
-        """Return a note for some of the pairs."""
+        """Return the note ``text`` by pair, for the pairs selected by ``where``."""
         at = zip(self.first[where], self.second[where], strict=True)
         return {(self.strategies[i], self.strategies[j]): text for i, j in at}
 
     def square(self, above: np.ndarray, below: np.ndarray) -> pd.DataFrame:
-        """Lay values of pairs out as a table with the strategies as labels; the diagonal is NaN."""
+        """Return the values of pairs as a table by strategy; the diagonal is NaN.
+
+        ``above`` compares first against second, ``below`` second against first: shape (P,) each.
+        """
         k = len(self.strategies)
         table = np.full((k, k), np.nan)
         table[self.first, self.second], table[self.second, self.first] = above, below
@@ -59,26 +62,27 @@ class Pairs(NamedTuple):
 
 @lru_cache(maxsize=8)
 def _labels(strategies: tuple[str, ...]) -> pd.Index:
-    """Make an index once: all tables of a comparison share it."""
+    """Return the labels as an index, cached because all tables of a comparison share it."""
     return pd.Index(strategies)
 
 
 def paired_differences(results: Results, rope: float = 0.0) -> tuple[np.ndarray, Pairs]:
-    """Return the loss of the first minus that of the second, for all pairs, without rounding noise.
+    """Return the loss of the first minus the loss of the second strategy, for all pairs.
 
-    Noise is taken relative to the two losses of each difference, so that no other dataset and no
-    other strategy decides what counts as a tie; the tests compare exactly.
+    Rounding noise is removed, because the tests compare exactly. Noise is relative to the two
+    losses of each difference, so ties do not depend on other datasets or strategies.
 
     Parameters
     ----------
     results : Results
     rope : float, default 0
-        Differences that have this size but for noise are given it exactly.
+        Half width of the region of practical equivalence. Differences that have this size but for
+        noise get it exactly.
 
     Returns
     -------
     differences : ndarray, shape (N, P)
-        A row a dataset, a column a pair.
+        One row for each dataset, one column for each pair.
     pairs : Pairs
 
     Raises
@@ -104,7 +108,7 @@ def _sizes(results: Results, pairs: Pairs) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def _differences(results: Results) -> np.ndarray:
-    """Take the differences once for all tests of the same results."""
+    """Return the differences of all pairs, cached for the tests of the same results."""
     losses, pairs = results.losses.to_numpy(), Pairs.of(results.strategies)
     differences = snap(losses[:, pairs.first] - losses[:, pairs.second], _sizes(results, pairs))
     differences.flags.writeable = False
@@ -112,18 +116,18 @@ def _differences(results: Results) -> np.ndarray:
 
 
 def complete_losses(results: Results) -> pd.DataFrame:
-    """Return the losses of two strategies or more on two datasets or more, or say why not."""
+    """Return the losses; raise an error for missing cells or below two datasets or strategies."""
     check(results=results)
     return results.complete(datasets=2, strategies=2)
 
 
 def odd(values: np.ndarray) -> Both:
-    """Return values that change their sign when a pair is seen from its other side."""
+    """Return the values of both orders of a pair, with opposite signs."""
     return values, -values
 
 
 def even(values: np.ndarray) -> Both:
-    """Return values that are the same from both sides."""
+    """Return the values of both orders of a pair, which are equal."""
     return values, values
 
 
@@ -138,22 +142,23 @@ def lay_out(
     notes: tuple[str, ...] = (),
     **about: Any,
 ) -> Pairwise:
-    """Lay the numbers of the pairs out as tables.
+    """Return the numbers of all pairs as a `Pairwise`.
 
     Parameters
     ----------
     results : Results
     pairs : Pairs
     p_of : callable
-        Gives the p-values for ``"two-sided"``, ``"less"`` or ``"greater"`` differences.
+        Function that returns the p-values for ``"two-sided"``, ``"less"`` or ``"greater"``
+        differences.
     alternative : {"two-sided", "better", "worse"}
     tables : mapping of str to pair of ndarray, shape (P,)
-        Values of the first against the second, and the other way round.
+        Values of the first strategy against the second, and of the second against the first.
     effects : mapping of str to Effect
-        The first says which of a pair is better.
+        Effect sizes by name. The first of them decides which strategy of a pair is better.
     notes : tuple of str
     **about
-        What else `Pairwise` takes.
+        Further arguments of `Pairwise`.
     """
     if alternative not in _SIDES:
         raise AnalysisError(

@@ -1,6 +1,6 @@
 """Wilcoxon's signed ranks: statistics, exact tails with ties and zeros, effect sizes.
 
-Differences come in columns, shape (N, P), and results go out in arrays of shape (P,).
+Differences have shape (N, P), one column for each pair; results are arrays of shape (P,).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ ZERO_RULES = {
 
 
 class SignedRanks(NamedTuple):
-    """The ranks of the sizes of differences, and their sums.
+    """Ranks of the absolute differences, and their sums by sign.
 
     Attributes
     ----------
     ranks : ndarray, shape (N, P)
-        Ranks that got their sign by chance under the null hypothesis; 0 for those left out.
+        Ranks whose sign is random under the null hypothesis; 0 for differences left out.
     plus, minus : ndarray, shape (P,)
         Sums of the ranks of positive and of negative differences.
     """
@@ -75,17 +75,17 @@ class SignedRanks(NamedTuple):
 
 
 def signed_rank_p(signed: SignedRanks, side: str, method: str = "auto") -> np.ndarray:
-    """Return p-values.
+    """Return the p-values of the signed rank test, shape (P,).
 
     Parameters
     ----------
     signed : SignedRanks
     side : {"two-sided", "less", "greater"}
-        ``"less"``: the differences tend below 0.
+        Alternative hypothesis; ``"less"``: the differences tend to be below 0.
     method : {"auto", "exact", "normal"}, default "auto"
-        Exact is the distribution over all signs given the ranks, with ties and zeros as they are;
-        ``"auto"`` takes it up to 300 differences, and beyond the normal approximation with the
-        variance of the ranks as they are.
+        ``"exact"``: the distribution over all signs, given the ranks with their ties and zeros.
+        ``"normal"``: the normal approximation with the variance of these ranks. ``"auto"``: exact
+        up to 300 differences, normal beyond.
     """
     if method not in ("auto", "exact", "normal"):
         raise AnalysisError(f"method {method!r} is not known; one of 'auto', 'exact', 'normal'")
@@ -101,7 +101,7 @@ def signed_rank_p(signed: SignedRanks, side: str, method: str = "auto") -> np.nd
 
 
 def _exact_tail(ranks: np.ndarray, lower: np.ndarray) -> np.ndarray:
-    """Count over all signs, once for all columns that have the ranks 1 to N."""
+    """Return exact tails over all signs, computed once for all columns with the ranks 1 to N."""
     n = len(ranks)
     plain = (np.sort(ranks, axis=0) == np.arange(1.0, n + 1)[:, None]).all(axis=0)
     p = np.empty(len(lower))
@@ -122,9 +122,9 @@ def _normal_tail(ranks: np.ndarray, lower: np.ndarray) -> np.ndarray:
 def rank_biserial(d: np.ndarray, signed: SignedRanks, confidence: float = 0.95) -> Effect:
     """Return the rank-biserial correlation (W+ - W-) / (W+ + W-) (MLaut 2019, Table 6).
 
-    Its zero rule is that of ``signed``; it is 0 where all differences are 0. The interval takes
-    ``(1 + r) / 2`` as a share, Wilson's interval, and the sample size that fits the variance of
-    the U-statistic that it is.
+    The zero rule is that of ``signed``; r is 0 where all differences are 0. The interval is
+    Wilson's for the share ``(1 + r) / 2``, with the sample size that fits the variance of this
+    U-statistic.
     """
     total = signed.plus + signed.minus
     r = (signed.plus - signed.minus) / np.where(total > 0, total, 1)
@@ -139,13 +139,13 @@ def rank_biserial(d: np.ndarray, signed: SignedRanks, confidence: float = 0.95) 
 
 
 def _placement_variance(d: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Return the variance of the mean sign of sums of two kept differences, by their placements."""
+    """Return the variance of the mean sign of sums of two kept differences, from placements."""
     from scipy.stats import rankdata
 
     n, size = kept.sum(axis=0), len(d)
-    # the rank of -x among all, less that among the negatives, counts what is below -x
+    # the rank of -x among all values, minus its rank among the negatives, counts those below -x
     below = rankdata(np.concatenate([d, -d]), axis=0)[size:] - rankdata(-d, axis=0)
-    # differences that are left out are 0, and would count by the sign of the other
+    # differences left out are 0; a sum with one would have the sign of the other difference
     net = size - 2 * below - (size - n) * np.sign(d)
     placement = np.where(kept, (net - np.sign(d)) / np.maximum(n - 1, 1), 0.0)
     mean = placement.sum(axis=0) / np.maximum(n, 1)
@@ -156,7 +156,7 @@ def _placement_variance(d: np.ndarray, kept: np.ndarray) -> np.ndarray:
 def hodges_lehmann(d: np.ndarray, confidence: float = 0.95) -> Effect:
     """Return the median of all means of two differences, zeros included, with its interval.
 
-    The interval inverts the signed rank test without ties; with few datasets it is infinite.
+    The interval inverts the signed rank test without ties. With too few datasets it is infinite.
 
     Examples
     --------
