@@ -1,1 +1,1 @@
-"""Readers of results that other programs stored."""
+"""Readers of results and predictions that other programs stored."""

@@ -1,4 +1,4 @@
-"""Predictions that other programs stored, as blocks that any metric can score."""
+"""Blocks from predictions that other programs stored, and the reader of OpenML runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OML = "{http://openml.org/openml}"
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """What one strategy predicted for the test rows of one dataset.
+    """Predictions of one strategy for the test rows of one dataset.
 
     Attributes
     ----------
@@ -35,10 +35,11 @@ class Predicted:
     rows : DataFrame
         Columns ``repeat``, ``fold``, ``row`` (from 0), ``truth`` and ``prediction``.
     source : str
-        Where it comes from, for messages.
+        Origin of the predictions, for error messages.
     probabilities : DataFrame, optional
-        A column a class.
+        Probabilities, one column for each class.
     seconds : mapping of (repeat, fold) to (fitting, predicting)
+        Times of the folds, in seconds.
     """
 
     dataset: str
@@ -50,14 +51,15 @@ class Predicted:
 
 
 def blocks_of(predicted: Iterable[Predicted]) -> list[Block]:
-    """Put predictions together, one block a dataset.
+    """Return one block for each dataset, with the predictions of all strategies.
 
     Rows that no fold tests are taken for training rows.
 
     Raises
     ------
     AnalysisError
-        Two strategies were tested on other rows, or another truth, of what has one name.
+        Two sources have different truths for one row of a dataset, or rows, folds or repeats are
+        not numbered from 0.
     """
     by_dataset: dict[str, list[Predicted]] = {}
     for one in predicted:
@@ -101,7 +103,10 @@ def _block(name: str, several: Sequence[Predicted]) -> Block:
 
 
 def _own_repeats(every: pd.DataFrame) -> pd.DataFrame:
-    """Where folds of one repeat test a row twice, as in a moving window, make them repeats."""
+    """Return the rows with each fold as its own repeat if folds of one repeat share test rows.
+
+    Folds of a moving window do; a repeat can test each row only once.
+    """
     cells = every[["repeat", "fold", "row"]].drop_duplicates()
     if not cells.duplicated(["repeat", "row"]).any():
         return every
@@ -150,7 +155,7 @@ def _encoded(values: pd.Series, classes: Sequence[Any]) -> np.ndarray:
 def _fill_cells(
     one: Predicted, rows: pd.DataFrame, split: Split, status: np.ndarray, seconds: np.ndarray
 ) -> None:
-    """Mark the cells whose test rows all have a prediction, with their times."""
+    """Set the status of cells whose test rows all have a prediction, and the times of cells."""
     given = one.rows[["repeat", "fold"]].to_numpy()  # as the times are keyed
     cells = rows[["repeat", "fold"]].to_numpy()
     for repeat, fold in np.unique(cells, axis=0).tolist():
@@ -188,29 +193,30 @@ def read_openml_runs(
     source: str | os.PathLike[str] | Mapping[tuple[str, str], str | os.PathLike[str]],
     metric: Any,
 ) -> Results:
-    r"""Score the predictions of OpenML runs.
+    r"""Return the scores of the predictions of OpenML runs.
 
     Parameters
     ----------
     source : path-like or mapping
-        A folder that holds, at any depth, folders of runs with ``description.xml`` and
-        ``predictions.arff``, as ``run.to_filesystem`` and OpenML's cache have them; or the path
-        of each ``predictions.arff`` by (dataset, strategy).
+        A folder that contains, at any depth, folders of runs with ``description.xml`` and
+        ``predictions.arff``, as written by ``run.to_filesystem`` and OpenML's cache; or a mapping
+        of (dataset, strategy) to the path of ``predictions.arff``.
     metric : str or MLautScore
         See `mlaut.analysis.metric`.
 
     Returns
     -------
     Results
-        As those of a study: with single test points, and probabilities where the runs have them.
-        A flow is a strategy; several runs of one on one task are told apart by their numbers.
-        Training sets are taken to be the rows that a fold does not test.
+        Results with single test points, as those of a study, and with probabilities if the runs
+        have them. Each flow is a strategy; several runs of a flow on one dataset are strategies
+        with the run's number in their names. The training set of a fold is taken to be all rows
+        that it does not test.
 
     Raises
     ------
     AnalysisError
-        There is no run, a file is not of OpenML's form or lacks the truth, or two runs of a
-        dataset have other rows.
+        There is no run, a file does not have OpenML's format or lacks the truth, or two runs of a
+        dataset have different truths for one row.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Results that other programs wrote, as `Results`: what the readers of all formats share."""
+"""Functions that the readers of all formats share: columns, cells, directions, error messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Source = str | os.PathLike[str] | pd.DataFrame | Sequence[str | os.PathLike[str]
 P = ParamSpec("P")
 
 KEYS = ["dataset", "repeat", "fold"]
-# How the names of scores end, of which less or more is better.
+# Endings of the names of metrics: lower is better for LESS, higher is better for GREATER.
 LESS = ("error", "loss", "rmse", "mae", "mse", "mape", "smape", "mase", "rmsle", "deviance")
 GREATER = (
     *("score", "accuracy", "acc", "auc", "r2", "correct", "correlation", "kappa", "roc", "prc"),
@@ -35,7 +35,7 @@ GREATER = (
 
 
 def in_one_line(read: Callable[P, Results]) -> Callable[P, Results]:
-    """Make a reader answer values that no program of its kind writes with one line."""
+    """Wrap a reader so that unusable values raise an `AnalysisError` with a one-line message."""
 
     @wraps(read)
     def reader(*arguments: P.args, **named: P.kwargs) -> Results:
@@ -67,17 +67,17 @@ def read_foreign(
     columns: Iterable[str],
     read: Callable[[Path], pd.DataFrame] = read_table,
 ) -> pd.DataFrame:
-    """Read one table or several of the same kind, and make sure that it is of that kind.
+    """Return the rows of one or several tables; raise an error if required columns are missing.
 
     Parameters
     ----------
     source : path-like, sequence of path-like, or DataFrame
     what : str
-        What it should be, for the message.
+        Name of the kind of table, for error messages.
     columns : iterable of str
-        Those that it must have.
+        Required columns.
     read : callable, default `mlaut.files_io.tables.read_table`
-        Reads a file.
+        Function that reads a file.
 
     Raises
     ------
@@ -106,12 +106,12 @@ def _first(names: Iterable[Any]) -> str:
 
 
 def value_column(frame: pd.DataFrame, wanted: str, known: Iterable[Any], what: str) -> str:
-    """Find the column with the scores that are asked for.
+    """Return the column of the wanted scores.
 
     Raises
     ------
     AnalysisError
-        There is none; the message has the nearest.
+        There is no such column; the message names the nearest one.
     """
     if wanted in frame.columns:
         return wanted
@@ -121,7 +121,7 @@ def value_column(frame: pd.DataFrame, wanted: str, known: Iterable[Any], what: s
 
 
 def last_counts(cells: pd.DataFrame, word: str = "run") -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Keep the last row of each cell, and say how many there were before it."""
+    """Return the last row of each cell, and a note on the earlier rows that were dropped."""
     doubled = cells.duplicated([*KEYS, "strategy"], keep="last")
     if not doubled.any():
         return cells, ()
@@ -140,17 +140,17 @@ def results_of_cells(
     greater_is_better: bool | None = None,
     notes: Sequence[str] = (),
 ) -> Results:
-    """Make results of a table with one row a cell.
+    """Return a table with one row for each cell as `Results`.
 
     Parameters
     ----------
     cells : DataFrame
-        Columns ``dataset``, ``strategy``, ``repeat``, ``fold`` and ``score``; where they are
-        known ``fit_seconds``, ``predict_seconds``, ``n_test``, ``n_train`` and ``reason``.
+        Columns ``dataset``, ``strategy``, ``repeat``, ``fold`` and ``score``, and optional columns
+        ``fit_seconds``, ``predict_seconds``, ``n_test``, ``n_train`` and ``reason``.
     metric : str
-        One that `mlaut.analysis.metric` knows, or any other.
+        Name of a metric that `mlaut.analysis.metric` accepts, or any other name.
     greater_is_better : bool, optional
-        The direction, where it is not known by the name.
+        Direction of a metric that is not known by its name.
     notes : sequence of str
     """
     cells = cells.astype({"dataset": str, "strategy": str, "score": float})
@@ -169,7 +169,7 @@ def results_of_cells(
 
 
 def _direction(metric: str, greater_is_better: bool | None) -> tuple[str | MLautScore, bool | None]:
-    """Return a metric that is known, or the direction of one that is not."""
+    """Return a known metric, or the name of an unknown one with its direction, if that is known."""
     if greater_is_better is not None:
         return metric, greater_is_better
     try:
@@ -182,7 +182,7 @@ def _direction(metric: str, greater_is_better: bool | None) -> tuple[str | MLaut
 
 
 def _sizes(cells: pd.DataFrame, name: str, index: pd.Index) -> pd.Series | None:
-    """Return sizes of the test or training sets, where all are known."""
+    """Return the sizes of the test or training sets; None unless all are known."""
     if name not in cells:
         return None
     sizes = cells.groupby(KEYS)[name].first().reindex(index)

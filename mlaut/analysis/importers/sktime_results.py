@@ -1,4 +1,4 @@
-"""Results of ``sktime.benchmarking``: of its benchmarks, and of its older Orchestrator."""
+"""Reader of the results of ``sktime.benchmarking``: its benchmarks and its older Orchestrator."""
 
 from __future__ import annotations
 
@@ -41,14 +41,15 @@ def read_sktime(
     Parameters
     ----------
     source : path-like
-        The file that ``benchmark.run(...)`` wrote: JSON, CSV or parquet, in today's form or the
-        older one of a column ``<score>_fold_<i>_test``; the folder ``<file>.parts`` of a run that
-        goes on; or the folder of ``HDDResults``, ``<strategy>/<dataset>/<strategy>_test_<i>.csv``.
+        The file that ``benchmark.run(...)`` wrote: JSON, CSV or parquet, in the current format or
+        the older one with columns ``<score>_fold_<i>_test``; the folder ``<file>.parts`` of an
+        unfinished run; or the folder of ``HDDResults``, with files
+        ``<strategy>/<dataset>/<strategy>_test_<i>.csv``.
     metric : str, optional
-        The score, where the file has several. For ``HDDResults``, which stores predictions, any
-        metric (`mlaut.analysis.metric`).
+        Name of the score; required if the file has several. ``HDDResults`` stores predictions, so
+        it requires a metric, and any metric can be used (`mlaut.analysis.metric`).
     greater_is_better : bool, optional
-        The direction, where it is not known by the name.
+        Direction of a score that is not known by its name.
 
     Returns
     -------
@@ -58,7 +59,7 @@ def read_sktime(
     Raises
     ------
     AnalysisError
-        It is no such file or folder, or a metric has to be chosen.
+        The source is not such a file or folder, or a metric must be chosen.
 
     Examples
     --------
@@ -140,7 +141,7 @@ def _of_json(path: Path) -> Iterator[dict[str, Any]]:
 def _of_record(one: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for fold, held in one["folds"].items():
         for name, value in held["scores"].items():
-            if not isinstance(value, dict):  # a table: a score for each of several variables
+            if not isinstance(value, dict):  # a dict is a table with scores of several variables
                 yield _score(one["validation_id"], one["model_id"], fold, name, value)
 
 
@@ -194,7 +195,7 @@ def _row_numbers(index: pd.Series, file: Path) -> Any:
 
 
 def _seconds(frame: pd.DataFrame) -> tuple[float, float]:
-    """Return the times of fitting and predicting, where they were stored."""
+    """Return the times of fitting and predicting in seconds; NaN where they were not stored."""
     spans = []
     for step in ("fit", "predict"):
         columns = [f"{step}_estimator_{end}_time" for end in ("start", "end")]

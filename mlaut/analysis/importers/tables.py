@@ -1,4 +1,4 @@
-"""Tables of results of the AutoML benchmark, benchopt, Weka's Experimenter and OpenML."""
+"""Readers of tables of results: AutoML benchmark, benchopt, Weka's Experimenter and OpenML."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["read_automlbenchmark", "read_benchopt", "read_openml_evaluations", "
 
 
 def _only(frame: pd.DataFrame, column: str, chosen: str | None, what: str) -> pd.DataFrame:
-    """Keep the rows of one value, and ask which where there are several."""
+    """Return the rows with the chosen value; raise an error if one of several must be chosen."""
     if column not in frame:
         return frame
     values = [str(value) for value in pd.unique(frame[column].dropna())]
@@ -56,22 +56,22 @@ def read_automlbenchmark(
     ----------
     source : path-like, sequence of path-like, or DataFrame
     metric : str, optional
-        One of its columns of scores, for example ``"acc"``, ``"auc"`` or ``"logloss"``. Default
-        ``result``: what was optimised, of which more is better. Where that is not one metric for
-        all tasks, the results say so: ranks and signs compare, means over tasks do not.
+        A column of scores, for example ``"acc"``, ``"auc"`` or ``"logloss"``. Default: ``result``,
+        the optimised metric, of which more is better. If tasks have different optimised metrics, a
+        note says so: ranks and signs can be compared, means over tasks cannot.
     constraint : str, optional
-        For example ``"1h8c"``, where the table has several.
+        The constraint, for example ``"1h8c"``; required if the table has several.
 
     Returns
     -------
     Results
-        Tasks are the datasets, frameworks the strategies. A failed fold is a missing cell with
-        the text of ``info`` as reason; of a fold that ran again the last row counts.
+        Tasks are the datasets, frameworks the strategies. A failed fold is a missing cell with the
+        text of ``info`` as its reason. If a fold ran several times, its last row counts.
 
     Raises
     ------
     AnalysisError
-        It is no such table, or has several constraints or no such metric.
+        The table is not of this kind, a constraint must be chosen, or the metric is not in it.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def read_automlbenchmark(
 def _amlb_scores(
     frame: pd.DataFrame, metric: str | None
 ) -> tuple[pd.Series, str, bool | None, list[str]]:
-    """Return scores, the name of their metric, its direction where the name is new, and notes."""
+    """Return scores, the name of their metric, the direction of an unknown metric, and notes."""
     if metric is not None:
         fixed = list(frame.columns).index("info") + 1 if "info" in frame else 0
         column = value_column(frame, metric, frame.columns[fixed:], "the AutoML benchmark's table")
@@ -129,7 +129,7 @@ def _amlb_scores(
     if len(names) == 1:
         less = False if names[0] in _AMLB_LESS else None
         return frame["result"], _OF_AMLB.get(names[0], names[0]), less, []
-    # Before "neg_" was written, a loss was stored as it is.
+    # Older tables have losses under their own names, without "neg_" and without a changed sign.
     flipped = kinds.isin(_AMLB_LESS).fillna(False).to_numpy(dtype=bool)
     scores = frame["result"].where(~flipped, -frame["result"])
     tasks = frame.groupby(kinds)["task"].nunique()
@@ -151,18 +151,18 @@ def read_benchopt(
 ) -> Results:
     """Read results of benchopt: one or more ``benchopt_run_*.parquet`` (or CSV).
 
-    Of each curve the last point counts: what a solver had reached when it was stopped.
+    The last point of each curve counts: the value at which the solver was stopped.
 
     Parameters
     ----------
     source : path-like, sequence of path-like, or DataFrame
-        Parquet needs the extra ``parquet``.
+        The tables. Parquet files need the extra ``parquet``.
     metric : str, default "objective_value"
-        A column ``objective_...``; the prefix may be left out.
+        Name of a column ``objective_...``; the prefix can be omitted.
     objective : str, optional
-        Of ``objective_name``, where the table has several.
+        A value of ``objective_name``; required if the table has several.
     greater_is_better : bool, optional
-        The direction of a metric; ``objective_value`` is minimised.
+        Direction of a metric that is not known by its name. ``objective_value`` is minimised.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def read_benchopt(
     Raises
     ------
     AnalysisError
-        It is no such table, or has several objectives or no such metric.
+        The table is not of this kind, an objective must be chosen, or the metric is not in it.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def read_benchopt(
 
 
 def _along_curves(frame: pd.DataFrame) -> pd.Series:
-    """Return how far along its curve each row is: iterations go up, tolerances go down."""
+    """Return the position of each row on its curve: iterations increase, tolerances decrease."""
     if "stop_val" not in frame:
         return frame["time"]
     down = frame.get("sampling_strategy", pd.Series("", frame.index)).astype(str).str.lower()
@@ -239,21 +239,21 @@ def read_weka(
     ----------
     source : path-like, sequence of path-like, or DataFrame
     metric : str, default "Percent_correct"
-        One of its columns; percentages become shares.
+        A column of scores; percentages become shares.
     greater_is_better : bool, optional
         The direction, where it is not known by the name.
 
     Returns
     -------
     Results
-        ``Key_Scheme`` without its package is the strategy, with its options where one scheme
-        comes with several; runs are the repeats. Sizes of test and training sets and times are
-        taken over.
+        Strategies are named by ``Key_Scheme`` without its package, and with its options if a scheme
+        has several. Runs are the repeats. The results have the sizes of test and training sets and
+        the times of the table.
 
     Raises
     ------
     AnalysisError
-        It is no such table, or has no such metric.
+        The table is not of this kind, or the metric is not in it.
 
     Examples
     --------
@@ -293,7 +293,7 @@ def read_weka(
 
 
 def _weka_table(path: Path) -> pd.DataFrame:
-    """Read what Weka wrote; its CSV has texts in single quotes, as ARFF has."""
+    """Read a file of Weka, whose CSV has texts in single quotes, as ARFF has."""
     if path.suffix.lower() == ".csv" and path.is_file() and _single_quotes(path):
         return pd.read_csv(path, quotechar="'", escapechar="\\", na_values=["?"])
     return read_table(path)
@@ -305,7 +305,7 @@ def _single_quotes(path: Path) -> bool:
 
 
 def _schemes(frame: pd.DataFrame) -> pd.Series:
-    """Name the schemes, with their options where these tell them apart."""
+    """Return the names of the schemes, with their options if a scheme has several."""
     names = frame["Key_Scheme"].astype(str).str.rpartition(".")[2]
     if "Key_Scheme_options" not in frame:
         return names
@@ -330,25 +330,27 @@ def read_openml_evaluations(
     Parameters
     ----------
     source : path-like or DataFrame
-        What ``openml.evaluations.list_evaluations(..., output_format="dataframe")`` gives, or that
-        as CSV or parquet; or the JSON of OpenML's REST API (``evaluation/list/function/...``).
+        The result of ``openml.evaluations.list_evaluations(..., output_format="dataframe")``, or a
+        CSV or parquet file of it; or the JSON of OpenML's REST API
+        (``evaluation/list/function/...``).
     metric : str, optional
-        Of ``function``, where the list has several.
+        A value of ``function``; required if the list has several.
     strategy : str, default "flow_name"
-        The column whose values compete; ``"setup_id"`` keeps the parameters of a flow apart.
+        Column whose values are the strategies; ``"setup_id"`` distinguishes the parameters of a
+        flow.
     greater_is_better : bool, optional
         The direction, where it is not known by the name.
 
     Returns
     -------
     Results
-        With a cell a fold where the list has ``values`` (``per_fold=True``), numbered through all
-        repeats, and one cell a dataset otherwise. Of several runs the last counts.
+        One cell for each fold if the list has ``values`` (``per_fold=True``), with folds numbered
+        through all repeats; otherwise one cell for each dataset. The last of several runs counts.
 
     Raises
     ------
     AnalysisError
-        It is no such list, or has several metrics.
+        The list is not of this kind, or a metric must be chosen.
 
     Examples
     --------

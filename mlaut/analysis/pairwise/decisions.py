@@ -107,8 +107,8 @@ def decide(
     Notes
     -----
     Mueller, Parmigiani & Rice (2006): the posterior expected false discovery rate of the claims is
-    the mean of their probabilities of being false. Lacoste et al. (2012) leave the correction for
-    many pairs open (section 8).
+    the mean of their probabilities of being false. Lacoste et al. (2012), section 8, leave this
+    question open.
 
     Examples
     --------
