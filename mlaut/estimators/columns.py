@@ -36,7 +36,7 @@ ORDER = "order"
 CATEGORY = "category"
 EMPTY = "empty"
 
-_OF_OBJECTS = {
+_KIND_OF_OBJECTS = {
     **dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal", "boolean"), NUMBER),
     **dict.fromkeys(("datetime", "datetime64", "date"), DATE),
     **dict.fromkeys(("timedelta", "timedelta64"), DURATION),
@@ -93,7 +93,7 @@ def _column(name: Hashable, series: pd.Series) -> Column:
     if pd.api.types.is_timedelta64_dtype(dtype):
         return Column(name, DURATION)
     if pd.api.types.is_object_dtype(dtype):
-        return Column(name, _OF_OBJECTS.get(pd.api.types.infer_dtype(series), CATEGORY))
+        return Column(name, _KIND_OF_OBJECTS.get(pd.api.types.infer_dtype(series), CATEGORY))
     return Column(name, CATEGORY)
 
 

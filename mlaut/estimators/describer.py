@@ -134,7 +134,7 @@ class Describer:
         form = self._form(value, ())
         while self._waiting:
             key, outside = self._waiting.pop()
-            self._reads[key] = self._from_outside(key, outside)
+            self._reads[key] = self._outside_form(key, outside)
         return Description(
             form,
             dict(sorted(self._reads.items())),
@@ -149,7 +149,7 @@ class Describer:
         self._libraries |= {module.partition(".")[0]} - sys.stdlib_module_names
         return True
 
-    def _not_seen(self, what: str, why: str) -> None:
+    def _record_unseen(self, what: str, why: str) -> None:
         self._unseen.add(f"{what}: {why}")
 
     # ---- values
@@ -163,15 +163,15 @@ class Describer:
             return value if math.isfinite(value) else {"number": str(value)}
         if id(value) in above:  # the value contains itself: refer to it by the levels between
             return {"again": len(above) - above.index(id(value))}
-        return self._of_object(value, (*above, id(value)))
+        return self._object_form(value, (*above, id(value)))
 
-    def _of_object(self, value: Any, above: tuple[int, ...]) -> Any:
+    def _object_form(self, value: Any, above: tuple[int, ...]) -> Any:
         if isinstance(value, type):
-            return self._of_class(value)
+            return self._class_form(value)
         if isinstance(value, Mapping):
-            return self._of_mapping(value, above)
+            return self._mapping_form(value, above)
         if isinstance(value, np.ndarray):
-            return self._of_array(value, above)
+            return self._array_form(value, above)
         if isinstance(value, pd.DataFrame | pd.Series | pd.Index):
             return {"table": _table_digest(value), "class": class_path(type(value))}
         if isinstance(value, Set):
@@ -182,16 +182,16 @@ class Describer:
         if isinstance(value, Sequence):  # lists, tuples and ranges with equal values are equal
             return [self._form(item, above) for item in value]
         if callable(value) and not hasattr(value, "get_params"):
-            return self._of_callable(value, above)
-        return self._of_instance(value, above)
+            return self._callable_form(value, above)
+        return self._instance_form(value, above)
 
-    def _of_mapping(self, value: Mapping[Any, Any], above: tuple[int, ...]) -> Any:
+    def _mapping_form(self, value: Mapping[Any, Any], above: tuple[int, ...]) -> Any:
         if all(isinstance(key, str) for key in value):
             return {key: self._form(value[key], above) for key in sorted(value)}
         items = [[self._form(key, above), self._form(item, above)] for key, item in value.items()]
         return {"mapping": sorted(items, key=lambda item: json.dumps(item, sort_keys=True))}
 
-    def _of_array(self, value: np.ndarray, above: tuple[int, ...]) -> Any:
+    def _array_form(self, value: np.ndarray, above: tuple[int, ...]) -> Any:
         if value.ndim == 1 and value.size <= 1000 and not value.dtype.hasobject:
             return [self._form(item, above) for item in value.tolist()]  # equals the same list
         if value.dtype.hasobject:
@@ -202,39 +202,39 @@ class Describer:
         content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
         return {"array": content, "shape": list(value.shape), "dtype": value.dtype.str}
 
-    def _of_instance(self, value: Any, above: tuple[int, ...]) -> dict[str, Any]:
-        form = self._of_class(type(value))
+    def _instance_form(self, value: Any, above: tuple[int, ...]) -> dict[str, Any]:
+        form = self._class_form(type(value))
         if hasattr(value, "get_params"):
             parameters = value.get_params(deep=False)
-            return {**form, "parameters": self._of_mapping(influential(parameters), above)}
+            return {**form, "parameters": self._mapping_form(influential(parameters), above)}
         return {**form, "state": self._form(_state(value), above)}
 
     # ---- functions
 
-    def _of_callable(self, value: Any, above: tuple[int, ...]) -> Any:
+    def _callable_form(self, value: Any, above: tuple[int, ...]) -> Any:
         if isinstance(value, functools.partial):
             parts = (value.func, value.args, value.keywords)
             return {"partial": [self._form(part, above) for part in parts]}
         if isinstance(value, types.MethodType):
             return {"method": value.__name__, "of": self._form(value.__self__, above)}
         if isinstance(value, types.FunctionType):
-            return self._of_function(value, above)
+            return self._function_form(value, above)
         name = getattr(value, "__qualname__", getattr(value, "__name__", None))
         if isinstance(value, types.BuiltinFunctionType | np.ufunc) or inspect.isbuiltin(value):
             module = getattr(value, "__module__", None) or "numpy"
             if not self._is_library(module):
-                self._not_seen(f"{module}.{name}", "it is compiled: its code is not compared")
+                self._record_unseen(f"{module}.{name}", "it is compiled: its code is not compared")
             return {"function": f"{module}.{name}"}
-        return self._of_wrapper(value, above) or self._of_instance(value, above)
+        return self._wrapper_form(value, above) or self._instance_form(value, above)
 
-    def _of_wrapper(self, value: Any, above: tuple[int, ...]) -> Any:
+    def _wrapper_form(self, value: Any, above: tuple[int, ...]) -> Any:
         """Return the form of a library's wrapper of a function, such as a cache, or None."""
         inner = getattr(value, "__wrapped__", None)
         if inner is None or not self._is_library(type(value).__module__):
             return None
         return {"wrapper": class_path(type(value)), "of": self._form(inner, above)}
 
-    def _of_function(self, value: types.FunctionType, above: tuple[int, ...]) -> dict[str, Any]:
+    def _function_form(self, value: types.FunctionType, above: tuple[int, ...]) -> dict[str, Any]:
         name = f"{value.__module__}.{value.__qualname__}"
         if self._is_library(value.__module__):
             return {"function": name}
@@ -258,22 +258,22 @@ class Describer:
         if node is not None:
             self._follow(names_read(node), value.__globals__, inside)
             return {"syntax": syntax_digest(node)}
-        self._not_seen(name, _NO_SOURCE)
+        self._record_unseen(name, _NO_SOURCE)
         self._follow(names_in_code(value.__code__), value.__globals__, inside)
         return {"bytecode": code_digest(value.__code__), "python": python_version()}
 
     # ---- classes
 
-    def _of_class(self, value: type) -> dict[str, Any]:
+    def _class_form(self, value: type) -> dict[str, Any]:
         if value not in self._classes:
             # The entry is set first, because a class may read itself.
             self._classes[value] = form = {"class": class_path(value)}
             bases = [base for base in value.__mro__ if not self._is_library(base.__module__)]
-            own = {class_path(base): self._own_class(base) for base in bases}
+            own = {class_path(base): self._user_class_form(base) for base in bases}
             self._classes[value] = {**form, "own": own} if own else form
         return self._classes[value]
 
-    def _own_class(self, cls: type) -> dict[str, Any]:
+    def _user_class_form(self, cls: type) -> dict[str, Any]:
         """Return the form of a user's class, without inherited members."""
         node, functions = class_node(cls), dict(functions_of(cls))
         others: dict[str, Any] = {}
@@ -285,7 +285,7 @@ class Describer:
             self._follow(names_read(node), _space(cls, functions.values()), inside)
             form: dict[str, Any] = {"syntax": members(node)}
         else:
-            self._not_seen(class_path(cls), "the source of this class is not there")
+            self._record_unseen(class_path(cls), "the source of this class is not there")
             form, others = {}, {**functions, **dict(_values(cls))}
         around = {
             f"{name}: {key}": self._readable(f"{class_path(cls)}.{name}: {key}", item, ())
@@ -330,22 +330,22 @@ class Describer:
             self._reads[key] = None  # reserves the key, because values may read each other
             self._waiting.append((key, value))
 
-    def _from_outside(self, key: str, value: Any) -> Any:
+    def _outside_form(self, key: str, value: Any) -> Any:
         if isinstance(value, NotLoaded):
             if value.library:
                 self._libraries |= {key.partition(".")[0]} - sys.stdlib_module_names
             else:
-                self._not_seen(key, "it cannot be imported here")
+                self._record_unseen(key, "it cannot be imported here")
             return {"module": key}
         if isinstance(value, types.ModuleType):
             if not self._is_library(value.__name__):
-                self._not_seen(key, "what is read from this module cannot be told")
+                self._record_unseen(key, "the names that are read from this module are not known")
             return {"module": value.__name__}
         if value is os.environ:
-            self._not_seen(key, "the environment is not compared")
+            self._record_unseen(key, "the environment is not compared")
             return {"module": "os.environ"}
         if isinstance(value, GENERATORS):
-            self._not_seen(key, "the state of a random generator is not compared")
+            self._record_unseen(key, "the state of a random generator is not compared")
             return {"class": class_path(type(value))}
         if isinstance(value, str | PurePath):
             return _place(key, str(value))
@@ -360,7 +360,7 @@ class Describer:
         try:
             return self._form(value, above)
         except Exception:
-            self._not_seen(where, f"the content of a {class_path(type(value))} cannot be read")
+            self._record_unseen(where, f"the content of a {class_path(type(value))} cannot be read")
             return {"class": class_path(type(value))}
 
 

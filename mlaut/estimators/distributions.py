@@ -25,7 +25,7 @@ __all__ = ["file_of", "installed_version", "is_library", "is_library_file", "ver
 _FOLDERS = {"site-packages", "dist-packages"}
 """Names of folders of installed distributions. Debian's distributions have no list of files."""
 
-_OF_PYTHON = {
+_PYTHON_FOLDERS = {
     path
     for known in (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), os.__file__)
     for path in (Path(known), Path(known).resolve())
@@ -76,7 +76,7 @@ def is_library_file(file: str) -> bool:
 def _is_installed(path: Path) -> bool:
     if _FOLDERS & set(path.parts):
         return True
-    if any(path.is_relative_to(folder) for folder in _OF_PYTHON):
+    if any(path.is_relative_to(folder) for folder in _PYTHON_FOLDERS):
         return True
     return any(path.relative_to(folder).parts[0] in _owners(folder) for folder in path.parents)
 
@@ -154,7 +154,7 @@ def _distribution_of(module: str) -> Distribution | None:
         about = _owners(file.parent).get(file.name)
         if about is not None:
             return PathDistribution(about)
-    return _by_name(module)
+    return _distribution_by_name(module)
 
 
 def _files_of(module: str) -> Iterator[Path]:
@@ -174,13 +174,13 @@ def _required(distribution: Distribution) -> Iterator[Distribution]:
     for requirement in distribution.requires or ():
         name = re.match(r"[\w.-]+", requirement)
         if name and not re.search(r"\bextra\b", requirement.partition(";")[2]):
-            found = _by_name(name[0])
+            found = _distribution_by_name(name[0])
             if found is not None:
                 yield found
 
 
 @lru_cache(maxsize=1024)
-def _by_name(name: str) -> Any:
+def _distribution_by_name(name: str) -> Any:
     try:
         return Distribution.from_name(name)
     except (PackageNotFoundError, ValueError):

@@ -76,10 +76,10 @@ class _Former(Describer):
             not file or any(Path(file).resolve().is_relative_to(path) for path in _LIBRARIES)
         )
 
-    def _of_wrapper(self, value: Any, above: tuple[int, ...]) -> Any:  # noqa: ARG002
+    def _wrapper_form(self, value: Any, above: tuple[int, ...]) -> Any:  # noqa: ARG002
         return None
 
-    def _of_function(self, value: types.FunctionType, above: tuple[int, ...]) -> dict[str, Any]:
+    def _function_form(self, value: types.FunctionType, above: tuple[int, ...]) -> dict[str, Any]:
         form: dict[str, Any] = {"function": f"{value.__module__}.{value.__qualname__}"}
         if self._is_library(value.__module__):
             return form
@@ -88,17 +88,17 @@ class _Former(Describer):
         form["with"] = self._form([value.__defaults__, value.__kwdefaults__, around], above)
         return form
 
-    def _of_class(self, value: type) -> dict[str, Any]:
+    def _class_form(self, value: type) -> dict[str, Any]:
         functions = {
             f"{base.__qualname__}.{name}": function
             for base in value.__mro__
             if not self._is_library(base.__module__)
             for name, function in functions_of(base)
         }
-        code = {name: self._of_method(function) for name, function in sorted(functions.items())}
+        code = {name: self._method_form(function) for name, function in sorted(functions.items())}
         return {"class": class_path(value), **({"code": code} if code else {})}
 
-    def _of_method(self, function: types.FunctionType) -> list[Any]:
+    def _method_form(self, function: types.FunctionType) -> list[Any]:
         # `super()` puts the class itself into the closure; the identity already names the class.
         around = [None if isinstance(item, type) else item for item in closure(function).values()]
         parts = [function.__defaults__, function.__kwdefaults__, around]

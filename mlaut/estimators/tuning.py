@@ -193,7 +193,7 @@ return_train_score
         folds = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         if folds.get_n_splits(X, y, params.get("groups")) < 2:
             return self._fit_untuned(X, y)
-        self.searched_grid_ = _within(self.param_grid, _fewest_rows(folds, X, y, params))
+        self.searched_grid_ = _grid_within(self.param_grid, _fewest_rows(folds, X, y, params))
         self._search(X, y, params)
         seconds = time.perf_counter() - started
         self.tuning_seconds_ = seconds - getattr(self, "refit_time_", 0.0)
@@ -234,10 +234,10 @@ def _fewest_rows(folds: Any, X: Any, y: Any, params: Mapping[str, Any]) -> int:
         return min(len(train) for train, _ in folds.split(X, y, params.get("groups")))
 
 
-def _within(grid: Any, n_rows: int) -> Any:
+def _grid_within(grid: Any, n_rows: int) -> Any:
     """Return the grid without numbers of neighbours above ``n_rows``."""
     if not isinstance(grid, Mapping):
-        return [_within(part, n_rows) for part in grid]
+        return [_grid_within(part, n_rows) for part in grid]
     return {
         name: _neighbours_within(values, n_rows) if name.endswith("n_neighbors") else values
         for name, values in grid.items()

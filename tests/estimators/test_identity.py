@@ -312,7 +312,7 @@ def test_modules_of_ones_own_are_followed_and_libraries_are_not(tmp_path, monkey
         assert describe(function(source)).libraries == {"numpy"}
         assert set(describe(function(source, "g")).reads) == both
         assert describe(function(source, "k")).unseen == (
-            "study.own: what is read from this module cannot be told",
+            "study.own: the names that are read from this module are not known",
         )
     finally:
         sys.modules.pop("own_helpers", None)

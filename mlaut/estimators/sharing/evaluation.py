@@ -127,7 +127,7 @@ class Evaluation:
             yield Result((candidate.index, number), scores, False)
         # Fitted alone, the candidates work: so sharing failed, not the candidates.
         if failures and alone and not failed:
-            _tell(type(group.sharer).__name__, failures[0])
+            _warn_of_failure(type(group.sharer).__name__, failures[0])
 
     def _shared(
         self, group: Group, number: int, fold: Fold, failures: list[Exception]
@@ -192,7 +192,7 @@ class Evaluation:
         )
 
 
-def _tell(family: str, error: Exception) -> None:
+def _warn_of_failure(family: str, error: Exception) -> None:
     """Warn of a failure of sharing, which costs time and would otherwise go unnoticed."""
     what = " ".join(f"{type(error).__name__}: {error}".split())
     warnings.warn(

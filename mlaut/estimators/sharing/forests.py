@@ -55,9 +55,9 @@ class Forests(Ensembles):
             drawn = n_drawn_features(candidate.setting("max_features"), np.shape(fold.X_train)[1])
             groups.setdefault(drawn, []).append(candidate)
         for group in groups.values():
-            yield from self._of_one_width(group, fold)
+            yield from self._width_models(group, fold)
 
-    def _of_one_width(self, group: list[Candidate], fold: Fold) -> Iterator[Shared]:
+    def _width_models(self, group: list[Candidate], fold: Fold) -> Iterator[Shared]:
         depths: dict[Any, list[Candidate]] = {}
         for candidate in group:
             depths.setdefault(candidate.setting("max_depth"), []).append(candidate)
@@ -72,7 +72,7 @@ class Forests(Ensembles):
         means = None
         for depth in order:
             largest = max(c.setting("n_estimators") for c in depths[depth])
-            means = _at_depth(grower, depth, largest, sizes, means)
+            means = _forest_at_depth(grower, depth, largest, sizes, means)
             for candidate in depths[depth]:
                 model = means.model(candidate.setting("n_estimators"))
                 yield Shared((candidate.index,), model, fold)
@@ -97,7 +97,7 @@ class Bags(Ensembles):
             yield Shared((candidate.index,), means.model(candidate.setting("n_estimators")), fold)
 
 
-def _at_depth(
+def _forest_at_depth(
     grower: _Forest, depth: int | None, n_trees: int, sizes: set[int], deeper: _Means | None
 ) -> _Means:
     """Return a forest that reuses the trees of a deeper forest that end above this depth."""

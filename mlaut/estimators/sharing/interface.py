@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.metaestimators import available_if
 
-from mlaut.estimators.sharing.private import told_lacking
+from mlaut.estimators.sharing.private import warn_if_lacking
 
 __all__ = [
     "Candidate",
@@ -141,7 +141,7 @@ class Sharer(ABC):
     def usable_key(self, candidate: Candidate) -> Hashable | None:
         """Return the key; None, with a warning, if scikit-learn lacks a required private name."""
         key = self.key(candidate)
-        if key is None or (self.private and told_lacking(type(self).__name__, *self.private)):
+        if key is None or (self.private and warn_if_lacking(type(self).__name__, *self.private)):
             return None
         return key
 

@@ -164,14 +164,14 @@ class LarsPaths(_Penalised):
             if abs(alphas[knot] - alpha) <= SAME_ALPHA or knot == 0:
                 return path[:, knot].copy()
             if knot == len(alphas) - 1:  # the path ends within a step, not at its end
-                return _alone(order, alpha, fold)
+                return _single_fit(order, alpha, fold)
             share = (alphas[knot - 1] - alpha) / (alphas[knot - 1] - alphas[knot])
             return path[:, knot - 1] + share * (path[:, knot] - path[:, knot - 1])
 
         return solve
 
 
-def _alone(order: list[Candidate], alpha: float, fold: Fold) -> np.ndarray:
+def _single_fit(order: list[Candidate], alpha: float, fold: Fold) -> np.ndarray:
     return order[0].estimator(alpha=alpha).fit(fold.X_train, fold.y_train).coef_
 
 

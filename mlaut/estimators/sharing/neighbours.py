@@ -61,7 +61,7 @@ class Neighbours(Sharer):
         ways: dict[tuple[bool, Hashable], list[Candidate]] = {}
         for candidate in candidates:
             if _is_size(candidate.setting("n_neighbors"), n_rows):
-                ways.setdefault(_way(candidate, fold), []).append(candidate)
+                ways.setdefault(_search_kind(candidate, fold), []).append(candidate)
         for (compares_all, _), group in ways.items():
             yield from _share(group, compares_all, fold)
 
@@ -71,7 +71,7 @@ def _is_size(value: Any, n_rows: int) -> bool:
     return whole and bool(1 <= value <= n_rows)
 
 
-def _way(candidate: Candidate, fold: Fold) -> tuple[bool, Hashable]:
+def _search_kind(candidate: Candidate, fold: Fold) -> tuple[bool, Hashable]:
     """Return whether a search compares all rows (scikit-learn's `_fit_method`), and its metric."""
     n_rows, n_columns = len(fold.y_train), np.shape(fold.X_train)[1]
     compares_all = candidate.setting("algorithm") == "brute" or (

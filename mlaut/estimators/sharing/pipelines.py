@@ -35,17 +35,17 @@ class Pipelines(Sharer):
             return None
         if getattr(pipeline, "transform_input", None) or _leading_draws_anew(candidate):
             return None
-        number, key = self._of_last(candidate)
+        number, key = self._last_family(candidate)
         return None if key is None else (_leading_key(candidate), number, key)
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
         """Transform the rows once, and yield the models of the last step."""
         first = candidates[0]
         transformed = fold.once(("leading", _leading_key(first)), lambda: _transformed(first, fold))
-        number, _ = self._of_last(first)
+        number, _ = self._last_family(first)
         yield from self._families[number].models([_last(c) for c in candidates], transformed)
 
-    def _of_last(self, candidate: Candidate) -> tuple[int, Hashable]:
+    def _last_family(self, candidate: Candidate) -> tuple[int, Hashable]:
         """Return the number of the family that can share the last step, and the step's key."""
         for number, family in enumerate(self._families):
             key = family.usable_key(_last(candidate))

@@ -14,7 +14,7 @@ from typing import Any
 
 import sklearn
 
-__all__ = ["NAMES", "SharingWarning", "lacking", "told_lacking"]
+__all__ = ["NAMES", "SharingWarning", "lacking", "warn_if_lacking"]
 
 NAMES: list[tuple[str, str, str]] = []
 """Group, module and name of every private name."""
@@ -50,7 +50,7 @@ def lacking(*groups: str) -> list[str]:
     return [name for group in groups for name in _LACKING.get(group, ())]
 
 
-def told_lacking(who: str, *groups: str) -> bool:
+def warn_if_lacking(who: str, *groups: str) -> bool:
     """Return whether private names are missing; issue a `SharingWarning` if so."""
     names = lacking(*groups)
     if names:

@@ -25,7 +25,7 @@ from mlaut.estimators.sharing.private import (
     _insert_error_scores,
     _MultimetricScorer,
     _warn_or_raise_about_fit_failures,
-    told_lacking,
+    warn_if_lacking,
 )
 from mlaut.estimators.sharing.score_log import Checkpoint, Place
 from mlaut.estimators.sharing.scores import Scoring, only_asks_for_predictions
@@ -84,8 +84,8 @@ class SharingGridSearchCV(GridSearchCV):
         """
         limits = current_limits()
         groups = None
-        if told_lacking("SharingGridSearchCV", SEARCH):
-            _tell_unlimited(limits, "a scikit-learn that lacks what is needed for them")
+        if warn_if_lacking("SharingGridSearchCV", SEARCH):
+            _warn_unlimited(limits, "a scikit-learn that lacks what is needed for them")
         else:
             points = self._points()
             groups = self._groups(points, y, params, limits)
@@ -120,7 +120,7 @@ class SharingGridSearchCV(GridSearchCV):
         """Return the groups of candidates, or None if `GridSearchCV` shall do the search."""
         limited = limits != Limits()
         if not self._is_plain_case(y, params):
-            _tell_unlimited(limits, "parameters of fit, routing, callbacks or several targets")
+            _warn_unlimited(limits, "parameters of fit, routing, callbacks or several targets")
             return None
         groups = groups_of(clone(self.estimator), points)
         if not self.share_work or not only_asks_for_predictions(self._get_scorers()[0]):
@@ -298,7 +298,7 @@ class SharingGridSearchCV(GridSearchCV):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
 
-def _tell_unlimited(limits: Limits, with_what: str) -> None:
+def _warn_unlimited(limits: Limits, with_what: str) -> None:
     if limits != Limits():
         warnings.warn(
             f"no checkpoint, deadline or skip_hopeless with {with_what}: this search runs through",

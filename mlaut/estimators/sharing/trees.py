@@ -204,10 +204,10 @@ class Trees(Sharer):
             drawn = n_drawn_features(candidate.setting("max_features"), n_features)
             groups.setdefault(drawn, []).append(candidate)
         for group in groups.values():
-            yield from _down_in_depth(group, fold)
+            yield from _by_falling_depth(group, fold)
 
 
-def _down_in_depth(group: list[Candidate], fold: Fold) -> Iterator[Shared]:
+def _by_falling_depth(group: list[Candidate], fold: Fold) -> Iterator[Shared]:
     group = sorted(group, key=_depth, reverse=True)
     grower = _LoneTrees(group[0], fold)
     for members, tree in _distinct(group, grower, fold):
