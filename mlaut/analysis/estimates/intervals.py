@@ -94,7 +94,7 @@ def dataset_estimates(
         interval = _Interval(*bootstrap_datasets(results, confidence, seed))
         n_test = _test_points(results)
     else:
-        interval, n_test = _of_datasets(results, method, confidence)
+        interval, n_test = _dataset_intervals(results, method, confidence)
     if method not in _OF_SHARES:
         notes += _too_narrow(interval, n_test, results.metric.zero_one)
     frame = pd.DataFrame(
@@ -138,14 +138,16 @@ def _test_points(results: Results) -> np.ndarray:
     return (results.n_test.sum(axis=(1, 2)) / repeats).round().astype(int)
 
 
-def _of_datasets(results: Results, method: str, confidence: float) -> tuple[_Interval, np.ndarray]:
+def _dataset_intervals(
+    results: Results, method: str, confidence: float
+) -> tuple[_Interval, np.ndarray]:
     error = results.standard_errors.to_numpy()
     value = results.losses.to_numpy()
     n_test = _test_points(results)
     n = n_test[:, None]
     if method in METHODS:
         folds = results.expected.any(axis=1).sum(axis=1)[:, None]
-        return _about(results, value, error, method, n - folds, confidence, n), n_test
+        return _mean_interval(results, value, error, method, n - folds, confidence, n), n_test
     if method not in _OF_SHARES:
         raise _unknown(method, (*METHODS, *_OF_SHARES, "bootstrap"))
     if not results.metric.zero_one:
@@ -250,7 +252,7 @@ def mean_estimates(
     notes = [
         *results.notes_text(),
         *results.notes_on_means(),
-        *_of_few(interval, scenario, method, len(results.datasets)),
+        *_small_sample_notes(interval, scenario, method, len(results.datasets)),
     ]
     frame = pd.DataFrame(
         _turned(interval, results, as_scores)._asdict(),
@@ -259,7 +261,7 @@ def mean_estimates(
     return _table("Mean over datasets", frame, results, scenario, method, as_scores, notes)
 
 
-def _of_few(interval: _Interval, scenario: str, method: str, n: int) -> list[str]:
+def _small_sample_notes(interval: _Interval, scenario: str, method: str, n: int) -> list[str]:
     """Return notes on which intervals of means over datasets are too narrow, and why."""
     notes = []
     points = int(((interval.standard_error == 0) & _alike(interval)).sum())
@@ -282,7 +284,7 @@ def _alike(interval: _Interval) -> np.ndarray:
     return np.isclose(interval.low, interval.high, rtol=1e-12, atol=0)
 
 
-def _about(
+def _mean_interval(
     results: Results,
     value: np.ndarray,
     error: np.ndarray,
@@ -335,7 +337,7 @@ def _mean_of_unseen(results: Results, method: str, confidence: float) -> _Interv
     # where all losses are equal, their mean can differ by rounding, which is no variation
     error = np.where(losses.max(axis=0) == losses.min(axis=0), 0.0, error)
     value = np.where(error == 0, losses[0], value)
-    return _about(results, value, error, method, n - 1, confidence, n)
+    return _mean_interval(results, value, error, method, n - 1, confidence, n)
 
 
 def _mean_of_seen(results: Results, method: str, confidence: float) -> _Interval:
@@ -352,7 +354,7 @@ def _mean_of_seen(results: Results, method: str, confidence: float) -> _Interval
     fourth = (errors**4 / within).sum(axis=0)
     df = np.square(np.square(errors).sum(axis=0)) / np.where(fourth > 0, fourth, 1.0)
     test_sets = n**2 / (1 / _test_points(results)).sum()
-    return _about(results, value, error, method, np.maximum(df, 1.0), confidence, test_sets)
+    return _mean_interval(results, value, error, method, np.maximum(df, 1.0), confidence, test_sets)
 
 
 def upper_point(method: str, df: ArrayLike, confidence: float) -> np.ndarray:

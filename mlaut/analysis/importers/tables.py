@@ -241,7 +241,7 @@ def read_weka(
     metric : str, default "Percent_correct"
         A column of scores; percentages become shares.
     greater_is_better : bool, optional
-        The direction, where it is not known by the name.
+        Direction of a metric that is not known by its name.
 
     Returns
     -------
@@ -339,7 +339,7 @@ def read_openml_evaluations(
         Column whose values are the strategies; ``"setup_id"`` distinguishes the parameters of a
         flow.
     greater_is_better : bool, optional
-        The direction, where it is not known by the name.
+        Direction of a metric that is not known by its name.
 
     Returns
     -------

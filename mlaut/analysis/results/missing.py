@@ -395,7 +395,7 @@ def under_treatments(
     for how in treatments:
         _check_known(results, how)
         try:
-            result = _of_treated(results, comparison, how)
+            result = _compare_treated(results, comparison, how)
         except _NotApplicableError as error:
             not_applied[how] = str(error)
         else:
@@ -428,7 +428,7 @@ class _NotApplicableError(AnalysisError):
     """Error for a treatment that cannot be applied to the results, or leaves too few of them."""
 
 
-def _of_treated(results: Results, comparison: Callable[[Results], Any], how: str) -> Any:
+def _compare_treated(results: Results, comparison: Callable[[Results], Any], how: str) -> Any:
     try:
         treated = treat_missing(results, how)
     except AnalysisError as error:
@@ -463,13 +463,13 @@ def _bounds(
 def conclusions(result: Any, alpha: float) -> Conclusions:
     """Return the conclusions of a result at level ``alpha``, in words, by pair or by test."""
     if isinstance(result, Pairwise):
-        return {pair: _of_pair(result, pair, alpha) for pair in result.pairs}
+        return {pair: _pair_conclusion(result, pair, alpha) for pair in result.pairs}
     if isinstance(result, TestResult):
         return {result.name: "rejected" if result.rejects(alpha) else "not rejected"}
     return {"conclusion": str(result)}
 
 
-def _of_pair(result: Pairwise, pair: tuple[str, str], alpha: float) -> str:
+def _pair_conclusion(result: Pairwise, pair: tuple[str, str], alpha: float) -> str:
     first, second = pair
     if "p_value" in result.tables:
         if result.value("p_value", first, second) > alpha:
