@@ -18,11 +18,12 @@ _MOST = 2000  # groups that are looked at: the first table of an old file is amo
 
 
 def check_not_old(file: h5py.File, path: Path) -> None:
-    """Refuse a file of MLaut 0.1 or 0.2 that nothing of this version was added to.
+    """Check that a file is not one of MLaut 0.1 or 0.2 without any content of this version.
 
     Raises
     ------
     StoreError
+        It is such a file; the message says how to get its data into this version.
     """
     if "study_id" in file.attrs:
         return

@@ -53,7 +53,13 @@ def mark(file: h5py.File) -> None:
 
 
 def check_format(file: h5py.File, path: Path) -> None:
-    """Refuse a file that holds no study, or one of a later format."""
+    """Check that a file holds a study, in a format that this version can read.
+
+    Raises
+    ------
+    StudyError
+        The file holds no study, or a study of a newer format.
+    """
     check_not_old(file, path)
     if "study_id" not in file.attrs:
         raise StudyError(f"{path}: no study in this file; make splits first, or check the path")
