@@ -342,7 +342,11 @@ _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
     "calibrate": {"df": _each(_real), "tests": _or(_none, _names)},
     "calibration_plot": {"tests": _or(_none, _names)},
     # results_from_table checks the metric of a table, which may be an object
-    "compare": {"results": _results_or_table, "metric": lambda _, value: value},
+    "compare": {
+        "results": _results_or_table,
+        "metric": lambda _, value: value,
+        "greater_is_better": _or(_none, _yes_or_no),
+    },
     "friedman_test": {"ties": _yes_or_no},
     "hierarchical_probabilities": {"df": floats},
     "lacoste_sign_test": dict.fromkeys(("losses", "ties", "wins"), _real),
