@@ -463,14 +463,14 @@ def _results_of(
 ) -> Results:
     """Return results as they are, and those of a table by the metric that is given with it."""
     if isinstance(given, pd.DataFrame):
-        if not metric:
+        if isinstance(metric, str) and not metric:
             raise AnalysisError(
                 "DataFrame does not say what its scores are: give metric='accuracy', or a name of "
                 "your own with greater_is_better=True or False, as Results.from_table(table, "
                 "metric=...) takes them"
             )
         return Results.from_table(given, metric=metric, greater_is_better=greater_is_better)
-    if metric or greater_is_better is not None:
+    if not isinstance(metric, str) or metric or greater_is_better is not None:
         raise AnalysisError(
             f"these results are of {given.metric.name}: metric and greater_is_better are for tables"
         )
