@@ -1,5 +1,6 @@
 """Results from tables and studies: labels, direction, gaps, choices, and bad input."""
 
+import contextlib
 import copy
 import pickle
 
@@ -432,7 +433,8 @@ def test_nothing_that_comes_in_or_goes_out_changes_the_results():
         with pytest.raises(ValueError, match="WRITEABLE"):
             array.flags.writeable = True
     for frame in (ranks, losses, results.scores, results.fold_losses, results.standard_errors):
-        frame.iloc[:] = 0
+        with contextlib.suppress(ValueError):  # pandas 2 refuses, pandas 3 writes to a copy
+            frame.iloc[:] = 0
     found = t_test(results).p_values, rank_table(results), results.losses
     for now, before in zip(found, kept, strict=True):
         pd.testing.assert_frame_equal(now, before)
