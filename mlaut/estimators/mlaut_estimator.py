@@ -349,7 +349,9 @@ class MlautEstimator(BaseEstimator):
                 "classifier has classes; leave it out"
             )
         model = self._core(shape)
-        if self.normalize_labels and not (shape and shape.n_classes):
+        # A strategy for both tasks scales the target of regression, which has no classes.
+        has_classes = CLASSIFICATION in self.tasks and shape is not None and shape.n_classes
+        if self.normalize_labels and not has_classes:
             model = TransformedTargetRegressor(
                 regressor=model, transformer=StandardScaler(), check_inverse=False
             )
