@@ -36,10 +36,15 @@ class Study:
     path : path-like
         The HDF5 file of the study: splits, strategies and outcomes.
     datasets : path-like, optional
-        The HDF5 file of the datasets. Default: the file of the last run, and for a new study
-        ``<name>.datasets.h5`` in the same folder.
-    seed : int, default 0
-        Seed of the splits and of the cells.
+        The HDF5 file of the datasets. Default: the file of the last run, if it lies inside the
+        folder of the study, and for a new study ``<name>.datasets.h5`` in that folder.
+    seed : int, optional
+        Seed of the splits and of the cells. Default: that of the last run, and 0 for a new study.
+
+    Raises
+    ------
+    StudyError, StoreError
+        The file is no study.
 
     Examples
     --------
@@ -66,11 +71,12 @@ class Study:
         path: str | os.PathLike[str],
         datasets: str | os.PathLike[str] | None = None,
         *,
-        seed: int = 0,
+        seed: int | None = None,
     ) -> None:
         self.path = Path(path)
+        self._elsewhere = ""
         self.datasets_path = self._found_datasets() if datasets is None else Path(datasets)
-        self.seed = seed
+        self.seed = self._found_seed() if seed is None else seed
 
     def __repr__(self) -> str:
         return f"Study({str(self.path)!r}, datasets={str(self.datasets_path)!r})"
@@ -78,6 +84,7 @@ class Study:
     @property
     def datasets(self) -> list[str]:
         """Names of the datasets in the study's file of datasets, in stored order."""
+        self._check_where()
         return self._datasets_io("r").list_datasets()[0] if self.datasets_path.exists() else []
 
     def add_datasets(
@@ -262,6 +269,7 @@ class Study:
     # ------------------------------------------------------------------ inside
 
     def _found_datasets(self) -> Path:
+        from mlaut.experiments.verify import recorded_input
         from mlaut.files_io import FilesIO
         from mlaut.files_io import Study as Store
 
@@ -269,18 +277,37 @@ class Study:
         if beside.exists() or not self.path.exists():
             return beside
         stored = Store(self.path)
+        if stored.exists:
+            recorded, self._elsewhere = recorded_input(stored)
+            return recorded or beside
         # Looking for datasets also refuses files of MLaut 0.1 and 0.2.
-        if not stored.exists and FilesIO(self.path, "r").list_datasets()[0]:
+        if FilesIO(self.path, "r").list_datasets()[0]:
             raise StudyError(
                 f"{self.path}: a database of datasets, not a study; name a study of its own: "
                 f"Study('study.h5', datasets={str(self.path)!r})"
             )
-        inputs = [run["input"] for run in stored.runs if run.get("input")] if stored.exists else []
-        return self.path.parent / inputs[-1] if inputs else beside
+        return beside
+
+    def _found_seed(self) -> int:
+        """Return the seed of the study's last run, so that new cells follow from the same one."""
+        seeds = [run["seed"] for run in self._stored_runs() if isinstance(run.get("seed"), int)]
+        return seeds[-1] if seeds else 0
+
+    def _stored_runs(self) -> tuple[dict[str, Any], ...]:
+        from mlaut.files_io import Study as Store
+
+        return Store(self.path).runs if self.path.exists() and Store(self.path).exists else ()
+
+    def _check_where(self) -> None:
+        if self._elsewhere:
+            raise StudyError(
+                f"{self.path}: {self._elsewhere}; name them yourself: Study(..., datasets='...')"
+            )
 
     def _datasets_io(self, mode: Any) -> FilesIO:
         from mlaut.files_io import FilesIO
 
+        self._check_where()
         return FilesIO(self.datasets_path, mode)
 
     def _names(self, paths: Iterable[str]) -> list[str]:

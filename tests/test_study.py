@@ -4,6 +4,7 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -69,6 +70,36 @@ def test_a_file_that_is_no_study_is_refused(study, tmp_path):
         file["split_dts_idx/iris/train_idx"] = np.arange(3)
     with pytest.raises(StoreError, match=r"results of MLaut 0\.1 or 0\.2"):
         Study(tmp_path / "old.hdf5")
+
+
+def test_datasets_outside_of_the_folder_have_to_be_named(tmp_path):
+    """A study from an unknown source may name any file of the machine as its datasets."""
+    data = Data()
+    input_io = data.open_hdf5(tmp_path / "input.h5", mode="a")
+    out_io = data.open_hdf5(tmp_path / "studies" / "steps.h5", mode="a")
+    data.load("starter/iris", hdf5_io=input_io)
+    data.split_datasets(hdf5_in=input_io, hdf5_out=out_io)
+    Orchestrator(input_io, out_io).run("BaselineClassifier", **QUIET)
+    study = Study(out_io.path)
+    assert study.status().total[Status.DONE] == 1
+    with pytest.raises(StudyError, match=r"datasets are in \.\./input\.h5, .* name them yourself"):
+        study.add_datasets("starter/zoo")
+    assert Study(out_io.path, datasets=input_io.path).datasets == ["iris"]
+
+
+def test_a_study_that_is_opened_again_goes_on_with_its_seed(tmp_path):
+    """New cells have the bits that one run of all of them would have given."""
+    forest = ("forest", ExtraTreesClassifier(n_estimators=3))
+    for name in ("once", "twice"):
+        study = Study(tmp_path / f"{name}.h5", seed=5)
+        study.add_datasets("starter/iris")
+        if name == "twice":
+            study.run("BaselineClassifier", split="kfold(3)", **QUIET)
+            study = Study(study.path)
+            assert study.seed == 5
+        study.run(["BaselineClassifier", forest], split="kfold(3)", **QUIET)
+    once, twice = (next(Store(tmp_path / f"{name}.h5").blocks()) for name in ("once", "twice"))
+    assert np.array_equal(once.probabilities, twice.probabilities)
 
 
 def test_a_table_of_ones_own(tmp_path):

@@ -24,7 +24,9 @@ from mlaut.files_io.study_checks import problems_of
 from mlaut.markup import table_html
 from mlaut.records import Cell, Status
 
-__all__ = ["Drift", "Verification", "verify_study"]
+__all__ = ["Drift", "Verification", "recorded_input", "verify_study"]
+
+_UNCHECKED = "the datasets were not looked at"
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,10 @@ def verify_study(
         )
     unchecked = ""
     if hdf5_input_io is None:
-        hdf5_input_io, unchecked = _recorded_input(study)
+        database, why = recorded_input(study)
+        hdf5_input_io = None if database is None else FilesIO(database)
+        if why:
+            unchecked = f"{_UNCHECKED}: {why}; name them with --input (hdf5_input_io)"
     blamed = {where for where, _ in problems}
     names = [name for name in study.datasets if f"dataset {name!r}" not in blamed]
     problems += _seed_problems(study, names)
@@ -277,8 +282,8 @@ def _seed_problems(study: Study, names: Sequence[str]) -> Iterator[tuple[str, st
                 yield f"dataset {name!r}", f"{cell}: its seed does not follow from its key"
 
 
-def _recorded_input(study: Study) -> tuple[FilesIO | None, str]:
-    """Return the database of the last run that exists, or the reason why it is not checked.
+def recorded_input(study: Study) -> tuple[Path | None, str]:
+    """Return the database of the last run that exists, or the reason why it is not opened.
 
     A study may come from an untrusted source, so a path that it records is opened only if it lies
     inside the folder of the study.
@@ -290,13 +295,13 @@ def _recorded_input(study: Study) -> tuple[FilesIO | None, str]:
         if not name or not path.is_file():
             continue
         if path.resolve().is_relative_to(folder):
-            return FilesIO(path), ""
+            return path, ""
         outside = outside or name
     if not outside:
         return None, ""
     return None, (
-        f"the datasets were not looked at: the study says that they are in {outside}, outside of "
-        "its folder; name them with --input (hdf5_input_io)"
+        f"the study says that its datasets are in {outside}, outside of its folder, and what a "
+        "study says is not followed there"
     )
 
 

@@ -20,7 +20,7 @@ WARNING = f"ConvergenceWarning: {CLEAR}did not converge\nmore"
 
 
 class Trap:
-    """What leaves a trace when it is unpickled."""
+    """Object that leaves a trace when it is unpickled."""
 
     def __reduce__(self):
         return exec, ("open('unpickled', 'w').close()",)

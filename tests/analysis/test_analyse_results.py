@@ -204,7 +204,7 @@ def test_it_says_what_it_analyses(study):
 
 
 def test_every_table_of_errors_has_the_name_of_the_loss(study):
-    """What is called an error of accuracy is 1 - accuracy, and says so wherever it is printed."""
+    """Errors of accuracy are 1 - accuracy, and every table that shows them has that name."""
     analyse = AnalyseResults(study, missing="drop datasets")
     errors, per_dataset, table = analyse.prediction_errors("accuracy")
     assert table.columns.name == "1 - accuracy"

@@ -1,4 +1,4 @@
-"""What is private in scikit-learn may vanish: it costs sharing and a warning, and no result."""
+"""A private name that scikit-learn lacks costs the sharing of a family and gives a warning."""
 
 import importlib
 import re

@@ -1,4 +1,4 @@
-"""What a run stores of where it ran."""
+"""A run stores its machine, its Python and the versions of its packages."""
 
 import sys
 

@@ -23,7 +23,7 @@ def older(tmp_path):
 
 
 def told(folder):
-    """What the plan says of each strategy."""
+    """Return the plan's reasons for each strategy."""
     rows = plan_study(folder / "study.toml").plan.why()
     return {name: [r["because"] for r in rows if r["strategy"] == name] for name in OWN}
 

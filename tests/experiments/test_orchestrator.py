@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeClassifier
 from mlaut import Data, Orchestrator
 from mlaut.errors import StoreError, StrategyError, StudyError
 from mlaut.estimators import as_strategies
-from mlaut.experiments.worker_pool import GuardedProcess
+from mlaut.experiments.worker_process import GuardedProcess
 from mlaut.files_io import Study
 from mlaut.records import Status
 
@@ -262,7 +262,7 @@ def test_failed_cells_are_tried_again_on_request(orchestrator, tmp_path):
 
 
 def test_failures_that_are_not_tried_again_are_counted(orchestrator, tmp_path):
-    """Of 18 failures 9 are tried again: 9 are left of before, whatever became of the others."""
+    """The run tries 9 of 18 failures again, so 9 earlier failures are left."""
     strategies = {name: Traced(str(tmp_path / "nowhere" / name)) for name in ("a", "b")}
     first = orchestrator.run(strategies, engine="inline", verbose=0)
     assert (first.counts, first.failed_before) == ({Status.ERROR: 18}, 0)

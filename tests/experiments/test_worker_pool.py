@@ -22,13 +22,14 @@ from spoilers import Spoiler, write_to_pipes
 
 from mlaut.errors import DataError, StudyError
 from mlaut.estimators import as_strategies
-from mlaut.experiments import worker_pool as guarded
+from mlaut.experiments import worker_process
 from mlaut.experiments.batches import Batch, BatchQueue, DatasetRef
 from mlaut.experiments.cell import CellOptions, cell_seed
 from mlaut.experiments.messages import encode_outcome, frame
 from mlaut.experiments.process_sessions import is_running
 from mlaut.experiments.worker import serve
-from mlaut.experiments.worker_pool import GuardedProcess, Team, run_batches
+from mlaut.experiments.worker_pool import Team, run_batches
+from mlaut.experiments.worker_process import GuardedProcess
 from mlaut.records import Cell, Outcome, Status
 
 
@@ -145,6 +146,16 @@ def test_cell_over_time_says_where_it_was(batch, over_time):
     assert "in waits_for_ever" in outcomes[2].details["traceback"]
 
 
+def test_the_running_cell_is_blamed_and_not_one_whose_outcome_waits_in_the_worker(batch):
+    """A worker sends outcomes of short cells together, and those it still has end with it."""
+    with Team(threads=1) as team:
+        process = team.begin(batch(GaussianNB()), 3600)
+        process._begun, process._n_ended = [time.monotonic()] * 3, 1  # outcome 1 has not come
+        (blamed,) = process._over_time("")
+        assert (blamed.cell.fold, blamed.status) == (2, Status.TIMEOUT)
+        assert process.rest.cells == ((0, 1), (0, 3))
+
+
 def test_a_signal_that_wakes_the_cell_makes_it_no_less_late(batch, over_time):
     """Asking a process where it is interrupts a sleep in C, and the cell would end well."""
 
@@ -179,7 +190,7 @@ def test_what_a_strategy_prints_decides_no_status(batch):
 def test_kill_by_the_system_for_lack_of_memory_is_told_as_that(batch, monkeypatch):
     """The kernel's count of such kills is all that tells it from any other SIGKILL."""
     kills = iter(range(1000))
-    monkeypatch.setattr(guarded, "oom_kills", lambda: next(kills))
+    monkeypatch.setattr(worker_process, "oom_kills", lambda: next(kills))
     (outcome, *_) = run(batch(Deed(lambda: os.kill(os.getpid(), signal.SIGKILL))))
     assert outcome.status is Status.MEMORY
     assert "by the system, for lack of memory" in outcome.reason
@@ -288,7 +299,7 @@ def test_changed_dataset_ends_the_run(batch):
 
 def test_processes_that_cannot_begin_end_the_run(batch, monkeypatch):
     """The fifth in a row does; one that begins a cell begins the count again."""
-    monkeypatch.setattr(guarded, "serve", learners.leaves_at_once)
+    monkeypatch.setattr(worker_process, "serve", learners.leaves_at_once)
     begun = []
     with Team(threads=1) as team:
         new = team._new
@@ -306,7 +317,9 @@ def test_a_process_that_serves_forgives_those_that_did_not_begin(batch, monkeypa
         def starts(strategy):
             begun.append(strategy)
             stumbles = len(begun) % 5 or len(begun) == 10
-            monkeypatch.setattr(guarded, "serve", learners.leaves_at_once if stumbles else serve)
+            monkeypatch.setattr(
+                worker_process, "serve", learners.leaves_at_once if stumbles else serve
+            )
             return new(strategy)
 
         monkeypatch.setattr(team, "_new", starts)
@@ -507,7 +520,7 @@ GARBAGE = {
 
 @pytest.mark.parametrize("what", GARBAGE)
 def test_garbage_in_the_pipes_costs_its_own_cells_only(batch, what, monkeypatch):
-    monkeypatch.setattr(guarded, "_MESSAGE_SECONDS", 0.3)
+    monkeypatch.setattr(worker_process, "_MESSAGE_SECONDS", 0.3)
     garbage = GARBAGE[what]
     hostile, good = batch(Deed(lambda: write_to_pipes(garbage), 1)), batch(Random())
     with Team(threads=1) as team:

@@ -288,8 +288,9 @@ def test_the_input_that_a_study_names_is_opened_below_its_folder_only(study, tmp
     told = verify_study(study.path)
     assert not [what for _, what in told.problems if str(elsewhere) in what]
     assert told.unchecked == (
-        f"the datasets were not looked at: the study says that they are in ../{elsewhere.name}, "
-        "outside of its folder; name them with --input (hdf5_input_io)"
+        "the datasets were not looked at: the study says that its datasets are in "
+        f"../{elsewhere.name}, outside of its folder, and what a study says is not followed there; "
+        "name them with --input (hdf5_input_io)"
     )
     assert told.unchecked in str(told)
     assert told.to_dict()["unchecked"] == told.unchecked

@@ -191,7 +191,7 @@ def results():
 
 @pytest.mark.parametrize("name", public())
 def test_wrong_arguments_are_told_in_one_line(name, results):
-    """What comes out is a result, or an error of MLaut; warnings are errors too."""
+    """Each call returns a result or raises an error of MLaut; warnings count as errors."""
     function, right = getattr(analysis, name), right_arguments(name, results)
     needs_a_study = name in ("error_counts", "mcnemar_test", "poisson_binomial_test")
     if not needs_a_study and name != "hierarchical_test":

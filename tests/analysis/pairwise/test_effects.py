@@ -65,7 +65,7 @@ def test_hodges_lehmann_by_all_pairs():
 @pytest.mark.parametrize("df", [1, 2, 4, 9, 29])
 @pytest.mark.parametrize("t", [0.5, 3.0, 11.0, 12.5, 30.0, 200.0])
 def test_the_noncentral_tail_is_that_of_adaptive_quadrature(df, t):
-    """Of one degree of freedom, the density of S has a corner at 0."""
+    """The density of S has a corner at 0 for one degree of freedom."""
     for nc in t * np.array([0.05, 0.3, 0.8, 1.0, 1.5]):
         for lower, share in ((True, special.chdtrc), (False, special.chdtr)):
             known, _ = integrate.quad(
