@@ -79,7 +79,8 @@ class Verification:
     remains : tuple of str
         What killed writers or damage left beside the study, one line each.
     unchecked : str
-        Reason why the datasets were not checked: the study records a path outside its folder.
+        What was not checked, and why: datasets at a recorded path outside the study's folder, or a
+        file without study and datasets.
     """
 
     path: Path
@@ -266,7 +267,8 @@ def _verify_input(path: Path) -> Verification:
             input_io.load_dataset(dataset)
         except MlautError as error:
             problems.append((f"dataset {dataset!r}", str(error)))
-    return Verification(path, len(paths), {}, tuple(problems))
+    unchecked = "" if paths else "nothing was checked: the file holds no study and no dataset"
+    return Verification(path, len(paths), {}, tuple(problems), unchecked=unchecked)
 
 
 def _seed_problems(study: Study, names: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -153,16 +153,23 @@ def _write_folder(report: Content, folder: Path) -> Iterator[Path]:
         prefix = "" if len(report.sections) == 1 else section.title.split()[0] + "-"
         for name, table in section.tables.items():
             path = folder / f"{prefix}{name.replace(' ', '-')}.csv"
-            _write(path, _csv(table))
+            _write_own(path, _csv(table))
             yield path
     for name, table in report.state.tables.items():
         path = folder / f"{name}.csv"
-        _write(path, _csv(table))
+        _write_own(path, _csv(table))
         yield path
     for name in _IN_A_FOLDER:
         path = folder / name
-        _write(path, _ENDINGS[path.suffix](report))
+        _write_own(path, _ENDINGS[path.suffix](report))
         yield path
+
+
+def _write_own(path: Path, text: str) -> None:
+    """Write a file whose name MLaut chose; a link of that name, which may lead anywhere, goes."""
+    if path.is_symlink():
+        path.unlink()
+    _write(path, text)
 
 
 def _write(path: Path, text: str) -> None:

@@ -252,3 +252,10 @@ def test_scores_are_those_of_each_dataset_for_a_mean_may_say_nothing(tmp_path, c
         assert f"{dataset} " in told
         assert f"{score:.6g}" in told
     assert f"{scores.mean():.6g}" not in told
+
+
+def test_a_file_without_study_and_datasets_says_so(tmp_path):
+    Data().open_hdf5(tmp_path / "empty.h5", mode="a")
+    found = verify_study(tmp_path / "empty.h5")
+    assert found.ok
+    assert "nothing was checked: the file holds no study and no dataset" in str(found)

@@ -111,6 +111,18 @@ def test_the_demo_ends_by_naming_the_page(report, tmp_path, monkeypatch):
     assert page.exists()
 
 
+def test_a_report_in_a_folder_is_written_through_no_link(tmp_path):
+    made = make_report(made_up_study(tmp_path / "s.h5", ["one", "two"], ["a", "b"]))
+    other, folder = tmp_path / "diary.txt", tmp_path / "out"
+    other.write_text("mine")
+    folder.mkdir()
+    for name in ("report.html", "losses.csv"):
+        (folder / name).symlink_to(other)
+    write_report(made, folder)
+    assert other.read_text() == "mine"
+    assert "<html" in (folder / "report.html").read_text(encoding="utf-8")
+
+
 def test_no_text_of_a_study_is_a_formula_in_a_spreadsheet(tmp_path):
     names = ['=HYPERLINK("http://x","y")', "+1+1", "@SUM(A1)", "-good", "plain - one"]
     made = make_report(made_up_study(tmp_path / "s.h5", names, ["=a", "-1", "b"]))
