@@ -1,8 +1,8 @@
-r"""Four strategies that Lacoste et al. (2012) compare, with the grids of their appendix.
+r"""Parts of the four strategies that Lacoste et al. (2012) compare.
 
 Source: A. Lacoste, F. Laviolette, M. Marchand: *Bayesian Comparison of Machine Learning Algorithms
-on Single and Multiple Datasets*, AISTATS 2012, supplementary material 9.2. Each strategy is tuned
-by 10-fold cross-validation. The Gaussian kernel is equation (6) of the paper,
+on Single and Multiple Datasets*, AISTATS 2012, supplementary material 9.2. Their grids are in
+`mlaut.estimators.catalogue`. The Gaussian kernel is equation (6) of the paper,
 
 .. math:: k(x, x') = \exp\left(-\frac{r}{2 \hat\sigma^2} \lVert x - x' \rVert^2\right),
 
@@ -20,34 +20,15 @@ import numpy as np
 from scipy.spatial.distance import pdist
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin, OneToOneFeatureMixin, TransformerMixin
-from sklearn.ensemble import AdaBoostClassifier
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mlaut.estimators.metadata import properties
-from mlaut.estimators.mlaut_estimator import MlautEstimator
-from mlaut.estimators.preprocessing import Preprocessor
-from mlaut.estimators.sizes import SizeLimit
-from mlaut.estimators.svm_estimators import MOST_STEPS
-from mlaut.records import CLASSIFICATION
+from mlaut.estimators.listed import strategy_classes
 
-__all__ = [
-    "Lacoste_ANN",
-    "Lacoste_AdaBoost",
-    "Lacoste_Parzen",
-    "Lacoste_SVM",
-    "ParzenWindow",
-    "UniformStump",
-    "UnitDistance",
-]
+__all__ = ["ParzenWindow", "UniformStump", "UnitDistance"]
 
-NEURONS = [3, 4, 5, 6, 7, 9, 11, 13, 16, 19, 23, 28, 33, 40, 48, 57, 69, 83, 100]
-STUMPS = [1, 2, 3, 4, 6, 10, 14, 21, 31]
 PAIRS_AT_ONCE = 2**21
 SMALLEST_WEIGHT = np.finfo(float).tiny
 
@@ -282,82 +263,4 @@ def _are_labels(y: Any, n_rows: int) -> bool:
     return y.dtype.kind in "iuU" or (y.dtype.kind == "O" and isinstance(y[0], str))
 
 
-@properties(
-    name="Lacoste_SVM",
-    estimator_family=["Support_Vector_Machines"],
-    tasks=[CLASSIFICATION],
-    preprocessing=make_pipeline(Preprocessor(), UnitDistance()),
-    size_limit=SizeLimit(rows=20_000),
-    param_grid={
-        "gamma": np.logspace(-5, 5, 20).tolist(),
-        "C": np.logspace(-2, 5, 20).tolist(),
-    },
-    cv=10,
-)
-class Lacoste_SVM(MlautEstimator):
-    """Support vector classification with a Gaussian kernel."""
-
-    def build(self, **_: Any) -> Any:
-        """Return an `SVC`, tuned."""
-        return self.tuned(SVC(kernel="rbf", max_iter=MOST_STEPS))
-
-
-@properties(
-    name="Lacoste_Parzen",
-    estimator_family=["Cluster"],
-    tasks=[CLASSIFICATION],
-    preprocessing=make_pipeline(Preprocessor(), UnitDistance()),
-    size_limit=SizeLimit(rows=300_000),
-    param_grid={"gamma": np.logspace(-4, 4, 30).tolist()},
-    cv=10,
-)
-class Lacoste_Parzen(MlautEstimator):
-    """Parzen window with a Gaussian kernel."""
-
-    def build(self, **_: Any) -> Any:
-        """Return a `ParzenWindow`, tuned."""
-        return self.tuned(ParzenWindow())
-
-
-@properties(
-    name="Lacoste_AdaBoost",
-    estimator_family=["Ensemble_methods"],
-    tasks=[CLASSIFICATION],
-    preprocessing=Preprocessor(),
-    size_limit=SizeLimit(values=30_000_000),
-    param_grid={
-        "n_estimators": [2**n for n in range(1, 11)],
-        "estimator__n_stumps": STUMPS,
-    },
-    cv=10,
-)
-class Lacoste_AdaBoost(MlautEstimator):
-    """AdaBoost on stumps with equally spaced thresholds."""
-
-    def build(self, **_: Any) -> Any:
-        """Return an `AdaBoostClassifier` on `UniformStump`, tuned."""
-        return self.tuned(AdaBoostClassifier(UniformStump()))
-
-
-@properties(
-    name="Lacoste_ANN",
-    estimator_family=["Neural_Networks"],
-    tasks=[CLASSIFICATION],
-    preprocessing=Preprocessor(normalize_features=True),
-    size_limit=SizeLimit(rows=100_000),
-    param_grid={
-        "hidden_layer_sizes": [(n, math.ceil(math.sqrt(n))) for n in NEURONS],
-        "alpha": np.logspace(-2, 2, 20).tolist(),
-    },
-    cv=10,
-)
-class Lacoste_ANN(MlautEstimator):
-    """A network with two hidden layers of logistic units and L2 regularisation.
-
-    It is trained by L-BFGS on all rows at once. The original used conjugate gradients, which
-    scikit-learn does not have.
-    """
-
-    def build(self, **_: Any) -> Any:
-        """Return an `MLPClassifier`, tuned."""
-        return self.tuned(MLPClassifier(activation="logistic", solver="lbfgs", max_iter=1000))
+globals().update(strategy_classes(__name__))  # they need the classes above

@@ -1,13 +1,15 @@
-"""Names of strategies: checks, and suggestions for unknown names."""
+"""Names of strategies and of their classes: checks, suggestions for unknown names, imports."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
 
 from mlaut.errors import StrategyError
 
-__all__ = ["check_name", "nearest"]
+__all__ = ["check_name", "class_at", "nearest"]
 
 
 def check_name(name: str) -> str:
@@ -31,6 +33,18 @@ def check_name(name: str) -> str:
     if "/" in name:
         raise StrategyError(f"{name!r} cannot name a strategy: it has a slash; use another name")
     return name
+
+
+def class_at(path: str) -> Any:
+    """Import and return the class at a path, ``"module:class"``.
+
+    Examples
+    --------
+    >>> class_at("mlaut.estimators.sizes:SizeLimit")(rows=3)
+    SizeLimit(rows=3, values=None, per_class=False)
+    """
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mlaut.errors import StrategyError
-from mlaut.estimators.architectures import LISTED
-from mlaut.estimators.names import check_name, nearest
-from mlaut.records import CLASSIFICATION, REGRESSION
+from mlaut.estimators.architectures import LISTED, ListedNetwork
+from mlaut.estimators.catalogue import CATALOGUE, CatalogueEntry
+from mlaut.estimators.names import check_name, class_at, nearest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,8 +77,7 @@ class Spec:
         """Import and return the class."""
         if isinstance(self.entry_point, type):
             return self.entry_point
-        module, _, name = self.entry_point.partition(":")
-        return getattr(import_module(module), name)
+        return class_at(self.entry_point)
 
     def has(self, key: str, wanted: Any) -> bool:
         """Return whether a property equals or contains a value; import the class if needed."""
@@ -288,111 +286,17 @@ def instantiate_default_estimators(
     return [spec.make(word, verbose=verbose, n_jobs=n_jobs, **parameters) for spec, word in found]
 
 
-def _specs(module: str, family: str, task: str, **names: str) -> list[Spec]:
-    """Return the specs of a module, from ``class="name"`` pairs."""
-    home = f"mlaut.estimators.{module}"
-    return [Spec(name, f"{home}:{cls}", (family,), (task,)) for cls, name in names.items()]
+def _of_catalogue(entry: CatalogueEntry) -> Spec:
+    entry_point = f"{entry.module}:{entry.class_name}"
+    return Spec(entry.name, entry_point, (entry.family,), (entry.task,), entry.collection)
 
 
-def _lacoste(name: str, family: str) -> Spec:
-    entry_point = f"mlaut.estimators.lacoste_estimators:{name}"
-    return Spec(name, entry_point, (family,), (CLASSIFICATION,), collection="Lacoste2012")
-
-
-def _networks() -> list[Spec]:
-    """Return the specs of the study's networks; their family is also their collection."""
-    home = "mlaut.estimators.nn_estimators"
+def _of_network(network: ListedNetwork) -> Spec:
+    """Return the spec of a network of the study; its family is also its collection."""
+    entry_point = f"mlaut.estimators.nn_estimators:{network.class_name}"
     family = "Neural_Networks"
-    return [
-        Spec(n.name, f"{home}:{n.class_name}", (family,), (n.task,), family, "keras")
-        for n in LISTED
-    ]
+    return Spec(network.name, entry_point, (family,), (network.task,), family, "keras")
 
 
-REGISTRY = Registry(
-    [
-        *_specs(
-            "baseline_estimators",
-            "Baseline",
-            CLASSIFICATION,
-            Baseline_Classifier="BaselineClassifier",
-        ),
-        *_specs(
-            "nb_estimators",
-            "Naive_Bayes",
-            CLASSIFICATION,
-            Gaussian_Naive_Bayes="GaussianNaiveBayes",
-            Bernoulli_Naive_Bayes="BernoulliNaiveBayes",
-        ),
-        *_specs(
-            "glm_estimators",
-            "Generalized_Linear_Models",
-            CLASSIFICATION,
-            Logistic_Regression="LogisticRegression",
-            Passive_Aggressive_Classifier="PassiveAggressiveClassifier",
-        ),
-        *_specs("cluster_estimators", "Cluster", CLASSIFICATION, K_Neighbours="K_Neighbours"),
-        *_specs("svm_estimators", "Support_Vector_Machines", CLASSIFICATION, SVC_mlaut="SVC"),
-        *_specs(
-            "tree_estimators",
-            "Decision_Tree",
-            CLASSIFICATION,
-            Decision_Tree_Classifier="DecisionTreeClassifier",
-        ),
-        *_specs(
-            "ensemble_estimators",
-            "Ensemble_methods",
-            CLASSIFICATION,
-            Random_Forest_Classifier="RandomForestClassifier",
-            Bagging_Classifier="BaggingClassifier",
-            Gradient_Boosting_Classifier="GradientBoostingClassifier",
-            Hist_Gradient_Boosting_Classifier="HistGradientBoostingClassifier",
-        ),
-        *_specs(
-            "baseline_estimators", "Baseline", REGRESSION, Baseline_Regressor="BaselineRegressor"
-        ),
-        *_specs(
-            "glm_estimators",
-            "Generalized_Linear_Models",
-            REGRESSION,
-            Ridge_Regression="RidgeRegression",
-            Lasso_mlaut="Lasso",
-            Lasso_Lars="LassoLars",
-        ),
-        *_specs(
-            "cluster_estimators",
-            "Cluster",
-            REGRESSION,
-            K_Neighbours_Regressor="K_Neighbours_Regressor",
-        ),
-        *_specs("svm_estimators", "Support_Vector_Machines", REGRESSION, SVR_mlaut="SVR"),
-        *_specs(
-            "tree_estimators",
-            "Decision_Tree",
-            REGRESSION,
-            Decision_Tree_Regressor="DecisionTreeRegressor",
-        ),
-        *_specs(
-            "ensemble_estimators",
-            "Ensemble_methods",
-            REGRESSION,
-            Random_Forest_Regressor="RandomForestRegressor",
-            Bagging_Regressor="BaggingRegressor",
-            Gradient_Boosting_Regressor="GradientBoostingRegressor",
-            Hist_Gradient_Boosting_Regressor="HistGradientBoostingRegressor",
-        ),
-        _lacoste("Lacoste_SVM", "Support_Vector_Machines"),
-        _lacoste("Lacoste_Parzen", "Cluster"),
-        _lacoste("Lacoste_AdaBoost", "Ensemble_methods"),
-        _lacoste("Lacoste_ANN", "Neural_Networks"),
-        Spec(
-            "RandomForestClassifier_large_grid",
-            "mlaut.estimators.ensemble_estimators:Random_Forest_Classifier_Large_Grid",
-            ("Ensemble_methods",),
-            (CLASSIFICATION,),
-            collection="Large_grids",
-        ),
-        *_networks(),
-    ]
-)
+REGISTRY = Registry([*map(_of_catalogue, CATALOGUE), *map(_of_network, LISTED)])
 """Strategies that come with MLaut."""
