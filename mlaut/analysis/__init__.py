@@ -6,6 +6,7 @@ Names are imported at their first use, so that ``import mlaut.analysis`` stays f
 from mlaut.lazy import attach
 
 _NAMES = {
+    "aggregates.best": ("RankProbabilities", "probability_of_best"),
     "bayes.sign_tests": (
         "bayesian_sign_test",
         "bayesian_signed_rank_test",

@@ -44,6 +44,7 @@ OF_RESULTS = {
     "pilot_design": {},
     "poisson_binomial_test": {},
     "post_hoc_test": {},
+    "probability_of_best": {"n_samples": 200},
     "quade_test": {},
     "rank_table": {},
     "ranksum_test": {},

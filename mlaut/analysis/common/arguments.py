@@ -304,7 +304,9 @@ _RULES: dict[str, Rule] = {
     "prior": _prior,
     "df": _or(lambda value: isinstance(value, str), _real),
     "n_points": _or(_none, _whole),
-    **dict.fromkeys(("folds", "most", "n_datasets", "n_repetitions", "n_strategies"), _whole),
+    **dict.fromkeys(
+        ("folds", "most", "top", "n_datasets", "n_repetitions", "n_strategies"), _whole
+    ),
     "repeats": _whole,
     "n_samples": _count,
     "seed": _seed,
@@ -315,6 +317,8 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(
         ("after", "alternative", "correction", "how", "method", "metric", "missing", "name"), _text
     ),
+    "aggregate": _text,
+    "baseline": _or(_none, _text),
     "groups": _each(_each(_text)),
     **dict.fromkeys(("scenario", "statistic", "test", "zeros"), _text),
     "strategies": _pair,
