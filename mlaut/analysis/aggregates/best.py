@@ -98,10 +98,10 @@ def probability_of_best(
     ----------
     results : Results
     aggregate : {"rank", "loss", "normalised", "improvability", "wins"}, default "rank"
-        The mean over datasets that is compared: of the rank, the loss, the loss between the best (0)
-        and the median (1) of each dataset, the share of the loss that the best avoids; or the share
-        of datasets on which the strategy is best. By ``"loss"`` the order of two strategies does
-        not depend on the others; by the other aggregates it does.
+        The mean over datasets that is compared: of the rank; of the loss; of the loss between the
+        best (0) and the median (1) of each dataset; of the share of the loss that the best avoids;
+        or the share of datasets on which the strategy is best. By ``"loss"`` the order of two
+        strategies does not depend on the others; by the other aggregates it does.
     baseline : str, optional
         A strategy that takes the place of the median in ``"normalised"``.
     top : int, default 3
@@ -210,10 +210,9 @@ def _aggregates(
     values: np.ndarray, prior: float, draws: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Return sums of values with exponential weights, and with a pseudo-dataset: (draws, G)."""
-    n, g = values.shape
-    totals = rng.standard_exponential((draws, n)) @ values
+    totals = rng.standard_exponential((draws, len(values))) @ values
     if prior:
-        dealt = rng.permuted(values[rng.integers(n, size=draws)], axis=1)
+        dealt = rng.permuted(values[rng.integers(len(values), size=draws)], axis=1)
         totals += rng.standard_gamma(prior, (draws, 1)) * dealt
     return totals
 

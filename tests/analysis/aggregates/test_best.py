@@ -134,5 +134,5 @@ def test_bad_options(how, words, losses):
 
 def test_losses_in_units_of_the_target_have_no_mean():
     table = pd.DataFrame({"A": [1.0, 200.0], "B": [2.0, 100.0]})
-    with pytest.raises(AnalysisError, match="means of losses do not compare .*aggregate='rank'"):
+    with pytest.raises(AnalysisError, match=r"means of losses do not compare .*aggregate='rank'"):
         probability_of_best(Results.from_table(table, metric="rmse"), aggregate="loss", top=1)
