@@ -9,6 +9,7 @@ _HOME = {
     "Orchestrator": "mlaut.experiments.orchestrator",
     "Plan": "mlaut.experiments.plan",
     "Preview": "mlaut.experiments.preview",
+    "RunOptions": "mlaut.experiments.run_options",
     "RunSummary": "mlaut.experiments.summary",
     "StudyFile": "mlaut.experiments.study_file",
     "StudyStatus": "mlaut.experiments.status",

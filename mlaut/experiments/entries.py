@@ -1,8 +1,9 @@
-"""Entries of strategies for a study, with the recognition of strategies of older studies."""
+"""Entries of strategies for a study: their identities, recognised and compared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mlaut.errors import MlautError
@@ -12,7 +13,7 @@ from mlaut.estimators.former_identity import former_identity, has_compiled_code,
 from mlaut.estimators.identity import digest
 from mlaut.files_io import MemoryStudy, StrategyEntry, Study
 
-__all__ = ["strategy_entries"]
+__all__ = ["changed_parameters", "strategy_entries"]
 
 AS_COMPILED = "known by its compiled code, which is the same"
 NOT_COMPARED = (
@@ -81,3 +82,37 @@ def _pythons(study: Study | MemoryStudy) -> set[str]:
     """Return the versions of Python, major and minor, of the runs of a study."""
     found = (str(run.get("python", "")) for run in study.runs)
     return {".".join(version.split(".")[:2]) for version in found}
+
+
+def changed_parameters(old: StrategyEntry, new: StrategyEntry) -> list[str]:
+    """Return the differences between two identities, each as ``parameter: old -> new``."""
+    if has_compiled_code(old.identity):  # by an older version: compiled code
+        before, after = _flat(without_code(old.identity)), _flat(without_code(new.identity))
+        if before == after:
+            return ["code: as it was compiled -> another"]
+    else:
+        before, after = _flat(old.identity), _flat(new.identity)
+    nothing = "(absent)"
+    return [
+        f"{key}: {_short(before.get(key, nothing))} -> {_short(after.get(key, nothing))}"
+        for key in sorted({*before, *after})
+        if before.get(key, nothing) != after.get(key, nothing)
+    ]
+
+
+def _short(text: str) -> str:
+    """Return the first 12 digits of a SHA-256 digest, and any other text unchanged."""
+    return text[:12] if re.fullmatch("[0-9a-f]{64}", text) else text
+
+
+def _flat(value: Any, prefix: str = "") -> dict[str, str]:
+    """Return the leaves of nested mappings and lists by path; (name, value) pairs by name."""
+    if isinstance(value, list | tuple) and any(isinstance(v, Mapping | list) for v in value):
+        named = all(isinstance(v, list) and len(v) == 2 and isinstance(v[0], str) for v in value)
+        value = dict(value) if named else dict(enumerate(value))
+    if not isinstance(value, Mapping) or not value:
+        return {prefix: str(value)}
+    parts: dict[str, str] = {}
+    for key, inner in value.items():
+        parts |= _flat(inner, f"{prefix}.{key}" if prefix else str(key))
+    return parts

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from mlaut.errors import MlautError, StrategyError, StudyError, nearest
+from mlaut.errors import MlautError, StrategyError, StudyError
 from mlaut.estimators import MlautEstimator
-from mlaut.estimators.former_identity import has_compiled_code, without_code
 from mlaut.estimators.packages import check_packages
-from mlaut.files_io import MemoryStudy, SplitEntry, StrategyEntry, Study
+from mlaut.experiments.entries import changed_parameters, strategy_entries
+from mlaut.experiments.run_options import RunOptions, parse_retry
+from mlaut.files_io import FilesIO, MemoryStudy, SplitEntry, StrategyEntry, Study
 from mlaut.files_io.study_records import merged_entry
 from mlaut.markup import table_html
 from mlaut.records import Status
@@ -23,9 +23,9 @@ __all__ = [
     "Plan",
     "PlannedDataset",
     "applicable",
-    "changed_parameters",
+    "exceeded_size_limits",
     "make_plan",
-    "parse_retry",
+    "plan_run",
 ]
 
 
@@ -50,7 +50,7 @@ class PlannedDataset:
     refused : str
         Reason why nothing can run on the dataset: its content or its split differs from the
         stored one. Empty if it can run.
-    too_large : mapping of str to str
+    size_reasons : mapping of str to str
         Strategies whose size limit the dataset exceeds, with the reason.
     """
 
@@ -61,12 +61,12 @@ class PlannedDataset:
     stored: SplitEntry | None = None
     known: tuple[str, ...] = ()
     refused: str = ""
-    too_large: Mapping[str, str] = field(default_factory=dict)
+    size_reasons: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def skipped(self) -> np.ndarray:
         """Cells that the run will store as skipped, without trying: bool, shape (S, R, F)."""
-        large = np.array([name in self.too_large for name in self.strategies], dtype=bool)
+        large = np.array([name in self.size_reasons for name in self.strategies], dtype=bool)
         return (self.status == Status.MISSING) & large[:, None, None]
 
 
@@ -86,6 +86,10 @@ class Plan:
     notes : mapping of str to tuple of str
         Notes on strategies: one was recognised by an older identity, or a part of its code cannot
         be inspected, so that a change there would not be noticed.
+    strategies : tuple of MlautEstimator
+        Strategies that run on at least one dataset.
+    entries : tuple of StrategyEntry
+        The same strategies, as the study stores them.
     """
 
     datasets: tuple[PlannedDataset, ...]
@@ -93,6 +97,8 @@ class Plan:
     known: frozenset[str] = frozenset()
     refusals: tuple[MlautError, ...] = ()
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    strategies: tuple[MlautEstimator, ...] = ()
+    entries: tuple[StrategyEntry, ...] = ()
 
     @property
     def n_cells(self) -> int:
@@ -190,8 +196,8 @@ class Plan:
         for value in np.unique(status[:stored]).tolist():
             of_value = status[:stored] == value
             run = int(todo[:stored][of_value].sum())
-            if not run and strategy in planned.too_large and value in _NOT_TRIED:
-                because = f"skipped: {planned.too_large[strategy]}"
+            if not run and strategy in planned.size_reasons and value in _NOT_TRIED:
+                because = f"skipped: {planned.size_reasons[strategy]}"
             elif value == Status.MISSING:
                 because = self._newness(planned, strategy)
             else:
@@ -216,6 +222,55 @@ def _reason(status: int, run: bool) -> str:
     if status == Status.DONE:
         return word
     return f"tried again: {word}" if run else f"failed before: {word} (not tried again)"
+
+
+def plan_run(
+    study: Study | None,
+    input_io: FilesIO,
+    splits: Mapping[str, SplitEntry],
+    strategies: Sequence[MlautEstimator],
+    options: RunOptions,
+) -> Plan:
+    """Return the plan of a run: everything that the run needs to know; change nothing.
+
+    Parameters
+    ----------
+    study : Study or None
+        The study; None if it does not exist yet.
+    input_io : FilesIO
+        Database of the datasets.
+    splits : mapping of str to SplitEntry
+        Datasets of the run with their present fingerprints and the requested splits, by name.
+    strategies : sequence of MlautEstimator
+    options : RunOptions
+        Options of the run; the plan depends on ``retry``, ``overwrite_predictions``, ``limits``.
+
+    Raises
+    ------
+    StudyError, StrategyError, OptionalPackageError
+        ``retry`` is invalid, a strategy or a dataset has no counterpart of its task, or a package
+        is not installed. A contradiction to the stored study is among ``refusals`` of the plan.
+    """
+    entries = strategy_entries(strategies, study)
+    wanted = applicable(splits.values(), strategies)
+    retry = parse_retry(options.retry, [strategy.name for strategy in strategies])
+    plan = make_plan(
+        study,
+        wanted,
+        retry,
+        splits=splits,
+        entries=entries,
+        replace_changed=options.overwrite_predictions,
+        size_reasons=exceeded_size_limits(input_io, splits, wanted, strategies, retry)
+        if options.limits
+        else None,
+    )
+    used = {name for names in wanted.values() for name in names}
+    return replace(
+        plan,
+        strategies=tuple(strategy for strategy in strategies if strategy.name in used),
+        entries=tuple(entry for entry in entries if entry.name in used),
+    )
 
 
 def applicable(
@@ -256,78 +311,49 @@ def applicable(
     return suited
 
 
-def changed_parameters(old: StrategyEntry, new: StrategyEntry) -> list[str]:
-    """Return the differences between two identities, each as ``parameter: old -> new``."""
-    if has_compiled_code(old.identity):  # by an older version: compiled code
-        before, after = _flat(without_code(old.identity)), _flat(without_code(new.identity))
-        if before == after:
-            return ["code: as it was compiled -> another"]
-    else:
-        before, after = _flat(old.identity), _flat(new.identity)
-    nothing = "(absent)"
-    return [
-        f"{key}: {_short(before.get(key, nothing))} -> {_short(after.get(key, nothing))}"
-        for key in sorted({*before, *after})
-        if before.get(key, nothing) != after.get(key, nothing)
-    ]
-
-
-def _short(text: str) -> str:
-    """Return the first 12 digits of a SHA-256 digest, and any other text unchanged."""
-    return text[:12] if re.fullmatch("[0-9a-f]{64}", text) else text
-
-
-def _flat(value: Any, prefix: str = "") -> dict[str, str]:
-    """Return the leaves of nested mappings and lists by path; (name, value) pairs by name."""
-    if isinstance(value, list | tuple) and any(isinstance(v, Mapping | list) for v in value):
-        named = all(isinstance(v, list) and len(v) == 2 and isinstance(v[0], str) for v in value)
-        value = dict(value) if named else dict(enumerate(value))
-    if not isinstance(value, Mapping) or not value:
-        return {prefix: str(value)}
-    parts: dict[str, str] = {}
-    for key, inner in value.items():
-        parts |= _flat(inner, f"{prefix}.{key}" if prefix else str(key))
-    return parts
-
-
-def parse_retry(
-    retry: str | Sequence[str] | Mapping[str, str | Sequence[str]], strategies: Sequence[str]
-) -> dict[str, frozenset[Status]]:
-    """Return the statuses of the cells that are tried again, by strategy.
+def exceeded_size_limits(
+    input_io: FilesIO,
+    splits: Mapping[str, SplitEntry],
+    wanted: Mapping[str, Sequence[str]],
+    strategies: Sequence[MlautEstimator],
+    retry: Mapping[str, frozenset[Status]],
+) -> dict[str, dict[str, str]]:
+    """Return the strategies whose size limit is exceeded by the training rows of each dataset.
 
     Parameters
     ----------
-    retry : str, sequence of str, or mapping of str to either
-        Statuses (``"error"``, ``"timeout"``, ``"memory"``, ``"crashed"``, ``"skipped"``), for all
-        strategies or by strategy.
-    strategies : sequence of str
-        Names of the strategies of the run.
+    input_io : FilesIO
+        Database of the datasets.
+    splits : mapping of str to SplitEntry
+        Dataset and split, by name; the size is that of the first training set.
+    wanted : mapping of str to sequence of str
+        Names of the strategies to run on each dataset.
+    strategies : sequence of MlautEstimator
+    retry : mapping of str to frozenset of Status
+        Statuses to try again, by strategy; with ``skipped``, its size limit is not checked.
 
-    Raises
-    ------
-    StudyError
-        A word is not one of these statuses, or a strategy is not part of the run.
-
-    Examples
-    --------
-    >>> sorted(parse_retry("timeout", ["SVC"])["SVC"])
-    [<Status.TIMEOUT: 3>]
+    Returns
+    -------
+    dict of str to dict of str to str
+        For each dataset, the strategies whose limit it exceeds, with the reason.
     """
-    by_strategy = retry if isinstance(retry, Mapping) else dict.fromkeys(strategies, retry)
-    words = {status.word: status for status in Status if status.failed or status is Status.SKIPPED}
-    parsed = dict.fromkeys(strategies, frozenset[Status]())
-    for name, statuses in by_strategy.items():
-        if name not in parsed:
-            raise StudyError(f"retry: strategy {name!r} is not part of this run; check its name")
-        if not isinstance(statuses, Iterable):
-            raise StudyError(f"retry {statuses!r}: not a failure; use {', '.join(words)}")
-        chosen = [statuses] if isinstance(statuses, str) else list(statuses)
-        for word in chosen:
-            if word not in words:
-                hint = nearest(word, words) or f"; use {', '.join(words)}"
-                raise StudyError(f"retry {word!r}: not a failure{hint}")
-        parsed[name] = frozenset(words[word] for word in chosen)
-    return parsed
+    asked = {
+        strategy.name: strategy.too_large
+        for strategy in strategies
+        if Status.SKIPPED not in retry.get(strategy.name, ())
+    }
+    found = {}
+    for dataset, names in wanted.items():
+        split = splits[dataset]
+        n_rows = len(split.split.rows(0, 0)[0])
+        n_columns = input_io.dataset_info(split.path).n_features
+        reasons = {
+            name: asked[name](n_rows, n_columns, len(split.classes))
+            for name in names
+            if name in asked
+        }
+        found[dataset] = {name: reason for name, reason in reasons.items() if reason}
+    return found
 
 
 def make_plan(
@@ -335,10 +361,10 @@ def make_plan(
     wanted: Mapping[str, Sequence[str]],
     retry: Mapping[str, frozenset[Status]],
     *,
-    entries: Mapping[str, SplitEntry] | None = None,
-    strategies: Sequence[StrategyEntry] = (),
-    replace: bool = False,
-    too_large: Mapping[str, Mapping[str, str]] | None = None,
+    splits: Mapping[str, SplitEntry] | None = None,
+    entries: Sequence[StrategyEntry] = (),
+    replace_changed: bool = False,
+    size_reasons: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Plan:
     """Return the plan of a run: requested cells, minus done cells; change nothing.
 
@@ -350,30 +376,30 @@ def make_plan(
         Names of the strategies to run on each dataset.
     retry : mapping
         Statuses to try again, by strategy, as `parse_retry` returns them.
-    entries : mapping of str to SplitEntry, optional
+    splits : mapping of str to SplitEntry, optional
         Present datasets, with the requested splits; default as they are stored.
-    strategies : sequence of StrategyEntry
+    entries : sequence of StrategyEntry
         Present strategies, to compare with the stored ones; default no comparison.
-    replace : bool, default False
+    replace_changed : bool, default False
         Run strategies again that are stored with other parameters.
-    too_large : mapping of str to mapping, optional
+    size_reasons : mapping of str to mapping, optional
         For each dataset, the strategies whose size limit it exceeds, with the reason, as
-        `mlaut.experiments.size_checks.too_large` returns them. A cell that was skipped before is
-        run if its strategy is not among them.
+        `exceeded_size_limits` returns them. A cell that was skipped before is run if its strategy
+        is not among them.
     """
     stored = study.load_splits() if study else {}
     statuses = study.statuses([name for name in wanted if name in stored]) if study else {}
     before = {entry.name: entry for entry in study.strategies} if study else {}
     changed = {
         new.name: _describe_change(before[new.name], new)
-        for new in strategies
+        for new in entries
         if new.name in before and not before[new.name].is_same(new)
     }
-    notes = {new.name: _notes(before.get(new.name), new) for new in strategies}
-    refusals = [] if replace else [_refused(name, what) for name, what in changed.items()]
+    notes = {new.name: _notes(before.get(new.name), new) for new in entries}
+    refusals = [] if replace_changed else [_refused(name, what) for name, what in changed.items()]
     planned = []
     for dataset, names in wanted.items():
-        old, given = stored.get(dataset), (entries or stored)[dataset]
+        old, given = stored.get(dataset), (splits or stored)[dataset]
         refused, entry = "", given
         if old:
             try:
@@ -383,10 +409,10 @@ def make_plan(
                 refused, entry = _describe_difference(old, given), old
         known, status = statuses.get(dataset, ((), np.zeros((0, 0, 0), dtype=np.uint8)))
         now = _status_now(entry, names, known, status, changed)
-        runs = [not refused and (replace or name not in changed) for name in names]
+        runs = [not refused and (replace_changed or name not in changed) for name in names]
         large = {
             name: why
-            for (name, why) in (too_large or {}).get(dataset, {}).items()
+            for (name, why) in (size_reasons or {}).get(dataset, {}).items()
             if runs[names.index(name)]
         }
         again = np.zeros((len(names), len(Status)), dtype=bool)

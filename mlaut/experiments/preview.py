@@ -13,12 +13,9 @@ from typing import Any, TypeVar
 from mlaut.data import Data
 from mlaut.data.resampling import parse_scheme
 from mlaut.errors import DataError, MlautError, StudyError
-from mlaut.experiments.cell_memory import parse_bytes, parse_seconds
-from mlaut.experiments.engines import LocalEngine, check_engine, make_engine
-from mlaut.experiments.entries import strategy_entries
+from mlaut.experiments.engines import LocalEngine, make_engine
 from mlaut.experiments.forecast import Forecast, make_forecast
-from mlaut.experiments.plan import Plan, applicable, make_plan, parse_retry
-from mlaut.experiments.size_checks import too_large
+from mlaut.experiments.plan import Plan, plan_run
 from mlaut.experiments.study_file import (
     StudyFile,
     choose_strategies,
@@ -108,16 +105,12 @@ def plan_study(
         The study file has mistakes; the message lists all of them.
     """
     file = read_study_file(path)
-    run = replace(file.run, **changes)
+    run = file.run.replaced(changes)
     found: list[MlautError] = []
     strategies = _kept(found, choose_strategies, file) or ()
     names = [strategy.name for strategy in strategies]
-    for limit in ("timeout", "tuning_timeout"):
-        _kept(found, parse_seconds, getattr(run, limit), limit)
-    _kept(found, parse_bytes, run.memory)
-    _kept(found, check_engine, run.engine, run.n_jobs, run.timeout, run.scheduler, run.threads)
     # Without strategies (a mistake that was found already), the words of retry are still checked.
-    again = _kept(found, parse_retry, run.retry, names or ["any"]) or {}
+    found += run.mistakes(names or ["any"])
     if file.split.scheme:
         _kept(found, parse_scheme, file.split.scheme)
     study = Study(file.output)
@@ -132,17 +125,7 @@ def plan_study(
         input_io, paths = data
         splits = Data().make_splits(input_io, paths, known=known, **vars(file.split))
         entries = {entry.name: entry for entry in splits}
-        wanted = applicable(splits, strategies)
-        large = too_large(input_io, entries, wanted, strategies, again) if run.limits else None
-    plan = make_plan(
-        study if known else None,
-        wanted,
-        again,
-        entries=entries,
-        strategies=strategy_entries(strategies, study if known else None),
-        replace=run.overwrite_predictions,
-        too_large=large,
-    )
+        plan = plan_run(study if known else None, input_io, entries, strategies, run)
     engine = make_engine("local", run.n_jobs)
     n_workers = engine.n_workers if isinstance(engine, LocalEngine) else 1
     foreseen = make_forecast(plan, file.output, n_workers=n_workers, save_models=run.save_models)

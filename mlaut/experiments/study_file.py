@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlaut.errors import MlautError, StudyError, nearest
+from mlaut.experiments.run_options import RunOptions
 
 if TYPE_CHECKING:
     from mlaut.estimators import MlautEstimator
@@ -73,23 +74,6 @@ class StrategiesSection:
 
 
 @dataclass(frozen=True)
-class RunSection:
-    """``[run]``: the arguments of ``Orchestrator.run``."""
-
-    n_jobs: int = -1
-    timeout: str | float | None = None
-    tuning_timeout: str | float | None = None
-    memory: str | float | None = None
-    threads: int = 1
-    retry: str | tuple[str, ...] = ()
-    overwrite_predictions: bool = False
-    save_models: bool = False
-    limits: bool = True
-    engine: str = "local"
-    scheduler: str | None = None
-
-
-@dataclass(frozen=True)
 class ReportSection:
     """``[report]``: default options of ``mlaut report``.
 
@@ -119,7 +103,7 @@ class StudyFile:
     data: DataSection = DataSection()
     split: SplitSection = SplitSection()
     strategies: StrategiesSection = field(default_factory=StrategiesSection)
-    run: RunSection = RunSection()
+    run: RunOptions = field(default_factory=RunOptions)
     report: ReportSection = ReportSection()
 
     @property
@@ -138,17 +122,20 @@ _SECTIONS: dict[str, Any] = {
     "data": DataSection,
     "split": SplitSection,
     "strategies": StrategiesSection,
-    "run": RunSection,
+    "run": RunOptions,
     "report": ReportSection,
 }
 _KINDS: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "str | None": (str,),
     "int": (int,),
+    "int | None": (int,),
     "bool": (bool,),
     "str | float | None": (str, int, float),
     "tuple[str, ...]": (list,),
-    "str | tuple[str, ...]": (str, list),
+    "str | Sequence[str] | Mapping[str, str | Sequence[str]]": (str, list),
+    "str | Engine": (str,),
+    "Any": (str,),  # the scheduler: in a study file only its address
     "Mapping[str, Mapping[str, Any]]": (dict,),
 }
 _WORDS = {
@@ -283,10 +270,9 @@ def run_study(path: str | os.PathLike[str], *, verbose: int = 1, **changes: Any)
     strategies = choose_strategies(file)
     input_io, paths = prepare_data(file)
     names, out_io = prepare_splits(file, input_io, paths)
-    arguments = {**vars(file.run), **changes}
-    return Orchestrator(input_io, out_io, names, seed=file.study.seed).run(
-        strategies, verbose=verbose, **arguments
-    )
+    options = vars(file.run.replaced(changes))
+    orchestrator = Orchestrator(input_io, out_io, names, seed=file.study.seed)
+    return orchestrator.run(strategies, verbose=verbose, **options)
 
 
 def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:

@@ -10,7 +10,9 @@ import pytest
 from mlaut.errors import OptionalPackageError, StrategyError, StudyError
 from mlaut.estimators import REGISTRY, Registry, as_strategies, packages
 from mlaut.experiments.cell import cell_seed
-from mlaut.experiments.plan import applicable, changed_parameters, make_plan, parse_retry
+from mlaut.experiments.entries import changed_parameters
+from mlaut.experiments.plan import applicable, make_plan
+from mlaut.experiments.run_options import parse_retry
 from mlaut.files_io import MemoryStudy, SplitEntry, StrategyEntry
 from mlaut.records import CLASSIFICATION, REGRESSION, Cell, Outcome, Split, Status
 
@@ -76,7 +78,7 @@ def test_why_names_the_reason_of_each_group(study):
 def test_what_is_too_large_is_skipped_until_it_is_asked_for(study):
     wanted, retry = {"one": ["A", "B"], "two": ["B"]}, parse_retry((), ["A", "B"])
     large = {"one": {"A": "4 rows are too many"}, "two": {}}
-    plan = make_plan(study, wanted, retry, too_large=large)
+    plan = make_plan(study, wanted, retry, size_reasons=large)
     assert (plan.n_cells, plan.n_todo, plan.n_skipped) == (12, 7, 2)
     assert because(plan)[:3] == [
         ("A", 2, 0, "skipped: 4 rows are too many"),
@@ -84,7 +86,7 @@ def test_what_is_too_large_is_skipped_until_it_is_asked_for(study):
         ("A", 1, 0, "failed before: timeout (not tried again)"),
     ]
     study.write(*(Outcome(Cell("one", "A", *at), Status.SKIPPED) for at in ((0, 1), (1, 0))))
-    again = make_plan(study, wanted, retry, too_large=large)
+    again = make_plan(study, wanted, retry, size_reasons=large)
     assert (again.n_todo, again.n_skipped) == (7, 0)
     assert ("A", 2, 0, "skipped: 4 rows are too many") in because(again)
     asked = make_plan(study, wanted, retry)
@@ -101,7 +103,7 @@ def test_what_is_new_is_told_apart(study):
     }
     wanted = {name: ["A", "C"] for name in entries}
     before = study.status("one")
-    plan = make_plan(study, wanted, {}, entries=entries)
+    plan = make_plan(study, wanted, {}, splits=entries)
     assert because(plan) == [
         ("A", 6, 6, "not run yet"),
         ("A", 1, 0, "done"),
@@ -118,11 +120,11 @@ def test_what_is_new_is_told_apart(study):
 def test_changed_parameters_are_a_refusal_until_they_may_be_replaced(study):
     now = [StrategyEntry("A", "a2", {"C": 2}), StrategyEntry("B", "b")]
     wanted = {"one": ["A", "B"]}
-    plan = make_plan(study, wanted, {}, strategies=now)
+    plan = make_plan(study, wanted, {}, entries=now)
     assert ("A", 4, 0, "parameters changed: C: 1 -> 2 (refused)") in because(plan)
     with pytest.raises(StudyError, match=r"'A' was run with other parameters \(C: .*new name, or"):
         plan.check()
-    plan = make_plan(study, wanted, {}, strategies=now, replace=True)
+    plan = make_plan(study, wanted, {}, entries=now, replace_changed=True)
     assert ("A", 4, 4, "parameters changed: C: 1 -> 2") in because(plan)
     plan.check()
     assert plan.counts() == {Status.MISSING: 7, Status.CRASHED: 1}
@@ -133,7 +135,7 @@ def test_changed_data_or_split_are_refusals(study):
         "one": replace(entry("one"), fingerprint="g"),
         "two": replace(entry("two"), split=Split(entry("two").split.folds[:, ::-1], "reversed")),
     }
-    plan = make_plan(study, {name: ["B"] for name in other}, {}, entries=other)
+    plan = make_plan(study, {name: ["B"] for name in other}, {}, splits=other)
     assert because(plan) == [
         ("B", 4, 0, "data changed: f -> g (refused)"),
         ("B", 4, 0, "split changed: by hand -> reversed (refused)"),
@@ -143,7 +145,7 @@ def test_changed_data_or_split_are_refusals(study):
 
 
 def test_a_plan_needs_no_study(study):
-    plan = make_plan(None, {"one": ["A"]}, {}, entries={"one": entry("one")})
+    plan = make_plan(None, {"one": ["A"]}, {}, splits={"one": entry("one")})
     assert because(plan) == [("A", 4, 4, "new strategy")]
 
 

@@ -6,7 +6,8 @@ import tracemalloc
 import numpy as np
 
 from mlaut.experiments.batches import Batch, BatchQueue, DatasetRef
-from mlaut.experiments.plan import make_plan, parse_retry
+from mlaut.experiments.plan import make_plan
+from mlaut.experiments.run_options import parse_retry
 from mlaut.files_io import SplitEntry
 from mlaut.records import Split
 
@@ -22,7 +23,7 @@ def test_a_million_cells_are_no_million_objects():
     before = len(gc.get_objects())
     tracemalloc.start()
     try:
-        plan = make_plan(None, {"d": names}, parse_retry((), names), entries={"d": entry})
+        plan = make_plan(None, {"d": names}, parse_retry((), names), splits={"d": entry})
         assert (plan.n_cells, plan.n_todo, plan.n_skipped) == (1_000_000, 1_000_000, 0)
         assert plan.counts().total() == 1_000_000
         assert [row["todo"] for row in plan.why()] == [10_000] * 100

@@ -1,0 +1,148 @@
+"""Carry out a plan: an engine runs its cells, and their outcomes are written to the study."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mlaut.errors import RunInterrupted
+from mlaut.experiments.batches import make_batches
+from mlaut.experiments.environment import describe_environment
+from mlaut.experiments.plan import Plan
+from mlaut.experiments.progress import Progress
+from mlaut.experiments.run_options import RunOptions
+from mlaut.experiments.search_checkpoints import (
+    checkpoints_folder,
+    forget_checkpoints,
+    kept_checkpoints,
+)
+from mlaut.experiments.signals import interrupted_once
+from mlaut.experiments.summary import RunSummary
+from mlaut.files_io import Study, StudyWriter
+from mlaut.files_io.models import prepare_models
+from mlaut.records import Cell, Outcome, Status
+
+__all__ = ["carry_out", "run_record"]
+
+
+def carry_out(
+    plan: Plan, study: Study, database: Path, options: RunOptions, *, seed: int, verbose: int
+) -> RunSummary:
+    """Run the cells of a plan, and store their outcomes in the study.
+
+    Parameters
+    ----------
+    plan : Plan
+    study : Study
+        The study, with the splits of the datasets of the plan.
+    database : Path
+        Path of the database of the datasets.
+    options : RunOptions
+    seed : int
+        Seed of the study, from which the seeds of the cells are derived.
+    verbose : int
+        0 shows nothing, 1 the progress, 2 also each failure.
+
+    Raises
+    ------
+    RunInterrupted
+        A signal stopped the run; all finished cells are stored.
+    StudyError
+        The plan has a refusal, or an option cannot be met; no cell has run.
+    """
+    begun = time.monotonic()
+    settings, engine = options.cell_options(study.path), options.make_engine()
+    plan.check()
+    wanted = {planned.entry.name: planned.strategies for planned in plan.datasets}
+    study.allocate(plan.entries, wanted, replace=options.overwrite_predictions)
+    reasons: Counter[str] = Counter()
+    progress = Progress(plan.n_todo, verbose)
+    if plan.n_todo or plan.n_skipped:
+        checkpoints = checkpoints_folder(study.path)
+        batches = make_batches(plan.groups(), plan.strategies, database, seed, settings)
+        record = run_record(study, database, options, seed)
+        try:
+            with (
+                interrupted_once(),
+                study.writing({**describe_environment(plan.strategies), **record}) as writer,
+                kept_checkpoints(checkpoints),
+                progress,
+                contextlib.closing(engine.run(batches)) as ended,
+            ):
+                if settings.models:
+                    prepare_models(settings.models)
+                _forget(writer, plan)
+                for outcome in _skipped(plan):
+                    writer.write(outcome)
+                    reasons[_reason(outcome)] += 1
+                for outcomes in ended:
+                    writer.write(*outcomes)
+                    forget_checkpoints(checkpoints, outcomes)
+                    progress.update(outcomes)
+                    reasons.update(_reason(outcome) for outcome in outcomes if outcome.reason)
+        except KeyboardInterrupt:
+            done = progress.counts.total()
+            raise RunInterrupted(
+                f"stopped after {done} of {plan.n_todo} cells; all of them are stored in "
+                f"{study.path}: make the same call again to go on"
+            ) from None
+    before = plan.counts()
+    failures = [status for status in Status if status.failed]
+    return RunSummary(
+        study=study.path,
+        n_cells=plan.n_cells,
+        n_before=before[Status.DONE],
+        counts=progress.counts + Counter({Status.SKIPPED: plan.n_skipped}),
+        failed_before=sum(before[status] for status in failures) - _tried_now(plan, failures),
+        reasons=tuple(reasons.most_common()),
+        seconds=time.monotonic() - begun,
+        skipped_before=before[Status.SKIPPED] - _tried_now(plan, [Status.SKIPPED]),
+    )
+
+
+def run_record(study: Study, database: Path, options: RunOptions, seed: int) -> dict[str, Any]:
+    """Return what a study stores of the arguments of a run."""
+    return {
+        "engine": options.engine_name,
+        "seed": seed,
+        "input": os.path.relpath(database, study.path.parent),
+        "threads": options.threads,
+        "n_jobs": options.n_jobs,
+        "timeout": options.timeout,
+        "tuning_timeout": options.tuning_timeout,
+        "memory": options.memory,
+        "limits": options.limits,
+    }
+
+
+def _forget(writer: StudyWriter, plan: Plan) -> None:
+    """Clear the cells that will be run again, so that no half replaced cell is read as done."""
+    for planned in plan.datasets:
+        again = planned.todo & (planned.status != Status.MISSING)
+        if again.any():
+            writer.forget(planned.entry.name, planned.strategies, again)
+
+
+def _skipped(plan: Plan) -> Iterator[Outcome]:
+    """Yield an outcome for each cell that is skipped because of a size limit."""
+    for planned in plan.datasets:
+        for s, repeat, fold in np.argwhere(planned.skipped).tolist():
+            name = planned.strategies[s]
+            cell = Cell(planned.entry.name, name, repeat, fold)
+            yield Outcome(cell, Status.SKIPPED, reason=planned.size_reasons[name])
+
+
+def _reason(outcome: Outcome) -> str:
+    return f"{outcome.cell.strategy}: {outcome.status.word}: {outcome.reason}"
+
+
+def _tried_now(plan: Plan, before: Sequence[Status]) -> int:
+    """Count the cells that had one of these statuses before and are tried in this run."""
+    return sum(int((p.todo & np.isin(p.status, before)).sum()) for p in plan.datasets)
