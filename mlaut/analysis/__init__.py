@@ -99,6 +99,8 @@ _NAMES = {
     "estimates.intervals": ("dataset_estimates", "mean_estimates"),
     "frequentist.mcnemar": ("mcnemar_p", "mcnemar_test"),
     "results.missing": ("TREATMENTS", "Robustness", "treat_missing", "under_treatments"),
+    "plots.race_plots": ("race_plot",),
+    "racing.race": ("Race", "drawn_order", "race"),
     "plots.rank_plots": ("box_plot", "critical_difference_diagram", "draw_ranks"),
     "frequentist.portmanteau": (
         "aligned_ranks_test",

@@ -46,6 +46,7 @@ OF_RESULTS = {
     "post_hoc_test": {},
     "probability_of_best": {"n_samples": 200},
     "quade_test": {},
+    "race": {},
     "rank_table": {},
     "ranksum_test": {},
     "retrained_estimates": {},
@@ -61,7 +62,7 @@ ONE_REPEAT = {"error_counts", "mcnemar_test"}
 # what needs neither two datasets nor two strategies
 OF_ONE_DATASET = {
     "box_plot", "correlated_t_datasets", "cv_differences", "cv_test_datasets", "dataset_estimates",
-    "error_counts", "mcnemar_test", "poisson_binomial_test", "retrained_estimates",
+    "error_counts", "mcnemar_test", "poisson_binomial_test", "race", "retrained_estimates",
     "retrained_mean_estimates", "treat_missing",
 }  # fmt: skip
 OF_ONE_STRATEGY = {
@@ -397,11 +398,11 @@ def test_what_is_no_probability(of, bad):
 ELSEWHERE = {  # their own tests have their bad input
     "adjust_pairs", "auc_plot", "auc_table", "calibration_plot", "critical_difference",
     "dataset_plot", "dataset_sd", "datasets_needed", "datasets_needed_for_ranks",
-    "datasets_needed_in_context", "decide", "draw_ranks", "forest_plot",
+    "datasets_needed_in_context", "decide", "draw_ranks", "drawn_order", "forest_plot",
     "hierarchical_probabilities", "joint_errors", "judge_on_context", "metric", "metric_names",
     "non_transitive_cycles", "pairwise_matrix", "pareto_front", "poisson_binomial_pairs",
-    "power_of_test", "probabilities_by_dataset", "rank_groups", "resolution", "roc_plot",
-    "simplex_plot", "smallest_difference", "time_plot",
+    "power_of_test", "probabilities_by_dataset", "race_plot", "rank_groups", "resolution",
+    "roc_plot", "simplex_plot", "smallest_difference", "time_plot",
 }  # fmt: skip
 HERE = {"adjust", "context_from_counts", "lacoste_comparison", "lacoste_sign_test",
         "langford_bounds", "mcnemar_p", "poisson_binomial_from_probabilities",

@@ -66,6 +66,7 @@ RIGHT = {
         "difference": 1.2,
         "groups": [["A", "B"]],
     },
+    "drawn_order": {"datasets": ["d0", "d1"], "seed": 0},
     "error_counts": {"first": "A", "second": "B"},
     "hierarchical_probabilities": {
         "mean": np.array([0.1, 0.2, 0.0]),
@@ -133,6 +134,7 @@ OF_OTHERS = {  # what other functions return
     "forest_plot": lambda results: {"tables": analysis.mean_estimates(results), "order": [*"ABC"]},
     "pairwise_matrix": lambda results: {"pairs": analysis.t_test(results), "alpha": 0.05},
     "poisson_binomial_pairs": lambda _: {"probabilities": by_dataset(), "prior": 1.0},
+    "race_plot": lambda results: {"race": analysis.race(results)},
     "roc_plot": lambda _: {"rocs": analysis.judge_on_context(analysis.SINGLE, 4, **SMALL)},
     "simplex_plot": lambda _: {"draws": analysis.sign_posterior(D, n_samples=20)},
 }

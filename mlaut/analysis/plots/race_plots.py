@@ -1,0 +1,89 @@
+"""Figure of a race: evidence against the number of datasets, and the strategies that leave."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.plots.pair_plots import _name_points as name_points
+from mlaut.analysis.plots.rank_plots import BLUE, GREY, ORANGE, NotebookFigure
+from mlaut.analysis.racing.race import Race
+from mlaut.errors import AnalysisError
+
+__all__ = ["race_plot"]
+
+_FONT = 9
+_ROW = 0.24  # inches for each name
+_FLOOR = -2.0  # evidence below a hundredth is drawn there: how small it is does not matter
+
+
+@checked
+def race_plot(race: Race) -> Figure:
+    """Draw the evidence against each strategy after each dataset.
+
+    Parameters
+    ----------
+    race : Race
+        What `race` returned.
+
+    Returns
+    -------
+    Figure
+        For the question ``"best"`` one line for each strategy: a strategy leaves the race where its
+        line crosses the level 1 / alpha. Names in bold are left. For other questions, the number of
+        undecided pairs.
+
+    Examples
+    --------
+    >>> from mlaut.analysis import Results, race
+    >>> table = pd.DataFrame({"A": [0.1] * 9, "B": [0.2] * 9, "C": [0.3] * 9})
+    >>> figure = race_plot(race(Results.from_table(table, greater_is_better=False)))
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['C', 'B', 'A']
+    """
+    if not race.datasets:
+        raise AnalysisError("the race has no complete dataset yet, so there is nothing to draw")
+    n_names = len(race.strategies) if race.terms.question == "best" else 0
+    size = (7.5, max(3.2, _ROW * n_names + 1))
+    figure = NotebookFigure(figsize=size, layout="constrained")
+    axes = figure.add_subplot()
+    if race.terms.question == "best":
+        _draw_evidence(axes, race)
+    else:
+        _draw_open_pairs(axes, race)
+    axes.set_xlabel("datasets in their drawn order", fontsize=_FONT)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=_FONT)
+    return figure
+
+
+def _draw_evidence(axes: Axes, race: Race) -> None:
+    log10 = np.maximum(race.course.against / np.log(10), _FLOOR)
+    ends = []
+    for place, name in enumerate(race.strategies):
+        n = int(race.course.runs[place])
+        left = name in race.left
+        colour, width = (BLUE, 1.6) if left else (GREY, 0.9)
+        line = np.concatenate([[0.0], log10[:n, place]])
+        axes.plot(np.arange(n + 1), line, color=colour, linewidth=width)
+        axes.plot(n, line[-1], "o" if left else "x", color=colour, markersize=4)
+        ends.append((line[-1], float(n)))
+    axes.axhline(-np.log10(race.terms.alpha), color=ORANGE, linewidth=1.2, linestyle="--")
+    axes.set_ylabel("log10 evidence against", fontsize=_FONT)
+    table = pd.DataFrame(ends, index=list(race.strategies), columns=["evidence", "datasets"])
+    name_points(axes, table.sort_values("evidence", ascending=False, kind="stable"), race.left)
+
+
+def _draw_open_pairs(axes: Axes, race: Race) -> None:
+    total = len(race.decided_pairs(True)) + len(race.decided_pairs(False))
+    decided = {
+        frozenset((d.first, d.second)): d.after for d in reversed(race.course.decisions)
+    }.values()
+    after = np.arange(len(race.datasets) + 1)
+    still = [total - sum(1 for n in decided if n <= t) for t in after]
+    axes.step(after, still, where="post", color=BLUE, linewidth=1.6)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("undecided pairs", fontsize=_FONT)

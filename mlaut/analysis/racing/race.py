@@ -1,0 +1,432 @@
+"""`race`: what may be concluded after each dataset of a study that was run in a drawn order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.common.arguments import checked, position, positions
+from mlaut.analysis.common.display import Shown, number
+from mlaut.analysis.common.result_types import SMALLEST_P, Pairwise
+from mlaut.analysis.pairwise.corrections import adjust
+from mlaut.analysis.racing.course import Course, Decision, Question, Terms, follow
+from mlaut.analysis.racing.evidence import KINDS, p_of
+from mlaut.analysis.racing.intervals import mean_interval
+from mlaut.analysis.results.results import Results
+from mlaut.errors import AnalysisError, MissingCellsError
+from mlaut.records import NOT_PLANNED, Status
+
+__all__ = ["QUESTIONS", "Race", "drawn_order", "race"]
+
+QUESTIONS = {
+    "best": "which strategies may be as good as all others",
+    "control: NAME": "which strategies differ from the strategy NAME",
+    "all pairs": "which of two strategies is better, for all pairs",
+}
+_CONTROL = "control:"
+_SOURCE = "Ville 1939; Waudby-Smith & Ramdas 2024; Arnold et al. 2026 (sequential confidence sets)"
+_LARGEST_LOG = 700.0  # exp overflows beyond 709
+_NOT_RUN = (Status.MISSING.word, NOT_PLANNED)
+
+
+@checked
+def drawn_order(datasets: Iterable[str], seed: int = 0) -> list[str]:
+    """Return datasets in an order drawn by lot, which depends on their names and the seed alone.
+
+    Examples
+    --------
+    >>> drawn_order(["wine", "iris", "glass"])
+    ['wine', 'glass', 'iris']
+    """
+    names = sorted(datasets)
+    return [names[i] for i in np.random.default_rng(seed).permutation(len(names))]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Race(Shown):
+    """A race of strategies over datasets in order, as it stands after the datasets that were used.
+
+    Attributes
+    ----------
+    strategies : tuple of str, length K
+    datasets : tuple of str, length T
+        Datasets that were used, in order.
+    n_datasets : int
+        Number of datasets that there are.
+    question : str
+    terms : Terms
+        Terms of the race.
+    course : Course
+        Evidence and decisions, with strategies as positions.
+    losses : ndarray, shape (T, K)
+        Losses of the datasets that were used; NaN is a cell without a loss.
+    metric : str
+    notes : tuple of str
+    """
+
+    strategies: tuple[str, ...]
+    datasets: tuple[str, ...]
+    n_datasets: int
+    question: str
+    terms: Terms
+    course: Course
+    losses: np.ndarray
+    metric: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Strategies that may still be the best, or have an undecided pair."""
+        return self._named(self.course.left)
+
+    @property
+    def answered(self) -> bool:
+        """Whether the question is answered."""
+        return self.course.answered
+
+    @property
+    def share_of_cells(self) -> float:
+        """Share of all cells of the strategies and datasets that the race runs."""
+        return float(self.course.runs.sum() / (self.n_datasets * len(self.strategies)))
+
+    @checked
+    def share_of_cost(self, seconds: pd.Series) -> float:
+        """Return the share of the cost of all cells that the race runs.
+
+        Parameters
+        ----------
+        seconds : Series
+            Mean cost of a dataset by strategy, in any unit.
+        """
+        cost = seconds.reindex(list(self.strategies)).to_numpy(dtype=float)
+        if np.isnan(cost).any():
+            lacks = ", ".join(self._named(np.isnan(cost)))
+            raise AnalysisError(f"there is no cost of {lacks}: give one for each strategy")
+        return float(self.course.runs @ cost / (self.n_datasets * cost.sum()))
+
+    @property
+    def decisions(self) -> tuple[str, ...]:
+        """Decisions in their order, each a sentence."""
+        return tuple(self._words(decision) for decision in self.course.decisions)
+
+    @property
+    def evidence(self) -> pd.DataFrame:
+        """Evidence after each dataset against each strategy being as good as all others."""
+        index = pd.Index(self.datasets, name="dataset")
+        values = np.exp(np.minimum(self.course.against, _LARGEST_LOG))
+        return pd.DataFrame(values, index=index, columns=list(self.strategies))
+
+    @cached_property
+    def pairs(self) -> Pairwise:
+        """All pairs, each on the datasets that both strategies were run on.
+
+        The table ``"p_value"`` has anytime-valid p-values for "no difference" after Holm's
+        correction over both directions of all pairs, ``"q (e-BH)"`` the e-values adjusted for the
+        false discovery rate (valid where the race stands, not for its largest evidence), and
+        ``"e (equal)"`` the evidence for practical equality. The mean difference and its interval,
+        valid at every look, are there for losses with a known range.
+        """
+        return _pairs(self)
+
+    def title(self) -> str:  # noqa: D102 - inherited
+        return f"Race for {self.question!r} on {self.metric}, {self.terms.kind} evidence"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each strategy: state, number of datasets run, largest evidence."""
+        state = {name: "left" if name in self.left else "decided" for name in self.strategies}
+        for decision in self.course.decisions:
+            name = self.strategies[decision.first]
+            if self.terms.question == "best" and not decision.equal:
+                state[name] = f"raced out after {decision.after} datasets"
+            elif self.terms.question == "control":
+                other, text = self._of_control(decision)
+                state[other] = text
+        columns = {"state": list(state.values()), "datasets": self.course.runs}
+        if self.terms.question == "best":
+            against = self.course.against.max(axis=0, initial=0.0)
+            columns["evidence"] = np.exp(np.minimum(against, _LARGEST_LOG))
+        return pd.DataFrame(columns, index=pd.Index(self.strategies, name="strategy"))
+
+    def sentence(self) -> str:  # noqa: D102 - inherited
+        n, of = len(self.datasets), self.n_datasets
+        start = f"After {n} of {of} datasets, at level {number(self.terms.alpha)} for all looks: "
+        return f"{start}{self._standing()}{self._end()}, scenario (c)."
+
+    def _standing(self) -> str:
+        if self.terms.question != "best":
+            n_open = len(self.decided_pairs(False))
+            return f"{len(self.decided_pairs(True))} pairs are decided, {n_open} are open"
+        if not self.left:
+            return "no strategy is as good as all others: better on most datasets goes in a circle"
+        verb = "is the best" if len(self.left) == 1 else "may each be the best"
+        return f"{', '.join(self.left)} {verb}"
+
+    def _end(self) -> str:
+        if not self.answered:
+            return "; the question is open"
+        if self.terms.question == "best" and len(self.left) > 1:
+            return ", and they are practically equal"
+        return ""
+
+    def decided_pairs(self, decided: bool = True) -> list[tuple[str, str]]:
+        """Return the pairs of the question that are decided, or those that are open."""
+        worse = self.course.worse_p <= self.terms.alpha
+        done = worse | worse.T | (self.course.equal_p <= self.terms.alpha)
+        k, control = len(self.strategies), self.terms.control
+        asked = [
+            (i, j)
+            for i in range(k)
+            for j in range(i + 1, k)
+            if self.terms.question != "control" or control in (i, j)
+        ]
+        return [(self.strategies[i], self.strategies[j]) for i, j in asked if done[i, j] == decided]
+
+    def _named(self, where: np.ndarray) -> tuple[str, ...]:
+        return tuple(name for name, ok in zip(self.strategies, where, strict=True) if ok)
+
+    def _words(self, decision: Decision) -> str:
+        first, second = self.strategies[decision.first], self.strategies[decision.second]
+        end = f"after {decision.after} datasets (evidence {_evidence(decision)})"
+        if decision.equal:
+            return f"{first} and {second} practically equal {end}"
+        if self.terms.question == "best":
+            return f"{first} raced out {end}, mostly by {second}"
+        return f"{first} worse than {second} {end}"
+
+    def _of_control(self, decision: Decision) -> tuple[str, str]:
+        """Return the strategy that was decided against the control, and its state."""
+        control = self.strategies[self.terms.control]
+        first, second = self.strategies[decision.first], self.strategies[decision.second]
+        other = second if first == control else first
+        word = "practically equal to" if decision.equal else "worse than"
+        word = "better than" if other == second and not decision.equal else word
+        return other, f"{word} {control} after {decision.after} datasets"
+
+
+def _evidence(decision: Decision) -> str:
+    """Return the evidence of a decision as text, also where it is beyond all floating numbers."""
+    log10 = decision.log_evidence / np.log(10)
+    return f"1e{log10:.0f}" if log10 > 6 else number(float(np.exp(decision.log_evidence)), 3)
+
+
+@checked
+def race(
+    results: Results,
+    *,
+    question: str = "best",
+    kind: str = "sign",
+    alpha: float = 0.05,
+    rope: float = 0.0,
+    order: Sequence[str] | None = None,
+    missing: str = "raise",
+    drop: bool = True,
+) -> Race:
+    """Follow a race over datasets in order: valid at every look, and under any rule of stopping.
+
+    Scenario (c): the datasets are a sample of all those that the question is about, in an order
+    that does not depend on results.
+
+    Parameters
+    ----------
+    results : Results
+        Results whose datasets have an order. The loss of a dataset is the mean over its folds.
+    question : str, default "best"
+        ``"best"``, ``"control: NAME"`` or ``"all pairs"``; see `QUESTIONS`.
+    kind : {"sign", "signed rank", "mean"}, default "sign"
+        What "worse" means. ``"sign"``: more often worse; a tie counts for neither.
+        ``"signed rank"``: large differences count more, and the null hypothesis is stricter:
+        whatever the size of the difference, the strategy is not more often worse. ``"mean"``: the
+        expected loss is larger; it needs a metric with a known range, and is weak, for differences
+        are small beside the range.
+    alpha : float, default 0.05
+        Level. The best strategy is dropped at any time with at most this probability; for pairs,
+        any pair is wrongly decided at any time with at most this probability (Holm). Claims of
+        practical equality have the same level of their own.
+    rope : float, default 0
+        Half width of the region of practical equivalence. Strategies are practically equal if their
+        losses differ by at most this on most datasets; for ``"mean"``, if the expected difference
+        is smaller. 0 for no such claims.
+    order : sequence of str, optional
+        Datasets in the order in which they were run, for example `drawn_order`; default the order
+        of the results.
+    missing : {"raise", "failures last"}, default "raise"
+        Treatment of cells without a loss. With ``"failures last"`` a failure is worse than any
+        loss, and two failures tie. A cell that was not run yet is no failure: the race stands
+        before its dataset.
+    drop : bool, default True
+        Whether a strategy leaves the race as soon as it may, and the race ends when the question is
+        answered. False follows all strategies over all datasets; the numbers are as valid.
+
+    Returns
+    -------
+    Race
+
+    Raises
+    ------
+    AnalysisError
+        The question or the kind is not known, ``order`` leaves datasets out, or ``"mean"`` is asked
+        of a metric without a range.
+    MissingCellsError
+        A cell has no loss, and ``missing`` is ``"raise"``.
+
+    Notes
+    -----
+    The evidence is a product of bets; Ville's inequality bounds the probability that it ever
+    exceeds ``1 / alpha`` under the null hypothesis. The evidence against "as good as all others" is
+    the mean of the evidence against each rival (half of the capital), and the evidence of the
+    rival that led before each dataset (the other half).
+    Sources: Ville 1939; Waudby-Smith & Ramdas 2024 (betting); Wang & Ramdas 2022 (e-BH);
+    Arnold et al. 2026 (sequential model confidence sets).
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"A": [0.1] * 12, "B": [0.2] * 12, "C": [0.3] * 12})
+    >>> found = race(Results.from_table(table, greater_is_better=False))
+    >>> found.sentence()
+    'After 8 of 12 datasets, at level 0.05 for all looks: A is the best, scenario (c).'
+    >>> found.decisions[0]
+    'C raced out after 7 datasets (evidence 26.9), mostly by A'
+    """
+    terms = _terms(results, question, kind, alpha, rope, drop)
+    chosen = results if order is None else results.select(datasets=_whole(order, results))
+    losses = _losses(chosen, missing)
+    course = follow(losses, np.nan_to_num(chosen.noise_scale), terms)
+    used = len(course.against)
+    return Race(
+        strategies=chosen.strategies,
+        datasets=chosen.datasets[:used],
+        n_datasets=len(chosen.datasets),
+        question=question,
+        terms=terms,
+        course=course,
+        losses=losses[:used],
+        metric=chosen.metric.loss_name,
+        notes=_notes(chosen, terms, order is None),
+    )
+
+
+def _terms(
+    results: Results, question: str, kind: str, alpha: float, rope: float, drop: bool
+) -> Terms:
+    if kind not in KINDS:
+        raise AnalysisError(f"kind {kind!r} is not known; one of {', '.join(map(repr, KINDS))}")
+    if not 0 <= rope < np.inf:
+        raise AnalysisError(f"rope = {rope} is not a number of 0 or more")
+    if kind == "mean" and not np.isfinite(results.metric.span):
+        raise AnalysisError(
+            f"bets on the mean need a metric with a known range, and {results.metric.name} has "
+            "none: choose kind='sign' or 'signed rank'"
+        )
+    if len(results.strategies) < 2:
+        raise AnalysisError(f"a race needs two strategies, and there is {results.strategies[0]}")
+    control = 0
+    asked = question
+    if question.startswith(_CONTROL):
+        asked = "control"
+        name = question.removeprefix(_CONTROL).strip()
+        control = position("strategy", name, results.strategies)
+    elif question not in QUESTIONS:
+        known = ", ".join(map(repr, QUESTIONS))
+        raise AnalysisError(f"question {question!r} is not known; one of {known}")
+    return Terms(
+        question=cast(Question, asked),
+        control=control,
+        kind=kind,
+        alpha=float(alpha),
+        rope=float(rope),
+        span=results.metric.span,
+        drop=drop,
+    )
+
+
+def _whole(order: Sequence[str], results: Results) -> list[str]:
+    """Return the order, if it has each dataset once."""
+    positions("dataset", order, results.datasets)
+    if sorted(order) != sorted(results.datasets):
+        n, of = len(set(order)), len(results.datasets)
+        raise AnalysisError(
+            f"order names {n} of {of} datasets, or one of them twice: a race takes the datasets as "
+            "they come, and leaves none out"
+        )
+    return list(order)
+
+
+def _losses(results: Results, missing: str) -> np.ndarray:
+    """Return the losses, infinite for a failure and NaN for a cell that was not run."""
+    if missing not in ("raise", "failures last"):
+        raise AnalysisError(f"missing {missing!r} is not known; one of 'raise', 'failures last'")
+    losses = results.losses.to_numpy(copy=True)
+    waiting = np.zeros(losses.shape, dtype=bool)
+    for (i, k, _, _), reason in results.reasons.items():
+        waiting[i, k] |= reason in _NOT_RUN
+    failed = np.isnan(losses) & ~waiting
+    if failed.any() and missing == "raise":
+        i, k = np.argwhere(failed)[0]
+        raise MissingCellsError(
+            f"{int(failed.sum())} of {failed.size} losses are missing, the first of "
+            f"{results.strategies[k]} on {results.datasets[i]}; missing='failures last' counts "
+            "them as worse than any loss"
+        )
+    losses[failed] = np.inf
+    return losses
+
+
+def _notes(results: Results, terms: Terms, as_it_is: bool) -> tuple[str, ...]:
+    notes = [f"null hypothesis of a pair: {KINDS[terms.kind]}"]
+    if as_it_is:
+        notes.append(
+            "the datasets are taken in the order of the results: valid if no result chose it"
+        )
+    if terms.drop:
+        notes.append(
+            "strategies that left have fewer datasets: ranks and tests of the full table are not "
+            "valid for this race"
+        )
+    return (*results.notes_text(), *notes)
+
+
+# ------------------------------------------------------------------------ pairs
+
+
+def _pairs(found: Race) -> Pairwise:
+    course, names = found.course, list(found.strategies)
+    k = len(names)
+    off = ~np.eye(k, dtype=bool)
+    both = np.maximum(p_of(course.worse_sup), SMALLEST_P)
+    holm, q = np.ones((2, k, k))
+    holm[off] = adjust(both[off], "holm")
+    q[off] = adjust(np.maximum(p_of(course.worse), SMALLEST_P)[off], "benjamini-hochberg")
+    tables = {
+        "statistic": np.maximum(course.worse, course.worse.T),
+        "p_value": np.minimum(holm, holm.T),
+        "p (unadjusted)": np.minimum(2 * np.minimum(both, both.T), 1.0),
+        "q (e-BH)": np.minimum(q, q.T),
+        "better": np.sign(course.worse.T - course.worse),
+        "datasets": np.minimum(course.runs[:, None], course.runs).astype(float),
+    }
+    if found.terms.rope:
+        tables["e (equal)"] = np.exp(np.minimum(course.equal_sup, _LARGEST_LOG))
+    effects = {}
+    if np.isfinite(found.terms.span):
+        effects["mean difference"] = "bets, valid at every look"
+        value, low, high = mean_interval(found.losses, course.runs, found.terms.span, 0.95)
+        tables |= {"mean difference": value, "mean difference low": low}
+        tables["mean difference high"] = high
+    tables = {key: np.where(off, table, np.nan) for key, table in tables.items()}
+    return Pairwise(
+        name=f"Anytime-valid {found.terms.kind} test, Holm correction",
+        strategies=found.strategies,
+        tables={key: pd.DataFrame(table, names, names) for key, table in tables.items()},
+        null=KINDS[found.terms.kind],
+        source=_SOURCE,
+        metric=found.metric,
+        statistic_name="log e",
+        effects=effects,
+        n=len(found.datasets),
+        notes=found.notes,
+    )
