@@ -19,9 +19,9 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.model_selection import ParameterGrid
 
 from mlaut.estimators import instantiate_default_estimators
-from mlaut.estimators.sharing import SharingGridSearchCV
-from mlaut.estimators.sharing.candidate_groups import Group, groups_of
 from mlaut.records import CLASSIFICATION
+from mlaut.sharing import GridSearchCV as SharingGridSearchCV
+from mlaut.sharing.candidate_groups import Group, groups_of
 
 COLUMNS = 20
 DAY = 24 * 3600

@@ -47,6 +47,7 @@ PACKAGES = {
     "mlaut.study": "A study in one object",
     "mlaut.data": "Datasets, splits and targets",
     "mlaut.estimators": "Strategies",
+    "mlaut.sharing": "Grid search that shares work",
     "mlaut.experiments": "Running studies",
     "mlaut.files_io": "The files",
     "mlaut.analysis": "Statistics and figures",

@@ -3,47 +3,32 @@
 Names are imported when they are first used, so that listing strategies imports no scikit-learn.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import Any
+from mlaut.lazy import attach
 
 _HOME = {
-    "REGISTRY": "registry",
-    "Registry": "registry",
-    "Spec": "registry",
-    "instantiate_default_estimators": "registry",
-    "DataShape": "metadata",
-    "Properties": "metadata",
-    "properties": "metadata",
-    "SizeLimit": "sizes",
-    "MlautEstimator": "mlaut_estimator",
-    "Generic_Estimator": "generic_estimator",
-    "as_strategies": "strategies",
-    "KerasClassifier": "keras_estimator",
-    "KerasRegressor": "keras_estimator",
-    "keras_network": "nn_estimators",
-    "Preprocessor": "preprocessing",
-    "GridSearch": "tuning",
-    "TuningFolds": "tuning",
-    "TuningRecord": "tuning",
-    "TuningWarning": "tuning",
-    "IncompleteSearchWarning": "sharing",
-    "search_limits": "sharing",
-    "tuning_record": "tuning",
+    "REGISTRY": "mlaut.estimators.registry",
+    "Registry": "mlaut.estimators.registry",
+    "Spec": "mlaut.estimators.registry",
+    "instantiate_default_estimators": "mlaut.estimators.registry",
+    "DataShape": "mlaut.estimators.metadata",
+    "Properties": "mlaut.estimators.metadata",
+    "properties": "mlaut.estimators.metadata",
+    "SizeLimit": "mlaut.estimators.sizes",
+    "MlautEstimator": "mlaut.estimators.mlaut_estimator",
+    "Generic_Estimator": "mlaut.estimators.generic_estimator",
+    "as_strategies": "mlaut.estimators.strategies",
+    "KerasClassifier": "mlaut.estimators.keras_estimator",
+    "KerasRegressor": "mlaut.estimators.keras_estimator",
+    "keras_network": "mlaut.estimators.nn_estimators",
+    "Preprocessor": "mlaut.estimators.preprocessing",
+    "GridSearch": "mlaut.estimators.tuning",
+    "TuningFolds": "mlaut.estimators.tuning",
+    "TuningRecord": "mlaut.estimators.tuning",
+    "TuningWarning": "mlaut.estimators.tuning",
+    "IncompleteSearchWarning": "mlaut.sharing",
+    "search_limits": "mlaut.sharing",
+    "tuning_record": "mlaut.estimators.tuning",
 }
 
 __all__ = list(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name at its first use (PEP 562)."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'mlaut.estimators' has no attribute {name!r}")
-    value = getattr(import_module(f"mlaut.estimators.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = attach(__name__, _HOME)

@@ -20,7 +20,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mlaut.errors import DataError, StrategyError
-from mlaut.estimators.identity import (
+from mlaut.estimators.labels import fit_classifier
+from mlaut.estimators.metadata import DataShape, Properties
+from mlaut.estimators.object_files import read_object, write_object
+from mlaut.estimators.parameters import check_parameters, seed_all, set_n_jobs, without
+from mlaut.estimators.preprocessing import describe_preprocessing
+from mlaut.estimators.sizes import SizeLimit, as_size_limit
+from mlaut.estimators.tuning import GridSearch, TuningFolds
+from mlaut.identity.digests import (
     Description,
     canonical,
     class_path,
@@ -29,13 +36,6 @@ from mlaut.estimators.identity import (
     influential,
     plain,
 )
-from mlaut.estimators.labels import fit_classifier
-from mlaut.estimators.metadata import DataShape, Properties
-from mlaut.estimators.object_files import read_object, write_object
-from mlaut.estimators.parameters import check_parameters, seed_all, set_n_jobs, without
-from mlaut.estimators.preprocessing import describe_preprocessing
-from mlaut.estimators.sizes import SizeLimit, as_size_limit
-from mlaut.estimators.tuning import GridSearch, TuningFolds
 from mlaut.records import CLASSIFICATION, REGRESSION
 
 __all__ = ["MlautEstimator"]

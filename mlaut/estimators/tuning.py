@@ -21,8 +21,8 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from mlaut.errors import StrategyError
-from mlaut.estimators.identity import plain
-from mlaut.estimators.sharing import SharingGridSearchCV
+from mlaut.identity.digests import plain
+from mlaut.sharing import GridSearchCV
 
 __all__ = ["GridSearch", "TuningFolds", "TuningRecord", "TuningWarning", "tuning_record"]
 
@@ -112,12 +112,11 @@ class TuningFolds(BaseEstimator):
         return int(min(self.n_splits, max(FEWEST_FOLDS, shared.min()), shared.max()))
 
 
-class GridSearch(SharingGridSearchCV):
+class GridSearch(GridSearchCV):
     """Exhaustive grid search of scikit-learn that shares work and handles small training parts.
 
-    Constructor, attributes and results are those of `sklearn.model_selection.GridSearchCV`.
-    Computations that candidates have in common run once; scores and choice stay the same
-    (`SharingGridSearchCV`). Three things are added: ``n_neighbors`` never exceeds the size of the
+    Constructor, attributes and results are those of `mlaut.sharing.GridSearchCV`, whose scores and
+    choice are scikit-learn's. Three things are added: ``n_neighbors`` never exceeds the size of the
     smallest training fold; where no folds can be made (`TuningFolds` finds no class with two rows),
     the estimator is fitted untuned, with a `TuningWarning`; and the wall time of tuning is stored.
 
@@ -137,7 +136,7 @@ return_train_score
     tuning_seconds_ : float
         Wall seconds of the search, without the final fit (which is ``refit_time_``).
     sharing_ : dict of str to int
-        Number of scores by their origin; see `SharingGridSearchCV`.
+        Number of scores by their origin; see `mlaut.sharing.GridSearchCV`.
 
     Examples
     --------

@@ -8,10 +8,10 @@ from typing import Any
 
 from mlaut.errors import MlautError
 from mlaut.estimators import MlautEstimator
-from mlaut.estimators.describer import python_version
-from mlaut.estimators.former_identity import former_identity, has_compiled_code, without_code
-from mlaut.estimators.identity import digest
 from mlaut.files_io import MemoryStudy, StrategyEntry, Study
+from mlaut.identity.describer import python_version
+from mlaut.identity.digests import digest
+from mlaut.identity.former import former_identity, has_compiled_code, without_code
 
 __all__ = ["changed_parameters", "strategy_entries"]
 

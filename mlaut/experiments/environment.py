@@ -11,7 +11,7 @@ from typing import Any
 
 from mlaut import __version__
 from mlaut.estimators import MlautEstimator
-from mlaut.estimators.distributions import installed_version, versions_of
+from mlaut.identity.distributions import installed_version, versions_of
 
 __all__ = ["describe_environment"]
 

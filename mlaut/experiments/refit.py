@@ -11,13 +11,13 @@ import numpy as np
 
 from mlaut.errors import MlautError, StudyError
 from mlaut.estimators import MlautEstimator, as_strategies
-from mlaut.estimators.distributions import installed_version
 from mlaut.experiments.batches import make_batches
 from mlaut.experiments.cell import CellOptions
 from mlaut.experiments.engines import Engine
 from mlaut.experiments.entries import strategy_entries
 from mlaut.experiments.environment import describe_environment
 from mlaut.files_io import FilesIO, SplitEntry, Study
+from mlaut.identity.distributions import installed_version
 from mlaut.records import Block, Cell, Outcome
 
 __all__ = ["RunHistory", "difference", "fitted_again", "usable_strategies"]

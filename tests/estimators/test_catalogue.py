@@ -6,7 +6,7 @@ import pytest
 
 from mlaut.estimators import DataShape, instantiate_default_estimators
 from mlaut.estimators.catalogue import CATALOGUE, CatalogueEntry
-from mlaut.estimators.identity import class_path
+from mlaut.identity.digests import class_path
 from mlaut.records import CLASSIFICATION
 
 # Identities in studies, and pickles of strategies, hold these paths.

@@ -7,7 +7,7 @@ import pytest
 
 from mlaut.errors import StrategyError
 from mlaut.estimators import REGISTRY, Registry, Spec, instantiate_default_estimators
-from mlaut.estimators.identity import class_path
+from mlaut.identity.digests import class_path
 from mlaut.records import CLASSIFICATION, REGRESSION, TASKS
 
 PAPER = [

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 from mlaut.estimators import GridSearch, as_strategies, instantiate_default_estimators
 from mlaut.records import CLASSIFICATION
 
-from .sharing_cases import STRATIFIED, check_equal
+from ..sharing.sharing_cases import STRATIFIED, check_equal
 from .tables import SHAPE, awkward, labels
 
 SIZES = {"n_estimators": [3, 6], "max_iter": [3, 6], "hidden_layer_sizes": [(2, 2)]}

@@ -16,7 +16,6 @@ import pytest
 from studies import entry, outcome, strategy
 
 from mlaut.errors import MlautError, StoreError
-from mlaut.estimators.sharing.score_log import Checkpoint
 from mlaut.experiments import study_status, verify_study
 from mlaut.experiments.search_checkpoints import checkpoint_of
 from mlaut.experiments.status import unfinished
@@ -25,6 +24,7 @@ from mlaut.files_io.seal import LIST, write_seal
 from mlaut.files_io.study_arrays import put_json
 from mlaut.records import Cell
 from mlaut.report import make_report
+from mlaut.sharing.score_log import Checkpoint
 
 IRIS = "experiments/predictions/iris"
 LARGE = 2**40

@@ -1,0 +1,75 @@
+"""Families of estimators that share work, and the grouping of candidates by them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mlaut.sharing.boosting import Boosted
+from mlaut.sharing.ensembles import Ensembles
+from mlaut.sharing.forests import Bags, Forests
+from mlaut.sharing.interface import Candidate, Sharer
+from mlaut.sharing.kernels import GaussianMachines
+from mlaut.sharing.linear import LarsPaths, Lassos, Passives, Ridges
+from mlaut.sharing.neighbours import Neighbours
+from mlaut.sharing.pipelines import Pipelines
+from mlaut.sharing.trees import Trees
+
+__all__ = ["FAMILIES", "Group", "groups_of"]
+
+_ESTIMATORS: tuple[Sharer, ...] = (
+    Neighbours(),
+    GaussianMachines(),
+    Trees(),
+    Forests(),
+    Bags(),
+    Boosted(),
+    Ensembles(),
+    Ridges(),
+    Lassos(),
+    LarsPaths(),
+    Passives(),
+)
+FAMILIES: tuple[Sharer, ...] = (*_ESTIMATORS, Pipelines(_ESTIMATORS))
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Candidates that share work, or a single one that does not (with ``sharer`` None)."""
+
+    sharer: Sharer | None
+    candidates: tuple[Candidate, ...]
+
+    def without(self, indices: set[int]) -> Group:
+        """Return the group without some candidates."""
+        return Group(self.sharer, tuple(c for c in self.candidates if c.index not in indices))
+
+
+def groups_of(base: Any, points: Sequence[Mapping[str, Any]]) -> list[Group]:
+    """Return the points of a grid in groups, ordered by the first point of each group.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> grid = [{"n_neighbors": n, "leaf_size": size} for n in (1, 3, 5) for size in (9, 30)]
+    >>> [[c.index for c in group.candidates] for group in groups_of(KNeighborsClassifier(), grid)]
+    [[0, 2, 4], [1, 3, 5]]
+    """
+    groups: dict[Hashable, tuple[Sharer | None, list[Candidate]]] = {}
+    for index, params in enumerate(points):
+        candidate = Candidate(index, base, params)
+        sharer, key = _recognise(candidate)
+        groups.setdefault(key, (sharer, []))[1].append(candidate)
+    return [Group(sharer, tuple(members)) for sharer, members in groups.values()]
+
+
+def _recognise(candidate: Candidate) -> tuple[Sharer | None, Hashable]:
+    for family in FAMILIES:
+        try:
+            key = family.usable_key(candidate)
+        except (AttributeError, TypeError):  # scikit-learn will refuse this grid later
+            key = None
+        if key is not None:
+            return family, (type(family).__name__, key)
+    return None, candidate.index

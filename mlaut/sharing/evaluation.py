@@ -1,0 +1,203 @@
+"""Scoring of candidates on folds: together where they share, otherwise as scikit-learn does."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from mlaut.sharing.candidate_groups import Group
+from mlaut.sharing.interface import (
+    Candidate,
+    CannotShareError,
+    DeadlineError,
+    Fold,
+    Shared,
+)
+from mlaut.sharing.private import SharingWarning, _fit_and_score, _safe_indexing
+from mlaut.sharing.score_log import Checkpoint, Place, Writer
+from mlaut.sharing.scores import Scoring
+
+__all__ = ["Evaluation", "Result", "Unit", "units_of"]
+
+
+class Unit(NamedTuple):
+    """Unit of work: some groups of candidates on one fold."""
+
+    fold: int
+    groups: tuple[Group, ...]
+
+
+class Result(NamedTuple):
+    """Scores of a candidate on a fold, in scikit-learn's form, and whether work was shared."""
+
+    place: Place
+    scores: dict[str, Any]
+    shared: bool
+
+
+def units_of(
+    groups: Sequence[Group], folds: Sequence[int], n_jobs: int, by_group: bool
+) -> list[Unit]:
+    """Return the work as a list of units.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+    folds : sequence of int
+    n_jobs : int
+        Number of processes. One process gets one unit per fold, so that groups share as much as
+        possible; several processes get about four units each.
+    by_group : bool
+        Whether each group and fold is a unit, with the folds of a group in a row. If the search
+        stops early, as many candidates as possible then have scores on all folds.
+    """
+    if by_group:
+        return [Unit(fold, (group,)) for group in groups for fold in folds]
+    n_parts = 1 if n_jobs == 1 else max(1, -(-4 * n_jobs // max(1, len(folds))))
+    parts = np.array_split(np.arange(len(groups)), min(n_parts, max(1, len(groups))))
+    return [Unit(fold, tuple(groups[i] for i in part)) for fold in folds for part in parts]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Everything that scoring any candidate on any fold needs; can be pickled for a process.
+
+    Attributes
+    ----------
+    base : estimator
+    X, y
+        All rows.
+    splits : list of (train, test)
+    scoring : Scoring
+    error_score : float or "raise"
+    verbose : int
+    n_candidates : int
+    deadline : callable or None
+        Function that returns whether the time is over.
+    checkpoint : Checkpoint or None
+    """
+
+    base: Any
+    X: Any
+    y: Any
+    splits: Sequence[tuple[np.ndarray, np.ndarray]]
+    scoring: Scoring
+    error_score: Any
+    verbose: int
+    n_candidates: int
+    deadline: Callable[[], bool] | None
+    checkpoint: Checkpoint | None
+
+    def run(self, unit: Unit) -> list[Result]:
+        """Return the results of one unit; fewer if the time is over."""
+        results = []
+        train, test = self.splits[unit.fold]
+        fold = self._fold(train, test)
+        with suppress(DeadlineError), Writer(self.checkpoint) as writer:
+            for group in unit.groups:
+                for result in self._score_group(group, unit.fold, fold):
+                    writer.add(result.place, result.scores)
+                    results.append(result)
+        return results
+
+    def _fold(self, train: np.ndarray, test: np.ndarray) -> Fold:
+        X_train, X_test = _safe_indexing(self.X, train), _safe_indexing(self.X, test)
+        y_train, y_test = _safe_indexing(self.y, train), _safe_indexing(self.y, test)
+        return Fold(X_train, y_train, X_test, y_test, self.deadline)
+
+    def _score_group(self, group: Group, number: int, fold: Fold) -> Iterator[Result]:
+        done: set[int] = set()
+        failures: list[Exception] = []
+        for result in self._shared(group, number, fold, failures):
+            done.add(result.place[0])
+            yield result
+        alone = group.without(done).candidates
+        failed = False
+        for candidate in alone:
+            fold.check_time()
+            scores = self._plain(candidate, number)
+            failed |= scores.get("fit_error") is not None
+            yield Result((candidate.index, number), scores, False)
+        # Fitted alone, the candidates work: so sharing failed, not the candidates.
+        if failures and alone and not failed:
+            _warn_of_failure(type(group.sharer).__name__, failures[0])
+
+    def _shared(
+        self, group: Group, number: int, fold: Fold, failures: list[Exception]
+    ) -> Iterator[Result]:
+        """Yield the scores of shared models; scikit-learn fits candidates that fail here again."""
+        if group.sharer is None:
+            return
+        started = time.perf_counter()
+        try:
+            for shared in group.sharer.models(list(group.candidates), fold):
+                fitted = time.perf_counter()
+                scores = self._score(shared, failures)
+                if scores is not None:
+                    seconds = (fitted - started, time.perf_counter() - fitted)
+                    yield from self._results(shared.indices, number, scores, seconds)
+                started = time.perf_counter()
+        except DeadlineError:
+            raise
+        except CannotShareError:
+            return
+        except Exception as error:
+            failures.append(error)
+
+    def _score(self, shared: Shared, failures: list[Exception]) -> dict[str, Any] | None:
+        try:
+            return self.scoring(shared.model, shared.fold)
+        except CannotShareError:
+            return None
+        except Exception as error:
+            failures.append(error)
+            return None
+
+    def _results(
+        self, indices: tuple[int, ...], number: int, scores: Mapping[str, Any], seconds: Any
+    ) -> Iterator[Result]:
+        """Yield the result of each candidate of one model, with an equal part of the seconds."""
+        n_test = len(self.splits[number][1])
+        fit_time, score_time = (part / len(indices) for part in seconds)
+        times = {"n_test_samples": n_test, "fit_time": fit_time, "score_time": score_time}
+        for index in indices:
+            yield Result((index, number), {"fit_error": None, **scores, **times}, True)
+
+    def _plain(self, candidate: Candidate, number: int) -> dict[str, Any]:
+        train, test = self.splits[number]
+        return _fit_and_score(
+            clone(self.base),
+            self.X,
+            self.y,
+            scorer=self.scoring.scorer,
+            train=train,
+            test=test,
+            verbose=self.verbose,
+            parameters=candidate.params,
+            fit_params=None,
+            score_params=None,
+            return_train_score=self.scoring.train,
+            return_n_test_samples=True,
+            return_times=True,
+            split_progress=(number, len(self.splits)),
+            candidate_progress=(candidate.index, self.n_candidates),
+            error_score=self.error_score,
+        )
+
+
+def _warn_of_failure(family: str, error: Exception) -> None:
+    """Warn of a failure of sharing, which costs time and would otherwise go unnoticed."""
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    warnings.warn(
+        f"{family}: candidates were fitted one by one, with the same scores, because what they "
+        f"share failed ({what})",
+        SharingWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,231 @@
+"""Interface of the families of estimators whose candidates share work.
+
+A `Sharer` recognises candidates that it can fit together (`Sharer.key`) and yields a fitted model
+for each of them on one fold (`Sharer.models`). The model may be a stand-in (`stand_in`): it
+predicts as the fitted estimator would, from numbers that were computed for all candidates at once.
+Candidates for which a sharer yields no model, because it cannot or because something failed, are
+fitted by scikit-learn. So a sharer must be correct, but need not be complete.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.utils.metaestimators import available_if
+
+from mlaut.sharing.private import warn_if_lacking
+
+__all__ = [
+    "Candidate",
+    "CannotShareError",
+    "DeadlineError",
+    "Fold",
+    "Shared",
+    "Sharer",
+    "per_table",
+    "stand_in",
+]
+
+Value = TypeVar("Value")
+
+
+class CannotShareError(Exception):
+    """Error for shared results that differ, or might differ, from those of scikit-learn."""
+
+
+class DeadlineError(Exception):
+    """Error for a search whose time is over."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One point of a grid.
+
+    Attributes
+    ----------
+    index : int
+        Row of the candidate in ``cv_results_``.
+    base : estimator
+        Estimator that is tuned; it is not changed.
+    params : mapping
+        Parameters of the grid to set on a copy of the estimator.
+    """
+
+    index: int
+    base: Any
+    params: Mapping[str, Any]
+
+    def setting(self, name: str) -> Any:
+        """Return the value of a parameter, from the grid or else from the estimator."""
+        return self.params[name] if name in self.params else getattr(self.base, name)
+
+    def estimator(self, **changes: Any) -> Any:
+        """Return a new unfitted estimator with the parameters of the candidate and the changes."""
+        params = clone({**self.params, **changes}, safe=False)
+        return clone(self.base).set_params(**params)
+
+    def rest(self, *shared: str) -> tuple[tuple[str, Hashable], ...]:
+        """Return a hashable form of the candidate without the shared parameters."""
+        others = sorted(name for name in self.params if name not in shared)
+        base = ("", id(self.base))  # a pipeline may have several estimators as its last step
+        return (base, *((name, _token(self.params[name])) for name in others))
+
+
+def _token(value: Any) -> Hashable:
+    """Return a token that is equal for equal plain values, and for the same object otherwise."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return type(value).__name__, value
+    return "object", id(value)
+
+
+@dataclass(eq=False)
+class Fold:
+    """Rows of one fold, with a memo of shared results.
+
+    Attributes
+    ----------
+    X_train, y_train, X_test, y_test
+        Rows and targets, selected as scikit-learn's search selects them.
+    deadline : callable or None
+        Function that returns whether the time is over.
+    memo : dict
+        Results that sharers keep for later groups of candidates on this fold.
+    """
+
+    X_train: Any
+    y_train: Any
+    X_test: Any
+    y_test: Any
+    deadline: Callable[[], bool] | None = None
+    memo: dict[Hashable, Any] = field(default_factory=dict)
+
+    def check_time(self) -> None:
+        """Raise `DeadlineError` if the time is over."""
+        if self.deadline is not None and self.deadline():
+            raise DeadlineError
+
+    def once(self, key: Hashable, compute: Callable[[], Value]) -> Value:
+        """Return a value that is computed once for this fold."""
+        if key not in self.memo:
+            self.memo[key] = compute()
+        return self.memo[key]
+
+
+class Shared(NamedTuple):
+    """Fitted model of one or more candidates that are the same model, and its fold for scoring."""
+
+    indices: tuple[int, ...]
+    model: Any
+    fold: Fold
+
+
+class Sharer(ABC):
+    """Base class of the ways in which candidates share work; instances have no state.
+
+    Attributes
+    ----------
+    most_in_time : int or None
+        Largest number of candidates that share when time is limited, because one of them may take
+        longer than all others; None for any number.
+    private : tuple of str
+        Groups of private names of scikit-learn that the sharer needs.
+    """
+
+    most_in_time: int | None = None
+    private: tuple[str, ...] = ()
+
+    def usable_key(self, candidate: Candidate) -> Hashable | None:
+        """Return the key; None, with a warning, if scikit-learn lacks a required private name."""
+        key = self.key(candidate)
+        if key is None or (self.private and warn_if_lacking(type(self).__name__, *self.private)):
+            return None
+        return key
+
+    @abstractmethod
+    def key(self, candidate: Candidate) -> Hashable | None:
+        """Return a key that is equal for candidates that share; None if this one cannot share."""
+
+    @abstractmethod
+    def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
+        """Yield a model for each candidate that can be shared; all candidates have one key."""
+
+
+def per_table(compute: Callable[[Any], Value]) -> Callable[[Any], Value]:
+    """Return a function that caches its result for each table, by the table's identity.
+
+    Examples
+    --------
+    >>> table = [1, 2]
+    >>> total = per_table(lambda table: [sum(table)])
+    >>> total(table) is total(table)
+    True
+    """
+    known: list[tuple[Any, Value]] = []
+
+    def get(table: Any) -> Value:
+        for seen, value in known:
+            if seen is table:
+                return value
+        known.append((table, compute(table)))
+        return known[-1][1]
+
+    return get
+
+
+def _answers(method: str) -> Callable[[Any], bool]:
+    return lambda model: method in model.answers
+
+
+class _StandIn(BaseEstimator):
+    """Fitted model whose predictions were computed for several candidates at once."""
+
+    def __init__(self, answers: Mapping[str, Callable[[Any], Any]], classes: Any = None) -> None:
+        self.answers = answers
+        self.classes_ = classes
+
+    def predict(self, X: Any) -> Any:
+        return self.answers["predict"](X)
+
+    @available_if(_answers("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        return self.answers["predict_proba"](X)
+
+    @available_if(_answers("decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        return self.answers["decision_function"](X)
+
+
+class _StandInClassifier(ClassifierMixin, _StandIn):
+    pass
+
+
+class _StandInRegressor(RegressorMixin, _StandIn):
+    pass
+
+
+def stand_in(estimator: Any, classes: Any = None, **answers: Callable[[Any], Any]) -> BaseEstimator:
+    """Return a model that predicts in place of a fitted estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Estimator to replace; determines whether the model is a classifier or a regressor.
+    classes : ndarray, optional
+        Sorted labels of a classifier.
+    **answers : callable
+        Functions ``predict`` and, if the estimator has them, ``predict_proba`` and
+        ``decision_function``.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyRegressor
+    >>> model = stand_in(DummyRegressor(), predict=lambda X: [7.0 for _ in X])
+    >>> model.predict([[1], [2]]), hasattr(model, "predict_proba")
+    ([7.0, 7.0], False)
+    """
+    kind = _StandInClassifier if isinstance(estimator, ClassifierMixin) else _StandInRegressor
+    return kind(answers, classes)

@@ -1,0 +1,118 @@
+"""Execution of the units of a search in one or several processes, resuming earlier scores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils.parallel import Parallel, delayed
+
+from mlaut.sharing.candidate_groups import Group
+from mlaut.sharing.evaluation import Evaluation, Result, Unit, units_of
+from mlaut.sharing.hopeless import best_possible, hopeless, leader
+from mlaut.sharing.score_log import Place
+
+__all__ = ["Progress", "score_all"]
+
+
+@dataclass(eq=False)
+class Progress:
+    """Scores of each candidate and fold so far, with counts of their origins."""
+
+    scores: dict[Place, dict[str, Any]]
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, results: Iterable[Result]) -> None:
+        """Add new results."""
+        for result in results:
+            self.scores[result.place] = result.scores
+            self.counts["shared" if result.shared else "plain"] += 1
+
+    def left(self, unit: Unit) -> Unit:
+        """Return the part of a unit that has no scores yet."""
+        known = {index for index, fold in self.scores if fold == unit.fold}
+        groups = (group.without(known) for group in unit.groups)
+        return Unit(unit.fold, tuple(group for group in groups if group.candidates))
+
+
+def score_all(
+    evaluation: Evaluation,
+    groups: Sequence[Group],
+    *,
+    n_jobs: int | None,
+    pre_dispatch: Any,
+    skip_hopeless: bool,
+) -> Progress:
+    """Return the scores of all candidates on all folds, except hopeless or late ones."""
+    known = evaluation.checkpoint.read() if evaluation.checkpoint else {}
+    progress = Progress(known, Counter(resumed=len(known)))
+    run = _Runner(evaluation, progress, n_jobs, pre_dispatch)
+    if skip_hopeless:
+        _race(run, groups)
+    else:
+        run(groups, range(len(evaluation.splits)))
+    return progress
+
+
+class _Runner:
+    """Runner of groups of candidates on some folds; it adds their scores to the progress."""
+
+    def __init__(
+        self, evaluation: Evaluation, progress: Progress, n_jobs: int | None, pre_dispatch: Any
+    ) -> None:
+        self.evaluation, self.progress = evaluation, progress
+        self._parallel = {"n_jobs": n_jobs, "pre_dispatch": pre_dispatch}
+        self._n_jobs = effective_n_jobs(n_jobs)
+
+    def __call__(self, groups: Sequence[Group], folds: Sequence[int]) -> None:
+        by_group = self.evaluation.deadline is not None
+        if by_group:
+            groups = _mixed(groups)
+        units = units_of(groups, folds, self._n_jobs, by_group)
+        todo = [unit for unit in map(self.progress.left, units) if unit.groups]
+        for results in self._results(todo):
+            self.progress.add(results)
+
+    def _results(self, units: Sequence[Unit]) -> Iterator[list[Result]]:
+        if self._n_jobs == 1:
+            return map(self.evaluation.run, units)
+        tasks = (delayed(self.evaluation.run)(unit) for unit in units)
+        return iter(Parallel(**self._parallel)(tasks))
+
+
+def _mixed(groups: Sequence[Group]) -> list[Group]:
+    """Return groups in a random order, which is always the same.
+
+    If time runs out, the scored candidates are then a sample of the whole grid, not a corner of it.
+    """
+    parts = [part for group in groups for part in _parts(group)]
+    return [parts[i] for i in np.random.default_rng(0).permutation(len(parts))]
+
+
+def _parts(group: Group) -> list[Group]:
+    """Return a group in parts, if one slow candidate could delay all others of the group."""
+    most = getattr(group.sharer, "most_in_time", None) or len(group.candidates)
+    starts = range(0, len(group.candidates), most)
+    return [Group(group.sharer, group.candidates[i : i + most]) for i in starts]
+
+
+def _race(run: _Runner, groups: Sequence[Group]) -> None:
+    """Score fold by fold; after each fold, finish the leader and drop hopeless candidates."""
+    best = best_possible(run.evaluation.scoring.scorer)
+    folds = range(len(run.evaluation.splits))
+    given_up: set[int] = set()
+    for fold in folds:
+        run([group.without(given_up) for group in groups], [fold])
+        first = leader(run.progress.scores, len(folds))
+        if first is not None:
+            run([_only(groups, first)], folds)
+        given_up = hopeless(run.progress.scores, len(folds), best)
+
+
+def _only(groups: Sequence[Group], index: int) -> Group:
+    group = next(g for g in groups if any(c.index == index for c in g.candidates))
+    return group.without({c.index for c in group.candidates} - {index})
