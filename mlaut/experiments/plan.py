@@ -16,7 +16,6 @@ from mlaut.experiments.entries import changed_parameters, strategy_entries
 from mlaut.experiments.run_options import RunOptions, parse_retry
 from mlaut.files_io import FilesIO, MemoryStudy, SplitEntry, StrategyEntry, Study
 from mlaut.files_io.study_records import merged_entry
-from mlaut.identity.former import has_compiled_code, without_code
 from mlaut.markup import table_html
 from mlaut.records import Status
 
