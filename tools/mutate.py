@@ -228,7 +228,7 @@ def _cases(statement: ast.stmt) -> list:
 
 
 def record(work: Path, found: list[Mutant], processes: str) -> None:
-    """Run the tests once with marked lines; write ``hits.tsv`` and ``tests.tsv``."""
+    """Run the tests once with marked lines; write the files of the folder ``record``."""
     marked = work / "marked"
     for old in (marked, work / "record"):
         shutil.rmtree(old, ignore_errors=True)
@@ -237,8 +237,8 @@ def record(work: Path, found: list[Mutant], processes: str) -> None:
     for file in {mutant.file for mutant in found}:
         sites = {i: m.line for i, m in enumerate(found) if m.file == file}
         (marked / file).write_text(mark((marked / file).read_bytes(), sites), encoding="utf-8")
-    arguments = ["-p", "mutation_hits", "-n", processes, "--dist", "worksteal", "-m", "not slow"]
-    run_tests(work, marked, arguments, None)
+    options = ["-p", "mutation_hits", "-n", processes, "--dist", "worksteal", "-m", "not slow"]
+    run_tests(work, marked, [], None, *options)
     # A test can fail because of the marks alone. Those that fail without marks too never count.
     _, outcomes = recorded(work)
     failed = [test for test, (outcome, _) in outcomes.items() if outcome == "failed"]
@@ -264,10 +264,12 @@ def recorded(work: Path) -> tuple[dict[int, set[str]], dict[str, tuple[str, floa
 # ---------------------------------------------------------------------- running
 
 
-def run_tests(work: Path, tree: Path, arguments: list[str], limit: float | None) -> int | None:
+def run_tests(
+    work: Path, tree: Path, tests: list[str], limit: float | None, *options: str
+) -> int | None:
     """Run pytest in a tree; return its exit status, or None where it ran past the limit."""
-    listed = work / "arguments.txt"
-    listed.write_text("\n".join(arguments), encoding="utf-8")
+    listed = work / "tests.txt"  # a command line can be too short for them
+    listed.write_text("\n".join(tests), encoding="utf-8")
     for name in ("tmp", "home"):
         (work / name).mkdir(exist_ok=True)
     environment = {
@@ -279,10 +281,10 @@ def run_tests(work: Path, tree: Path, arguments: list[str], limit: float | None)
         # Two versions of a file of one size within a second would share their bytecode.
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"@{listed}"]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
     with (work / "pytest.log").open("wb") as log:
         process = subprocess.Popen(
-            [*_apart(), *command], cwd=tree, env=environment, stdout=log, stderr=log,
+            [*_apart(), *command, f"@{listed}"], cwd=tree, env=environment, stdout=log, stderr=log,
             start_new_session=True,
         )  # fmt: skip
         try:
@@ -325,7 +327,7 @@ def try_mutant(work: Path, mutant: Mutant, site: int) -> str:
     folder = package if (work / "tree" / "tests" / package).is_dir() else "."
     wide = [*(t for t in reaching if t not in quick), f"tests/{folder}", mutant.file]
     skipped = [f"--deselect={test}" for test in failing]
-    path = work / "tree" / mutant.file
+    path = work / "changed" / mutant.file
     source = path.read_bytes()
     for cached in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
         cached.unlink()
@@ -334,7 +336,7 @@ def try_mutant(work: Path, mutant: Mutant, site: int) -> str:
         for chosen in (quick, wide):
             limit = PATIENCE[0] + PATIENCE[1] * min(sum(tests[t][1] for t in quick), QUICK)
             if chosen:
-                status = run_tests(work, work / "tree", ["-x", *skipped, *chosen], limit)
+                status = run_tests(work, work / "changed", [*skipped, *chosen], limit, "-x")
                 if status is None:
                     return "the time limit"
                 if status not in (0, 5):
@@ -395,6 +397,8 @@ def main() -> None:
     found = [Mutant(**mutant) for mutant in stored["mutants"]]
     if not (work / "record" / "failing.json").exists():
         record(work, found, chosen.processes)
+    shutil.rmtree(work / "changed", ignore_errors=True)  # an interrupted run left a change in it
+    shutil.copytree(work / "tree", work / "changed")
     results = work / "results.json"
     killers = json.loads(results.read_text()) if results.exists() else {}
     for site, mutant in enumerate(found):
