@@ -6,9 +6,10 @@ from mlaut.data.collections import (
     collection,
     collection_entries,
     list_collections,
+    load_sklearn,
 )
+from mlaut.data.folders import load_folder
 from mlaut.data.frames import from_frame
-from mlaut.data.loaders import load_folder, load_sklearn
 from mlaut.data.references import Reference, fetch, is_reference, parse_reference
 from mlaut.data.remote import cache_folder
 from mlaut.data.resampling import HoldOut, KFold, make_split, parse_scheme, split_of_pairs

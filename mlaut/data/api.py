@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from mlaut.data.collections import collection, collection_entries
-from mlaut.data.loaders import load_folder, load_sklearn
+from mlaut.data.collections import collection, collection_entries, load_sklearn
+from mlaut.data.folders import load_folder
 from mlaut.data.loading import load_into
 from mlaut.data.references import expand
 from mlaut.data.resampling import HoldOut, KFold

@@ -14,62 +14,36 @@ Features are used as the authors prepared them: texts coded as numbers, missing 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from mlaut.data.frames import from_frame
+from mlaut.data.frames import Table, from_frame
 from mlaut.data.resampling import split_of_pairs
-from mlaut.errors import DataError, nearest
+from mlaut.errors import DataError
 from mlaut.records import CLASSIFICATION, TRAIN_ONLY, Dataset, Split
 
-__all__ = ["is_archive", "load_archive"]
+__all__ = ["archive_tables"]
 
 TARGET = "clase"
 FOLDS = "conxuntos_kfold.dat"
 SOURCE = "Fernandez-Delgado et al. (2014), archive of 121 UCI datasets"
 
 
-def is_archive(folder: Path) -> bool:
-    """Return whether a folder has the layout of the archive."""
-    return any(_datasets(folder))
-
-
-def load_archive(
-    folder: Path, *, names: Iterable[str] | None = None, task: str | None = None
-) -> tuple[Dataset, ...]:
-    """Return the datasets of a local copy of the archive, with the splits of its authors.
+def archive_tables(folder: Path) -> dict[str, Table]:
+    """Return the datasets of a copy of the archive by name; empty if the folder has another layout.
 
     A dataset with a test set of the authors has one hold-out split with that test set. Other
     datasets have the four pairs of training and test rows of ``conxuntos_kfold.dat``, which
-    overlap.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder that holds one folder per dataset.
-    names : iterable of str, optional
-        Read only these datasets.
-    task : str, optional
-        Read only the datasets of this task. All datasets are for classification.
-
-    Raises
-    ------
-    DataError
-        A dataset does not exist, or a file cannot be used; the message names it.
+    overlap. All datasets are for classification.
     """
-    if task not in (None, CLASSIFICATION):
-        return ()
-    found = list(_datasets(folder))
-    chosen = found if names is None else [names] if isinstance(names, str) else list(names)
-    for name in chosen:
-        if name not in found:
-            hint = nearest(name, found) or f"; it has {len(found)} others"
-            raise DataError(f"{folder}: no dataset {name!r}{hint}")
-    return tuple(_load(folder / name) for name in chosen)
+    return {
+        name: Table(partial(_load, folder / name), CLASSIFICATION) for name in _datasets(folder)
+    }
 
 
 def _datasets(folder: Path) -> Iterator[str]:

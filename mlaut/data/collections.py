@@ -12,18 +12,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from mlaut.data.loaders import SKLEARN, load_folder, load_sklearn, read_manifest
+from mlaut.data.folders import folder_tables, read_manifest
+from mlaut.data.frames import Table, from_frame, read_chosen
 from mlaut.errors import DataError, nearest
 from mlaut.files_io.datasets import task_named
-from mlaut.records import Dataset
+from mlaut.records import CLASSIFICATION, REGRESSION, Dataset
 
 __all__ = ["CollectionEntry", "collection", "collection_entries", "list_collections"]
 
+Tables = dict[str, Table]
 STARTER = Path(__file__).with_name("starter")
+SKLEARN = {
+    # name: task, rows, features, classes
+    "breast_cancer": (CLASSIFICATION, 569, 30, 2),
+    "diabetes": (REGRESSION, 442, 10, None),
+    "digits": (CLASSIFICATION, 1797, 64, 10),
+    "iris": (CLASSIFICATION, 150, 4, 3),
+    "linnerud": (REGRESSION, 20, 3, None),
+    "wine": (CLASSIFICATION, 178, 13, 3),
+}
 
 
 @dataclass(frozen=True)
@@ -57,7 +69,7 @@ def list_collections() -> tuple[str, ...]:
     >>> list_collections()
     ('starter', 'sklearn')
     """
-    return ("starter", "sklearn")
+    return tuple(_COLLECTIONS)
 
 
 def collection_entries(
@@ -70,10 +82,9 @@ def collection_entries(
     >>> [entry.name for entry in collection_entries(task="Regression")][:2]
     ['auto-mpg', 'automobile-price']
     """
-    _check(name)
-    entries = _starter() if name == "starter" else _sklearn()
+    entries, _ = _functions(name)
     wanted = task_named(task) if task else None
-    return tuple(entry for entry in entries if wanted in (None, entry.task))
+    return tuple(entry for entry in entries() if wanted in (None, entry.task))
 
 
 def collection(
@@ -101,23 +112,38 @@ def collection(
     >>> zoo.frame.shape, zoo.task, zoo.metadata["licence"]
     ((101, 17), 'Classification', 'CC BY 4.0')
     """
-    _check(name)
-    known = [entry.name for entry in collection_entries(name)]
-    for one in [names] if isinstance(names, str) else names or ():
-        if one not in known:
-            hint = nearest(one, known) or f"; it has {len(known)} others"
-            raise DataError(f"collection {name!r}: no dataset {one!r}{hint}")
-    if name == "starter":
-        return load_folder(STARTER, names=names, task=task)
-    wanted = task_named(task) if task else None
-    return tuple(one for one in load_sklearn(names) if wanted in (None, one.task))
+    _, tables = _functions(name)
+    return read_chosen(f"collection {name!r}", tables(), names, task)
 
 
-def _check(name: str) -> None:
-    known = list_collections()
-    if name not in known:
-        hint = nearest(name, known) or f"; there are {', '.join(known)}"
+def load_sklearn(names: Iterable[str] | None = None) -> tuple[Dataset, ...]:
+    """Return the datasets that come with scikit-learn.
+
+    Parameters
+    ----------
+    names : iterable of str, optional
+        Some of ``breast_cancer``, ``diabetes``, ``digits``, ``iris``, ``linnerud`` (with its first
+        target, Weight) and ``wine``; default all.
+
+    Raises
+    ------
+    DataError
+        There is no such dataset.
+
+    Examples
+    --------
+    >>> iris, = load_sklearn(["iris"])
+    >>> iris.frame.shape, sorted(iris.labels.unique())
+    ((150, 5), ['setosa', 'versicolor', 'virginica'])
+    """
+    return read_chosen("scikit-learn", _sklearn_tables(), names)
+
+
+def _functions(name: str) -> tuple[Callable[[], list[CollectionEntry]], Callable[[], Tables]]:
+    if name not in _COLLECTIONS:
+        hint = nearest(name, _COLLECTIONS) or f"; there are {', '.join(_COLLECTIONS)}"
         raise DataError(f"no collection {name!r}{hint}")
+    return _COLLECTIONS[name]
 
 
 def _starter() -> list[CollectionEntry]:
@@ -140,3 +166,26 @@ def _sklearn() -> list[CollectionEntry]:
         CollectionEntry(name, *facts, source="scikit-learn", licence="BSD-3-Clause")
         for name, facts in SKLEARN.items()
     ]
+
+
+def _sklearn_tables() -> Tables:
+    return {name: Table(partial(_read_sklearn, name), facts[0]) for name, facts in SKLEARN.items()}
+
+
+def _read_sklearn(name: str) -> Dataset:
+    import sklearn.datasets
+
+    bunch = getattr(sklearn.datasets, f"load_{name}")(as_frame=True)
+    target = "Weight" if name == "linnerud" else "target"
+    frame = bunch.data.assign(**{target: bunch.frame[target]})
+    task = SKLEARN[name][0]
+    if task == CLASSIFICATION:
+        frame[target] = bunch.target_names[bunch.target]
+    return from_frame(frame, target, name=name, task=task, source=f"scikit-learn, load_{name}")
+
+
+# The functions of a collection: its entries, and its tables, which are read when they are chosen.
+_COLLECTIONS: dict[str, tuple[Callable[[], list[CollectionEntry]], Callable[[], Tables]]] = {
+    "starter": (_starter, partial(folder_tables, STARTER)),
+    "sklearn": (_sklearn, _sklearn_tables),
+}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlaut.data.collections import collection_entries
-from mlaut.data.references import COLLECTIONS, Reference, expand, load_reference
+from mlaut.data.references import Reference, expand, load_reference
+from mlaut.data.sources import SOURCES
 from mlaut.errors import DataError
 from mlaut.files_io import FilesIO
 from mlaut.files_io.datasets import task_named
@@ -37,10 +37,9 @@ def load_into(
     try:
         for one in references:
             if str(one) in stored:
-                batch.paths[one, ""] = stored[str(one)]
-                continue
-            for dataset in load_reference(one):
-                batch.add(one, dataset)
+                batch.paths[one] = stored[str(one)]
+            else:
+                batch.add(one, load_reference(one))
     finally:  # keeps the loaded datasets where a later one cannot be loaded
         batch.store()
     paths = dict.fromkeys(batch.paths.values())
@@ -52,10 +51,10 @@ class _Batch:
 
     def __init__(self, hdf5_io: FilesIO, group: str | None, overwrite: bool) -> None:
         self.hdf5_io, self.group, self.overwrite = hdf5_io, group, overwrite
-        self.waiting: dict[str, list[tuple[Reference, Dataset]]] = {}
+        self.waiting: dict[str, dict[Reference, Dataset]] = {}
         self.size = 0
         self.origin: dict[tuple[str, str], Reference] = {}
-        self.paths: dict[tuple[Reference, str], str] = {}
+        self.paths: dict[Reference, str] = {}
 
     def add(self, reference: Reference, dataset: Dataset) -> None:
         """Add a dataset; raise `DataError` where another one of its group has the same name."""
@@ -66,8 +65,8 @@ class _Batch:
                 f"{str(other)!r} and {str(reference)!r} are both called {dataset.name!r}; give one "
                 f"a name of its own, as in '{reference}?name={dataset.name}-2'"
             )
-        self.paths[reference, dataset.name] = ""  # keeps the order of the references
-        self.waiting.setdefault(group, []).append((reference, dataset))
+        self.paths[reference] = ""  # keeps the order of the references
+        self.waiting.setdefault(group, {})[reference] = dataset
         self.size += int(dataset.frame.memory_usage(deep=False).sum())
         if self.size > BATCH:
             self.store()
@@ -75,10 +74,8 @@ class _Batch:
     def store(self) -> None:
         """Store the waiting datasets."""
         for group, waiting in self.waiting.items():
-            datasets = [dataset for _, dataset in waiting]
-            paths = self.hdf5_io.save_datasets(datasets, group, overwrite=self.overwrite)
-            for (reference, dataset), path in zip(waiting, paths, strict=True):
-                self.paths[reference, dataset.name] = path
+            stored = self.hdf5_io.save_datasets(waiting.values(), group, overwrite=self.overwrite)
+            self.paths.update(zip(waiting, stored, strict=True))
         self.waiting, self.size = {}, 0
 
 
@@ -93,18 +90,15 @@ def find_stored(hdf5_io: FilesIO, reference: str) -> list[str]:
     stored = stored_paths(hdf5_io)
     for path in hdf5_io.list_datasets()[1]:
         stored.setdefault(path.strip("/"), path)  # datasets of collections are found by path
-    keys = [key for one in expand(reference) for key in _keys(one)]
+    keys = [_stored_as(one) for one in expand(reference)]
     for key in keys:
         if key not in stored:
             raise DataError(f"{hdf5_io.path}: no dataset {key!r} was loaded into it yet")
     return [stored[key] for key in keys]
 
 
-def _keys(reference: Reference) -> list[str]:
-    """Return the texts by which a database knows the datasets of a reference."""
-    if reference.source not in COLLECTIONS:
-        return [str(reference)]
-    names = [reference.name or reference.key]
-    if not reference.key:
-        names = [entry.name for entry in collection_entries(reference.source)]
-    return [f"{reference.source}/{name}" for name in names]
+def _stored_as(reference: Reference) -> str:
+    """Return the text by which a database knows the dataset of a reference."""
+    if SOURCES[reference.source].local:
+        return f"{reference.source}/{reference.name or reference.key}"
+    return str(reference)

@@ -26,7 +26,7 @@ from mlaut.files_io.tables import read_table
 from mlaut.optional import need
 from mlaut.records import CLASSIFICATION, REGRESSION, Dataset, Split
 
-__all__ = ["load_openml", "suite_tasks"]
+__all__ = ["load_openml", "openml_members"]
 
 
 def load_openml(key: str, *, target: str = "") -> Dataset:
@@ -60,19 +60,24 @@ def load_openml(key: str, *, target: str = "") -> Dataset:
     return _load_task(int(number))
 
 
-def suite_tasks(suite: str) -> tuple[int, ...]:
-    """Return the numbers of the tasks of a suite, and cache them in openml's cache folder.
+def openml_members(key: str) -> Iterator[str] | None:
+    """Return the keys of the tasks of a suite; None if the key is of another kind.
 
     Parameters
     ----------
-    suite : str
-        Number or alias of the suite, for example ``"99"`` or ``"OpenML-CC18"``.
+    key : str
+        ``"s/"`` and the number or alias of the suite, for example ``"s/99"``.
 
     Raises
     ------
     DataError
         There is no such suite, or it cannot be reached and is not in the cache.
     """
+    return _tasks(key[2:]) if key.startswith("s/") else None
+
+
+def _tasks(suite: str) -> Iterator[str]:
+    """Yield the keys of the tasks of a suite, and cache them in openml's cache folder."""
     openml = _openml()
     path = _cache(openml) / "suites" / f"{suite}.json"
     if not path.exists():
@@ -81,7 +86,7 @@ def suite_tasks(suite: str) -> tuple[int, ...]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(sorted(tasks or [])))
     try:
-        return tuple(json.loads(path.read_text()))
+        yield from [f"t/{task}" for task in json.loads(path.read_text())]
     except ValueError:
         raise DataError(f"{path}: a damaged copy; delete it, and load it again") from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mlaut.data.frames import from_frame
-from mlaut.data.remote import cache_folder, cached_dataset, explained
+from mlaut.data.remote import cache_folder, explained
 from mlaut.errors import DataError, nearest
 from mlaut.optional import need
 from mlaut.records import CLASSIFICATION, REGRESSION, Dataset
@@ -30,12 +30,6 @@ def load_pmlb(name: str, *, target: str = "") -> Dataset:
     OptionalPackageError
         The package pmlb is not installed.
     """
-    return cached_dataset(
-        "pmlb", f"{name}?{target}" if target else name, lambda: _load(name, target)
-    )
-
-
-def _load(name: str, target: str) -> Dataset:
     pmlb = need("pmlb", extra="pmlb", purpose="Loading from PMLB")
     if name not in pmlb.dataset_names:
         hint = nearest(name, pmlb.dataset_names) or f"; it has {len(pmlb.dataset_names)} others"

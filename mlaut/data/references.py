@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from urllib.parse import parse_qsl
 
-from mlaut.data.collections import collection
-from mlaut.data.openml_loader import load_openml, suite_tasks
-from mlaut.data.pmlb_loader import load_pmlb
-from mlaut.data.uci_loader import load_uci
+from mlaut.data.remote import cached_dataset
+from mlaut.data.sources import SOURCES
 from mlaut.errors import DataError, nearest
 from mlaut.records import Dataset
 
-__all__ = ["SOURCES", "Reference", "expand", "fetch", "is_reference", "parse_reference"]
+__all__ = ["Reference", "expand", "fetch", "is_reference", "load_reference", "parse_reference"]
 
-COLLECTIONS = ("starter", "sklearn")
-SOURCES = (*COLLECTIONS, "openml", "uci", "pmlb")
 OPTIONS = ("name", "target")
 
 
@@ -27,7 +24,7 @@ class Reference:
     Attributes
     ----------
     source : str
-        One of `SOURCES`.
+        One of `mlaut.data.sources.SOURCES`.
     key : str
         Key of the dataset in its source; empty for a whole collection.
     name : str
@@ -92,7 +89,7 @@ def parse_reference(text: str) -> Reference:
     if source not in SOURCES:
         hint = nearest(source, SOURCES) or f"; there are {', '.join(SOURCES)}"
         raise DataError(f"{text!r}: no source {source!r}{hint}")
-    if not key and source not in COLLECTIONS:
+    if not key and not SOURCES[source].local:
         raise DataError(f"{text!r}: it names no dataset; write for example 'openml/d/61'")
     chosen = dict(parse_qsl(options, keep_blank_values=True))
     for word in chosen:
@@ -103,7 +100,9 @@ def parse_reference(text: str) -> Reference:
 
 
 def expand(references: str | Iterable[str]) -> tuple[Reference, ...]:
-    """Return references, with each suite replaced by its tasks and without duplicates.
+    """Return references of one dataset each, without duplicates.
+
+    A suite is replaced by its tasks, and a collection by its datasets.
 
     Raises
     ------
@@ -115,13 +114,11 @@ def expand(references: str | Iterable[str]) -> tuple[Reference, ...]:
 
 
 def _members(reference: Reference) -> Iterator[Reference]:
-    if reference.source == "openml" and reference.key.startswith("s/"):
-        if reference.name or reference.target:
-            raise DataError(f"{str(reference)!r}: a suite has many datasets; name its tasks")
-        tasks = suite_tasks(reference.key[2:])
-        yield from (replace(reference, key=f"t/{task}") for task in tasks)
-    else:
-        yield reference
+    members = SOURCES[reference.source].members
+    keys = members(reference.key) if members else None
+    if keys is not None and (reference.name or reference.target):
+        raise DataError(f"{str(reference)!r}: it has many datasets; name one of them")
+    yield from [reference] if keys is None else (replace(reference, key=key) for key in keys)
 
 
 def fetch(references: str | Iterable[str]) -> tuple[Dataset, ...]:
@@ -145,18 +142,17 @@ def fetch(references: str | Iterable[str]) -> tuple[Dataset, ...]:
     >>> [dataset.name for dataset in fetch(["starter/iris", "sklearn/wine?name=wine-2"])]
     ['iris', 'wine-2']
     """
-    return tuple(dataset for one in expand(references) for dataset in load_reference(one))
+    return tuple(load_reference(one) for one in expand(references))
 
 
-def load_reference(reference: Reference) -> tuple[Dataset, ...]:
-    """Return the datasets of one reference; see `fetch`."""
-    source, key, target = reference.source, reference.key, reference.target
-    if source in COLLECTIONS:
-        if target:
-            raise DataError(f"{str(reference)!r}: a collection has its targets; leave target out")
-        found = collection(source, names=[key] if key else None)
-        return tuple(replace(one, name=reference.name or one.name) for one in found)
-    load = {"openml": load_openml, "uci": load_uci, "pmlb": load_pmlb}[source]
-    dataset = load(key, target=target)
-    metadata = {**dataset.metadata, "reference": str(reference)}
-    return (replace(dataset, name=reference.name or dataset.name, metadata=metadata),)
+def load_reference(reference: Reference) -> Dataset:
+    """Return the dataset of a reference that `expand` returned; see `fetch`."""
+    source, key, target = SOURCES[reference.source], reference.key, reference.target
+    make = partial(source.load, key, target=target)
+    if source.cached:
+        dataset = cached_dataset(reference.source, f"{key}?{target}" if target else key, make)
+    else:
+        dataset = make()
+    if not source.local:
+        dataset = replace(dataset, metadata={**dataset.metadata, "reference": str(reference)})
+    return replace(dataset, name=reference.name or dataset.name)

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from mlaut.data.frames import from_frame
-from mlaut.data.remote import cache_folder, cached_dataset, explained
+from mlaut.data.remote import cache_folder, explained
 from mlaut.errors import DataError, nearest
 from mlaut.optional import need
 from mlaut.records import TASKS, Dataset
@@ -18,7 +18,7 @@ __all__ = ["load_uci"]
 HOME = "https://archive.ics.uci.edu"
 
 
-def load_uci(which: str | int, *, target: str = "") -> Dataset:
+def load_uci(which: str, *, target: str = "") -> Dataset:
     """Return a dataset of the UCI repository: its features and one target.
 
     Columns that the repository marks as identifiers or as "other" are left out, and so are other
@@ -26,8 +26,8 @@ def load_uci(which: str | int, *, target: str = "") -> Dataset:
 
     Parameters
     ----------
-    which : str or int
-        Number or name of the dataset, for example ``53`` or ``"Iris"``. Only datasets with an
+    which : str
+        Number or name of the dataset, for example ``"53"`` or ``"Iris"``. Only datasets with an
         "import in Python" button on the site can be loaded.
     target : str, optional
         Target column; required where the repository names several targets, or none.
@@ -40,11 +40,6 @@ def load_uci(which: str | int, *, target: str = "") -> Dataset:
     OptionalPackageError
         The package ucimlrepo is not installed.
     """
-    key = f"{which}?{target}" if target else str(which)
-    return cached_dataset("uci", key, lambda: _load(str(which), target))
-
-
-def _load(which: str, target: str) -> Dataset:
     ucimlrepo = need("ucimlrepo", extra="uci", purpose="Loading from UCI")
     wanted: dict[str, Any] = {"id": int(which)} if which.isdigit() else {"name": which}
     with explained(f"uci/{which}", HOME, cache_folder() / "uci"):

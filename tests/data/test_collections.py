@@ -13,7 +13,7 @@ from mlaut.data import (
     list_datasets,
 )
 from mlaut.data.collections import STARTER
-from mlaut.data.loaders import read_manifest
+from mlaut.data.folders import read_manifest
 from mlaut.errors import DataError
 
 

@@ -70,7 +70,10 @@ def test_a_reference_and_its_options():
         ("uci/53?traget=y", "unknown option 'traget'; did you mean 'target'?"),
         ("openml/61", "openml/61: neither a dataset, a task nor a suite; write for example"),
         ("openml/t/59?target=x", "a task has its target; load its dataset to choose another"),
-        ("openml/s/9?name=x", "'openml/s/9?name=x': a suite has many datasets; name its tasks"),
+        (
+            "openml/s/9?name=x",
+            "'openml/s/9?name=x': it has many datasets; name one",
+        ),
         ("starter/iris?target=x", "a collection has its targets; leave target out"),
         ("starter/irs", "no dataset 'irs'; did you mean 'iris'?"),
     ],

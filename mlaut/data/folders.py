@@ -1,24 +1,24 @@
-"""Loaders of local datasets: folders of tables, and the tables that come with scikit-learn."""
+"""Loader of folders of tables."""
 
 from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from mlaut.data.archive import is_archive, load_archive
-from mlaut.data.frames import from_frame
+from mlaut.data.archive import archive_tables
+from mlaut.data.frames import Table, from_frame, read_chosen
 from mlaut.errors import DataError, nearest
-from mlaut.files_io.datasets import task_named
 from mlaut.files_io.tables import MISSING, READERS, ending_of, read_table, stem_of
-from mlaut.records import CLASSIFICATION, REGRESSION, Dataset
+from mlaut.records import Dataset
 
-__all__ = ["load_folder", "load_sklearn", "read_manifest"]
+__all__ = ["folder_tables", "load_folder", "read_manifest"]
 
 MANIFEST = "manifest.csv"
 SETTINGS = ("name", "file", "target", "task", "categorical", "missing", "fingerprint")
@@ -27,9 +27,6 @@ TARGETS = ("target", "class")
 # The similarity (difflib) from which a column counts as a misspelt setting: "categorial" has .95,
 # "traget" .83; "task_type" (.62) and "data_file" (.62) are the user's own columns.
 _MISSPELT = 0.8
-
-
-# ------------------------------------------------------------------- a folder
 
 
 def load_folder(
@@ -93,16 +90,16 @@ def load_folder(
     folder = Path(folder)
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder; check the path")
-    wanted = task_named(task) if task else None
-    if not (folder / MANIFEST).exists() and is_archive(folder):
-        return load_archive(folder, names=names, task=wanted)
-    rows = read_manifest(folder) if (folder / MANIFEST).exists() else list(_found(folder))
-    datasets = (
-        _load(folder, row)
-        for row in _chosen(rows, names, folder)
-        if not (wanted and row.get("task")) or task_named(row["task"]) == wanted
-    )
-    return tuple(dataset for dataset in datasets if wanted in (None, dataset.task))
+    described = (folder / MANIFEST).exists()
+    tables = {} if described else archive_tables(folder)
+    return read_chosen(folder, tables or folder_tables(folder), names, task)
+
+
+def folder_tables(folder: Path) -> dict[str, Table]:
+    """Return the datasets of a folder by name: those of its manifest, or all its tables."""
+    described = (folder / MANIFEST).exists()
+    rows = read_manifest(folder) if described else _undescribed(folder)
+    return {row["name"]: Table(partial(_load, folder, row), row.get("task", "")) for row in rows}
 
 
 def read_manifest(folder: Path) -> list[dict[str, str]]:
@@ -143,26 +140,12 @@ def read_manifest(folder: Path) -> list[dict[str, str]]:
     return [{key: value for key, value in row.items() if value and key} for row in rows]
 
 
-def _found(folder: Path) -> Iterator[dict[str, str]]:
+def _undescribed(folder: Path) -> Iterator[dict[str, str]]:
     files = sorted(path.name for path in folder.iterdir() if ending_of(path.name))
     if not files:
         raise DataError(f"{folder}: no table in it ({', '.join(READERS)}); check the path")
     for file in files:
         yield {"name": stem_of(file), "file": file}
-
-
-def _chosen(
-    rows: Sequence[dict[str, str]], names: Iterable[str] | None, where: Any
-) -> list[dict[str, str]]:
-    if names is None:
-        return list(rows)
-    by_name = {row["name"]: row for row in rows}
-    chosen = [names] if isinstance(names, str) else list(names)
-    for name in chosen:
-        if name not in by_name:
-            hint = nearest(name, by_name) or f"; it has {len(by_name)} others"
-            raise DataError(f"{where}: no dataset {name!r}{hint}")
-    return [by_name[name] for name in chosen]
 
 
 def _load(folder: Path, row: dict[str, str]) -> Dataset:
@@ -202,52 +185,3 @@ def _with_categories(frame: pd.DataFrame, categorical: str, target: Any) -> pd.D
                 f"no column {column!r} to be categorical{nearest(column, frame.columns)}"
             )
     return frame.astype(dict.fromkeys(columns, "category"))
-
-
-# ---------------------------------------------------------------- scikit-learn
-
-SKLEARN = {
-    # name: task, rows, features, classes
-    "breast_cancer": (CLASSIFICATION, 569, 30, 2),
-    "diabetes": (REGRESSION, 442, 10, None),
-    "digits": (CLASSIFICATION, 1797, 64, 10),
-    "iris": (CLASSIFICATION, 150, 4, 3),
-    "linnerud": (REGRESSION, 20, 3, None),
-    "wine": (CLASSIFICATION, 178, 13, 3),
-}
-
-
-def load_sklearn(names: Iterable[str] | None = None) -> tuple[Dataset, ...]:
-    """Return the datasets that come with scikit-learn.
-
-    Parameters
-    ----------
-    names : iterable of str, optional
-        Some of ``breast_cancer``, ``diabetes``, ``digits``, ``iris``, ``linnerud`` (with its first
-        target, Weight) and ``wine``; default all.
-
-    Raises
-    ------
-    DataError
-        There is no such dataset.
-
-    Examples
-    --------
-    >>> iris, = load_sklearn(["iris"])
-    >>> iris.frame.shape, sorted(iris.labels.unique())
-    ((150, 5), ['setosa', 'versicolor', 'virginica'])
-    """
-    rows = [{"name": name} for name in SKLEARN]
-    return tuple(_sklearn_dataset(row["name"]) for row in _chosen(rows, names, "scikit-learn"))
-
-
-def _sklearn_dataset(name: str) -> Dataset:
-    import sklearn.datasets
-
-    bunch = getattr(sklearn.datasets, f"load_{name}")(as_frame=True)
-    target = "Weight" if name == "linnerud" else "target"
-    frame = bunch.data.assign(**{target: bunch.frame[target]})
-    task = SKLEARN[name][0]
-    if task == CLASSIFICATION:
-        frame[target] = bunch.target_names[bunch.target]
-    return from_frame(frame, target, name=name, task=task, source=f"scikit-learn, load_{name}")
