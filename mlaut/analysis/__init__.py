@@ -120,7 +120,9 @@ _NAMES = {
     ),
     "common.result_types": ("Estimate", "Pairwise", "ResultTable", "TestResult"),
     "results.results": ("Results",),
-    "scores.catalogue": (
+    "scores.base": ("MLautScore",),
+    "scores.catalogue": ("metric", "metric_names"),
+    "scores.metrics": (
         "LossAbsolute",
         "LossBrier",
         "LossLog",
@@ -128,7 +130,6 @@ _NAMES = {
         "LossQuantile",
         "LossRMSE",
         "LossSquared",
-        "MLautScore",
         "ScoreAUC",
         "ScoreAccuracy",
         "ScoreBalancedAccuracy",
@@ -138,8 +139,6 @@ _NAMES = {
         "ScoreR2",
         "ScoreSensitivity",
         "ScoreSpecificity",
-        "metric",
-        "metric_names",
     ),
 }
 _HOME = {name: f"mlaut.analysis.{module}" for module, names in _NAMES.items() for name in names}

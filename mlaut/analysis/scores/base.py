@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -71,6 +71,8 @@ class MLautScore:
         Reason why a mean over datasets is meaningless, for example because each value is in the
         unit of its target; empty where the mean has a meaning. R2 has no unit, so it has means,
         although one dataset with a very low R2 can dominate them.
+    variants : mapping of str to dict
+        Arguments of the metrics that have its name with an ending, by the ending.
 
     Examples
     --------
@@ -95,6 +97,7 @@ class MLautScore:
     zero_one: bool = False
     undefined: str = "the metric is not defined for this test set"
     incomparable: str = ""
+    variants: ClassVar[Mapping[str, dict[str, Any]]] = {"": {}}
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """Score each test point.

@@ -2,88 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from difflib import get_close_matches
-from functools import partial
 from typing import Any
 
 from mlaut.analysis.common.arguments import shown
-from mlaut.analysis.scores.aggregates import (
-    LossRMSE,
-    ScoreAUC,
-    ScoreBalancedAccuracy,
-    ScoreF1,
-    ScoreMCC,
-    ScorePrecision,
-    ScoreR2,
-    ScoreSensitivity,
-    ScoreSpecificity,
-)
-from mlaut.analysis.scores.averages import (
-    LossAbsolute,
-    LossBrier,
-    LossLog,
-    LossMisclassification,
-    LossQuantile,
-    LossSquared,
-    ScoreAccuracy,
-)
-from mlaut.analysis.scores.base import CellScores, MLautScore
+from mlaut.analysis.scores.base import MLautScore
+from mlaut.analysis.scores.metrics import OWN
 from mlaut.errors import AnalysisError
 
-__all__ = [
-    "CellScores",
-    "LossAbsolute",
-    "LossBrier",
-    "LossLog",
-    "LossMisclassification",
-    "LossQuantile",
-    "LossRMSE",
-    "LossSquared",
-    "MLautScore",
-    "ScoreAUC",
-    "ScoreAccuracy",
-    "ScoreBalancedAccuracy",
-    "ScoreF1",
-    "ScoreMCC",
-    "ScorePrecision",
-    "ScoreR2",
-    "ScoreSensitivity",
-    "ScoreSpecificity",
-    "metric",
-    "metric_names",
-]
-
-_OWN: dict[str, Callable[[], MLautScore]] = {
-    "accuracy": ScoreAccuracy,
-    "misclassification": LossMisclassification,
-    "mmce": LossMisclassification,
-    "error": LossMisclassification,
-    "squared": LossSquared,
-    "mse": LossSquared,
-    "absolute": LossAbsolute,
-    "mae": LossAbsolute,
-    "quantile": LossQuantile,
-    "log_loss": LossLog,
-    "brier": LossBrier,
-    "sensitivity": ScoreSensitivity,
-    "recall": ScoreSensitivity,
-    "specificity": ScoreSpecificity,
-    "precision": ScorePrecision,
-    "f1": ScoreF1,
-    "sensitivity_macro": partial(ScoreSensitivity, average="macro"),
-    "recall_macro": partial(ScoreSensitivity, average="macro"),
-    "specificity_macro": partial(ScoreSpecificity, average="macro"),
-    "precision_macro": partial(ScorePrecision, average="macro"),
-    "f1_macro": partial(ScoreF1, average="macro"),
-    "balanced_accuracy": ScoreBalancedAccuracy,
-    "mcc": ScoreMCC,
-    "matthews_corrcoef": ScoreMCC,
-    "roc_auc": ScoreAUC,
-    "auc": ScoreAUC,
-    "rmse": LossRMSE,
-    "r2": ScoreR2,
-}
+__all__ = ["metric", "metric_names"]
 
 
 def metric_names() -> list[str]:
@@ -96,7 +23,7 @@ def metric_names() -> list[str]:
     """
     from sklearn.metrics import get_scorer_names
 
-    return sorted({*_OWN, *get_scorer_names()})
+    return sorted({*OWN, *get_scorer_names()})
 
 
 def metric(which: str | MLautScore | type[MLautScore] | Any) -> MLautScore:
@@ -132,8 +59,8 @@ def metric(which: str | MLautScore | type[MLautScore] | Any) -> MLautScore:
     if callable(which):
         return _of_scikit(which)
     name = str(which).strip().lower().replace(" ", "_").replace("-", "_")
-    if name in _OWN:
-        return _OWN[name]()
+    if name in OWN:
+        return OWN[name]()
     names = metric_names()
     if name in names:
         return _of_scikit(name)

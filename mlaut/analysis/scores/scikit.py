@@ -12,8 +12,8 @@ from sklearn.metrics import get_scorer
 from sklearn.utils.metaestimators import available_if
 
 from mlaut.analysis.common.arguments import shown
-from mlaut.analysis.scores.averages import LossAbsolute, LossSquared
 from mlaut.analysis.scores.base import IN_TARGET_UNITS, MLautScore, in_target_units, labels_array
+from mlaut.analysis.scores.metrics import LossAbsolute, LossSquared
 from mlaut.errors import AnalysisError
 from mlaut.records import CLASSIFICATION, REGRESSION
 

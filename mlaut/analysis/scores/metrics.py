@@ -1,0 +1,439 @@
+"""The metrics of MLaut (2019, section 2.5). To add one, write a class in this file under `named`.
+
+`mlaut.analysis.metric`, the command line and reports then know it by its names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import combinations
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+
+from mlaut.analysis.scores.base import IN_TARGET_UNITS, MLautScore
+from mlaut.errors import AnalysisError
+from mlaut.records import CLASSIFICATION, REGRESSION, Block
+
+__all__ = ["OWN", "named"]
+
+OWN: dict[str, Callable[[], MLautScore]] = {}
+"""Makers of MLaut's metrics by name."""
+
+M = TypeVar("M", bound=type[MLautScore])
+
+
+def named(name: str, *others: str) -> Callable[[M], M]:
+    """Return a decorator that gives a metric its name, and `OWN` the metric by all its names."""
+
+    def register(score: M) -> M:
+        score.name = name
+        for ending, options in score.variants.items():
+            OWN.update({one + ending: partial(score, **options) for one in (name, *others)})
+        return score
+
+    return register
+
+
+# ---------------------------------- means over test points (Table 1), for scenarios (a) to (c)
+
+
+class _ZeroOne(MLautScore):
+    task = CLASSIFICATION
+    bounds = (0.0, 1.0)
+    encoded = True
+    zero_one = True
+
+
+@named("accuracy")
+class ScoreAccuracy(_ZeroOne):
+    """Share of test points whose class is predicted correctly.
+
+    Examples
+    --------
+    >>> ScoreAccuracy().calculate(np.array([0, 1, 1, 1]), np.array([0, 1, 0, 1]))
+    0.75
+    """
+
+    greater_is_better = True
+
+    def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        """Return 1 where the class is right, else 0."""
+        return predictions == truth
+
+
+@named("misclassification", "mmce", "error")
+class LossMisclassification(_ZeroOne):
+    """Share of test points whose class is predicted wrongly: the mean misclassification error."""
+
+    greater_is_better = False
+
+    def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        """Return 1 where the class is wrong, else 0."""
+        return predictions != truth
+
+
+class _RegressionLoss(MLautScore):
+    task = REGRESSION
+    greater_is_better = False
+    bounds = (0.0, np.inf)
+    undefined = "the loss is not finite"
+    incomparable = IN_TARGET_UNITS
+
+
+@named("squared", "mse")
+class LossSquared(_RegressionLoss):
+    """Squared difference of prediction and truth; its mean is the MSE."""
+
+    def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        """Return the squared differences."""
+        return np.square(predictions - truth)
+
+
+@named("absolute", "mae")
+class LossAbsolute(_RegressionLoss):
+    """Absolute difference of prediction and truth; its mean is the MAE."""
+
+    def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        """Return the absolute differences."""
+        return np.abs(predictions - truth)
+
+
+@named("quantile")
+class LossQuantile(_RegressionLoss):
+    """Quantile (pinball) loss: the best prediction is the ``quantile`` of the truth.
+
+    A prediction that is too low by x costs ``quantile * x``; one that is too high by x costs
+    ``(1 - quantile) * x``. The paper's Q-loss weighs over-prediction by its alpha: it is this loss
+    with ``quantile = 1 - alpha``.
+
+    Parameters
+    ----------
+    quantile : float in (0, 1), default 0.5
+        Quantile that the predictions estimate.
+
+    Examples
+    --------
+    >>> LossQuantile(0.75).points(np.array([10.0, 10.0]), np.array([6.0, 14.0]))
+    array([3., 1.])
+    """
+
+    def __init__(self, quantile: float = 0.5) -> None:
+        if not 0 < quantile < 1:
+            raise AnalysisError(f"quantile {quantile} is not between 0 and 1")
+        self.quantile = quantile
+        self.name = f"quantile {quantile:g}"
+
+    def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        """Return the weighted absolute differences."""
+        short = truth - predictions
+        return np.where(short > 0, self.quantile * short, (self.quantile - 1) * short)
+
+
+class _ProbabilityMetric(MLautScore):
+    task = CLASSIFICATION
+    uses = "probabilities"
+    encoded = True
+
+
+@named("log_loss")
+class LossLog(_ProbabilityMetric):
+    """Negative logarithm of the probability of the true class.
+
+    Probabilities are stored as float32, so a probability below its epsilon, 1.2e-7, counts as
+    1.2e-7, and no loss of a study is above 15.94. Other programs clip at other values or not at
+    all, so the range of the metric has no upper end.
+
+    Examples
+    --------
+    >>> LossLog().calculate(np.array([0, 1]), np.array([[0.5, 0.5], [0.0, 1.0]]))
+    0.34657...
+    """
+
+    greater_is_better = False
+    bounds = (0.0, np.inf)
+    smallest: ClassVar[float] = float(np.finfo(np.float32).eps)
+
+    def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        """Return ``-log p`` of the true class of each point."""
+        of_truth = predictions[..., np.arange(len(truth)), truth].astype(float)
+        return -np.log(np.clip(of_truth, self.smallest, 1.0))
+
+
+@named("brier")
+class LossBrier(_ProbabilityMetric):
+    """Half the squared distance of the probabilities from the true class, in [0, 1].
+
+    For two classes this is the squared error of the probability of either class. For more classes
+    it is half of Brier's sum, so that the range is the same for any number of classes.
+
+    Examples
+    --------
+    >>> LossBrier().points(np.array([0, 1]), np.array([[0.5, 0.5], [1.0, 0.0]]))
+    array([0.25, 1.  ])
+    """
+
+    greater_is_better = False
+    bounds = (0.0, 1.0)
+
+    def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        """Return the halved squared distances."""
+        target = np.eye(predictions.shape[-1])[truth]
+        return 0.5 * np.square(predictions - target).sum(axis=-1)
+
+
+# -------------------------------------- metrics of a whole test set (Table 2), for scenario (c)
+
+
+class _Counts(NamedTuple):
+    """Counts of each class: right predictions, truths and predictions, each of shape (S, C)."""
+
+    hits: np.ndarray
+    true: np.ndarray
+    predicted: np.ndarray
+    total: np.ndarray
+
+
+def _count(truth: np.ndarray, outputs: np.ndarray, n_classes: int) -> _Counts:
+    """Return the counts of the confusion tables of S strategies."""
+    code = truth * n_classes + outputs + np.arange(len(outputs))[:, None] * n_classes**2
+    counts = np.bincount(code.ravel(), minlength=len(outputs) * n_classes**2)
+    table = counts.reshape(len(outputs), n_classes, n_classes).astype(float)
+    hits = np.diagonal(table, axis1=1, axis2=2)
+    return _Counts(hits, table.sum(axis=2), table.sum(axis=1), table.sum(axis=(1, 2))[:, None])
+
+
+class _ConfusionScore(MLautScore):
+    """Score that depends on the confusion table alone; ``formula`` computes it from the counts."""
+
+    task = CLASSIFICATION
+    greater_is_better = True
+    bounds = (0.0, 1.0)
+    encoded = True
+
+    @staticmethod
+    def formula(counts: _Counts, /) -> Any:
+        """Return the scores, shape (S,)."""
+        raise NotImplementedError
+
+    def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
+        """Score one test set of class positions."""
+        classes = range(int(max(np.max(truth), np.max(predictions), 1)) + 1)
+        return float(self.cells(np.asarray(truth), np.asarray(predictions)[None], classes)[0])
+
+    def cells(self, truth: np.ndarray, outputs: np.ndarray, classes: Sequence[Any]) -> np.ndarray:
+        """Score one test set for many strategies by their confusion tables."""
+        return self.value(_count(truth, outputs, len(classes)), classes)
+
+    def value(
+        self,
+        counts: _Counts,
+        classes: Sequence[Any],  # noqa: ARG002 - for scores with a positive class
+    ) -> np.ndarray:
+        """Return the scores of S strategies from their counts."""
+        return self.formula(counts)
+
+
+class _OneClassScore(_ConfusionScore):
+    """Ratio of counts of one class against the rest: ``formula`` returns its two parts.
+
+    Parameters
+    ----------
+    positive : label, optional
+        The positive class. Default: the last of the sorted classes (1 of 0 and 1).
+    average : {"binary", "macro"}, default "binary"
+        ``"binary"`` is for datasets with two classes. ``"macro"`` is for any number of classes: it
+        takes each class in turn as positive and returns the mean over the classes that occur in the
+        truth or the predictions of the test set.
+    zero_division : float, default 0.0
+        The value of 0/0. With NaN the cell counts as missing, and the caller chooses its treatment.
+    """
+
+    undefined = "0/0, and zero_division is NaN"
+    variants: ClassVar = {"": {}, "_macro": {"average": "macro"}}
+
+    def __init__(
+        self, *, positive: Any = None, average: str = "binary", zero_division: float = 0.0
+    ) -> None:
+        if average not in ("binary", "macro"):
+            raise AnalysisError(f"average {average!r} is not known; one of 'binary', 'macro'")
+        self.positive, self.macro, self.zero_division = positive, average == "macro", zero_division
+        if self.macro:
+            self.name = f"{self.name}_macro"
+
+    def check(self, block: Block) -> None:
+        """Raise `AnalysisError` for a dataset without two classes or without the positive class.
+
+        The macro average is defined for every dataset.
+        """
+        if self.macro:
+            return
+        if len(block.classes) != 2:
+            raise AnalysisError(
+                f"{self.name} is for two classes, and dataset {block.dataset!r} has "
+                f"{len(block.classes)}: choose the datasets, or metric '{self.name}_macro' (in "
+                f"Python also {type(self).__name__}(average='macro')), a mean over all classes"
+            )
+        if self.positive is not None and self.positive not in block.classes:
+            raise AnalysisError(
+                f"{self.name}: dataset {block.dataset!r} has no class {self.positive!r}, "
+                f"only {block.classes[0]!r} and {block.classes[1]!r}"
+            )
+
+    def value(self, counts: _Counts, classes: Sequence[Any]) -> np.ndarray:
+        """Return the ratio for the positive class, or its mean over classes."""
+        above, below = self.formula(counts)
+        value = np.full(above.shape, self.zero_division, dtype=float)
+        np.divide(above, below, out=value, where=below > 0)
+        if not self.macro:
+            return value[:, -1 if self.positive is None else list(classes).index(self.positive)]
+        occurs = counts.true + counts.predicted > 0
+        return np.where(occurs, value, 0).sum(axis=1) / occurs.sum(axis=1)
+
+
+@named("sensitivity", "recall")
+class ScoreSensitivity(_OneClassScore):
+    """Share of the positive points that are predicted positive, also called recall.
+
+    Examples
+    --------
+    >>> ScoreSensitivity().calculate(np.array([0, 1, 1, 1]), np.array([0, 1, 1, 0]))
+    0.6666666666666666
+    """
+
+    formula = staticmethod(lambda c: (c.hits, c.true))
+
+
+@named("specificity")
+class ScoreSpecificity(_OneClassScore):
+    """Share of the negative points that are predicted negative."""
+
+    formula = staticmethod(lambda c: (c.total - c.true - c.predicted + c.hits, c.total - c.true))
+
+
+@named("precision")
+class ScorePrecision(_OneClassScore):
+    """Share of the points predicted positive that are positive, also called PPV."""
+
+    formula = staticmethod(lambda c: (c.hits, c.predicted))
+
+
+@named("f1")
+class ScoreF1(_OneClassScore):
+    """Harmonic mean of sensitivity and precision."""
+
+    formula = staticmethod(lambda c: (2 * c.hits, c.true + c.predicted))
+
+
+@named("balanced_accuracy")
+class ScoreBalancedAccuracy(_ConfusionScore):
+    """Mean sensitivity over the classes that occur in the test set.
+
+    Examples
+    --------
+    >>> ScoreBalancedAccuracy().calculate(np.array([0, 1, 1, 1]), np.array([0, 1, 1, 0]))
+    0.8333333333333333
+    """
+
+    formula = staticmethod(
+        lambda c: (c.hits / np.maximum(c.true, 1)).sum(axis=1) / (c.true > 0).sum(axis=1)
+    )
+
+
+@named("mcc", "matthews_corrcoef")
+class ScoreMCC(_ConfusionScore):
+    """Matthews' correlation coefficient, for any number of classes; 0 where it is 0/0.
+
+    Examples
+    --------
+    >>> ScoreMCC().calculate(np.array([0, 1, 1, 1]), np.array([0, 1, 1, 0]))
+    0.5773502691896258
+    """
+
+    bounds = (-1.0, 1.0)
+
+    @staticmethod
+    def formula(counts: _Counts) -> np.ndarray:
+        """Return the correlation coefficients, shape (S,)."""
+        hits, true, predicted, total = counts
+        square = total[:, 0] ** 2
+        above = hits.sum(axis=1) * total[:, 0] - (true * predicted).sum(axis=1)
+        spread = (square - (true**2).sum(axis=1)) * (square - (predicted**2).sum(axis=1))
+        return above / np.sqrt(np.where(spread > 0, spread, np.inf))
+
+
+@named("roc_auc", "auc")
+class ScoreAUC(_ProbabilityMetric):
+    """Area under the ROC curve from probabilities; ties count one half.
+
+    For more than two classes it is the mean over all pairs of classes that occur in the test set
+    (Hand and Till 2001); in each pair, each class is once the positive one.
+
+    Examples
+    --------
+    >>> given = np.array([[0.9, 0.1], [0.6, 0.4], [0.65, 0.35], [0.2, 0.8]])
+    >>> ScoreAUC().calculate(np.array([0, 0, 1, 1]), given)
+    0.75
+    """
+
+    greater_is_better = True
+    bounds = (0.0, 1.0)
+    undefined = "the test set has one class only"
+
+    def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
+        """Score class positions (n,) against probabilities (n, C)."""
+        self.check_probabilities(predictions)
+        return float(self.cells(np.asarray(truth), np.asarray(predictions)[None], ())[0])
+
+    def cells(
+        self,
+        truth: np.ndarray,
+        outputs: np.ndarray,
+        classes: Sequence[Any],  # noqa: ARG002 - the probabilities say how many
+    ) -> np.ndarray:
+        """Score one test set for many strategies."""
+        present = np.unique(truth)
+        if len(present) < 2:
+            return np.full(len(outputs), np.nan)
+        if outputs.shape[-1] == 2:
+            return _auc(outputs[:, :, 1], truth == 1)
+        areas = []
+        for a, b in combinations(present, 2):
+            both = (truth == a) | (truth == b)
+            areas += [_auc(outputs[:, both, a], truth[both] == a)]
+            areas += [_auc(outputs[:, both, b], truth[both] == b)]
+        return np.mean(areas, axis=0)
+
+
+def _auc(marks: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    """Return the share of (positive, negative) pairs in the right order, for marks (S, n)."""
+    from scipy.stats import rankdata
+
+    n, n_negative = positive.sum(), (~positive).sum()
+    ranks = rankdata(marks, axis=1)[:, positive].sum(axis=1)
+    return (ranks - n * (n + 1) / 2) / (n * n_negative)
+
+
+@named("rmse")
+class LossRMSE(_RegressionLoss):
+    """Square root of the mean squared difference of prediction and truth."""
+
+    def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
+        """Score one test set."""
+        return float(np.linalg.norm(predictions - truth) / np.sqrt(len(truth)))
+
+
+@named("r2")
+class ScoreR2(MLautScore):
+    """Share of the variance of the truth that is explained; undefined for a constant truth."""
+
+    task = REGRESSION
+    greater_is_better = True
+    bounds = (-np.inf, 1.0)
+    undefined = "the truth of the test set is constant"
+
+    def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
+        """Score one test set."""
+        total = np.square(truth - np.mean(truth)).sum()
+        return float(1 - np.square(truth - predictions).sum() / total) if total > 0 else np.nan
