@@ -81,14 +81,11 @@ _NAMES = {
     "comparison": ("Comparison", "compare"),
     "pairwise.corrections": ("CORRECTIONS", "adjust", "adjust_pairs"),
     "plots.pair_plots": ("forest_plot", "pairwise_matrix", "pareto_front", "time_plot"),
-    "importers.openml_runs": ("read_openml_runs",),
+    "importers.automlbenchmark": ("read_automlbenchmark",),
+    "importers.benchopt": ("read_benchopt",),
+    "importers.openml": ("read_openml_evaluations", "read_openml_runs"),
     "importers.sktime_results": ("read_sktime",),
-    "importers.tables": (
-        "read_automlbenchmark",
-        "read_benchopt",
-        "read_openml_evaluations",
-        "read_weka",
-    ),
+    "importers.weka": ("read_weka",),
     "frequentist.paired_tests": (
         "ranksum_test",
         "sign_test",

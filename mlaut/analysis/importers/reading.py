@@ -1,11 +1,14 @@
-"""Functions that the readers of all formats share: columns, cells, directions, error messages."""
+"""What the readers of all formats share: the columns of a format, cells, directions, messages.
+
+A new reader is one file: a `Format` that names its columns, and a function with `@in_one_line`.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
@@ -14,12 +17,11 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.errors import AnalysisError, MlautError, nearest
 from mlaut.files_io.tables import read_table
 
-__all__ = ["in_one_line", "last_counts", "read_foreign", "results_of_cells", "value_column"]
+__all__ = ["Format", "choose", "direction", "in_one_line", "last_counts", "results_of_cells"]
 
 Source = str | os.PathLike[str] | pd.DataFrame | Sequence[str | os.PathLike[str]]
 
@@ -27,11 +29,102 @@ P = ParamSpec("P")
 
 KEYS = ["dataset", "repeat", "fold"]
 # Endings of the names of metrics: lower is better for LESS, higher is better for GREATER.
-LESS = ("error", "loss", "rmse", "mae", "mse", "mape", "smape", "mase", "rmsle", "deviance")
-GREATER = (
-    *("score", "accuracy", "acc", "auc", "r2", "correct", "correlation", "kappa", "roc", "prc"),
-    *("precision", "recall", "measure", "f1"),
+LESS = (
+    *("error", "loss", "rmse", "mae", "mse", "mape", "smape", "mase", "rmsle", "msle", "deviance"),
+    *("pce", "wape", "wql", "mql", "sql", "crps"),
 )
+GREATER = (
+    *("score", "accuracy", "acc", "auc", "r2", "correct", "correlation", "correlationcoefficient"),
+    *("kappa", "kappastatistic", "roc", "prc", "precision", "recall", "measure", "f1"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """Table of results of another program: its columns, and the names of its metrics.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the kind of table, for error messages.
+    required : tuple of str
+        Columns without which a table is not of this kind.
+    columns : mapping of str to str or tuple of str
+        Column for each part of a cell: ``dataset``, ``strategy``, ``repeat``, ``fold``,
+        ``fit_seconds``, ``predict_seconds``, ``n_test``, ``n_train``, ``reason``. Of several
+        columns the first one that the table has is used. A part without a column is left out;
+        ``repeat`` and ``fold`` are then 0.
+    metrics : mapping of str to str
+        Names by which `mlaut.analysis.metric` knows metrics that have another name here.
+    read : callable
+        Function that reads a file.
+    """
+
+    kind: str
+    required: tuple[str, ...]
+    columns: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    read: Callable[[Path], pd.DataFrame] = read_table
+
+    def rows(self, source: Source) -> pd.DataFrame:
+        """Return the rows of one or several tables.
+
+        Raises
+        ------
+        AnalysisError
+            A required column is missing, or there is no row.
+        DataError
+            A file cannot be read.
+        """
+        if isinstance(source, pd.DataFrame):
+            frames = [("the table", source)]
+        else:
+            paths = [source] if isinstance(source, str | os.PathLike) else source
+            frames = [(str(path), self.read(Path(path))) for path in paths]
+        for name, frame in frames:
+            for column in self.required:
+                if column not in frame.columns:
+                    hint = nearest(column, frame.columns) or f"; it has {_first(frame.columns)}"
+                    raise AnalysisError(
+                        f"{name}: no {self.kind}: it has no column {column!r}{hint}"
+                    )
+            if frame.empty:
+                raise AnalysisError(f"{name}: {self.kind} without a row; check the file")
+        return pd.concat([frame for _, frame in frames], ignore_index=True)
+
+    def score_column(self, frame: pd.DataFrame, wanted: str, known: Iterable[Any]) -> str:
+        """Return the column of the wanted scores; raise `AnalysisError` if there is none.
+
+        The message names the nearest of the ``known`` columns of scores.
+        """
+        if wanted in frame.columns:
+            return wanted
+        names = [str(name) for name in known]
+        hint = nearest(wanted, names) or f"; it has {_first(names)}"
+        raise AnalysisError(f"the {self.kind} has no scores {wanted!r}{hint}")
+
+    def cells(self, frame: pd.DataFrame, score: pd.Series) -> pd.DataFrame:
+        """Return the cells of a table, one in each row, with their scores."""
+        found: dict[str, pd.Series] = {}
+        for part, names in self.columns.items():
+            for name in (names,) if isinstance(names, str) else names:
+                if name in frame:
+                    found.setdefault(part, frame[name])
+        return pd.DataFrame({"repeat": 0, "fold": 0, **found, "score": score}, index=frame.index)
+
+    def results(
+        self,
+        cells: pd.DataFrame,
+        metric: str,
+        *,
+        greater_is_better: bool | None = None,
+        notes: Sequence[str] = (),
+    ) -> Results:
+        """Return cells, of which the last with the same names counts, as `Results`."""
+        cells, again = last_counts(cells)
+        name = self.metrics.get(metric, metric)
+        notes = [*notes, *again]
+        return results_of_cells(cells, name, greater_is_better=greater_is_better, notes=notes)
 
 
 def in_one_line(read: Callable[P, Results]) -> Callable[P, Results]:
@@ -54,80 +147,31 @@ def in_one_line(read: Callable[P, Results]) -> Callable[P, Results]:
     return reader
 
 
-def paths_of(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """Return the paths of one file or of several."""
-    if isinstance(source, str | os.PathLike):
-        return [Path(source)]
-    return [Path(path) for path in source]
-
-
-def read_foreign(
-    source: Source,
-    what: str,
-    columns: Iterable[str],
-    read: Callable[[Path], pd.DataFrame] = read_table,
-) -> pd.DataFrame:
-    """Return the rows of one or several tables; raise an error if required columns are missing.
-
-    Parameters
-    ----------
-    source : path-like, sequence of path-like, or DataFrame
-    what : str
-        Name of the kind of table, for error messages.
-    columns : iterable of str
-        Required columns.
-    read : callable, default `mlaut.files_io.tables.read_table`
-        Function that reads a file.
-
-    Raises
-    ------
-    AnalysisError
-        A column is missing, or there is no row.
-    DataError
-        A file cannot be read.
-    """
-    if isinstance(source, pd.DataFrame):
-        frames = [("the table", source)]
-    else:
-        frames = [(str(path), read(path)) for path in paths_of(source)]
-    for name, frame in frames:
-        for column in columns:
-            if column not in frame.columns:
-                hint = nearest(column, frame.columns) or f"; it has {_first(frame.columns)}"
-                raise AnalysisError(f"{name}: no {what}: it has no column {column!r}{hint}")
-        if frame.empty:
-            raise AnalysisError(f"{name}: {what} without a row; check the file")
-    return pd.concat([frame for _, frame in frames], ignore_index=True)
-
-
 def _first(names: Iterable[Any]) -> str:
     names = [str(name) for name in names]
     return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
 
 
-def value_column(frame: pd.DataFrame, wanted: str, known: Iterable[Any], what: str) -> str:
-    """Return the column of the wanted scores.
-
-    Raises
-    ------
-    AnalysisError
-        There is no such column; the message names the nearest one.
-    """
-    if wanted in frame.columns:
-        return wanted
-    names = [str(name) for name in known]
-    hint = nearest(wanted, names) or f"; it has {_first(names)}"
-    raise AnalysisError(f"{what} has no scores {wanted!r}{hint}")
+def choose(frame: pd.DataFrame, column: str, chosen: str | None, what: str) -> pd.DataFrame:
+    """Return the rows with the chosen value; raise an error if one of several must be chosen."""
+    if column not in frame:
+        return frame
+    values = [str(value) for value in pd.unique(frame[column].dropna())]
+    if chosen is None and len(values) > 1:
+        raise AnalysisError(f"{what} has several: {', '.join(values[:8])}; choose by {column}=")
+    if chosen is not None and chosen not in values:
+        raise AnalysisError(f"{what} has no {column} {chosen!r}; there are {', '.join(values[:8])}")
+    return frame[frame[column].astype(str) == chosen] if chosen is not None else frame
 
 
-def last_counts(cells: pd.DataFrame, word: str = "run") -> tuple[pd.DataFrame, tuple[str, ...]]:
+def last_counts(cells: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the last row of each cell, and a note on the earlier rows that were dropped."""
     doubled = cells.duplicated([*KEYS, "strategy"], keep="last")
     if not doubled.any():
         return cells, ()
     cell = cells.loc[doubled, ["dataset", "strategy"]].iloc[0]
     note = (
-        f"{int(doubled.sum())} cells have an earlier {word}, for example {cell['strategy']} on "
+        f"{int(doubled.sum())} cells have an earlier run, for example {cell['strategy']} on "
         f"{cell['dataset']}: the last one counts"
     )
     return cells[~doubled], (note,)
@@ -153,32 +197,40 @@ def results_of_cells(
         Direction of a metric that is not known by its name.
     notes : sequence of str
     """
-    cells = cells.astype({"dataset": str, "strategy": str, "score": float})
+    cells = cells.astype(
+        {"dataset": str, "strategy": str, "repeat": float, "fold": float, "score": float}
+    )
     wide = cells.set_index([*KEYS, "strategy"])["score"].unstack()  # noqa: PD010 - one value each
     order = {name: number for number, name in enumerate(pd.unique(cells["dataset"]))}
     by_appearance = wide.index.get_level_values(0).map(order)
     wide = wide.iloc[np.argsort(by_appearance, kind="stable")]
     wide = wide[list(pd.unique(cells["strategy"]))]
-    score, direction = _direction(metric, greater_is_better)
+    if greater_is_better is None and not _is_known(metric):
+        greater_is_better = direction(metric)
     sizes = {name: _sizes(cells, name, wide.index) for name in ("n_test", "n_train")}
-    results = Results.from_table(wide, metric=score, greater_is_better=direction, **sizes)
+    results = Results.from_table(wide, metric=metric, greater_is_better=greater_is_better, **sizes)
     at = _positions(cells, results)
     return replace(
         results, notes=tuple(notes), seconds=_seconds(cells, at, results), reasons=_why(cells, at)
     )
 
 
-def _direction(metric: str, greater_is_better: bool | None) -> tuple[str | MLautScore, bool | None]:
-    """Return a known metric, or the name of an unknown one with its direction, if that is known."""
-    if greater_is_better is not None:
-        return metric, greater_is_better
-    try:
-        return find_metric(metric), None
-    except AnalysisError:
-        word = re.sub(r"[^a-z0-9]", "", metric.lower())
+def direction(metric: str) -> bool | None:
+    """Return whether more of a metric is better, by its name; None if the name does not show it."""
+    if _is_known(metric):
+        return find_metric(metric).greater_is_better
+    word = re.sub(r"[^a-z0-9]", "", metric.lower())
     if metric.startswith("neg_") or word.endswith(GREATER):
-        return metric, True
-    return metric, False if word.endswith(LESS) else None
+        return True
+    return False if word.endswith(LESS) else None
+
+
+def _is_known(metric: str) -> bool:
+    try:
+        find_metric(metric)
+    except AnalysisError:
+        return False
+    return True
 
 
 def _sizes(cells: pd.DataFrame, name: str, index: pd.Index) -> pd.Series | None:

@@ -11,13 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis.importers.openml_runs import Predicted, blocks_of
-from mlaut.analysis.importers.reading import (
-    in_one_line,
-    last_counts,
-    read_foreign,
-    results_of_cells,
-)
+from mlaut.analysis.importers.predictions import Predicted, blocks_of
+from mlaut.analysis.importers.reading import Format, in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, nearest
 
@@ -29,7 +24,12 @@ FORMS = (
     re.compile(r"(?P<score>.+)_fold_(?P<fold>\d+)_test"),
 )
 TIMES = {"fit_time": "fit_seconds", "pred_time": "predict_seconds", "runtime_secs": ""}
-OF_SKTIME = {"accuracy_score": "accuracy", "AccuracyScore": "accuracy"}
+BENCHMARK = Format(
+    kind=WHAT,
+    required=("validation_id", "model_id"),
+    metrics={"accuracy_score": "accuracy", "AccuracyScore": "accuracy"},
+)
+PREDICTIONS = Format(kind=WHAT, required=("index", "y_true", "y_pred"))
 
 
 @in_one_line
@@ -89,9 +89,8 @@ def read_sktime(
         if column and len(times):
             cells = cells.merge(times[[*keys, "value"]], on=keys, how="left")
             cells = cells.rename(columns={"value": column})
-    cells, again = last_counts(cells.drop(columns="name").assign(repeat=0))
-    name = OF_SKTIME.get(chosen, chosen)
-    return results_of_cells(cells, name, greater_is_better=greater_is_better, notes=again)
+    cells = cells.drop(columns="name").assign(repeat=0)
+    return BENCHMARK.results(cells, chosen, greater_is_better=greater_is_better)
 
 
 def _is_json(path: Path) -> bool:
@@ -114,7 +113,7 @@ def _chosen(path: Path, names: list[str], metric: str | None) -> str:
 
 
 def _of_table(path: Path) -> Iterator[dict[str, Any]]:
-    frame = read_foreign(path, WHAT, ["validation_id", "model_id"])
+    frame = BENCHMARK.rows(path)
     for column in frame:
         found = next((m for form in FORMS if (m := form.fullmatch(str(column)))), None)
         if found is None or not pd.api.types.is_numeric_dtype(frame[column]):
@@ -171,9 +170,7 @@ def _stored_predictions(folder: Path) -> Iterator[Predicted]:
             "<strategy>/<dataset>/<strategy>_test_<fold>.csv"
         )
     for (dataset, strategy), found in files.items():
-        frames = {
-            fold: read_foreign(file, WHAT, ["index", "y_true", "y_pred"]) for fold, file in found
-        }
+        frames = {fold: PREDICTIONS.rows(file) for fold, file in found}
         every = pd.concat(frames, names=["fold"]).reset_index("fold")
         rows = pd.DataFrame(
             {

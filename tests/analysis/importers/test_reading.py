@@ -25,7 +25,7 @@ from mlaut.analysis import (
 from mlaut.errors import AnalysisError, DataError, MlautError
 
 
-def told(call, *arguments, error=AnalysisError, **named):
+def error_of(call, *arguments, error=AnalysisError, **named):
     with pytest.raises(error) as caught:
         call(*arguments, **named)
     text = str(caught.value)
@@ -106,7 +106,7 @@ def test_constraints_and_reruns_of_the_automl_benchmark(tmp_path, amlb):
     again = pd.read_csv(amlb).iloc[[3]].assign(result=0.88, info="")
     other = pd.read_csv(amlb).assign(constraint="4h8c")
     pd.concat([pd.read_csv(amlb), again, other]).to_csv(tmp_path / "more.csv", index=False)
-    message = told(read_automlbenchmark, tmp_path / "more.csv")
+    message = error_of(read_automlbenchmark, tmp_path / "more.csv")
     assert message.endswith("has several: 1h8c, 4h8c; choose by constraint=")
     results = read_automlbenchmark(tmp_path / "more.csv", constraint="1h8c")
     assert results.cells[0, 1, 0].tolist() == [0.85, 0.88]
@@ -121,7 +121,7 @@ def test_old_forms_of_the_automl_benchmark(tmp_path):
     text = "id,task,framework,fold,result,mode,version,duration,seed,info,acc,auc,logloss\n"
     text += "openml.org/t/3,kr,auto,0,0.9,aws,1,5.0,1,,0.8,0.9,\n"
     old = write(tmp_path / "old.csv", text)
-    message = told(read_automlbenchmark, old)
+    message = error_of(read_automlbenchmark, old)
     assert message.endswith("is not known; name a column of scores, as in metric='auc'")
     assert read_automlbenchmark(old, "auc").scores.loc["kr", "auto"] == 0.9
     loss = pd.DataFrame(
@@ -138,20 +138,20 @@ def test_old_forms_of_the_automl_benchmark(tmp_path):
     assert (alone.metric.name, alone.losses.loc["a"].tolist()) == ("log_loss", [0.5, 0.7])
 
 
-def test_what_is_no_table_of_the_automl_benchmark_is_told(tmp_path, amlb):
+def test_what_is_no_table_of_the_automl_benchmark_is_refused(tmp_path, amlb):
     path = write(tmp_path / "x.csv", "task,framwork,fold\na,b,0\n")
-    message = told(read_automlbenchmark, path)
+    message = error_of(read_automlbenchmark, path)
     assert message == (
         f"{path}: no table of the AutoML benchmark: it has no column 'framework'; "
         "did you mean 'framwork'?"
     )
-    assert "x.csv: no such file" in told(
+    assert "x.csv: no such file" in error_of(
         read_automlbenchmark, tmp_path / "no/x.csv", error=DataError
     )
-    message = told(read_automlbenchmark, amlb, "auk")
-    assert message == "the AutoML benchmark's table has no scores 'auk'; did you mean 'auc'?"
+    message = error_of(read_automlbenchmark, amlb, "auk")
+    assert message == "the table of the AutoML benchmark has no scores 'auk'; did you mean 'auc'?"
     empty = write(tmp_path / "e.csv", "task,framework,fold\n")
-    assert "table of the AutoML benchmark without a row" in told(read_automlbenchmark, empty)
+    assert "table of the AutoML benchmark without a row" in error_of(read_automlbenchmark, empty)
 
 
 # ------------------------------------------------------------------- benchopt
@@ -190,19 +190,21 @@ def test_tolerances_of_benchopt_go_down():
 
 def test_choices_in_tables_of_benchopt(tmp_path):
     frame = benchopt_table()
-    message = told(read_benchopt, frame, "gap")
+    message = error_of(read_benchopt, frame, "gap")
     assert "the direction of 'objective_gap' is not known: give greater_is_better" in message
     assert read_benchopt(frame, "gap", greater_is_better=False).cells.max() == 1
     two = pd.concat([frame, frame.assign(objective_name="Ridge")])
-    assert "has several: Lasso[reg=0.1], Ridge; choose by objective=" in told(read_benchopt, two)
+    assert "has several: Lasso[reg=0.1], Ridge; choose by objective=" in error_of(
+        read_benchopt, two
+    )
     assert read_benchopt(two, objective="Ridge").cells.shape == (2, 2, 2, 1)
     frame.loc[frame["solver_name"] == "ista", "objective_value"] = np.inf
     assert set(read_benchopt(frame).missing["reason"]) == {"not a finite number"}
     renamed = frame.rename(columns={"data_name": "dataset_name"})
     assert read_benchopt(renamed).datasets == read_benchopt(frame).datasets
-    message = told(read_benchopt, frame.drop(columns="data_name"))
+    message = error_of(read_benchopt, frame.drop(columns="data_name"))
     assert message.endswith("it has no column 'data_name' or 'dataset_name'")
-    assert "has no scores 'objective_gup'; did you mean 'objective_gap'?" in told(
+    assert "has no scores 'objective_gup'; did you mean 'objective_gap'?" in error_of(
         read_benchopt, frame, "gup"
     )
 
@@ -255,7 +257,7 @@ def test_an_arff_of_weka_and_other_columns(tmp_path):
     kappa = read_weka(path, "Kappa_statistic")
     assert kappa.metric.greater_is_better
     np.testing.assert_allclose(kappa.scores.loc["iris"], [0.2375, 0.3375])
-    assert "did you mean 'Kappa_statistic'?" in told(read_weka, path, "Kappa_statistics")
+    assert "did you mean 'Kappa_statistic'?" in error_of(read_weka, path, "Kappa_statistics")
 
 
 def test_schemes_of_weka_with_several_options(tmp_path):
@@ -268,7 +270,7 @@ def test_schemes_of_weka_with_several_options(tmp_path):
     )
     twice = write(tmp_path / "twice.csv", text + weka_rows('"', schemes[:1]))
     assert read_weka(twice).notes[0].startswith("4 cells have an earlier run, for example J48 -C")
-    message = told(read_weka, write(tmp_path / "x.csv", "Key_Dataset,Key_Run\na,1\n"))
+    message = error_of(read_weka, write(tmp_path / "x.csv", "Key_Dataset,Key_Run\na,1\n"))
     assert "x.csv: no table of Weka's Experimenter: it has no column 'Key_Scheme'" in message
 
 
@@ -318,14 +320,16 @@ def test_evaluations_of_openml_by_fold(tmp_path):
     assert read_openml_evaluations(path).cells[at].tolist() == [[0.8, 1.0]]
 
 
-def test_evaluations_of_openml_that_are_wrong_are_told(tmp_path):
+def test_evaluations_of_openml_that_are_wrong_are_refused(tmp_path):
     two = pd.concat([evaluations(), evaluations(function="kappa")])
-    assert "has several: predictive_accuracy, kappa; choose by metric=" in told(
+    assert "has several: predictive_accuracy, kappa; choose by metric=" in error_of(
         read_openml_evaluations, two
     )
     assert read_openml_evaluations(two, "kappa").metric.name == "kappa"
     path = write(tmp_path / "e.json", '{"error": 1}')
-    assert "e.json: not the JSON of OpenML's evaluation/list" in told(read_openml_evaluations, path)
+    assert "e.json: not the JSON of OpenML's evaluation/list" in error_of(
+        read_openml_evaluations, path
+    )
 
 
 RUN = """<oml:run xmlns:oml="http://openml.org/openml">
@@ -382,25 +386,27 @@ def test_runs_of_one_flow_and_runs_that_lack_a_fold(tmp_path):
     assert read_openml_runs(named, "accuracy").strategies == ("rf",)
 
 
-def test_runs_of_openml_that_are_wrong_are_told(tmp_path):
-    assert "no OpenML run in it; a run is a folder with" in told(
+def test_runs_of_openml_that_are_wrong_are_refused(tmp_path):
+    assert "no OpenML run in it; a run is a folder with" in error_of(
         read_openml_runs, tmp_path, "accuracy"
     )
     openml_run(tmp_path, 11, "rf(1)", "abab")
     openml_run(tmp_path, 12, "svm(2)", "abab", truth=["b", "b", "a", "b"])
-    message = told(read_openml_runs, tmp_path, "accuracy")
+    message = error_of(read_openml_runs, tmp_path, "accuracy")
     assert "row 0 of 'iris' has another truth than in other files" in message
     arff = tmp_path / "12" / "predictions.arff"
     arff.write_text(arff.read_text().replace("correct", "other"))
-    assert "neither an attribute 'correct' nor 'truth'" in told(
+    assert "neither an attribute 'correct' nor 'truth'" in error_of(
         read_openml_runs, tmp_path, "accuracy"
     )
     arff.write_text("@relation r\n@attribute a numeric\n@data\n1\n")
-    assert "no attribute 'repeat'" in told(read_openml_runs, tmp_path, "accuracy")
+    assert "no attribute 'repeat'" in error_of(read_openml_runs, tmp_path, "accuracy")
     write(tmp_path / "12" / "description.xml", "<run/>")
-    assert "no description of an OpenML run, but 'run'" in told(read_openml_runs, tmp_path, "mcc")
+    assert "no description of an OpenML run, but 'run'" in error_of(
+        read_openml_runs, tmp_path, "mcc"
+    )
     write(tmp_path / "12" / "description.xml", "<run")
-    assert "description.xml: not XML (unclosed token" in told(read_openml_runs, tmp_path, "mcc")
+    assert "description.xml: not XML (unclosed token" in error_of(read_openml_runs, tmp_path, "mcc")
 
 
 # --------------------------------------------------------------------- sktime
@@ -457,9 +463,9 @@ def test_every_form_of_sktimes_benchmarks(tmp_path, kind):
     assert results.cells[0, :, 0].tolist() == [[3.0, 4.0], [1.0, 2.0]]
     assert not results.metric.greater_is_better
     assert results.seconds[1, 1, 0, 1].tolist()[1:] == [0.5, 0.25]
-    message = told(read_sktime, path)
+    message = error_of(read_sktime, path)
     assert "several scores, MeanAbsoluteError, MeanSquaredError; choose one by metric=" in message
-    assert "did you mean 'MeanSquaredError'?" in told(read_sktime, path, "MeanSquareError")
+    assert "did you mean 'MeanSquaredError'?" in error_of(read_sktime, path, "MeanSquareError")
 
 
 def test_the_older_form_of_sktimes_benchmarks(tmp_path):
@@ -492,7 +498,7 @@ def test_stored_predictions_of_sktime(tmp_path):
     assert results.cells[0, :, 0].tolist() == [[0.5, 0.5], [1.0, 1.0]]
     assert results.seconds[0, 0, 0, 0, 1] == 2.5
     assert np.isnan(results.seconds[0, 0, 0, 0, 2])
-    assert "it holds predictions; name a metric to score them by" in told(read_sktime, tmp_path)
+    assert "it holds predictions; name a metric to score them by" in error_of(read_sktime, tmp_path)
 
 
 def test_folds_of_sktime_that_overlap_are_repeats(tmp_path):
@@ -521,9 +527,9 @@ def test_folds_of_sktime_that_overlap_are_repeats(tmp_path):
         ("r/s/d/s_test_0.csv", "index,y_true,y_pred\n0.5,1,1\n", "'index' holds no row numbers"),
     ],
 )
-def test_what_is_not_of_sktime_is_told(tmp_path, name, text, message):
+def test_what_is_not_of_sktime_is_refused(tmp_path, name, text, message):
     write(tmp_path / name, text)
-    assert message in told(read_sktime, tmp_path / name.partition("/")[0], "accuracy")
+    assert message in error_of(read_sktime, tmp_path / name.partition("/")[0], "accuracy")
 
 
 # -------------------------------------------------------------------- damaged files
@@ -545,11 +551,11 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("name", DAMAGED)
-def test_a_damaged_file_is_read_or_told_in_one_line(tmp_path, name):
+def test_a_damaged_file_is_read_or_refused_in_one_line(tmp_path, name):
     make, read = DAMAGED[name]
     content, path = make().encode(), tmp_path / name
     generator = np.random.default_rng(0)
-    told = []
+    messages = []
     for _ in range(30):
         at, size = generator.integers(len(content)), generator.integers(1, 30)
         other = generator.choice(list(b",'\"\n0123456789abc{}[]?- "), generator.integers(0, 6))
@@ -557,16 +563,16 @@ def test_a_damaged_file_is_read_or_told_in_one_line(tmp_path, name):
         try:
             read(path)
         except MlautError as error:
-            told.append(str(error))
-    assert told
-    assert not any("\n" in text for text in told)
+            messages.append(str(error))
+    assert messages
+    assert not any("\n" in text for text in messages)
 
 
-def test_row_numbers_that_cannot_be_are_told(tmp_path):
+def test_row_numbers_that_cannot_be_are_refused(tmp_path):
     openml_run(tmp_path, 11, "rf(1)", "abab")
     arff = tmp_path / "11" / "predictions.arff"
     arff.write_text(arff.read_text().replace("0,1,0,3,", "0,1,0,3000000000,"))
-    message = told(read_openml_runs, tmp_path, "accuracy")
+    message = error_of(read_openml_runs, tmp_path, "accuracy")
     assert "1 repeats of 3000000001 rows of 'iris', of which 4 are tested" in message
     arff.write_text(arff.read_text().replace("3000000000", "-3"))
-    assert "no numbers from 0; check the files" in told(read_openml_runs, tmp_path, "mcc")
+    assert "no numbers from 0; check the files" in error_of(read_openml_runs, tmp_path, "mcc")

@@ -1,28 +1,21 @@
-"""Blocks from predictions that other programs stored, and the reader of OpenML runs."""
+"""Blocks from predictions that other programs stored."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.importers.reading import in_one_line
-from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 from mlaut.files_io.datasets import infer_task
-from mlaut.files_io.tables import read_table
 from mlaut.records import CLASSIFICATION, TRAIN_ONLY, Block, Split, Status
 
-__all__ = ["Predicted", "blocks_of", "read_openml_runs"]
+__all__ = ["Predicted", "blocks_of"]
 
-MOST = 10**9
-OML = "{http://openml.org/openml}"
+MOST = 10**9  # rows in all repeats; larger numbers are identifiers, not positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +62,9 @@ def blocks_of(predicted: Iterable[Predicted]) -> list[Block]:
 
 def _block(name: str, several: Sequence[Predicted]) -> Block:
     strategies = tuple(one.strategy for one in several)
-    every = pd.concat([one.rows.assign(source=one.source) for one in several], ignore_index=True)
-    every = _own_repeats(every)
+    numbered = [one.rows.assign(source=one.source, by=s) for s, one in enumerate(several)]
+    every = _own_repeats(pd.concat(numbered, ignore_index=True))
+    parts = [every[every["by"] == s] for s in range(len(several))]
     split, test = _split(name, every)
     task = infer_task(pd.concat([every["truth"], every["prediction"]], ignore_index=True))
     classes = _classes(every) if task == CLASSIFICATION else ()
@@ -81,10 +75,7 @@ def _block(name: str, several: Sequence[Predicted]) -> Block:
     truth[test["row"]] = _encoded(test["truth"], classes)
     status = np.zeros((len(several), split.n_repeats, split.n_folds), dtype=np.uint8)
     seconds = np.full((*status.shape, 3), np.nan)
-    start = 0
-    for s, one in enumerate(several):
-        rows = every.iloc[start : start + len(one.rows)]
-        start += len(one.rows)
+    for s, (one, rows) in enumerate(zip(several, parts, strict=True)):
         predictions[s, rows["repeat"], rows["row"]] = _encoded(rows["prediction"], classes)
         _fill_cells(one, rows, split, status[s], seconds[s])
     return Block(
@@ -97,7 +88,7 @@ def _block(name: str, several: Sequence[Predicted]) -> Block:
         split=split,
         status=status,
         predictions=predictions,
-        probabilities=_probabilities(several, every, classes, shape) if classes else None,
+        probabilities=_probabilities(several, parts, classes, shape) if classes else None,
         seconds=seconds,
     )
 
@@ -168,135 +159,15 @@ def _fill_cells(
 
 def _probabilities(
     several: Sequence[Predicted],
-    every: pd.DataFrame,
+    parts: Sequence[pd.DataFrame],
     classes: Sequence[Any],
     shape: tuple[int, ...],
 ) -> np.ndarray | None:
     if all(one.probabilities is None for one in several):
         return None
     probabilities = np.full((*shape, len(classes)), np.nan, dtype=np.float32)
-    start = 0
-    for s, one in enumerate(several):
-        rows = every.iloc[start : start + len(one.rows)]
-        start += len(one.rows)
+    for s, (one, rows) in enumerate(zip(several, parts, strict=True)):
         if one.probabilities is not None:
             given = one.probabilities.reindex(columns=[str(label) for label in classes])
             probabilities[s, rows["repeat"], rows["row"]] = given.fillna(0).to_numpy(dtype=float)
     return probabilities
-
-
-# -------------------------------------------------------------------- OpenML
-
-
-@in_one_line
-def read_openml_runs(
-    source: str | os.PathLike[str] | Mapping[tuple[str, str], str | os.PathLike[str]],
-    metric: Any,
-) -> Results:
-    r"""Return the scores of the predictions of OpenML runs.
-
-    Parameters
-    ----------
-    source : path-like or mapping
-        A folder that contains, at any depth, folders of runs with ``description.xml`` and
-        ``predictions.arff``, as written by ``run.to_filesystem`` and OpenML's cache; or a mapping
-        of (dataset, strategy) to the path of ``predictions.arff``.
-    metric : str or MLautScore
-        See `mlaut.analysis.metric`.
-
-    Returns
-    -------
-    Results
-        Results with single test points, as those of a study, and with probabilities if the runs
-        have them. Each flow is a strategy; several runs of a flow on one dataset are strategies
-        with the run's number in their names. The training set of a fold is taken to be all rows
-        that it does not test.
-
-    Raises
-    ------
-    AnalysisError
-        There is no run, a file does not have OpenML's format or lacks the truth, or two runs of a
-        dataset have different truths for one row.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> head = "@relation r\n" + "".join(f"@attribute {name} numeric\n" for name in
-    ...     ("repeat", "fold", "row_id", "prediction", "truth")) + "@data\n"
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "predictions.arff")
-    ...     _ = path.write_text(head + "0,0,0,1.5,1\n0,0,1,2,2\n")
-    ...     read_openml_runs({("houses", "tree"): path}, "squared").losses
-    strategy   tree
-    dataset
-    houses    0.125
-    """
-    if isinstance(source, Mapping):
-        found = [_predicted(Path(path), *names) for names, path in source.items()]
-    else:
-        found = _runs(Path(source))
-    return Results.from_blocks(blocks_of(found), metric)
-
-
-def _runs(folder: Path) -> list[Predicted]:
-    files = [p for p in sorted(folder.rglob("description.xml")) if _arff_of(p).is_file()]
-    if not files:
-        raise AnalysisError(
-            f"{folder}: no OpenML run in it; a run is a folder with description.xml and "
-            "predictions.arff"
-        )
-    names = [_names(file) for file in files]
-    runs = []
-    for file, (dataset, flow, number) in zip(files, names, strict=True):
-        several = sum(other[:2] == (dataset, flow) for other in names) > 1
-        runs.append(
-            _predicted(_arff_of(file), dataset, f"{flow} (run {number})" if several else flow)
-        )
-    return runs
-
-
-def _arff_of(description: Path) -> Path:
-    return description.with_name("predictions.arff")
-
-
-def _names(file: Path) -> tuple[str, str, str]:
-    """Return dataset, flow and number of a run."""
-    try:
-        root = ElementTree.parse(file).getroot()
-    except ElementTree.ParseError as error:
-        raise AnalysisError(f"{file}: not XML ({error}); restore the file") from error
-    if root.tag != f"{OML}run":
-        raise AnalysisError(f"{file}: no description of an OpenML run, but {root.tag!r}")
-
-    def text(path: str) -> str:
-        return (root.findtext("/".join(OML + part for part in path.split("/"))) or "").strip()
-
-    dataset = text("input_data/dataset/name") or f"task {text('task_id')}"
-    flow = text("flow_name") or f"flow {text('flow_id')}"
-    return dataset, flow, text("run_id") or file.parent.name
-
-
-def _predicted(path: Path, dataset: str, strategy: str) -> Predicted:
-    frame = read_table(path)
-    truth = next((name for name in ("correct", "truth") if name in frame), None)
-    for name in ("repeat", "fold", "row_id", "prediction"):
-        if name not in frame:
-            raise AnalysisError(f"{path}: no predictions of an OpenML run: no attribute {name!r}")
-    if truth is None:
-        raise AnalysisError(
-            f"{path}: neither an attribute 'correct' nor 'truth'; the run was stored without them"
-        )
-    if "sample" in frame and (frame["sample"] != frame["sample"].iloc[0]).any():
-        raise AnalysisError(
-            f"{path}: a learning curve, of which no fold has one score; leave it out"
-        )
-    keys = frame[["repeat", "fold", "row_id"]].astype(int).rename(columns={"row_id": "row"})
-    rows = keys.assign(truth=_labels(frame[truth]), prediction=_labels(frame["prediction"]))
-    confidences = [name for name in frame if str(name).startswith("confidence.")]
-    given = frame[confidences].rename(columns=lambda name: str(name).partition(".")[2])
-    return Predicted(dataset, strategy, rows, str(path), given if confidences else None)
-
-
-def _labels(column: pd.Series) -> pd.Series:
-    """Return categories as plain labels."""
-    return column.astype(object) if isinstance(column.dtype, pd.CategoricalDtype) else column
