@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard
+from inspect import signature
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,12 +32,25 @@ from mlaut.analysis.frequentist.ranks import (
 )
 from mlaut.analysis.lacoste.pair_probabilities import BETTER, poisson_binomial_test
 from mlaut.analysis.pairwise.corrections import adjust_pairs
+from mlaut.analysis.pairwise.runner import PairFunction
+from mlaut.analysis.results.given import results_of
 from mlaut.analysis.results.missing import treat_missing, with_means
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import MLautScore
-from mlaut.errors import AnalysisError
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["PAIR_TESTS", "Comparison", "compare"]
+
+# the tests of pairs of a comparison, in the order of its tables; a new test is one entry more
+PAIR_TESTS: dict[str, PairFunction] = {
+    "t": t_test,
+    "Wilcoxon": wilcoxon_test,
+    "sign": sign_test,
+    "trinomial": trinomial_test,
+    "Nemenyi": nemenyi_test,
+    "Bayesian sign": bayesian_sign_test,
+    "Bayesian signed rank": bayesian_signed_rank_test,
+    "Poisson binomial": poisson_binomial_test,
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -365,7 +379,8 @@ def compare(
     rope: float = 0.0,
     n_samples: int = 5000,
     seed: int = 0,
-    **wilcoxon: Any,
+    zeros: str = "wilcox",
+    method: str = "auto",
 ) -> Comparison:
     """Compare all strategies by estimates, tests of all strategies and of pairs, and probabilities.
 
@@ -397,8 +412,8 @@ def compare(
         result states the Monte Carlo error.
     seed : int, default 0
         Seed of these draws.
-    **wilcoxon
-        The arguments ``zeros`` and ``method`` of `mlaut.analysis.wilcoxon_test`.
+    zeros, method : str
+        Arguments of `mlaut.analysis.wilcoxon_test`.
 
     Returns
     -------
@@ -422,17 +437,13 @@ def compare(
     >>> print(compare(equal).sentences()[0])
     Over 4 datasets A and B have the same mean loss, 0.2 [0.07008, 0.3299], scenario (c).
     """
-    results = treat_missing(_results_of(results, metric, greater_is_better), missing)
+    results = treat_missing(results_of(results, metric, greater_is_better), missing)
     table = average_ranks(results, confidence=confidence)
     cd = critical_difference(len(results.strategies), len(results.datasets), alpha=alpha)
     valued = with_means(results)
-    raw = {
-        **({"t": t_test(valued, confidence=confidence)} if _two(valued) else {}),
-        "Wilcoxon": wilcoxon_test(results, confidence=confidence, **wilcoxon),
-        "sign": sign_test(results, confidence=confidence),
-        "trinomial": trinomial_test(results, confidence=confidence),
-    }
-    pairs = {name: adjust_pairs(one, correction) for name, one in raw.items()}
+    options: dict[str, Any] = {"alpha": alpha, "confidence": confidence, "rope": rope}
+    options |= {"n_samples": n_samples, "seed": seed, "zeros": zeros, "method": method}
+    pairs = _pairs(results, valued, options)
     friedman = {
         f"Friedman {name}": friedman_test(results, statistic=name, confidence=confidence)
         for name in ("F", "chi2")
@@ -450,46 +461,31 @@ def compare(
         ranks=table,
         portmanteau=friedman
         | {"Quade": quade_test(results), "aligned ranks": aligned_ranks_test(results)},
-        pairs=pairs | {"Nemenyi": nemenyi_test(results, alpha=alpha, confidence=confidence)},
-        bayesian=_bayesian(results, rope, n_samples, seed),
+        pairs={
+            name: one if PAIR_TESTS[name].test.simultaneous else adjust_pairs(one, correction)
+            for name, one in pairs.items()
+            if "p_value" in one.tables
+        },
+        bayesian={name: one for name, one in pairs.items() if "p_value" not in one.tables},
         critical_difference=cd,
         groups=rank_groups(table.frame["average_rank"], cd),
         control=against,
     )
 
 
-def _results_of(
-    given: Results | pd.DataFrame, metric: str | MLautScore, greater_is_better: bool | None
-) -> Results:
-    """Return results as they are, and those of a table by the metric that is given with it."""
-    if isinstance(given, pd.DataFrame):
-        if isinstance(metric, str) and not metric:
-            raise AnalysisError(
-                "DataFrame does not say what its scores are: give metric='accuracy', or a name of "
-                "your own with greater_is_better=True or False, as Results.from_table(table, "
-                "metric=...) takes them"
-            )
-        return Results.from_table(given, metric=metric, greater_is_better=greater_is_better)
-    if not isinstance(metric, str) or metric or greater_is_better is not None:
-        raise AnalysisError(
-            f"these results are of {given.metric.name}: metric and greater_is_better are for tables"
-        )
-    return given
-
-
-def _bayesian(results: Results, rope: float, n_samples: int, seed: int) -> dict[str, Pairwise]:
-    found = {"Bayesian sign": bayesian_sign_test(results, rope=rope)}
-    if n_samples:
-        found["Bayesian signed rank"] = bayesian_signed_rank_test(
-            results, rope=rope, n_samples=n_samples, seed=seed
-        )
-    if results.load_block is not None and results.metric.zero_one and _have_errors(results):
-        found["Poisson binomial"] = poisson_binomial_test(results)
+def _pairs(
+    results: Results, valued: Results | None, options: Mapping[str, Any]
+) -> dict[str, Pairwise]:
+    """Return the results of `PAIR_TESTS`, each with those of the options that it has."""
+    found = {}
+    for name, function in PAIR_TESTS.items():
+        own = {key: x for key, x in options.items() if key in signature(function).parameters}
+        on = valued if function.test.of_means else results
+        if on is None or len(on.strategies) < 2 or own.get("n_samples") == 0:
+            continue
+        if function.test.applies(on):
+            found[name] = function(on, **own)
     return found
-
-
-def _two(results: Results | None) -> TypeGuard[Results]:
-    return results is not None and len(results.strategies) > 1
 
 
 def _have_errors(results: Results) -> bool:

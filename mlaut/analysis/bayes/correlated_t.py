@@ -7,10 +7,8 @@ for the training rows that folds share: Corani & Benavoli (2015), after Nadeau &
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from mlaut.analysis.bayes.sign_tests import EQUIVALENT, checked_rope
@@ -18,14 +16,15 @@ from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.common.result_types import Estimate, ResultTable, TestResult
-from mlaut.analysis.cross_validation.fold_tests import dataset_differences, pair_index
+from mlaut.analysis.cross_validation.fold_tests import (
+    fold_differences,
+    frame_by_dataset,
+    selected,
+)
 from mlaut.analysis.cross_validation.repeated_cv import cv_interval, difference_table
-from mlaut.analysis.cross_validation.retrained_estimates import train_ratio_of
 from mlaut.analysis.cross_validation.statistics import CV_TESTS
-from mlaut.analysis.pairwise.pairs import Pairs
-
-if TYPE_CHECKING:
-    from mlaut.analysis.results.results import Results
+from mlaut.analysis.results.given import of_results
+from mlaut.analysis.results.results import Results
 
 __all__ = ["correlated_t_datasets", "correlated_t_probabilities", "correlated_t_test"]
 
@@ -177,8 +176,10 @@ def correlated_t_test(
     )
 
 
-@checked
-def correlated_t_datasets(results: Results, *, rope: float = 0.0) -> ResultTable:
+@of_results
+def correlated_t_datasets(
+    results: Results, *, pair: Sequence[str] | None = None, rope: float = 0.0
+) -> ResultTable:
     """Compute the Bayesian correlated t-test of all pairs of strategies on each dataset of a study.
 
     Scenario (b): each dataset is tested separately; see `correlated_t_test`.
@@ -187,6 +188,8 @@ def correlated_t_datasets(results: Results, *, rope: float = 0.0) -> ResultTable
     ----------
     results : Results
         Results of a cross-validation, repeated or not.
+    pair : (str, str), optional
+        Names of two strategies; default all pairs.
     rope : float, default 0
         Half width of the region of practical equivalence, in units of the metric.
 
@@ -205,26 +208,24 @@ def correlated_t_datasets(results: Results, *, rope: float = 0.0) -> ResultTable
 
     Examples
     --------
-    >>> from mlaut.analysis.results.results import Results
+    >>> import pandas as pd
     >>> folds = pd.MultiIndex.from_product([["iris"], range(2), range(3)])
     >>> losses = pd.DataFrame({"A": [1, 2, 3, 1, 2, 3.5], "B": [2, 2, 5, 3, 1, 4]}, index=folds)
     >>> results = Results.from_table(losses, greater_is_better=False)
     >>> correlated_t_datasets(results, rope=0.1).frame["P(first better)"].round(3).to_dict()
     {('iris', 'A', 'B'): 0.736}
     """
-    rope = checked_rope(rope)
-    results.complete(strategies=2)
-    pairs, parts = Pairs.of(results.strategies), {}
-    for place, dataset in enumerate(results.datasets):
-        x, ratio = dataset_differences(results, place, pairs), train_ratio_of(results, place)
+    results, rope = selected(results, pair), checked_rope(rope)
+
+    def columns(x: np.ndarray, ratio: float | None) -> dict[str, np.ndarray]:
         mean, _, low, high = cv_interval(x, test_to_train=ratio, span=results.metric.span)
         first, equal, second = correlated_t_probabilities(x, rope, ratio).T
-        columns = {"expected difference": mean, "low": low, "high": high}
-        columns |= {"P(first better)": first, EQUIVALENT: equal, "P(second better)": second}
-        parts[dataset] = pd.DataFrame(columns, index=pair_index(pairs))
+        found = {"expected difference": mean, "low": low, "high": high}
+        return found | {"P(first better)": first, EQUIVALENT: equal, "P(second better)": second}
+
     return ResultTable(
         name="Bayesian correlated t-test on each dataset",
-        frame=pd.concat(parts, names=["dataset", "first", "second"]),
+        frame=frame_by_dataset(results, fold_differences(results), columns),
         source=_SOURCE,
         metric=results.metric.loss_name,
         scenario="(b)",

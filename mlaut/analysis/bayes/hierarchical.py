@@ -11,25 +11,34 @@ freedom over datasets. A sum over a grid integrates them, without chains, seeds 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from mlaut.analysis.bayes.sign_tests import EQUIVALENT, checked_rope
+from mlaut.analysis.bayes.sign_tests import EQUIVALENT, WORSE, checked_rope
 from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.display import SMALLEST_P
-from mlaut.analysis.common.result_types import Estimate, TestResult
-from mlaut.analysis.cross_validation.fold_tests import dataset_differences
+from mlaut.analysis.common.result_types import Pairwise, TestResult
+from mlaut.analysis.cross_validation.fold_tests import FoldDifferences, fold_differences, selected
 from mlaut.analysis.cross_validation.repeated_cv import cv_interval
-from mlaut.analysis.cross_validation.retrained_estimates import train_ratio_of
+from mlaut.analysis.lacoste.pair_probabilities import BETTER
 from mlaut.analysis.pairwise.pairs import Pairs
+from mlaut.analysis.pairwise.runner import PairStatistics, PairTest, even
+from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
 __all__ = ["hierarchical_probabilities", "hierarchical_test"]
 
-_SOURCE = "Corani, Benavoli, Demsar, Mangili & Zaffalon 2017"
+_TEST = PairTest(
+    name="Bayesian hierarchical test",
+    null="none is tested: which is better on most new datasets, by more than {rope:g}?",
+    source="Corani, Benavoli, Demsar, Mangili & Zaffalon 2017",
+)
+_SHARE = "share of datasets"
 # The error stated beside each constant is the largest change of a probability or share, on six
 # examples of 3 to 12 datasets, when only this constant is made finer.
 # `test_finer_constants_change_little` bounds the sum of the errors.
@@ -296,11 +305,16 @@ def _below(c: np.ndarray, weights: np.ndarray, bound: np.ndarray) -> float:
     return float((share * weights).sum())
 
 
-@checked
+@of_results
 def hierarchical_test(
-    results: Results, first: str, second: str, *, rope: float = 0.0
-) -> TestResult:
-    """Compute the Bayesian hierarchical test of two strategies on all folds of all datasets.
+    results: Results,
+    first: str | None = None,
+    second: str | None = None,
+    *,
+    pair: Sequence[str] | None = None,
+    rope: float = 0.0,
+) -> TestResult | Pairwise:
+    """Compute the Bayesian hierarchical test on all folds of all datasets.
 
     Scenario (c). There is no null hypothesis. The result is three probabilities: the first strategy
     is better by more than ``rope`` on most new datasets; both are equivalent on most; the second is
@@ -311,14 +325,16 @@ def hierarchical_test(
     ----------
     results : Results
         Results with three or more folds on every dataset, repeated or not.
-    first, second : str
-        The strategies to compare.
+    first, second : str, optional
+        The two strategies to compare.
+    pair : (str, str), optional
+        The same names in one argument. Without names all pairs are compared.
     rope : float, default 0
         Half width of the region of practical equivalence, in units of the metric.
 
     Returns
     -------
-    TestResult
+    TestResult or Pairwise
         The effect is the expected share of datasets on which the first strategy is better.
 
     Raises
@@ -340,52 +356,74 @@ def hierarchical_test(
     >>> rng = np.random.default_rng(0)
     >>> folds = pd.MultiIndex.from_product([["iris", "wine", "zoo", "glass"], [0], range(10)])
     >>> table = pd.DataFrame(rng.normal([0.2, 0.23], 0.02, (40, 2)), folds, ["A", "B"])
-    >>> results = Results.from_table(table, greater_is_better=False)
-    >>> result = hierarchical_test(results, "A", "B", rope=0.01)
+    >>> result = hierarchical_test(table, metric="error", pair=("A", "B"), rope=0.01)
     >>> round(result.probabilities["P(A better)"], 2)
     0.99
     """
-    results = results.select(strategies=[first, second])
+    rope = checked_rope(rope)
+    if first is not None or second is not None:
+        pair = (str(first), str(second))
+    results = selected(results, pair)
     results.complete(datasets=2, strategies=2)
-    pairs = Pairs.of(results.strategies)
-    parts = []
-    for place in range(len(results.datasets)):
-        x = dataset_differences(results, place, pairs)[0]
-        mean, error, _, _ = cv_interval(x, test_to_train=train_ratio_of(results, place))
-        parts.append((mean, error, x.size - 1))
-    mean, error, df = np.array(parts, dtype=float).T
+    pairs, folds = Pairs.of(results.strategies), fold_differences(results)
+    each = [_one_pair(names, at, folds, rope) for at, names in enumerate(pairs.labels)]
+    p, shares = (np.array([getattr(one, x) for one in each]) for x in ("probabilities", "shares"))
+    constant = [one.constant for one in each]
+    notes = {
+        names: f"{n} datasets do not vary: they have the median error of the others"
+        for n, names in zip(constant, pairs.labels, strict=True)
+        if n
+    }
+    found = _TEST.lay_out(
+        results,
+        PairStatistics(
+            tables={
+                BETTER: (p[:, 0], p[:, 2]),
+                EQUIVALENT: even(p[:, 1]),
+                WORSE: (p[:, 2], p[:, 0]),
+                "ties": even(np.array([one.ties for one in each])),
+                _SHARE: (shares[:, 0], shares[:, 2]),
+            },
+            effects={_SHARE: "posterior mean"},
+            notes=(f"region of practical equivalence: +-{rope:g}",),
+            pair_notes=notes,
+        ),
+        {"rope": rope},
+    )
+    return found if pair is None else _named(found.pair(*pair))
+
+
+class _OnePair(NamedTuple):
+    """Probabilities and shares of one pair, and its numbers of tied and of constant datasets."""
+
+    probabilities: np.ndarray
+    shares: np.ndarray
+    ties: int
+    constant: int
+
+
+def _one_pair(
+    names: Sequence[str], at: int, folds: Sequence[FoldDifferences], rope: float
+) -> _OnePair:
+    parts = [cv_interval(one.differences[at], test_to_train=one.test_to_train) for one in folds]
+    mean, error = (np.array([part[i] for part in parts]) for i in (0, 1))
+    df = np.array([one.differences[at].size - 1.0 for one in folds])
     if not (error > 0).any():
         raise AnalysisError(
-            f"{first!r} and {second!r} differ by the same on all folds of every dataset; "
+            f"{names[0]!r} and {names[1]!r} differ by the same on all folds of every dataset; "
             "use the sign test"
         )
     constant = error == 0
-    p, shares = hierarchical_probabilities(
-        mean, np.where(constant, np.median(error[~constant]), error), df, rope
-    )
-    names = (f"P({first} better)", EQUIVALENT, f"P({second} better)")
+    error = np.where(constant, np.median(error[~constant]), error)
+    p, shares = hierarchical_probabilities(mean, error, df, rope)
     p = np.where(np.array([True, rope > 0, True]), np.clip(p, SMALLEST_P, 1.0), 0.0)
-    note = f"{constant.sum()} datasets do not vary: they have the median error of the others"
-    return TestResult(
-        name="Bayesian hierarchical test",
-        strategies=(first, second),
-        metric=results.metric.loss_name,
-        null=f"none is tested: which is better on most new datasets, by more than {rope:g}?",
-        source=_SOURCE,
-        probabilities=dict(zip(names, p.tolist(), strict=True)),
-        effects=(
-            Estimate(
-                name=f"share of datasets on which {first} is better",
-                value=float(shares[0]),
-                method="posterior mean",
-                n=len(mean),
-            ),
-        ),
-        n=len(mean),
-        ties=int((mean == 0).sum()),
-        notes=(
-            *results.notes_text(),
-            f"region of practical equivalence: +-{rope:g}",
-            *([note] if constant.any() else []),
-        ),
-    )
+    return _OnePair(p, shares, int((mean == 0).sum()), int(constant.sum()))
+
+
+def _named(result: TestResult) -> TestResult:
+    """Return the result of one pair with the names of its strategies."""
+    first, second = result.strategies
+    names = (f"P({first} better)", EQUIVALENT, f"P({second} better)")
+    share = replace(result.effects[0], name=f"share of datasets on which {first} is better")
+    probabilities = dict(zip(names, result.probabilities.values(), strict=True))
+    return replace(result, probabilities=probabilities, effects=(share,))

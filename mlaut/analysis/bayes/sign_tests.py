@@ -11,7 +11,7 @@ counts half for each strategy, and so does the prior.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,14 +25,12 @@ from mlaut.analysis.bayes.dirichlet import (
 from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
-from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.lacoste.pair_probabilities import BETTER
 from mlaut.analysis.pairwise.decisions import many_pairs
-from mlaut.analysis.pairwise.pairs import Pairs, even, paired_differences
+from mlaut.analysis.pairwise.pairs import PairedLosses, paired_losses
+from mlaut.analysis.pairwise.runner import PairStatistics, even, pair_test
+from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
-
-if TYPE_CHECKING:
-    from mlaut.analysis.results.results import Results
 
 __all__ = [
     "EQUIVALENT",
@@ -47,8 +45,10 @@ __all__ = [
 
 EQUIVALENT = "P(equivalent)"
 WORSE = "P(column better)"
-_SOURCE = "Benavoli, Corani, Demsar & Zaffalon 2017"
-_NULL = "none is tested: which is better on most new datasets, by more than {rope}?"
+_OF_BOTH = {
+    "null": "none is tested: which is better on most new datasets, by more than {rope:g}?",
+    "source": "Benavoli, Corani, Demsar & Zaffalon 2017",
+}
 
 
 def checked_rope(rope: float) -> float:
@@ -297,8 +297,10 @@ def _checked_count(n_samples: int) -> int:
     return n_samples
 
 
-@checked
-def bayesian_sign_test(results: Results, *, rope: float = 0.0, prior: float = 1.0) -> Pairwise:
+@pair_test(name="Bayesian sign test", **_OF_BOTH)
+def bayesian_sign_test(
+    results: Results, *, rope: float = 0.0, prior: float = 1.0
+) -> PairStatistics:
     """Compute the Bayesian sign test of all pairs of strategies over datasets, exactly.
 
     Scenario (c). There is no null hypothesis. The result is three probabilities: the first strategy
@@ -342,13 +344,12 @@ def bayesian_sign_test(results: Results, *, rope: float = 0.0, prior: float = 1.
     >>> round(float(pairs.table("P(row better)").loc["A", "B"]), 4)
     0.6875
     """
-    d, pairs = paired_differences(results, checked_rope(rope))
-    p, shares = sign_probabilities(d, rope, prior)
-    effects = {"share of datasets": shares}
-    return _pairwise(results, d, pairs, "Bayesian sign test", rope, p, effects)
+    of = paired_losses(results)
+    p, shares = sign_probabilities(of.with_margin(checked_rope(rope)), rope, prior)
+    return _statistics(of, rope, p, {"share of datasets": shares})
 
 
-@checked
+@pair_test(name="Bayesian signed rank test", **_OF_BOTH)
 def bayesian_signed_rank_test(
     results: Results,
     *,
@@ -356,7 +357,7 @@ def bayesian_signed_rank_test(
     prior: float = 0.5,
     n_samples: int = 50_000,
     seed: int = 0,
-) -> Pairwise:
+) -> PairStatistics:
     """Compute the Bayesian signed rank test of all pairs of strategies over datasets by sampling.
 
     Scenario (c). There is no null hypothesis; see `bayesian_sign_test`. Unlike the sign test, this
@@ -402,58 +403,32 @@ def bayesian_signed_rank_test(
     >>> round(float(pairs.table("P(row better)").loc["A", "B"]), 2)
     0.95
     """
-    d, pairs = paired_differences(results, checked_rope(rope))
+    of = paired_losses(results)
+    d = of.with_margin(checked_rope(rope))
     p, shares, errors = signed_rank_probabilities(d, rope, prior, n_samples, seed)
-    return _pairwise(
-        results,
-        d,
-        pairs,
-        "Bayesian signed rank test",
-        rope,
-        p,
-        {"share of pairs of datasets": shares},
-        errors,
-        notes=(f"{n_samples} draws, seed {seed}",),
+    found = _statistics(of, rope, p, {"share of pairs of datasets": shares})
+    return replace(
+        found,
+        tables={**found.tables, "Monte Carlo error": even(errors.max(axis=1))},
+        notes=(*found.notes, f"{n_samples} draws, seed {seed}"),
     )
 
 
-def _pairwise(
-    results: Results,
-    d: np.ndarray,
-    pairs: Pairs,
-    name: str,
-    rope: float,
-    probabilities: np.ndarray,
-    shares: dict[str, np.ndarray],
-    errors: np.ndarray | None = None,
-    notes: tuple[str, ...] = (),
-) -> Pairwise:
+def _statistics(
+    of: PairedLosses, rope: float, probabilities: np.ndarray, shares: dict[str, np.ndarray]
+) -> PairStatistics:
     """Return the tables of all pairs from probabilities and shares of shape (P, 3)."""
     p = np.where(probabilities > 0, np.maximum(probabilities, SMALLEST_P), 0.0)
-    equal = d == 0
-    both = {
-        BETTER: (p[:, 0], p[:, 2]),
-        EQUIVALENT: even(p[:, 1]),
-        WORSE: (p[:, 2], p[:, 0]),
-        "ties": even(equal.sum(axis=0)),
-        **{effect: (share[:, 0], share[:, 2]) for effect, share in shares.items()},
-    }
-    if errors is not None:
-        both["Monte Carlo error"] = even(errors.max(axis=1))
-    return Pairwise(
-        name=name,
-        strategies=pairs.strategies,
-        tables={key: pairs.square(*values) for key, values in both.items()},
-        null=_NULL.format(rope=f"{rope:g}"),
-        source=_SOURCE,
-        metric=results.metric.loss_name,
+    equal = of.differences == 0
+    return PairStatistics(
+        tables={
+            BETTER: (p[:, 0], p[:, 2]),
+            EQUIVALENT: even(p[:, 1]),
+            WORSE: (p[:, 2], p[:, 0]),
+            "ties": even(equal.sum(axis=0)),
+            **{name: (share[:, 0], share[:, 2]) for name, share in shares.items()},
+        },
         effects=dict.fromkeys(shares, "posterior mean"),
-        n=len(d),
-        notes=(
-            *results.notes_text(),
-            f"region of practical equivalence: +-{rope:g}",
-            *many_pairs(len(pairs.first)),
-            *notes,
-        ),
-        pair_notes=pairs.notes(np.flatnonzero(equal.all(axis=0)), "equal on every dataset"),
+        notes=(f"region of practical equivalence: +-{rope:g}", *many_pairs(equal.shape[1])),
+        pair_notes=of.pairs.notes(equal.all(axis=0), "equal on every dataset"),
     )

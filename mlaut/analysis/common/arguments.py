@@ -40,6 +40,8 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
     """
     takes = signature(function)
     own = _RULES_OF_ONE.get(function.__name__, {})
+    if "greater_is_better" in takes.parameters and "results" in takes.parameters:
+        own = _RULES_OF_TABLES | own
     rules = {name: own.get(name, _RULES.get(name)) for name in takes.parameters}
 
     @wraps(function)
@@ -177,8 +179,8 @@ def _priors(least: int, most: int) -> Rule:
     def rule(name: str, values: Any) -> Any:
         values = tuple(_each(_prior)(name, values))
         if not least <= len(values) <= most:
-            told = f"{least} to {most}" if least < most else f"{least}"
-            raise AnalysisError(f"{name} = {shown(values)} are not {told} positive numbers")
+            count = f"{least} to {most}" if least < most else f"{least}"
+            raise AnalysisError(f"{name} = {shown(values)} are not {count} positive numbers")
         return values
 
     return rule
@@ -325,6 +327,7 @@ _RULES: dict[str, Rule] = {
     "race": _instance("Race", "what race returns"),
     **dict.fromkeys(("scenario", "statistic", "test", "zeros"), _text),
     "strategies": _pair,
+    "pair": _or(_none, _pair),
     "order": _or(_none, _names),
     "tests": _names,
     "treatments": _names,
@@ -339,6 +342,11 @@ _RULES: dict[str, Rule] = {
     "table": _table,
     "tables": _or(lambda value: _is_a("ResultTable", value), _mapping_of(_table)),
 }
+_RULES_OF_TABLES: dict[str, Rule] = {
+    "results": _results_or_table,
+    "metric": lambda _, value: value,  # results_from_table checks it: it may be an object
+    "greater_is_better": _or(_none, _yes_or_no),
+}
 _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
     **{name: {"alpha": _or(_none, _share)} for name in ("bonferroni_dunn_test", "nemenyi_test")},
     "auc_table": {
@@ -348,12 +356,6 @@ _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
     },
     "calibrate": {"df": _each(_real), "tests": _or(_none, _names)},
     "calibration_plot": {"tests": _or(_none, _names)},
-    # results_from_table checks the metric of a table, which may be an object
-    "compare": {
-        "results": _results_or_table,
-        "metric": lambda _, value: value,
-        "greater_is_better": _or(_none, _yes_or_no),
-    },
     "friedman_test": {"ties": _yes_or_no},
     "hierarchical_probabilities": {"df": floats},
     "lacoste_sign_test": dict.fromkeys(("losses", "ties", "wins"), _real),

@@ -5,8 +5,8 @@ All are scenario (b). `mlaut.analysis.cross_validation.repeated_cv` computes the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,10 +24,9 @@ from mlaut.analysis.cross_validation.repeated_cv import (
 from mlaut.analysis.cross_validation.retrained_estimates import fold_table, train_ratio_of
 from mlaut.analysis.cross_validation.statistics import CV_TESTS, CvTest, find_cv_test
 from mlaut.analysis.pairwise.pairs import Pairs
+from mlaut.analysis.results.given import of_results
+from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
-
-if TYPE_CHECKING:
-    from mlaut.analysis.results.results import Results
 
 __all__ = ["cv_differences", "cv_test", "cv_test_datasets", "cv_test_overview"]
 
@@ -228,9 +227,13 @@ def cv_test_overview(
     )
 
 
-@checked
+@of_results
 def cv_test_datasets(
-    results: Results, *, test: str = "use all data", df: float | str = "calibrated"
+    results: Results,
+    *,
+    pair: Sequence[str] | None = None,
+    test: str = "use all data",
+    df: float | str = "calibrated",
 ) -> ResultTable:
     """Compare all pairs of strategies on every dataset of a study by a test on cross-validation.
 
@@ -240,6 +243,8 @@ def cv_test_datasets(
     ----------
     results : Results
         Results with folds, and with repeats if the test needs them.
+    pair : (str, str), optional
+        Names of two strategies; default all pairs.
     test, df
         As in `cv_statistic`; the ratio of test to training rows comes from the study.
 
@@ -266,21 +271,21 @@ def cv_test_datasets(
     >>> table.frame["mean difference"].round(3).to_dict()
     {('iris', 'A', 'B'): -0.75}
     """
-    results.complete(strategies=2)
-    row = find_cv_test(test)
-    pairs = Pairs.of(results.strategies)
-    parts, schemes = {}, set()
-    for place, dataset in enumerate(results.datasets):
-        x = dataset_differences(results, place, pairs)
-        schemes.add(x.shape[1:])
-        ratio = train_ratio_of(results, place)
-        try:
-            parts[dataset] = _dataset_rows(x, row, df, ratio, pairs, results.metric.span)
-        except AnalysisError as error:
-            raise AnalysisError(f"dataset {dataset!r}: {error}") from None
+    results, row = selected(results, pair), find_cv_test(test)
+    folds = fold_differences(results)
+
+    def columns(x: np.ndarray, ratio: float | None) -> dict[str, Any]:
+        if row.resampling:
+            x = x.reshape(len(x), -1, 1)
+        statistic, used = cv_statistic(x[..., 0] if row.resampling else x, test, df, ratio)
+        mean, _, low, high = cv_interval(x, test_to_train=ratio, span=results.metric.span)
+        found = {"mean difference": mean, "low": low, "high": high, "statistic": statistic}
+        return found | {"df": used, "p_value": two_sided_p(row, statistic, used)}
+
+    schemes = {one.differences.shape[1:] for one in folds}
     return ResultTable(
         name=f"{test[:1].upper()}{test[1:]} test on each dataset",
-        frame=pd.concat(parts, names=["dataset", "first", "second"]),
+        frame=frame_by_dataset(results, folds, columns),
         source=row.source,
         metric=results.metric.loss_name,
         scenario="(b)",
@@ -288,9 +293,13 @@ def cv_test_datasets(
     )
 
 
-@checked
+@of_results
 def cv_differences(
-    results: Results, first: str | None = None, second: str | None = None
+    results: Results,
+    first: str | None = None,
+    second: str | None = None,
+    *,
+    pair: Sequence[str] | None = None,
 ) -> np.ndarray:
     """Return the differences of two strategies on every test set of every dataset.
 
@@ -300,6 +309,8 @@ def cv_differences(
         Results with folds or random splits, repeated or not; the same number on each dataset.
     first, second : str, optional
         Names of the strategies; may be left out if there are only two.
+    pair : (str, str), optional
+        The same names in one argument.
 
     Returns
     -------
@@ -323,15 +334,14 @@ def cv_differences(
     (2, 2, 5)
     """
     if first is not None or second is not None:
-        results = results.select(strategies=[str(first), str(second)])
+        pair = [str(first), str(second)]
+    results = selected(results, pair)
     if len(results.strategies) != 2:
         raise AnalysisError(
             f"differences need two strategies, and there are {len(results.strategies)}: "
-            "give first and second"
+            "give pair=('A', 'B')"
         )
-    results.complete(strategies=2)
-    pairs = Pairs.of(results.strategies)
-    tables = [dataset_differences(results, at, pairs)[0] for at in range(len(results.datasets))]
+    tables = [one.differences[0] for one in fold_differences(results)]
     shapes = {table.shape for table in tables}
     if len(shapes) > 1:
         raise AnalysisError(
@@ -342,34 +352,49 @@ def cv_differences(
     return x[:, 0] if x.shape[1] == 1 else x
 
 
-def dataset_differences(results: Results, place: int, pairs: Pairs) -> np.ndarray:
-    """Return the differences of all pairs on one dataset, shape (pairs, folds, repeats)."""
-    losses = fold_table(results.cell_losses[place], results, place)
-    a, b = losses[pairs.first], losses[pairs.second]
-    flat = (len(a), -1)
-    size = np.maximum(np.abs(a), np.abs(b)).reshape(flat)
-    return snap((a - b).reshape(flat).T, size.T).T.reshape(a.shape)
+class FoldDifferences(NamedTuple):
+    """Differences of all pairs on one dataset, shape (P, folds, repeats), and its ratio of rows."""
+
+    dataset: str
+    differences: np.ndarray
+    test_to_train: float | None
 
 
-def pair_index(pairs: Pairs) -> pd.MultiIndex:
-    """Return row labels: the two strategies of each pair."""
-    labels = np.array(pairs.strategies, dtype=object)
-    return pd.MultiIndex.from_arrays([labels[pairs.first], labels[pairs.second]])
+def selected(results: Results, pair: Sequence[str] | None) -> Results:
+    """Return the results of the two strategies of a pair, or of all strategies for None."""
+    return results if pair is None else results.select(strategies=pair)
 
 
-def _dataset_rows(
-    x: np.ndarray,
-    test: CvTest,
-    df: float | str,
-    ratio: float | None,
-    pairs: Pairs,
-    span: float,
+def fold_differences(results: Results) -> list[FoldDifferences]:
+    """Return the differences on the folds of each dataset, with rounding noise removed.
+
+    Raises
+    ------
+    MissingCellsError
+        Cells are missing.
+    """
+    results.complete(strategies=2)
+    pairs, found = Pairs.of(results.strategies), []
+    for place, dataset in enumerate(results.datasets):
+        losses = fold_table(results.cell_losses[place], results, place)
+        a, b = losses[pairs.first], losses[pairs.second]
+        flat = (len(a), -1)
+        size = np.maximum(np.abs(a), np.abs(b)).reshape(flat)
+        d = snap((a - b).reshape(flat).T, size.T).T.reshape(a.shape)
+        found.append(FoldDifferences(dataset, d, train_ratio_of(results, place)))
+    return found
+
+
+def frame_by_dataset(
+    results: Results,
+    folds: Sequence[FoldDifferences],
+    columns: Callable[[np.ndarray, float | None], Mapping[str, Any]],
 ) -> pd.DataFrame:
-    """Return one row for each pair from the differences on one dataset, (pairs, folds, runs)."""
-    if test.resampling:
-        x = x.reshape(len(x), -1, 1)
-    statistic, used = cv_statistic(x[..., 0] if test.resampling else x, test.name, df, ratio)
-    mean, _, low, high = cv_interval(x, test_to_train=ratio, span=span)
-    columns = {"mean difference": mean, "low": low, "high": high, "statistic": statistic}
-    columns |= {"df": np.full(len(x), used), "p_value": two_sided_p(test, statistic, used)}
-    return pd.DataFrame(columns, index=pair_index(pairs))
+    """Return one row for each dataset and pair, with the columns of each dataset's differences."""
+    labels, parts = Pairs.of(results.strategies).labels, {}
+    for dataset, x, ratio in folds:
+        try:
+            parts[dataset] = pd.DataFrame(columns(x, ratio), index=labels)
+        except AnalysisError as error:
+            raise AnalysisError(f"dataset {dataset!r}: {error}") from None
+    return pd.concat(parts, names=["dataset", "first", "second"])

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.cross_validation.repeated_cv import cv_interval
 from mlaut.analysis.estimates.intervals import mean_ends
+from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
@@ -88,7 +88,7 @@ def _dataset_estimates(results: Results, confidence: float) -> tuple[np.ndarray,
     return np.moveaxis(np.array(rows), 1, 0), np.array(worth)
 
 
-@checked
+@of_results
 def retrained_estimates(results: Results, *, confidence: float = 0.95) -> ResultTable:
     """Estimate the loss of each strategy on each dataset if it is trained again: scenario (b).
 
@@ -132,7 +132,7 @@ def retrained_estimates(results: Results, *, confidence: float = 0.95) -> Result
     return _table("Estimates by dataset, re-trained", parts, index, results)
 
 
-@checked
+@of_results
 def retrained_mean_estimates(results: Results, *, confidence: float = 0.95) -> ResultTable:
     """Estimate the mean loss of strategies trained again, over the seen datasets: scenario (b).
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.numerics import bounded_ends, wilson
 from mlaut.analysis.common.result_types import ResultTable
+from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, MissingCellsError
 
@@ -32,7 +32,7 @@ class _Interval(NamedTuple):
     high: np.ndarray
 
 
-@checked
+@of_results
 def dataset_estimates(
     results: Results,
     *,
@@ -172,7 +172,7 @@ def _beta(
     return low, np.where(share >= 1, 1.0, betaincinv(a, b, 1 - tail))
 
 
-@checked
+@of_results
 def mean_estimates(
     results: Results,
     *,

@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike
 
 from mlaut.analysis.common.arguments import checked, position
 from mlaut.analysis.common.display import SMALLEST_P
-from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.lacoste.risk_posterior import checked_counts
 from mlaut.analysis.pairwise.effects import Effect
-from mlaut.analysis.pairwise.pairs import Pairs, even, lay_out
+from mlaut.analysis.pairwise.pairs import Pairs
+from mlaut.analysis.pairwise.runner import PairStatistics, even, pair_test
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
@@ -62,8 +62,15 @@ def mcnemar_p(only_first: ArrayLike, only_second: ArrayLike, method: str = "mid-
     return np.clip(p, SMALLEST_P, 1.0)
 
 
-@checked
-def mcnemar_test(results: Results, dataset: str, *, method: str = "mid-p") -> Pairwise:
+@pair_test(
+    name="McNemar test ({method}) on {dataset}",
+    null="both fitted models have the same error rate on this source",
+    source="McNemar 1947; Fagerland, Lydersen and Laake 2013",
+    scenario="(a)",
+    statistic_name="wrong alone",
+    unit="test points",
+)
+def mcnemar_test(results: Results, dataset: str, *, method: str = "mid-p") -> PairStatistics:
     """Compute McNemar's test for all pairs of fitted classifiers on one dataset: scenario (a).
 
     Parameters
@@ -111,23 +118,13 @@ def mcnemar_test(results: Results, dataset: str, *, method: str = "mid-p") -> Pa
     first, second = wrong[pairs.first], wrong[pairs.second]
     only_first = (first > second).sum(axis=1)
     only_second = (second > first).sum(axis=1)
-    difference, none = (first - second).mean(axis=1), np.full(len(first), np.nan)
     p = mcnemar_p(only_first, only_second, method)
-    return lay_out(
-        results,
-        pairs,
-        lambda side: p,  # noqa: ARG005 - two-sided always
-        "two-sided",
-        name=f"McNemar test ({method}) on {dataset}",
-        null="both fitted models have the same error rate on this source",
-        source="McNemar 1947; Fagerland, Lydersen and Laake 2013",
+    return PairStatistics(
         tables={
             "statistic": (only_first, only_second),
             "ties": even((first == second).sum(axis=1)),
         },
-        statistic_name="wrong alone",
-        effects={"difference of error rates": Effect(difference, none, none, "")},
-        scenario="(a)",
+        p=lambda _: p,
+        effects={"difference of error rates": Effect.point((first - second).mean(axis=1))},
         n=int(kept.sum()),
-        unit="test points",
     )

@@ -7,22 +7,12 @@ that the first is better than the second.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.numerics import trinomial_sf
-from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.pairwise.effects import Effect, cohens_d, mean_difference, share_better
-from mlaut.analysis.pairwise.pairs import (
-    Pairs,
-    complete_losses,
-    even,
-    lay_out,
-    odd,
-    paired_differences,
-)
+from mlaut.analysis.pairwise.pairs import paired_losses
+from mlaut.analysis.pairwise.runner import PairStatistics, even, odd, pair_test
 from mlaut.analysis.pairwise.signed_rank import (
     ZERO_RULES,
     SignedRanks,
@@ -42,18 +32,27 @@ __all__ = [
 ]
 
 EQUAL = "equal on every dataset"
+_CONSTANT = (
+    "the difference is the same on every dataset, so its variance is 0: t is infinite, and p is "
+    "only the limit for a variance of 0; see the sign test"
+)
+_EQUALLY_LIKELY = "each strategy is equally likely to be better on a new dataset"
 
 
-@checked
-def t_test(
-    results: Results, *, alternative: str = "two-sided", confidence: float = 0.95
-) -> Pairwise:
+@pair_test(
+    name="Paired t-test",
+    null="the expected difference of the losses on a new dataset is 0",
+    source="MLaut 2019, Table 6; Demsar 2006, section 3.1.2",
+    statistic_name="t",
+    one_sided=True,
+    of_means=True,
+)
+def t_test(results: Results, *, confidence: float = 0.95) -> PairStatistics:
     """Compute Student's paired t-test for all pairs of strategies.
 
     Parameters
     ----------
     results : Results
-    alternative : {"two-sided", "better", "worse"}, default "two-sided"
     confidence : float, default 0.95
         Confidence level of the two-sided intervals of the effects.
 
@@ -82,38 +81,26 @@ mean difference -0.1125, 95 % interval [-0.2126, -0.01239], scenario (c).'
     """
     from scipy.special import stdtr
 
-    d, pairs = paired_differences(results)
+    losses = paired_losses(results)
+    d, pairs = losses.differences, losses.pairs
     n = len(d)
     t, constant = _t_statistic(d)
-    effects = {
-        "mean difference": mean_difference(d, confidence).within(results.metric.span),
-        "Cohen's d (paired)": cohens_d(d, confidence),
-    }
-    same = (
-        "the difference is the same on every dataset, so its variance is 0: t is infinite, and p "
-    )
-    same += "is only the limit for a variance of 0; see the sign test"
 
     def p_of(side: str) -> np.ndarray:
         if side == "two-sided":
             return np.minimum(2 * stdtr(n - 1, -np.abs(t)), 1.0)
         return stdtr(n - 1, t if side == "less" else -t)
 
-    return lay_out(
-        results,
-        pairs,
-        p_of,
-        alternative,
-        name="Paired t-test",
-        null="the expected difference of the losses on a new dataset is 0",
-        source="MLaut 2019, Table 6; Demsar 2006, section 3.1.2",
+    return PairStatistics(
         tables={"statistic": odd(t)},
-        effects=effects,
-        confidence=confidence,
-        statistic_name="t",
+        p=p_of,
+        effects={
+            "mean difference": mean_difference(d, confidence).within(results.metric.span),
+            "Cohen's d (paired)": cohens_d(d, confidence),
+        },
         df=float(n - 1),
-        pair_notes=pairs.notes(constant & (t != 0), same) | pairs.notes(t == 0, EQUAL),
         notes=results.notes_on_means(),
+        pair_notes=pairs.notes(constant & (t != 0), _CONSTANT) | pairs.notes(t == 0, EQUAL),
     )
 
 
@@ -126,21 +113,21 @@ def _t_statistic(d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return t, constant
 
 
-@checked
+@pair_test(
+    name="Wilcoxon signed rank test",
+    null="the differences of the losses are symmetric about 0",
+    source="MLaut 2019, Table 6; Demsar 2006, section 3.1.3",
+    statistic_name="W+ - W-",
+    one_sided=True,
+)
 def wilcoxon_test(
-    results: Results,
-    *,
-    alternative: str = "two-sided",
-    zeros: str = "wilcox",
-    method: str = "auto",
-    confidence: float = 0.95,
-) -> Pairwise:
+    results: Results, *, zeros: str = "wilcox", method: str = "auto", confidence: float = 0.95
+) -> PairStatistics:
     """Compute Wilcoxon's signed rank test for all pairs of strategies.
 
     Parameters
     ----------
     results : Results
-    alternative : {"two-sided", "better", "worse"}, default "two-sided"
     zeros : {"wilcox", "pratt", "zsplit"}, default "wilcox"
         Treatment of differences of 0. ``"wilcox"`` drops them before ranking; ``"pratt"`` ranks
         them and then drops them; ``"zsplit"`` ranks them and splits their ranks between both sides
@@ -171,48 +158,40 @@ def wilcoxon_test(
     >>> float(wilcoxon_test(results, alternative="better").p_values.loc["A", "B"])
     0.0625
     """
-    d, pairs = paired_differences(results)
+    losses = paired_losses(results)
+    d = losses.differences
     signed = SignedRanks.of(d, zeros)
     zero = (d == 0).sum(axis=0)
-    return lay_out(
-        results,
-        pairs,
-        lambda side: signed_rank_p(signed, side, method),
-        alternative,
-        name="Wilcoxon signed rank test",
-        null="the differences of the losses are symmetric about 0",
-        source="MLaut 2019, Table 6; Demsar 2006, section 3.1.3",
+    return PairStatistics(
         tables={
             "statistic": odd(signed.plus - signed.minus),
             "W+": (signed.plus, signed.minus),
             "W-": (signed.minus, signed.plus),
             "ties": even(zero),
         },
+        p=lambda side: signed_rank_p(signed, side, method),
         effects={
             "rank-biserial correlation": rank_biserial(d, signed, confidence),
             "Hodges-Lehmann shift": hodges_lehmann(d, confidence),
         },
-        confidence=confidence,
-        statistic_name="W+ - W-",
         notes=(f"differences of 0: {ZERO_RULES[zeros]}",) if zero.any() else (),
-        pair_notes=pairs.notes(zero == len(d), EQUAL),
+        pair_notes=losses.pairs.notes(zero == len(d), EQUAL),
     )
 
 
-@checked
-def sign_test(
-    results: Results,
-    *,
-    alternative: str = "two-sided",
-    ties: str = "drop",
-    confidence: float = 0.95,
-) -> Pairwise:
+@pair_test(
+    name="Sign test",
+    null=_EQUALLY_LIKELY,
+    source="MLaut 2019, Table 7; Demsar 2006, section 3.1.4",
+    statistic_name="wins",
+    one_sided=True,
+)
+def sign_test(results: Results, *, ties: str = "drop", confidence: float = 0.95) -> PairStatistics:
     """Compute the sign test of wins and losses for all pairs of strategies.
 
     Parameters
     ----------
     results : Results
-    alternative : {"two-sided", "better", "worse"}, default "two-sided"
     ties : {"drop", "split"}, default "drop"
         Treatment of datasets on which both strategies are equal. ``"drop"`` leaves them out;
         ``"split"`` counts half of them for each strategy, after dropping one if their number is
@@ -243,7 +222,7 @@ def sign_test(
 
     if ties not in ("drop", "split"):
         raise AnalysisError(f"the tie rule {ties!r} is not known; one of 'drop', 'split'")
-    d, pairs = paired_differences(results)
+    d = paired_losses(results).differences
     wins, losses, tied = _win_loss_tie(d)
     shared = tied // 2 if ties == "split" else 0
     n = wins + losses + 2 * shared
@@ -254,29 +233,27 @@ def sign_test(
         return bdtr((losses if side == "less" else wins) + shared, n, 0.5)
 
     rule = "dropped" if ties == "drop" else "shared by both, one dropped if their number is odd"
-    return lay_out(
-        results,
-        pairs,
-        p_of,
-        alternative,
-        name="Sign test",
-        source="MLaut 2019, Table 7; Demsar 2006, section 3.1.4",
+    return PairStatistics(
+        tables=_win_tables(d),
+        p=p_of,
+        effects={"share better": share_better(d, confidence)},
         notes=(f"ties {rule}",) if tied.any() else (),
-        confidence=confidence,
-        **_win_results(d, confidence),
     )
 
 
-@checked
-def trinomial_test(
-    results: Results, *, alternative: str = "two-sided", confidence: float = 0.95
-) -> Pairwise:
+@pair_test(
+    name="Trinomial test",
+    null=_EQUALLY_LIKELY,
+    source="Bian, McAleer and Wong 2011; MLaut 2019, section 3.4.2",
+    statistic_name="wins",
+    one_sided=True,
+)
+def trinomial_test(results: Results, *, confidence: float = 0.95) -> PairStatistics:
     """Compute the trinomial test of wins, losses and ties for all pairs of strategies.
 
     Parameters
     ----------
     results : Results
-    alternative : {"two-sided", "better", "worse"}, default "two-sided"
     confidence : float, default 0.95
         Confidence level of the two-sided interval of the effect.
 
@@ -291,7 +268,7 @@ def trinomial_test(
     of a tie is estimated by the share of ties. Source: Bian, McAleer and Wong 2011, which MLaut
     2019, section 3.4.2, names for ties.
     """
-    d, pairs = paired_differences(results)
+    d = paired_losses(results).differences
     wins, losses, tied = _win_loss_tie(d)
     n = len(d)
 
@@ -300,20 +277,29 @@ def trinomial_test(
         factor = 2 if side == "two-sided" else 1
         return np.minimum(factor * trinomial_sf(net[side], n, tied / n), 1.0)
 
-    return lay_out(
-        results,
-        pairs,
-        p_of,
-        alternative,
-        name="Trinomial test",
-        source="Bian, McAleer and Wong 2011; MLaut 2019, section 3.4.2",
-        confidence=confidence,
-        **_win_results(d, confidence),
+    return PairStatistics(
+        tables=_win_tables(d), p=p_of, effects={"share better": share_better(d, confidence)}
     )
 
 
-@checked
-def ranksum_test(results: Results, *, alternative: str = "two-sided") -> Pairwise:
+def _win_loss_tie(d: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the numbers of wins, losses and ties of the first strategy of each pair."""
+    return (d < 0).sum(axis=0), (d > 0).sum(axis=0), (d == 0).sum(axis=0)
+
+
+def _win_tables(d: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    wins, losses, tied = _win_loss_tie(d)
+    return {"statistic": (wins, losses), "losses": (losses, wins), "ties": even(tied)}
+
+
+@pair_test(
+    name="Rank-sum test (unpaired)",
+    null="the two strategies have the same distribution of losses",
+    source="Mann and Whitney 1947",
+    statistic_name="U",
+    one_sided=True,
+)
+def ranksum_test(results: Results) -> PairStatistics:
     """Compute Wilcoxon's rank-sum test for strategies that ran on *different* datasets.
 
     The test is here because MLaut offered it. It treats the losses of two strategies as independent
@@ -323,7 +309,6 @@ def ranksum_test(results: Results, *, alternative: str = "two-sided") -> Pairwis
     Parameters
     ----------
     results : Results
-    alternative : {"two-sided", "better", "worse"}, default "two-sided"
 
     Returns
     -------
@@ -339,38 +324,13 @@ def ranksum_test(results: Results, *, alternative: str = "two-sided") -> Pairwis
     """
     from scipy.stats import mannwhitneyu
 
-    losses = complete_losses(results).to_numpy()
-    pairs = Pairs.of(results.strategies)
-    a, b = losses[:, pairs.first], losses[:, pairs.second]
+    of = paired_losses(results)
+    a, b = of.losses[:, of.pairs.first], of.losses[:, of.pairs.second]
     u = np.asarray(mannwhitneyu(a, b, axis=0).statistic)
-    smaller = 1 - u / len(losses) ** 2
-    none = np.full_like(smaller, np.nan)
-    return lay_out(
-        results,
-        pairs,
-        lambda side: np.asarray(mannwhitneyu(a, b, alternative=side, axis=0).pvalue),
-        alternative,
-        name="Rank-sum test (unpaired)",
-        null="the two strategies have the same distribution of losses",
-        source="Mann and Whitney 1947",
-        tables={"statistic": (u, len(losses) ** 2 - u)},
-        statistic_name="U",
-        effects={"P(smaller loss), unpaired": Effect(smaller, none, none, "", neutral=0.5)},
+    pairs = len(a) ** 2  # of a loss of the first and a loss of the second
+    return PairStatistics(
+        tables={"statistic": (u, pairs - u)},
+        p=lambda side: np.asarray(mannwhitneyu(a, b, alternative=side, axis=0).pvalue),
+        effects={"P(smaller loss), unpaired": Effect.point(1 - u / pairs, neutral=0.5)},
         notes=("unpaired: it does not use that the datasets are the same; see wilcoxon_test",),
     )
-
-
-def _win_loss_tie(d: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the numbers of wins, losses and ties of the first strategy of each pair."""
-    return (d < 0).sum(axis=0), (d > 0).sum(axis=0), (d == 0).sum(axis=0)
-
-
-def _win_results(d: np.ndarray, confidence: float) -> dict[str, Any]:
-    """Return the null hypothesis, tables and effect that sign test and trinomial test share."""
-    wins, losses, tied = _win_loss_tie(d)
-    return {
-        "null": "each strategy is equally likely to be better on a new dataset",
-        "statistic_name": "wins",
-        "tables": {"statistic": (wins, losses), "losses": (losses, wins), "ties": even(tied)},
-        "effects": {"share better": share_better(d, confidence)},
-    }

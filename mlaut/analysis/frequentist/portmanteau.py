@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import lgamma
 
 import numpy as np
-import pandas as pd
 
-from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, snap
-from mlaut.analysis.common.result_types import SMALLEST_P, Estimate, Pairwise, TestResult
-from mlaut.analysis.frequentist.ranks import rank_array, rank_table, snap_within_datasets
+from mlaut.analysis.common.result_types import SMALLEST_P, Estimate, TestResult
+from mlaut.analysis.frequentist.ranks import rank_differences
 from mlaut.analysis.pairwise.effects import Effect
-from mlaut.analysis.pairwise.pairs import Pairs, complete_losses, lay_out, odd
+from mlaut.analysis.pairwise.pairs import paired_losses
+from mlaut.analysis.pairwise.runner import PairStatistics, odd, pair_test
+from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
@@ -30,9 +30,10 @@ _AGREE = (
     "among all permutations"
 )
 _TIED = "all strategies are equal on every dataset"
+_SAME_RANK = "the two strategies have the same mean rank"
 
 
-@checked
+@of_results
 def friedman_test(
     results: Results, *, statistic: str = "F", ties: bool = True, confidence: float = 0.95
 ) -> TestResult:
@@ -65,6 +66,7 @@ def friedman_test(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> table = pd.DataFrame({"A": [72, 96, 88, 92, 74, 76, 82],
     ...                       "B": [120, 120, 132, 120, 101, 96, 112],
     ...                       "C": [76, 95, 104, 96, 84, 72, 76]})
@@ -77,7 +79,7 @@ Kendall's W 0.7551, 95 % interval [0.6704, 0.8398], scenario (c)."
 
     if statistic not in ("F", "chi2"):
         raise AnalysisError(f"statistic {statistic!r} is not known; one of 'F', 'chi2'")
-    table = _ranks(results)
+    table = paired_losses(results).ranks
     n, k = table.shape
     chi2, correction = _friedman_chi2(table)
     chi2 = chi2 / correction if ties and correction > 0 else chi2
@@ -107,12 +109,6 @@ Kendall's W 0.7551, 95 % interval [0.6704, 0.8398], scenario (c)."
     )
 
 
-def _ranks(results: Results) -> np.ndarray:
-    """Return the ranks of complete results, shape (N, K), or raise an error."""
-    complete_losses(results)
-    return rank_array(results)
-
-
 def _friedman_chi2(table: np.ndarray) -> tuple[float, float]:
     """Return uncorrected chi-square, and the divisor for ties, of ranks (N, K)."""
     n, k = table.shape
@@ -136,7 +132,7 @@ def _f_statistic(between: float, within: float, n: int, k: int) -> tuple[float, 
     return value, float(fdtrc(k - 1, (k - 1) * (n - 1), value)), []
 
 
-@checked
+@of_results
 def kendalls_w(results: Results, *, confidence: float = 0.95) -> Estimate:
     """Compute Kendall's coefficient of concordance between datasets, corrected for ties.
 
@@ -150,7 +146,7 @@ def kendalls_w(results: Results, *, confidence: float = 0.95) -> Estimate:
         Confidence level of a jackknife interval with Student's t; its ends are NaN with two
         datasets.
     """
-    table = _ranks(results)
+    table = paired_losses(results).ranks
     n = len(table)
     value = _w(table)
     if n < 3:
@@ -198,7 +194,7 @@ def _w_without_each(table: np.ndarray) -> np.ndarray:
     return np.where(within > 0, between / np.where(within > 0, within, 1) / (n - 1), 0.0)
 
 
-@checked
+@of_results
 def quade_test(results: Results) -> TestResult:
     """Compute Quade's test: Friedman's test with datasets weighted by their ranges of losses.
 
@@ -235,14 +231,14 @@ def _quade(results: Results) -> tuple[np.ndarray, np.ndarray]:
     """Return weighted centred ranks, shape (N, K), and the weights of datasets, shape (N, 1)."""
     from scipy.stats import rankdata
 
-    losses = complete_losses(results).to_numpy()
+    losses = paired_losses(results).losses
     size = results.noise_scale.max(axis=1, keepdims=True)
     ranges = snap(losses.max(axis=1, keepdims=True) - losses.min(axis=1, keepdims=True), size)
     weight = rankdata(ranges, axis=0)
-    return weight * (_ranks(results) - (losses.shape[1] + 1) / 2), weight
+    return weight * (paired_losses(results).ranks - (losses.shape[1] + 1) / 2), weight
 
 
-@checked
+@of_results
 def aligned_ranks_test(results: Results) -> TestResult:
     """Compute Friedman's test with aligned ranks.
 
@@ -283,7 +279,7 @@ def _aligned(results: Results) -> np.ndarray:
     """Return the ranks of all losses minus the mean loss of their dataset: shape (N, K)."""
     from scipy.stats import rankdata
 
-    losses = snap_within_datasets(complete_losses(results).to_numpy(), results)
+    losses = paired_losses(results).snapped
     aligned = losses - losses.mean(axis=1, keepdims=True)
     size = results.noise_scale
     noise = RELATIVE_NOISE * np.maximum(size, size.mean(axis=1, keepdims=True))
@@ -303,10 +299,16 @@ _LEVELS = {
 }
 
 
-@checked
+@pair_test(
+    name="Rank comparison after the {after} test",
+    null=_SAME_RANK,
+    source="Garcia and Herrera 2008; Garcia et al. 2010",
+    statistic_name="z",
+    alone=False,
+)
 def post_hoc_test(
     results: Results, *, after: str = "friedman", confidence: float = 0.95
-) -> Pairwise:
+) -> PairStatistics:
     """Compare all pairs of strategies by the ranks of a test of all strategies.
 
     The p-values are normal and not corrected for the number of pairs.
@@ -334,9 +336,10 @@ def post_hoc_test(
     """
     from scipy.special import ndtr, ndtri
 
-    n, k = len(results.datasets), len(results.strategies)
+    of = paired_losses(results)
+    n, k = of.ranks.shape
     if after == "friedman":
-        mean, error = rank_table(results).mean().to_numpy(), np.sqrt(k * (k + 1) / (6 * n))
+        mean, error = of.ranks.mean(axis=0), np.sqrt(k * (k + 1) / (6 * n))
     elif after == "quade":
         weighted, weight = _quade(results)
         mean = weighted.sum(axis=0) / weight.sum() + (k + 1) / 2
@@ -345,30 +348,27 @@ def post_hoc_test(
         mean, error = _aligned(results).mean(axis=0), np.sqrt(k * (k * n + 1) / 6)
     else:
         raise AnalysisError(f"after={after!r} is not known; one of 'friedman', 'quade', 'aligned'")
-    pairs = Pairs.of(results.strategies)
-    difference = mean[pairs.first] - mean[pairs.second]
+    difference = mean[of.pairs.first] - mean[of.pairs.second]
     z = difference / error
     half = ndtri(0.5 + confidence / 2) * error
     span = n * k - 1 if after == "aligned" else k - 1
     effect = Effect(difference, difference - half, difference + half, "normal").within(span)
-    return lay_out(
-        results,
-        pairs,
-        lambda side: 2 * ndtr(-np.abs(z)),  # noqa: ARG005 - two-sided always
-        "two-sided",
-        name=f"Rank comparison after the {after} test",
-        null="the two strategies have the same mean rank",
-        source="Garcia and Herrera 2008; Garcia et al. 2010",
+    return PairStatistics(
         tables={"statistic": odd(z)},
-        statistic_name="z",
+        p=lambda _: 2 * ndtr(-np.abs(z)),
         effects={"rank difference": effect},
-        confidence=confidence,
         notes=_LEVELS.get(after, ()) if k > 2 else (),
     )
 
 
-@checked
-def conover_test(results: Results) -> Pairwise:
+@pair_test(
+    name="Conover test",
+    null=_SAME_RANK,
+    source="Conover 1999; computed by scikit-posthocs",
+    statistic_name="rank difference",
+    alone=False,
+)
+def conover_test(results: Results) -> PairStatistics:
     """Compute Conover's comparison of all pairs after Friedman's test.
 
     The p-values are not corrected for the number of pairs. scikit-posthocs computes them from
@@ -387,29 +387,19 @@ def conover_test(results: Results) -> Pairwise:
     """
     from scikit_posthocs import posthoc_conover_friedman
 
-    table = rank_table(results)
-    chi2, correction = _friedman_chi2(table.to_numpy())
-    n, k = table.shape
+    of = paired_losses(results)
+    chi2, correction = _friedman_chi2(of.ranks)
+    n, k = of.ranks.shape
     # At its maximum N (K - 1), up to rounding, chi-square leaves no variance for t.
     if correction == 0 or chi2 / correction >= n * (k - 1) * (1 - 1e-12):
         raise AnalysisError(
             "Conover's test is not defined where all datasets agree on the order, or all "
             "strategies are equal; choose nemenyi_test"
         )
-    p = pd.DataFrame(posthoc_conover_friedman(table.to_numpy())).to_numpy()
-    pairs = Pairs.of(results.strategies)
-    mean = table.mean().to_numpy()
-    difference = mean[pairs.first] - mean[pairs.second]
-    none = np.full_like(difference, np.nan)
-    return lay_out(
-        results,
-        pairs,
-        lambda side: p[pairs.first, pairs.second],  # noqa: ARG005 - two-sided always
-        "two-sided",
-        name="Conover test",
-        null="the two strategies have the same mean rank",
-        source="Conover 1999; computed by scikit-posthocs",
+    p = posthoc_conover_friedman(of.ranks).to_numpy()[of.pairs.first, of.pairs.second]
+    difference = rank_differences(of)
+    return PairStatistics(
         tables={"statistic": odd(difference)},
-        statistic_name="rank difference",
-        effects={"rank difference": Effect(difference, none, none, "")},
+        p=lambda _: p,
+        effects={"rank difference": Effect.point(difference)},
     )

@@ -6,17 +6,17 @@ the other strategies that are compared. Scenario (c).
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import checked, position
-from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, range_ppf, range_sf
-from mlaut.analysis.common.result_types import SMALLEST_P, Pairwise, ResultTable
+from mlaut.analysis.common.numerics import range_ppf, range_sf
+from mlaut.analysis.common.result_types import SMALLEST_P, ResultTable
 from mlaut.analysis.estimates.intervals import FEW_DATASETS, mean_ends, too_few_for_normal
 from mlaut.analysis.pairwise.effects import Effect
-from mlaut.analysis.pairwise.pairs import Pairs, complete_losses, lay_out, odd
+from mlaut.analysis.pairwise.pairs import PairedLosses, paired_losses
+from mlaut.analysis.pairwise.runner import PairStatistics, odd, pair_test
+from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-@checked
+@of_results
 def rank_table(results: Results) -> pd.DataFrame:
     """Rank the strategies on each dataset: 1 is the best, ties share the mean of their ranks.
 
@@ -42,26 +42,17 @@ def rank_table(results: Results) -> pd.DataFrame:
     >>> rank_table(Results.from_table(table, metric="accuracy")).to_numpy().tolist()
     [[1.0, 3.0, 2.0], [1.5, 1.5, 3.0]]
     """
-    losses = complete_losses(results)
-    return pd.DataFrame(rank_array(results), index=losses.index, columns=losses.columns)
+    ranks = paired_losses(results).ranks
+    return pd.DataFrame(ranks, index=results.losses.index, columns=results.losses.columns)
 
 
-@lru_cache(maxsize=1)
-def rank_array(results: Results) -> np.ndarray:
-    """Return the ranks of complete results, shape (N, K); the cache lets all tests share them."""
-    from scipy.stats import rankdata
-
-    table = rankdata(snap_within_datasets(results.losses.to_numpy(), results), axis=1)
-    table.flags.writeable = False
-    return table
+def rank_differences(of: PairedLosses) -> np.ndarray:
+    """Return the average rank of the first minus that of the second strategy, shape (P,)."""
+    mean = of.ranks.mean(axis=0)
+    return mean[of.pairs.first] - mean[of.pairs.second]
 
 
-def snap_within_datasets(values: np.ndarray, results: Results) -> np.ndarray:
-    """Make values of one dataset equal if they differ only by rounding noise: shape (N, K)."""
-    return equalised(values.T, RELATIVE_NOISE * results.noise_scale.T).T
-
-
-@checked
+@of_results
 def average_ranks(
     results: Results, *, method: str = "bounded", confidence: float = 0.95
 ) -> ResultTable:
@@ -150,10 +141,17 @@ def _standard_error(k: int, n: int) -> float:
     return float(np.sqrt(k * (k + 1) / (6 * n)))
 
 
-@checked
+@pair_test(
+    name="Nemenyi test",
+    null="all strategies have the same average rank",
+    source="Nemenyi 1963; Demsar 2006, section 3.2.2",
+    statistic_name="z",
+    alone=False,
+    simultaneous=True,
+)
 def nemenyi_test(
     results: Results, *, alpha: float | None = None, confidence: float = 0.95
-) -> Pairwise:
+) -> PairStatistics:
     """Compute Nemenyi's test of average ranks for all pairs of strategies.
 
     Parameters
@@ -181,33 +179,20 @@ def nemenyi_test(
     >>> nemenyi_test(Results.from_table(table, greater_is_better=False)).pair("A", "C").p_value
     0.035557...
     """
-    mean = rank_table(results).mean().to_numpy()
-    k, n = len(mean), len(results.datasets)
-    pairs = Pairs.of(results.strategies)
-    difference = mean[pairs.first] - mean[pairs.second]
+    of = paired_losses(results)
+    n, k = of.ranks.shape
+    difference, cd = rank_differences(of), critical_difference(k, n, alpha=1 - confidence)
     z = difference / _standard_error(k, n)
-    cd = critical_difference(k, n, alpha=1 - confidence)
-    return lay_out(
-        results,
-        pairs,
-        lambda side: range_sf(np.sqrt(2) * np.abs(z), k),  # noqa: ARG005 - two-sided always
-        "two-sided",
-        name="Nemenyi test",
-        null="all strategies have the same average rank",
-        source="Nemenyi 1963; Demsar 2006, section 3.2.2",
+    ends = difference - cd, difference + cd
+    return PairStatistics(
         tables={"statistic": odd(z)},
-        statistic_name="z",
-        effects={
-            "rank difference": Effect(
-                difference, difference - cd, difference + cd, "simultaneous"
-            ).within(k - 1)
-        },
-        confidence=confidence,
+        p=lambda _: range_sf(np.sqrt(2) * np.abs(z), k),
+        effects={"rank difference": Effect(difference, *ends, "simultaneous").within(k - 1)},
         notes=(_difference_note(k, n, alpha, confidence, "nemenyi"),),
     )
 
 
-@checked
+@of_results
 def bonferroni_dunn_test(
     results: Results,
     control: str,

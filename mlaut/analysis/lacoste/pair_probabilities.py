@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -27,10 +26,9 @@ from mlaut.analysis.lacoste.poisson_binomial import (
 from mlaut.analysis.lacoste.risk_posterior import joint_errors, prob_better_classifier
 from mlaut.analysis.pairwise.decisions import non_transitive_cycles
 from mlaut.analysis.pairwise.pairs import Pairs
+from mlaut.analysis.pairwise.runner import pair_test
+from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
-
-if TYPE_CHECKING:
-    from mlaut.analysis.results.results import Results
 
 __all__ = [
     "BETTER",
@@ -44,6 +42,7 @@ __all__ = [
 
 BETTER = "P(row better)"
 _SOURCE = "Lacoste, Laviolette & Marchand 2012, section 5"
+_NAME = "Poisson binomial test"
 _QUESTION = "none is tested: which strategy gives the better model on most datasets of the context?"
 
 
@@ -187,7 +186,17 @@ def _one_dataset(table: np.ndarray, prior: float) -> np.ndarray:
     return better
 
 
-@checked
+def has_point_losses(results: Results) -> bool:
+    """Return whether every cell has the losses of its test points, and they are 0 and 1."""
+    known = results.load_block is not None and results.variances is not None
+    return (
+        known
+        and results.metric.zero_one
+        and bool(results.standard_errors.notna().all(axis=None))  # no cell was filled in
+    )
+
+
+@pair_test(name=_NAME, null=_QUESTION, source=_SOURCE, applies=has_point_losses)
 def poisson_binomial_test(results: Results, *, prior: float = 1.0) -> Pairwise:
     """Compute the Poisson binomial test of all pairs of strategies of a study.
 
@@ -345,7 +354,7 @@ def poisson_binomial_from_probabilities(
         n=p.size,
     )
     return TestResult(
-        name="Poisson binomial test",
+        name=_NAME,
         strategies=(first, second),
         metric=metric,
         null=_QUESTION,
@@ -403,7 +412,7 @@ def poisson_binomial_pairs(probabilities: PairProbabilities, prior: float = 1.0)
     notes = [str(cycle) for cycle in non_transitive_cycles(tables[BETTER])]
     more = (f"{len(notes) - 3} further cycles",) if len(notes) > 3 else ()
     return Pairwise(
-        name="Poisson binomial test",
+        name=_NAME,
         strategies=pairs.strategies,
         tables=tables,
         statistic_name="expected wins",

@@ -28,6 +28,12 @@ class Effect(NamedTuple):
     method: str
     neutral: float = 0.0
 
+    @classmethod
+    def point(cls, value: np.ndarray, neutral: float = 0.0) -> Effect:
+        """Return effects without intervals: their ends are NaN."""
+        none = np.full_like(value, np.nan, dtype=float)
+        return cls(value, none, none, "", neutral)
+
     @property
     def towards_worse(self) -> np.ndarray:
         """Direction of the effects: below 0 where the first strategy is better, else above 0."""

@@ -1,27 +1,20 @@
-"""Paired differences of all pairs of strategies, and tables of the results of pairs."""
+"""Losses of all pairs of strategies, prepared once for all tests of the same results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import check
-from mlaut.analysis.common.numerics import RELATIVE_NOISE, snap
-from mlaut.analysis.common.result_types import Pairwise
-from mlaut.analysis.pairwise.effects import Effect
+from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, snap
 from mlaut.analysis.results.results import Results
-from mlaut.errors import AnalysisError
 
-__all__ = ["Pairs", "complete_losses", "even", "lay_out", "odd", "paired_differences"]
-
-_SIDES = {"two-sided": "two-sided", "better": "less", "worse": "greater"}
-_OTHER_SIDE = {"two-sided": "two-sided", "less": "greater", "greater": "less"}
-
-Both = tuple[np.ndarray, np.ndarray]
+__all__ = ["PairedLosses", "Pairs", "paired_differences", "paired_losses"]
 
 
 class Pairs(NamedTuple):
@@ -43,10 +36,15 @@ class Pairs(NamedTuple):
         """Return all pairs in the order of the strategies."""
         return cls(strategies, *np.triu_indices(len(strategies), 1))
 
+    @property
+    def labels(self) -> pd.MultiIndex:
+        """Names of the two strategies of each pair, as labels of rows."""
+        names = np.array(self.strategies, dtype=object)
+        return pd.MultiIndex.from_arrays([names[self.first], names[self.second]])
+
     def notes(self, where: np.ndarray, text: str) -> dict[tuple[str, str], str]:
         """Return the note ``text`` by pair, for the pairs selected by ``where``."""
-        at = zip(self.first[where], self.second[where], strict=True)
-        return {(self.strategies[i], self.strategies[j]): text for i, j in at}
+        return dict.fromkeys(self.labels[where], text)
 
     def square(self, above: np.ndarray, below: np.ndarray) -> pd.DataFrame:
         """Return the values of pairs as a table by strategy; the diagonal is NaN.
@@ -66,24 +64,69 @@ def _labels(strategies: tuple[str, ...]) -> pd.Index:
     return pd.Index(strategies)
 
 
-def paired_differences(results: Results, rope: float = 0.0) -> tuple[np.ndarray, Pairs]:
-    """Return the loss of the first minus the loss of the second strategy, for all pairs.
+@dataclass(frozen=True, eq=False)
+class PairedLosses:
+    """Losses of complete results, and what the tests compute from them. All arrays are read-only.
 
-    Rounding noise is removed, because the tests compare exactly. Noise is relative to the two
-    losses of each difference, so ties do not depend on other datasets or strategies.
-
-    Parameters
+    Attributes
     ----------
-    results : Results
-    rope : float, default 0
-        Half width of the region of practical equivalence. Differences that have this size but for
-        noise get it exactly.
-
-    Returns
-    -------
-    differences : ndarray, shape (N, P)
-        One row for each dataset, one column for each pair.
     pairs : Pairs
+    losses : ndarray, shape (N, K)
+        Mean losses; N is the number of datasets.
+    scale : ndarray, shape (N, K)
+        Size of the numbers that each loss was computed from: see `Results.noise_scale`.
+    """
+
+    pairs: Pairs
+    losses: np.ndarray
+    scale: np.ndarray
+
+    @cached_property
+    def differences(self) -> np.ndarray:
+        """Loss of the first minus loss of the second strategy of each pair, shape (N, P).
+
+        Rounding noise is removed, because the tests compare exactly. Noise is relative to the two
+        losses of each difference, so ties do not depend on other datasets or strategies.
+        """
+        raw = self.losses[:, self.pairs.first] - self.losses[:, self.pairs.second]
+        return _read_only(snap(raw, self._pair_scale))
+
+    @cached_property
+    def snapped(self) -> np.ndarray:
+        """Losses, equal within a dataset if they differ only by rounding noise, shape (N, K)."""
+        return _read_only(equalised(self.losses.T, RELATIVE_NOISE * self.scale.T).T)
+
+    @cached_property
+    def ranks(self) -> np.ndarray:
+        """Ranks within each dataset, shape (N, K): 1 is the best, ties share their mean rank."""
+        from scipy.stats import rankdata
+
+        return _read_only(rankdata(self.snapped, axis=1))
+
+    @property
+    def _pair_scale(self) -> np.ndarray:
+        return np.maximum(self.scale[:, self.pairs.first], self.scale[:, self.pairs.second])
+
+    def with_margin(self, rope: float) -> np.ndarray:
+        """Return the differences; those of size ``rope`` but for noise have exactly that size."""
+        d = self.differences
+        if not rope:
+            return d
+        on_margin = (np.abs(np.abs(d) - rope) <= RELATIVE_NOISE * self._pair_scale) & (d != 0)
+        return np.where(on_margin, np.copysign(rope, d), d)
+
+
+def _read_only(values: np.ndarray) -> np.ndarray:
+    values.flags.writeable = False
+    return values
+
+
+# Results are immutable, so what is prepared from them stays valid; it ends with the results.
+_PREPARED: WeakKeyDictionary[Results, PairedLosses] = WeakKeyDictionary()
+
+
+def paired_losses(results: Results) -> PairedLosses:
+    """Return the losses of all pairs, prepared at the first call for these results.
 
     Raises
     ------
@@ -92,97 +135,17 @@ def paired_differences(results: Results, rope: float = 0.0) -> tuple[np.ndarray,
     AnalysisError
         There are fewer than two datasets or strategies.
     """
-    complete_losses(results)
-    pairs, d = Pairs.of(results.strategies), _differences(results)
-    if rope:
-        on_margin = np.abs(np.abs(d) - rope) <= RELATIVE_NOISE * _sizes(results, pairs)
-        d = np.where(on_margin & (d != 0), np.copysign(rope, d), d)
-    return d, pairs
-
-
-def _sizes(results: Results, pairs: Pairs) -> np.ndarray:
-    """Return the size of the larger of the two losses of each difference."""
-    size = results.noise_scale
-    return np.maximum(size[:, pairs.first], size[:, pairs.second])
-
-
-@lru_cache(maxsize=1)
-def _differences(results: Results) -> np.ndarray:
-    """Return the differences of all pairs, cached for the tests of the same results."""
-    losses, pairs = results.losses.to_numpy(), Pairs.of(results.strategies)
-    differences = snap(losses[:, pairs.first] - losses[:, pairs.second], _sizes(results, pairs))
-    differences.flags.writeable = False
-    return differences
-
-
-def complete_losses(results: Results) -> pd.DataFrame:
-    """Return the losses; raise an error for missing cells or below two datasets or strategies."""
     check(results=results)
-    return results.complete(datasets=2, strategies=2)
+    found = _PREPARED.get(results)
+    if found is None:
+        losses = results.complete(datasets=2, strategies=2).to_numpy()
+        pairs, scale = Pairs.of(results.strategies), results.noise_scale
+        found = PairedLosses(pairs, _read_only(losses), _read_only(scale))
+        _PREPARED[results] = found
+    return found
 
 
-def odd(values: np.ndarray) -> Both:
-    """Return the values of both orders of a pair, with opposite signs."""
-    return values, -values
-
-
-def even(values: np.ndarray) -> Both:
-    """Return the values of both orders of a pair, which are equal."""
-    return values, values
-
-
-def lay_out(
-    results: Results,
-    pairs: Pairs,
-    p_of: Callable[[str], np.ndarray],
-    alternative: str,
-    *,
-    tables: Mapping[str, Both],
-    effects: Mapping[str, Effect],
-    notes: tuple[str, ...] = (),
-    **about: Any,
-) -> Pairwise:
-    """Return the numbers of all pairs as a `Pairwise`.
-
-    Parameters
-    ----------
-    results : Results
-    pairs : Pairs
-    p_of : callable
-        Function that returns the p-values for ``"two-sided"``, ``"less"`` or ``"greater"``
-        differences.
-    alternative : {"two-sided", "better", "worse"}
-    tables : mapping of str to pair of ndarray, shape (P,)
-        Values of the first strategy against the second, and of the second against the first.
-    effects : mapping of str to Effect
-        Effect sizes by name. The first of them decides which strategy of a pair is better.
-    notes : tuple of str
-    **about
-        Further arguments of `Pairwise`.
-    """
-    if alternative not in _SIDES:
-        raise AnalysisError(
-            f"alternative {alternative!r} is not known; one of 'two-sided', 'better', 'worse'"
-        )
-    side = _SIDES[alternative]
-    p = p_of(side)
-    both = {
-        "statistic": tables["statistic"],
-        "p_value": (p, p if side == "two-sided" else p_of(_OTHER_SIDE[side])),
-        **tables,
-    }
-    better = -np.sign(next(iter(effects.values())).towards_worse)
-    both["better"] = better, -better
-    for name, effect in effects.items():
-        turned = effect.turned()
-        for end, part in (("", "value"), (" low", "low"), (" high", "high")):
-            both[name + end] = getattr(effect, part), getattr(turned, part)
-    return Pairwise(
-        strategies=results.strategies,
-        metric=results.metric.loss_name,
-        tables={name: pairs.square(*values) for name, values in both.items()},
-        alternative=alternative if side == "two-sided" else f"the first is {alternative}",
-        effects={name: effect.method for name, effect in effects.items()},
-        notes=(*results.notes_text(), *notes),
-        **({"n": len(results.datasets)} | about),
-    )
+def paired_differences(results: Results, rope: float = 0.0) -> tuple[np.ndarray, Pairs]:
+    """Return the differences of all pairs, shape (N, P), and the pairs; see `PairedLosses`."""
+    found = paired_losses(results)
+    return found.with_margin(rope), found.pairs

@@ -1,0 +1,231 @@
+"""One runner for all tests of pairs: it prepares, runs, lays out, and picks one pair.
+
+A test is a function of `Results` that returns `PairStatistics`, decorated with its row of the
+table: ``@pair_test(name=..., null=..., source=..., ...)``. The runner adds what all tests have in
+common: tables with their metric, ``pair=``, ``alternative=``, the layout and the notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from inspect import signature
+from typing import Any, Protocol, cast, overload
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.common.result_types import Pairwise, TestResult
+from mlaut.analysis.pairwise.effects import Effect
+from mlaut.analysis.pairwise.pairs import Pairs
+from mlaut.analysis.results.given import extend_signature, of_results
+from mlaut.analysis.results.results import Results
+from mlaut.errors import AnalysisError
+
+__all__ = ["PairFunction", "PairStatistics", "PairTest", "even", "odd", "pair_test"]
+
+_SIDES = {"two-sided": "two-sided", "better": "less", "worse": "greater"}
+_OTHER_SIDE = {"two-sided": "two-sided", "less": "greater", "greater": "less"}
+_PAIR_TEXT = """\
+    pair : (str, str), optional
+        Names of two strategies. With them the result is the `TestResult` of the first against the
+        second; else it is the `Pairwise` of all pairs.
+"""
+
+Both = tuple[np.ndarray, np.ndarray]
+
+
+def odd(values: np.ndarray) -> Both:
+    """Return the values of both orders of a pair, with opposite signs."""
+    return values, -values
+
+
+def even(values: np.ndarray) -> Both:
+    """Return the values of both orders of a pair, which are equal."""
+    return values, values
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PairStatistics:
+    """Numbers that a test computes for all P pairs.
+
+    Attributes
+    ----------
+    tables : mapping of str to pair of ndarray, shape (P,)
+        Values of the first strategy against the second, and of the second against the first. A test
+        with p-values has ``"statistic"``.
+    effects : mapping of str to Effect or str
+        Effect sizes by name. The first decides which strategy of a pair is better. A text is the
+        method of an effect that is one of the ``tables``.
+    p : callable or None
+        Function that returns p-values, shape (P,), for ``"two-sided"``, ``"less"`` or ``"greater"``
+        differences; None for a test without p-values.
+    df : float, tuple of float, or None
+    n : int, optional
+        Sample size; default the number of datasets.
+    notes : tuple of str
+    pair_notes : mapping of (str, str) to str
+    """
+
+    tables: Mapping[str, Both]
+    effects: Mapping[str, Effect | str]
+    p: Callable[[str], np.ndarray] | None = None
+    df: float | tuple[float, ...] | None = None
+    n: int | None = None
+    notes: tuple[str, ...] = ()
+    pair_notes: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PairTest:
+    """Row of the table of tests: what a test of pairs is, apart from its computation.
+
+    Attributes
+    ----------
+    name, null, source, scenario, statistic_name, unit : str
+        As in `TestResult`. ``name`` and ``null`` may have arguments of the test in braces.
+    one_sided : bool
+        Whether the test has the argument ``alternative``.
+    alone : bool
+        Whether the numbers of a pair depend on its two strategies only. Then one pair is computed
+        alone, and missing cells of other strategies do not matter.
+    simultaneous : bool
+        Whether the p-values already account for all pairs, so that they need no correction.
+    of_means : bool
+        Whether the test compares means over datasets, so that their scales must be comparable.
+    applies : callable
+        Function of complete `Results` that returns whether they have what the test needs.
+    """
+
+    name: str
+    null: str
+    source: str
+    scenario: str = "(c)"
+    statistic_name: str = "statistic"
+    unit: str = "datasets"
+    one_sided: bool = False
+    alone: bool = True
+    simultaneous: bool = False
+    of_means: bool = False
+    applies: Callable[[Results], bool] = lambda _: True
+
+    def lay_out(
+        self, results: Results, found: PairStatistics, given: Mapping[str, Any]
+    ) -> Pairwise:
+        """Return the numbers of all pairs as tables by strategy."""
+        pairs, alternative = Pairs.of(results.strategies), given.get("alternative", "two-sided")
+        if alternative not in _SIDES:
+            raise AnalysisError(
+                f"alternative {alternative!r} is not known; one of {', '.join(map(repr, _SIDES))}"
+            )
+        both = _with_p_values(found, _SIDES[alternative]) | _effect_tables(found.effects)
+        return Pairwise(
+            name=self.name.format(**given),
+            null=self.null.format(**given),
+            source=self.source,
+            scenario=self.scenario,
+            strategies=results.strategies,
+            metric=results.metric.loss_name,
+            tables={name: pairs.square(*values) for name, values in both.items()},
+            alternative=alternative
+            if alternative == "two-sided"
+            else f"the first is {alternative}",
+            statistic_name=self.statistic_name,
+            df=found.df,
+            effects={
+                name: effect if isinstance(effect, str) else effect.method
+                for name, effect in found.effects.items()
+            },
+            confidence=given.get("confidence", 0.95),
+            n=len(results.datasets) if found.n is None else found.n,
+            unit=self.unit,
+            notes=(*results.notes_text(), *found.notes),
+            pair_notes=found.pair_notes,
+        )
+
+
+def _with_p_values(found: PairStatistics, side: str) -> dict[str, Both]:
+    """Return the tables of a test, with its p-values and which strategy is better."""
+    if found.p is None:
+        return dict(found.tables)
+    p = found.p(side)
+    other = p if side == "two-sided" else found.p(_OTHER_SIDE[side])
+    main = next(effect for effect in found.effects.values() if isinstance(effect, Effect))
+    return {
+        "statistic": found.tables["statistic"],
+        "p_value": (p, other),
+        **found.tables,
+        "better": odd(-np.sign(main.towards_worse)),
+    }
+
+
+def _effect_tables(effects: Mapping[str, Effect | str]) -> dict[str, Both]:
+    """Return the tables of effect sizes and the ends of their intervals."""
+    tables = {}
+    for name, effect in effects.items():
+        if isinstance(effect, Effect):
+            turned = effect.turned()
+            for end, part in (("", "value"), (" low", "low"), (" high", "high")):
+                tables[name + end] = getattr(effect, part), getattr(turned, part)
+    return tables
+
+
+class PairFunction(Protocol):
+    """Public function of a test: all pairs as a `Pairwise`, or one pair as a `TestResult`."""
+
+    test: PairTest
+    __name__: str
+
+    @overload
+    def __call__(
+        self, results: Results | pd.DataFrame, *args: Any, pair: None = None, **options: Any
+    ) -> Pairwise: ...
+
+    @overload
+    def __call__(
+        self, results: Results | pd.DataFrame, *args: Any, pair: Sequence[str], **options: Any
+    ) -> TestResult: ...
+
+
+def pair_test(**row: Any) -> Callable[[Callable[..., PairStatistics | Pairwise]], PairFunction]:
+    """Return a decorator that makes a test of pairs from its computation; see `PairTest`.
+
+    Examples
+    --------
+    >>> from mlaut.analysis.pairwise.effects import mean_difference
+    >>> from mlaut.analysis.pairwise.pairs import paired_losses
+    >>> @pair_test(name="Mean", null="none", source="")
+    ... def mean_test(results, *, confidence=0.95):
+    ...     d = paired_losses(results).differences
+    ...     effect = mean_difference(d, confidence)
+    ...     return PairStatistics(tables={}, effects={"mean difference": effect})
+    >>> table = pd.DataFrame({"A": [0.1, 0.2], "B": [0.3, 0.4]})
+    >>> round(mean_test(table, metric="error", pair=("B", "A")).effect.value, 3)
+    0.2
+    """
+    test = PairTest(**row)
+    added = {"pair": None} | ({"alternative": "two-sided"} if test.one_sided else {})
+
+    def decorate(compute: Callable[..., PairStatistics | Pairwise]) -> PairFunction:
+        takes = signature(compute)
+
+        @wraps(compute)
+        def run(
+            results: Results, *args: Any, pair: Sequence[str] | None = None, **options: Any
+        ) -> Pairwise | TestResult:
+            if pair is not None and test.alone:
+                results = results.select(strategies=pair)
+            own = {name: x for name, x in options.items() if name in takes.parameters}
+            given = takes.bind(results, *args, **own)
+            given.apply_defaults()
+            found = compute(*given.args, **given.kwargs)
+            if isinstance(found, PairStatistics):
+                found = test.lay_out(results, found, {**options, **given.arguments})
+            return found if pair is None else found.pair(*pair)
+
+        function = of_results(extend_signature(run, added, _PAIR_TEXT))
+        function.test = test  # type: ignore[attr-defined]
+        return cast("PairFunction", function)
+
+    return decorate

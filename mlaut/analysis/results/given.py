@@ -1,0 +1,95 @@
+"""What a statistic takes as its results: `Results`, or a table of scores with its metric."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, TypeVar
+
+import pandas as pd
+
+from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.results.results import Results
+from mlaut.analysis.scores.base import MLautScore
+from mlaut.errors import AnalysisError
+
+__all__ = ["extend_signature", "of_results", "results_of"]
+
+T = TypeVar("T")
+
+TABLE_PARAMETERS = {"metric": "", "greater_is_better": None}
+TABLE_TEXT = """\
+    metric, greater_is_better
+        Metric of the scores if ``results`` is a table, as in `mlaut.analysis.compare`.
+"""
+
+
+def results_of(
+    given: Results | pd.DataFrame,
+    metric: str | MLautScore = "",
+    greater_is_better: bool | None = None,
+) -> Results:
+    """Return results as they are, and those of a table by the metric that is given with it.
+
+    Raises
+    ------
+    AnalysisError
+        A table comes without a metric, or results come with one.
+    """
+    if isinstance(given, pd.DataFrame):
+        if isinstance(metric, str) and not metric:
+            raise AnalysisError(
+                "DataFrame does not say whether more is better, nor what its scores are: give "
+                "metric='accuracy', or a name of your own with greater_is_better=True or False, as "
+                "Results.from_table(table, metric=...) takes them"
+            )
+        return Results.from_table(given, metric=metric, greater_is_better=greater_is_better)
+    if not isinstance(metric, str) or metric or greater_is_better is not None:
+        raise AnalysisError(
+            f"these results are of {given.metric.name}: metric and greater_is_better are for tables"
+        )
+    return given
+
+
+def of_results(function: Callable[..., T]) -> Callable[..., T]:
+    """Wrap a function of `Results` so that it also takes a table, and checks its arguments.
+
+    Examples
+    --------
+    >>> @of_results
+    ... def best(results):
+    ...     return results.losses.mean().idxmin()
+    >>> best(pd.DataFrame({"A": [0.9, 0.8], "B": [0.7, 0.6]}), metric="accuracy")
+    'A'
+    """
+
+    @wraps(function)
+    def public(
+        results: Results | pd.DataFrame,
+        *args: Any,
+        metric: str | MLautScore = "",
+        greater_is_better: bool | None = None,
+        **options: Any,
+    ) -> T:
+        return function(results_of(results, metric, greater_is_better), *args, **options)
+
+    return checked(extend_signature(public, TABLE_PARAMETERS, TABLE_TEXT))
+
+
+def extend_signature(
+    public: Callable[..., T], added: Mapping[str, Any], text: str
+) -> Callable[..., T]:
+    """Return a wrapper with further keywords in its signature, and their text in its docstring."""
+    own = signature(public)
+    further = [Parameter(name, Parameter.KEYWORD_ONLY, default=x) for name, x in added.items()]
+    public.__signature__ = own.replace(parameters=[*own.parameters.values(), *further])  # type: ignore[attr-defined]
+    document = public.__doc__ or ""
+    section = re.search(r"\n    (Returns|Raises|Notes|Examples)\n    -", document)
+    at = section.start() if section else len(document)
+    head = document[:at].rstrip()
+    if "\n    Parameters\n" not in head:
+        head += "\n\n    Parameters\n    ----------\n    results : Results or DataFrame"
+    public.__doc__ = f"{head}\n{text}{document[at:]}"
+    return public
