@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlaut.analysis.common.arguments import position
-from mlaut.analysis.frequentist.ranks import rank_array, snap_within_datasets
-from mlaut.analysis.pairwise.pairs import complete_losses
+from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
@@ -50,15 +49,15 @@ def values_of(results: Results, aggregate: str, baseline: str | None = None) -> 
     AnalysisError
         The aggregate is not known or not defined for these losses.
     """
-    complete_losses(results)
+    prepared = paired_losses(results)
     if aggregate not in AGGREGATES:
         known = ", ".join(map(repr, AGGREGATES))
         raise AnalysisError(f"aggregate {aggregate!r} is not known; one of {known}")
     if baseline is not None and aggregate != "normalised":
         raise AnalysisError(f"a baseline is for aggregate='normalised', not for {aggregate!r}")
     if aggregate == "rank":
-        return rank_array(results)
-    losses = snap_within_datasets(results.losses.to_numpy(), results)
+        return prepared.ranks
+    losses = prepared.snapped
     if aggregate == "loss":
         if results.incomparable:
             raise AnalysisError(
