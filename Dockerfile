@@ -2,6 +2,8 @@
 #   docker build -t mlaut .
 #   docker run --rm -v "$PWD/work:/work" mlaut run study.toml
 # Extras, for example networks: --build-arg EXTRAS=parquet,keras
+# The newest versions of the dependencies: --build-arg CONSTRAINTS=/dev/null
+# Behind a proxy with a certificate of its own: --secret id=certificate,src=proxy.pem
 ARG BASE=debian:bookworm-20251229-slim
 
 FROM ${BASE} AS build
@@ -10,11 +12,17 @@ FROM ${BASE} AS build
 RUN apt-get update \
  && apt-get install -y --no-install-recommends python3 python3-venv \
  && rm -rf /var/lib/apt/lists/*
-COPY setup.py pyproject.toml README.md LICENSE /src/
+COPY setup.py pyproject.toml README.md LICENSE docker/constraints.txt /src/
 COPY mlaut /src/mlaut
 ARG EXTRAS=parquet
-RUN python3 -m venv /opt/mlaut \
- && /opt/mlaut/bin/pip install --no-cache-dir "/src[${EXTRAS}]"
+ARG CONSTRAINTS=/src/constraints.txt
+# pip builds in an isolated environment by default, for which it ignores certificates and constraints;
+# so setuptools is installed first, and pip builds here.
+RUN --mount=type=secret,id=certificate \
+    if [ -f /run/secrets/certificate ]; then export PIP_CERT=/run/secrets/certificate; fi \
+ && python3 -m venv /opt/mlaut \
+ && /opt/mlaut/bin/pip install --no-cache-dir -c "${CONSTRAINTS}" setuptools wheel \
+ && /opt/mlaut/bin/pip install --no-cache-dir -c "${CONSTRAINTS}" --no-build-isolation "/src[${EXTRAS}]"
 
 FROM ${BASE}
 # hadolint ignore=DL3008
@@ -24,11 +32,13 @@ RUN apt-get update \
  && useradd --create-home --uid 1000 mlaut \
  && install -d -o mlaut -g mlaut /work
 COPY --from=build /opt/mlaut /opt/mlaut
+COPY docker/health.sh /opt/mlaut/bin/
 ENV PATH=/opt/mlaut/bin:$PATH MPLCONFIGDIR=/tmp/matplotlib PYTHONUNBUFFERED=1
 USER 1000:1000
 WORKDIR /work
 VOLUME ["/work"]
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=5m --timeout=30s CMD ["mlaut", "--version"]
+# A run first loads its datasets, which shows no progress yet.
+HEALTHCHECK --interval=5m --timeout=30s --start-period=30m CMD ["health.sh"]
 ENTRYPOINT ["mlaut"]
 CMD ["--help"]

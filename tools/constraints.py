@@ -1,0 +1,40 @@
+"""Write docker/constraints.txt: the versions that the image is built with.
+
+    python tools/constraints.py
+
+Run it with the Python of the image (Debian bookworm has 3.11). It asks pip which packages it would
+install for all extras that docker/ uses, and installs nothing.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FILE = ROOT / "docker" / "constraints.txt"
+BUILD = ["setuptools>=77", "wheel"]  # the image is built without pip's isolated environment
+
+
+def extras() -> list[str]:
+    """Return the extras of all images of docker/ and of the Dockerfile."""
+    files = [ROOT / "Dockerfile", *(ROOT / "docker").glob("*.yml")]
+    found = [re.findall(r"EXTRAS[:=] ?([\w,]+)", file.read_text("utf-8")) for file in files]
+    return sorted({extra for texts in found for text in texts for extra in text.split(",")})
+
+
+def main() -> None:
+    """Ask pip, and write one exact version a line."""
+    wanted = [f"{ROOT}[{','.join(extras())}]", *BUILD]
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed"]
+    answer = subprocess.check_output([*command, "--report", "-", *wanted], text=True)
+    about = [entry["metadata"] for entry in json.loads(answer)["install"]]
+    lines = sorted(f"{one['name'].lower()}=={one['version']}" for one in about)
+    lines = [line for line in lines if not line.startswith("mlaut==")]
+    head = f"# Written by tools/constraints.py for {', '.join(extras())}; do not edit.\n"
+    FILE.write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
