@@ -455,7 +455,8 @@ def _scores(study: Path, metric: str) -> pd.DataFrame:
     """Return a row a dataset: a mean over them says nothing where units or gaps differ."""
     from mlaut.analysis import Results
 
-    return Results.from_study(study, metric).scores
+    scores: pd.DataFrame = Results.from_study(study, metric).scores
+    return scores
 
 
 def _study(path: Path) -> tuple[Path, dict[str, Any]]:

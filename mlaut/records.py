@@ -260,7 +260,8 @@ class Block:
     @property
     def done(self) -> np.ndarray:
         """Mask of the cells that have predictions: bool, shape (S, R, F)."""
-        return self.status == Status.DONE
+        done: np.ndarray = self.status == Status.DONE
+        return done
 
 
 def not_distributions(probabilities: np.ndarray) -> np.ndarray:
@@ -283,4 +284,5 @@ def not_distributions(probabilities: np.ndarray) -> np.ndarray:
     """
     inside = (probabilities >= -OUTSIDE) & (probabilities <= 1 + OUTSIDE)
     sums = probabilities.sum(axis=1, dtype=np.float64)
-    return ~(inside.all(axis=1) & (np.abs(sums - 1) <= SUM_MISSES_ONE))
+    wrong: np.ndarray = ~(inside.all(axis=1) & (np.abs(sums - 1) <= SUM_MISSES_ONE))
+    return wrong

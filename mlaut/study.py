@@ -210,7 +210,8 @@ class Study:
         if not Store(self.path).exists:
             raise StudyError(f"{self.path}: nothing was run yet, so there are no models; call run")
         datasets, study = self._datasets_io("r"), FilesIO(self.path, "a")
-        return Orchestrator(datasets, study, seed=self.seed).save_models(strategies, **options)
+        orchestrator = Orchestrator(datasets, study, seed=self.seed)
+        return int(orchestrator.save_models(strategies, **options))
 
     def status(self) -> StudyStatus:
         """Return the progress of the study, also while it runs (`mlaut.study_status`)."""

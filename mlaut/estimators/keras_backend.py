@@ -80,7 +80,8 @@ def start_keras(threads: int = 1) -> ModuleType:
         XLA_PYTHON_CLIENT_PREALLOCATE=os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE", "false"),
     ):
         keras = import_module("keras")
-        _STARTERS.get(backend, lambda _: None)(threads)
+        if backend in _STARTERS:
+            _STARTERS[backend](threads)
     return keras
 
 

@@ -377,7 +377,7 @@ def choose_strategies(file: StudyFile) -> tuple[MlautEstimator, ...]:
         chosen += as_strategies(_own_strategies(file.path.parent / section.file))
     if not chosen:
         raise StudyError(f"{file.path}: [strategies] has no names and no file; name a strategy")
-    strategies = as_strategies(chosen)
+    strategies: tuple[MlautEstimator, ...] = as_strategies(chosen)
     by_name = {strategy.name: strategy for strategy in strategies}
     what = f"{file.path}: no strategy"
     _refuse_unknown(section.parameters, by_name, what, " of those in [strategies.parameters]")

