@@ -139,7 +139,19 @@ def run(study_file: Path, quiet: bool, strict: bool, as_json: bool, **changes: A
 @click.argument("study", type=click.Path(path_type=Path))
 @click.option("--why", is_flag=True, help="Show why cells have no predictions, and all warnings.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def status(study: Path, why: bool, as_json: bool) -> None:
+@click.option(
+    "--alive",
+    is_flag=True,
+    help="Health check: print one line, and exit with 0 if a run is making progress or the study "
+    "is finished, else with 1.",
+)
+@click.option(
+    "--within",
+    default="5m",
+    show_default=True,
+    help="With --alive: time without progress after which a run counts as stalled.",
+)
+def status(study: Path, why: bool, as_json: bool, alive: bool, within: str) -> None:
     """Show how many cells of a study are done, failed or missing, also while it runs.
 
     STUDY is a study database or a study file. --why adds the reasons for cells without
@@ -148,10 +160,17 @@ def status(study: Path, why: bool, as_json: bool) -> None:
     \b
     mlaut status study.h5
     mlaut status study.h5 --json
+    mlaut status study.h5 --alive
     """
-    from mlaut.experiments.status import study_status, unfinished, warnings_of
+    from mlaut.experiments.status import check_alive, study_status, unfinished, warnings_of
 
     database, _ = _study(study)
+    if alive:
+        from mlaut.experiments.cell_memory import parse_seconds
+
+        healthy, line = check_alive(database, parse_seconds(within, "within") or 0.0)
+        _say(line)
+        sys.exit(0 if healthy else 1)
     now = study_status(database)
     reasons, warned = (unfinished(database), warnings_of(database)) if why else ([], [])
     if as_json:
@@ -339,6 +358,40 @@ def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
     _say(str(preview))
     rows = preview.plan.why()
     _table([list(row.values()) for row in rows], list(rows[0]) if rows else [])
+
+
+@cli.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option(
+    "--input", "database", type=click.Path(path_type=Path), help="Database of the datasets."
+)
+@click.option(
+    "-j", "--n-jobs", default=-1, show_default=True, help="Worker processes; -1: one per core."
+)
+@click.option("--timeout", help="Wall time limit of a cell, for example 10m.")
+def models(study: Path, database: Path | None, **options: Any) -> None:
+    """Save the fitted models of the cells that are done and have none yet.
+
+    Each cell is fitted again from its stored seed. Its model is saved only if its predictions equal
+    the stored ones to the last bit. With a study file, the Python file that [strategies] names is
+    executed; with a study database alone (study.h5), only strategies that come with MLaut are
+    fitted.
+
+    \b
+    mlaut models study.h5
+    mlaut models study.toml -j 4
+    """
+    from mlaut import Study
+    from mlaut.experiments import read_study_file
+    from mlaut.experiments.study_file import choose_strategies
+    from mlaut.files_io.models import models_folder
+
+    strategies, path = None, study
+    if study.suffix == ".toml":
+        file = read_study_file(study)
+        strategies, path, database = choose_strategies(file), file.output, database or file.input
+    saved = Study(path, database).save_models(strategies, **options)
+    _say(f"{saved} models saved in {models_folder(path)}")
 
 
 @cli.command()

@@ -104,9 +104,7 @@ class DaskEngine:
         with contextlib.closing(_Run(self)) as run:
             run.begin(groups)
             while run.goes_on():
-                outcomes = run.ended()
-                if outcomes:
-                    yield outcomes
+                yield run.ended()
 
 
 class _Run:

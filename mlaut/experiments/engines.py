@@ -26,7 +26,11 @@ class Engine(Protocol):
     """Interface of the engines."""
 
     def run(self, groups: Iterable[Batch]) -> Outcomes:
-        """Run all cells of each group, and yield their outcomes as they end."""
+        """Run all cells of each group, and yield their outcomes as they end.
+
+        An engine that can do so also yields an empty list every few seconds while no cell ends: a
+        run that yields nothing for minutes is reported as stalled (``mlaut status --alive``).
+        """
         ...
 
 

@@ -26,6 +26,7 @@ from mlaut.experiments.search_checkpoints import (
 from mlaut.experiments.signals import interrupted_once
 from mlaut.experiments.summary import RunSummary
 from mlaut.files_io import Study, StudyWriter
+from mlaut.files_io.lock import beat
 from mlaut.files_io.models import prepare_models
 from mlaut.records import Cell, Outcome, Status
 
@@ -83,6 +84,7 @@ def carry_out(
                     writer.write(outcome)
                     reasons[_reason(outcome)] += 1
                 for outcomes in ended:
+                    beat(study.path)
                     writer.write(*outcomes)
                     forget_checkpoints(checkpoints, outcomes)
                     progress.update(outcomes)

@@ -14,6 +14,7 @@ from mlaut.experiments.engines import Engine
 from mlaut.experiments.environment import describe_environment
 from mlaut.experiments.refit import difference, fitted_again, usable_strategies
 from mlaut.files_io import FilesIO, Study
+from mlaut.files_io.lock import beat
 from mlaut.files_io.models import model_path, models_folder, prepare_models
 from mlaut.records import Cell, Outcome, Status
 
@@ -74,6 +75,7 @@ def save_models(
     with study.writing({**describe_environment(), **about}) as writer:
         prepare_models(folder)
         for outcome in again:
+            beat(study.path)
             if what := difference(block(outcome.cell.dataset), outcome):
                 differ.append(f"{outcome.cell}: {what}")
                 _remove(folder, outcome)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, Self
 
 from mlaut.markup import printable
@@ -15,15 +13,15 @@ from mlaut.records import Outcome, Status
 
 __all__ = ["Progress", "clock"]
 
-_LINE_SECONDS = 10.0
-_LOOK_SECONDS = 0.5  # greatest delay of a line
+_LINE_SECONDS = 10.0  # between two lines of a log
 _FEW = 10  # cells that must have ended before the time left is estimated
 
 
 class Progress:
     """Display of the progress of a run.
 
-    Without a terminal, a line is written every ten seconds, also while no cell ends.
+    Without a terminal, a line is written every ten seconds. Engines call for it while no cell ends:
+    they yield an empty list about every second (the engine ``"inline"`` cannot).
 
     Parameters
     ----------
@@ -42,30 +40,19 @@ class Progress:
         self._total = total
         self._verbose = verbose
         self._now = now
-        self._begun = self._told = now()
+        self._begun = self._line_written = now()
         self._last = ""
         self._bar = _bar(total) if verbose and total else None
         self._lines = bool(verbose and total and self._bar is None)
-        self._ended = threading.Event()
-        self._telling = threading.Lock()
 
     def __enter__(self) -> Self:
-        if self._lines:  # a cell may take hours, in which the engine yields no outcome
-            threading.Thread(target=self._tell_on, name="mlaut progress", daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
-        self._ended.set()
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
         elif self._lines:
-            with self._telling:
-                self._say(self._line(""))
+            self._write(self._line(""))
 
     @property
     def failed(self) -> int:
@@ -73,30 +60,20 @@ class Progress:
         return sum(count for status, count in self.counts.items() if status.failed)
 
     def update(self, outcomes: list[Outcome]) -> None:
-        """Count outcomes and show them."""
+        """Count outcomes, none or several, and show the progress."""
         self.counts.update(outcome.status for outcome in outcomes)
         for outcome in outcomes:
             if self._verbose > 1 and outcome.status.failed:
-                self._say(f"{outcome.cell}: {outcome.status.word}: {outcome.reason}")
-        last = printable(f"{outcomes[-1].cell.strategy} on {outcomes[-1].cell.dataset}", "")
+                self._write(f"{outcome.cell}: {outcome.status.word}: {outcome.reason}")
+        if outcomes:
+            cell = outcomes[-1].cell
+            self._last = printable(f"{cell.strategy} on {cell.dataset}", "")
         if self._bar is not None:
-            self._bar.set_postfix_str(f"{self.failed} failed, {last}", refresh=False)
+            self._bar.set_postfix_str(f"{self.failed} failed, {self._last}", refresh=False)
             self._bar.update(len(outcomes))
-        else:
-            self._last = f": {last}"
-            self.tell()
-
-    def tell(self) -> None:
-        """Write a line if there is no bar and the last line is at least ten seconds old."""
-        with self._telling:
-            now = self._now()
-            if self._lines and not self._ended.is_set() and now - self._told >= _LINE_SECONDS:
-                self._told = now
-                self._say(self._line(self._last))
-
-    def _tell_on(self) -> None:
-        while not self._ended.wait(_LOOK_SECONDS):
-            self.tell()
+        elif self._lines and self._now() - self._line_written >= _LINE_SECONDS:
+            self._line_written = self._now()
+            self._write(self._line(f": {self._last}" if self._last else ""))
 
     def _line(self, tail: str) -> str:
         n, elapsed = self.counts.total(), self._now() - self._begun
@@ -110,7 +87,7 @@ class Progress:
             f"{clock(elapsed)} elapsed{left}{tail}"
         )
 
-    def _say(self, line: str) -> None:
+    def _write(self, line: str) -> None:
         line = printable(line, "")
         if self._bar is not None:
             self._bar.write(f"mlaut: {line}", file=sys.stderr)

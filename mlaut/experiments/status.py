@@ -22,7 +22,7 @@ from mlaut.files_io.study_layout import damage_explained
 from mlaut.markup import table_html
 from mlaut.records import Status
 
-__all__ = ["StudyStatus", "study_status", "unfinished", "warnings_of"]
+__all__ = ["StudyStatus", "check_alive", "study_status", "unfinished", "warnings_of"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,7 +38,8 @@ class StudyStatus:
     cells : ndarray of int, shape (datasets, strategies, 7)
         Number of cells of each `mlaut.records.Status`.
     running : mapping or None
-        Process that writes to the study now: ``pid``, ``host``, ``since``, ``command``.
+        Process that writes to the study now: ``pid``, ``host``, ``since``, ``command``, and
+        ``silent``, the seconds since it last showed that it is making progress.
     unsettled : bool
         Whether an interrupted run left a journal; the next run merges it into the study.
     warned : int
@@ -156,6 +157,48 @@ def study_status(path: str | os.PathLike[str]) -> StudyStatus:
         unsettled=study.journal_path.exists(),
         remains=remains_of(study),
         warned=sum(1 for _ in study.warnings()),
+    )
+
+
+def check_alive(path: str | os.PathLike[str], within: float = 300.0) -> tuple[bool, str]:
+    """Return whether a study is finished or a run of it is making progress, and a line about it.
+
+    Meant for health checks; ``mlaut status --alive`` prints the line. While a run works, only its
+    lock is read.
+
+    Parameters
+    ----------
+    path : path-like
+        Path of the study's database.
+    within : float, default 300
+        Seconds after which a run that shows no progress counts as stalled. Its engine shows
+        progress about every second, also while no cell ends; the engine ``"inline"`` only when a
+        cell ends.
+
+    Raises
+    ------
+    StoreError, StudyError
+        The file cannot be read, or is not a study.
+    """
+    study = Study(path)
+    run = holder_of(study.path)
+    if run is not None:
+        who = f"process {run.get('pid', '?')} on {run.get('host', '?')}"
+        if run["silent"] <= within:
+            return True, f"{study.path}: {who} is running; last progress {run['silent']:.0f} s ago"
+        return False, (
+            f"{study.path}: {who} has shown no progress for {run['silent']:.0f} s (allowed: "
+            f"{within:.0f} s); look at its output, or stop it and make the same call again"
+        )
+    if not study.exists:
+        return False, f"{study.path}: there is no study yet, and no run; start one with 'mlaut run'"
+    counts = [(status.size, int((status == 0).sum())) for _, status in study.statuses().values()]
+    n_cells, missing = (sum(numbers) for numbers in zip(*counts, strict=True)) if counts else (0, 0)
+    if n_cells and not missing:
+        return True, f"{study.path}: finished, all {n_cells} cells have an outcome"
+    return False, (
+        f"{study.path}: no run is active, and {missing} of {n_cells} cells have no outcome; "
+        "'mlaut run' goes on"
     )
 
 

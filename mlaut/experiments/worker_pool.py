@@ -35,7 +35,9 @@ def run_batches(
     timeout: float | None,
     wanted: Callable[[], bool] = lambda: True,
 ) -> Iterator[list[Outcome]]:
-    """Run all batches of a queue, and yield outcomes as cells end.
+    """Run all batches of a queue; yield outcomes as cells end, and at least every second.
+
+    An empty list is yielded while no cell ends: the run is alive.
 
     Parameters
     ----------
@@ -54,8 +56,7 @@ def run_batches(
         while True:
             while len(busy) < n_workers and (batch := queue.next()) is not None:
                 busy.append(team.begin(batch, timeout))
-            if finished:
-                yield finished
+            yield finished
             if not busy or not wanted():
                 return
             _wait_for(busy)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import math
 import os
 import socket
 import sys
@@ -18,13 +19,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from mlaut.errors import StoreError, StudyLockedError
 from mlaut.files_io.names import beside
 from mlaut.files_io.system_errors import explain
 from mlaut.files_io.untrusted import open_plain
 
-__all__ = ["holder_of", "locked"]
+__all__ = ["beat", "holder_of", "locked"]
 
 
 @dataclass
@@ -35,10 +37,12 @@ class _Held:
     thread: int
     for_run: bool
     depth: int = 1
+    last_beat: float = -math.inf
 
 
 # `holder_of` takes the lock for some microseconds: who only looks must not keep a writer out.
 _TRIES, _PAUSE = 5, 0.02  # seconds
+_BEAT_SECONDS = 5.0  # between two beats: a network file system sends a message for each
 _held: dict[Path, _Held] = {}
 _changed = threading.Condition()
 
@@ -79,8 +83,21 @@ def locked(path: Path, *, for_run: bool = False) -> Iterator[None]:
         _give_back(key, held)
 
 
-def holder_of(path: Path) -> dict[str, str | int] | None:
-    """Return the process that holds the lock of a database now; None if none does."""
+def beat(path: Path) -> None:
+    """Record that the run which holds the lock is making progress: touch the lock file."""
+    held = _held.get(lock_path(path))
+    if held is not None and time.monotonic() - held.last_beat >= _BEAT_SECONDS:
+        held.last_beat = time.monotonic()
+        with contextlib.suppress(OSError):  # the folder may be gone, which the next write reports
+            os.utime(held.handle)
+
+
+def holder_of(path: Path) -> dict[str, Any] | None:
+    """Return the process that holds the lock of a database now; None if none does.
+
+    ``silent`` is the number of seconds since the process has taken the lock, or since its last
+    `beat`.
+    """
     try:
         handle = open_plain(lock_path(path), os.O_RDWR)
     except (OSError, StoreError):
@@ -88,7 +105,8 @@ def holder_of(path: Path) -> dict[str, str | int] | None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _read_holder(handle)
+        silent = max(0.0, time.time() - os.fstat(handle).st_mtime)
+        return {**_read_holder(handle), "silent": round(silent, 1)}
     else:
         return None
     finally:

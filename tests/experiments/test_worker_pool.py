@@ -413,10 +413,10 @@ def test_a_janitor_that_a_strategy_kills_is_replaced_by_one_that_knows_all_worke
 
 def test_a_janitor_that_a_strategy_has_stopped_holds_no_run_back(batch):
     with Team(threads=1) as team:
-        outcomes = list(run_batches(AllAtOnce([batch(Random())]), team, 1, None))
+        parts = list(run_batches(AllAtOnce([batch(Random())]), team, 1, None))
         janitor = team._janitor._process.pid
         os.kill(janitor, signal.SIGSTOP)
-    assert outcomes
+    assert any(parts)
     assert not is_running(janitor)
 
 
