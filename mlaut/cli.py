@@ -178,13 +178,10 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str) -> N
         _say(json.dumps({**now.to_dict(), **told}))
         return
     _say(str(now))
-    words = sorted(now.total)
-    rows = [[name, *(now.of_strategy(name)[word] for word in words)] for name in now.strategies]
-    _table(rows, ["strategy", *(word.word for word in words)])
+    _rows(now.rows())
     if why:
-        shown = [{k: v for k, v in row.items() if k != "traceback"} for row in reasons]
-        _table([list(row.values()) for row in shown], list(shown[0]) if shown else [])
-        _table([list(row.values()) for row in warned], list(warned[0]) if warned else [])
+        _rows([{k: v for k, v in row.items() if k != "traceback"} for row in reasons])
+        _rows(warned)
         for row in reasons:
             if row["traceback"]:
                 _say(
@@ -356,8 +353,7 @@ def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
         _say(json.dumps(preview.to_dict()))
         return
     _say(str(preview))
-    rows = preview.plan.why()
-    _table([list(row.values()) for row in rows], list(rows[0]) if rows else [])
+    _rows(preview.plan.why())
 
 
 @cli.command()
@@ -531,7 +527,7 @@ def _line(text: object) -> str:
     return printable(str(text), "")
 
 
-def _rows(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
+def _rows(rows: Sequence[dict[str, Any]], as_json: bool = False) -> None:
     if as_json:
         _say(json.dumps(list(rows)))
     elif rows:

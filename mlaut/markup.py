@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["printable", "table_html"]
+__all__ = ["Displayed", "printable", "table_html"]
 
 _MAX_ROWS = 20  # rows of a table in a notebook
 # Unicode categories: control characters, format characters (such as those that change the direction
@@ -71,3 +71,24 @@ def table_html(text: str, rows: Sequence[Mapping[str, Any]] = ()) -> str:
         parts.append(f"<p>and {len(rows) - _MAX_ROWS} more</p>")
     parts += [f"<p>{html.escape(note)}</p>" for note in notes]
     return "".join(parts)
+
+
+class Displayed:
+    """Base of records that display themselves: as text, and in a notebook as HTML."""
+
+    def _lines(self) -> list[str]:
+        """Return the lines of the text; the first is the title."""
+        raise NotImplementedError
+
+    def _rows(self) -> Sequence[Mapping[str, Any]]:
+        """Return the rows of the table that a notebook shows below the title."""
+        return ()
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return table_html(str(self), self._rows())

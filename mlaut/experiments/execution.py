@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -95,17 +95,13 @@ def carry_out(
                 f"stopped after {done} of {plan.n_todo} cells; all of them are stored in "
                 f"{study.path}: make the same call again to go on"
             ) from None
-    before = plan.counts()
-    failures = [status for status in Status if status.failed]
     return RunSummary(
         study=study.path,
-        n_cells=plan.n_cells,
-        n_before=before[Status.DONE],
+        before=plan.before,
+        tried=plan.todo,
         counts=progress.counts + Counter({Status.SKIPPED: plan.n_skipped}),
-        failed_before=sum(before[status] for status in failures) - _tried_now(plan, failures),
         reasons=tuple(reasons.most_common()),
         seconds=time.monotonic() - begun,
-        skipped_before=before[Status.SKIPPED] - _tried_now(plan, [Status.SKIPPED]),
     )
 
 
@@ -143,8 +139,3 @@ def _skipped(plan: Plan) -> Iterator[Outcome]:
 
 def _reason(outcome: Outcome) -> str:
     return f"{outcome.cell.strategy}: {outcome.status.word}: {outcome.reason}"
-
-
-def _tried_now(plan: Plan, before: Sequence[Status]) -> int:
-    """Count the cells that had one of these statuses before and are tried in this run."""
-    return sum(int((p.todo & np.isin(p.status, before)).sum()) for p in plan.datasets)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from mlaut.experiments.progress import clock
 from mlaut.files_io import Study
 from mlaut.files_io.models import models_folder
 from mlaut.files_io.study_arrays import array_layout
+from mlaut.markup import Displayed
 from mlaut.records import Status
 
 __all__ = ["Forecast", "expected_seconds", "make_forecast"]
@@ -26,12 +26,13 @@ OWN, OTHER_DATASETS, OTHER_STRATEGIES, NOTHING = (
     "other strategies",
     "nothing",
 )
+_BASES = (OWN, OTHER_DATASETS, OTHER_STRATEGIES, NOTHING)
 _ROUNDS = 20  # alternating fits of the effects of strategies and of datasets
 _STRUCTURE = 18_000  # bytes that HDF5 uses for names and layout of one dataset
 
 
-@dataclass(frozen=True)
-class Forecast:
+@dataclass(frozen=True, repr=False)
+class Forecast(Displayed):
     """Expected time and disk space of the cells to do.
 
     Attributes
@@ -76,26 +77,25 @@ class Forecast:
         """Return everything as plain JSON values."""
         return {**asdict(self), "wall_seconds": self.wall_seconds, "fits": self.fits}
 
-    def __str__(self) -> str:
-        unknown = self.basis.get(NOTHING, 0)
-        lines = [
-            f"time: about {_time(self.wall_seconds)} on {self.n_workers} workers"
-            if unknown < self.cells
-            else "time: not known, for nothing was seen yet"
-        ]
-        for basis, n in self.basis.items():
-            if n and unknown < self.cells:
-                left_out = ", left out" if basis == NOTHING else ""
-                lines.append(f"  {n} cells by the times of {basis}{left_out}")
+    def _lines(self) -> list[str]:
+        if self.basis.get(NOTHING, 0) == self.cells:
+            lines = ["time: not known, because no cell has run yet"]
+        else:
+            lines = [f"time: about {_time(self.wall_seconds)} on {self.n_workers} workers"]
+            for basis, n in self.basis.items():
+                if n and basis == NOTHING:
+                    lines.append(f"  {n} cells have no known time and are left out")
+                elif n:
+                    lines.append(f"  {n} cells estimated from the times of {basis}")
         lines.append(
-            f"room: {_size(self.bytes_then)} (now {_size(self.bytes_now)}), "
-            f"and as much again while it changes; free {_size(self.bytes_free)}"
-            + ("" if self.fits else ": NOT ENOUGH, free some or name an output elsewhere")
+            f"disk space: {_size(self.bytes_then)} (now {_size(self.bytes_now)}), and as much "
+            f"again while the file changes; free: {_size(self.bytes_free)}"
+            + ("" if self.fits else ": NOT ENOUGH, free some, or put the study on another disk")
         )
         if self.bytes_models != 0:
             size = "not known" if self.bytes_models is None else f"about {_size(self.bytes_models)}"
-            lines.append(f"models: {size}")
-        return "\n".join(lines)
+            lines.append(f"disk space of the models: {size}")
+        return lines
 
 
 def make_forecast(
@@ -114,23 +114,15 @@ def make_forecast(
         Whether the run will save fitted models.
     """
     path = Path(study)
-    seconds, basis = (
-        0.0,
-        Counter(dict.fromkeys((OWN, OTHER_DATASETS, OTHER_STRATEGIES, NOTHING), 0)),
-    )
     expected, reasons = expected_seconds(plan, Study(path) if path.exists() else None)
-    for d, planned in enumerate(plan.datasets):
-        cells = planned.todo.sum(axis=(1, 2))
-        seconds += float(np.nansum(cells * expected[d]))
-        for reason, n in zip(reasons[d], cells.tolist(), strict=True):
-            basis[reason] += n
+    cells = plan.todo.cells.sum(axis=2)
     now = path.stat().st_size if path.exists() else 0
     above = next(folder for folder in path.absolute().parents if folder.exists())
     return Forecast(
         cells=plan.n_todo,
         n_workers=n_workers,
-        seconds=seconds,
-        basis=dict(basis),
+        seconds=float(np.nansum(cells * expected)),
+        basis={basis: int(cells[reasons == basis].sum()) for basis in _BASES},
         bytes_now=now,
         bytes_then=now + sum(map(_growth, plan.datasets)),
         bytes_models=_models(path, plan.n_todo) if save_models else 0,
@@ -138,8 +130,8 @@ def make_forecast(
     )
 
 
-def expected_seconds(plan: Plan, study: Study | None) -> tuple[list[np.ndarray], list[list[str]]]:
-    """Return the expected seconds of a cell, by dataset and strategy, and their basis.
+def expected_seconds(plan: Plan, study: Study | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the expected seconds of a cell, by dataset and strategy of the plan, and their basis.
 
     The time of a strategy on a dataset is its mean there, if it has done cells there. Otherwise an
     additive model predicts the logarithm of the mean time: an effect of the strategy plus an
@@ -147,40 +139,26 @@ def expected_seconds(plan: Plan, study: Study | None) -> tuple[list[np.ndarray],
 
     Returns
     -------
-    seconds : list of ndarray, shape (S,)
-        Expected seconds, one array per dataset of the plan; NaN if no time is known at all.
-    basis : list of list of str
-        Kind of cells whose times were used, for each dataset and strategy.
+    seconds : ndarray of float64, shape (datasets, strategies)
+        Expected seconds; NaN if no time is known at all.
+    basis : ndarray of str, shape (datasets, strategies)
+        Kind of cells whose times were used.
     """
-    rows: dict[str, int] = {}
-    for planned in plan.datasets:
-        for name in (*planned.strategies, *planned.known):
-            rows.setdefault(name, len(rows))
+    wanted = plan.todo.strategies
+    known = (name for planned in plan.datasets for name in planned.known)
+    rows = {name: s for s, name in enumerate(dict.fromkeys([*wanted, *known]))}
     means = _mean_seconds(plan.datasets, study, rows)
     with np.errstate(divide="ignore"):
-        logs = np.log(np.maximum(means, 1e-6))
+        logs = np.log(np.maximum(means, 1e-6))  # a microsecond: below what the clock resolves
     of_strategy, of_dataset = _effects(logs)
     usual = float(np.nanmean(of_strategy)) if np.isfinite(of_strategy).any() else np.nan
-    seconds, basis = [], []
-    for d, planned in enumerate(plan.datasets):
-        at = [rows[name] for name in planned.strategies]
-        own = means[d, at]
-        here = 0.0 if np.isnan(of_dataset[d]) else of_dataset[d]
-        effect = np.where(np.isnan(of_strategy[at]), usual, of_strategy[at])
-        seconds.append(np.where(np.isnan(own), np.exp(effect + here), own))
-        basis.append(
-            [
-                OWN
-                if not np.isnan(mean)
-                else OTHER_DATASETS
-                if not np.isnan(of_strategy[s])
-                else NOTHING
-                if np.isnan(usual)
-                else OTHER_STRATEGIES
-                for mean, s in zip(own, at, strict=True)
-            ]
-        )
-    return seconds, basis
+    own, of_wanted = means[:, : len(wanted)], of_strategy[: len(wanted)]
+    effect = np.where(np.isnan(of_wanted), usual, of_wanted)
+    predicted = np.exp(effect + np.nan_to_num(of_dataset)[:, None])
+    seconds = np.where(np.isnan(own), predicted, own)
+    elsewhere = np.broadcast_to(~np.isnan(of_wanted), own.shape)
+    others = np.full(own.shape, not np.isnan(usual))
+    return seconds, np.select([~np.isnan(own), elsewhere, others], _BASES[:3], NOTHING)
 
 
 def _mean_seconds(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,11 @@ from mlaut.errors import MlautError, StrategyError, StudyError
 from mlaut.estimators import MlautEstimator
 from mlaut.estimators.packages import check_packages
 from mlaut.experiments.entries import changed_parameters, strategy_entries
+from mlaut.experiments.ledger import Ledger, count_cells, rows_by_reason
 from mlaut.experiments.run_options import RunOptions, parse_retry
 from mlaut.files_io import FilesIO, MemoryStudy, SplitEntry, StrategyEntry, Study
 from mlaut.files_io.study_records import merged_entry
-from mlaut.markup import table_html
+from mlaut.markup import Displayed
 from mlaut.records import Status
 
 __all__ = [
@@ -71,7 +72,7 @@ class PlannedDataset:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan:
+class Plan(Displayed):
     """Requested cells of a run, by dataset.
 
     Attributes
@@ -100,45 +101,45 @@ class Plan:
     strategies: tuple[MlautEstimator, ...] = ()
     entries: tuple[StrategyEntry, ...] = ()
 
+    @cached_property
+    def before(self) -> Ledger:
+        """Requested cells, done or not, by their status before the run."""
+        return count_cells({p.entry.name: (p.strategies, p.status) for p in self.datasets})
+
+    @cached_property
+    def todo(self) -> Ledger:
+        """Cells that the run will do, by their status before the run."""
+        return count_cells(
+            {p.entry.name: (p.strategies, p.status) for p in self.datasets},
+            where={p.entry.name: p.todo for p in self.datasets},
+        )
+
     @property
     def n_cells(self) -> int:
         """Number of requested cells, done or not."""
-        return sum(planned.todo.size for planned in self.datasets)
+        return self.before.n_cells
 
     @property
     def n_todo(self) -> int:
         """Number of cells that the run will do."""
-        return sum(int(planned.todo.sum()) for planned in self.datasets)
+        return self.todo.n_cells
 
     @property
     def n_skipped(self) -> int:
         """Number of cells that the run will store as skipped, without trying them."""
         return sum(int(planned.skipped.sum()) for planned in self.datasets)
 
-    def __str__(self) -> str:
+    def _lines(self) -> list[str]:
         refused = [f"refused: {refusal}" for refusal in self.refusals]
-        return "\n".join([f"{self.n_cells} cells, {self.n_todo} to do", *refused])
+        return [f"{self.n_cells} cells, {self.n_todo} to do", *refused]
 
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return table_html(str(self), self.why())
+    def _rows(self) -> list[dict[str, Any]]:
+        return self.why()
 
     def check(self) -> None:
         """Raise the first refusal, if there is any."""
         if self.refusals:
             raise self.refusals[0]
-
-    def counts(self) -> Counter[Status]:
-        """Return the number of requested cells by their status before the run."""
-        numbers = sum(
-            (
-                np.bincount(planned.status.ravel(), minlength=len(Status))
-                for planned in self.datasets
-            ),
-            start=np.zeros(len(Status), dtype=np.intp),
-        )
-        return Counter({Status(value): int(n) for value, n in enumerate(numbers) if n})
 
     def groups(self) -> Iterator[tuple[SplitEntry, str, tuple[tuple[int, int], ...]]]:
         """Yield each group of cells to do: dataset, strategy, and (repeat, fold) of its cells."""
@@ -161,50 +162,40 @@ class Plan:
             error (not tried again)``, ``skipped: ...``. A row without cells holds a note on the
             strategy itself (``notes``).
         """
-        found: dict[tuple[str, str], tuple[Counter[str], list[str]]] = {}
-        for planned in self.datasets:
-            for s, strategy in enumerate(planned.strategies):
-                for because, cells, todo in self._reasons(planned, s):
-                    counts, datasets = found.setdefault((strategy, because), (Counter(), []))
-                    counts.update(cells=cells, todo=todo)
-                    datasets.append(planned.entry.name)
-        order = {name: k for k, name in enumerate(dict.fromkeys(name for name, _ in found))}
-        for name in order:
-            found |= {(name, note): (Counter(), []) for note in self.notes.get(name, ())}
-        return [
-            {
-                "strategy": strategy,
-                "because": because,
-                "cells": counts["cells"],
-                "todo": counts["todo"],
-                "datasets": ", ".join(datasets[:3]) + (", ..." if len(datasets) > 3 else ""),
-            }
-            for (strategy, because), (counts, datasets) in sorted(
-                found.items(), key=lambda item: order[item[0][0]]
-            )
+        found = [
+            ({"strategy": strategy, "because": because}, planned.entry.name, numbers)
+            for planned in self.datasets
+            for s, strategy in enumerate(planned.strategies)
+            for because, numbers in self._reasons(planned, s)
         ]
+        order = {name: k for k, name in enumerate(self.before.strategies)}
+        nothing = {"cells": 0, "todo": 0}
+        for name in order:
+            notes = self.notes.get(name, ())
+            found += [({"strategy": name, "because": note}, "", nothing) for note in notes]
+        return sorted(rows_by_reason(found), key=lambda row: order[row["strategy"]])
 
-    def _reasons(self, planned: PlannedDataset, s: int) -> Iterator[tuple[str, int, int]]:
-        """Yield reason, number of cells and number to do, for one strategy on one dataset."""
+    def _reasons(self, planned: PlannedDataset, s: int) -> Iterator[tuple[str, dict[str, int]]]:
+        """Yield reasons and their numbers of cells, for one strategy on one dataset."""
         strategy, status, todo = planned.strategies[s], planned.status[s], planned.todo[s]
         if planned.refused or strategy in self.changed:
             because = planned.refused or f"parameters changed: {self.changed[strategy]}"
-            yield because + ("" if todo.any() else " (refused)"), todo.size, int(todo.sum())
+            yield because + ("" if todo.any() else " (refused)"), _numbers(todo)
             return
         has_room = planned.stored is not None and strategy in planned.known
         stored = planned.stored.split.n_repeats if planned.stored and has_room else len(status)
         for value in np.unique(status[:stored]).tolist():
             of_value = status[:stored] == value
-            run = int(todo[:stored][of_value].sum())
-            if not run and strategy in planned.size_reasons and value in _NOT_TRIED:
+            numbers = _numbers(todo[:stored][of_value])
+            if not numbers["todo"] and strategy in planned.size_reasons and value in _NOT_TRIED:
                 because = f"skipped: {planned.size_reasons[strategy]}"
             elif value == Status.MISSING:
                 because = self._newness(planned, strategy)
             else:
-                because = _reason(value, bool(run))
-            yield because, int(of_value.sum()), run
+                because = _reason(value, bool(numbers["todo"]))
+            yield because, numbers
         if stored < len(status):
-            yield "new repeats", status[stored:].size, int(todo[stored:].sum())
+            yield "new repeats", _numbers(todo[stored:])
 
     def _newness(self, planned: PlannedDataset, strategy: str) -> str:
         if planned.stored is None:
@@ -215,6 +206,10 @@ class Plan:
 
 
 _NOT_TRIED = (Status.MISSING, Status.SKIPPED)
+
+
+def _numbers(todo: np.ndarray) -> dict[str, int]:
+    return {"cells": todo.size, "todo": int(todo.sum())}
 
 
 def _reason(status: int, run: bool) -> str:

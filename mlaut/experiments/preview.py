@@ -26,8 +26,8 @@ from mlaut.experiments.study_file import (
     together,
 )
 from mlaut.files_io import FilesIO, Study
-from mlaut.markup import table_html
-from mlaut.records import TASKS, Status
+from mlaut.markup import Displayed
+from mlaut.records import TASKS
 
 __all__ = ["Preview", "plan_study"]
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Preview:
+class Preview(Displayed):
     """Plan and forecast of a run.
 
     Attributes
@@ -61,18 +61,16 @@ class Preview:
             "forecast": self.forecast.to_dict(),
         }
 
-    def __str__(self) -> str:
-        done = self.plan.counts()[Status.DONE]
+    def _lines(self) -> list[str]:
+        plan = self.plan
         lines = [
-            f"{self.study}: {self.plan.n_cells} cells, {done} done, {self.plan.n_todo} to do",
-            *(f"would be refused: {refusal}" for refusal in self.plan.refusals),
+            f"{self.study}: {plan.n_cells} cells, {plan.before.n_done} done, {plan.n_todo} to do",
+            *(f"would be refused: {refusal}" for refusal in plan.refusals),
         ]
-        return "\n".join([*lines, str(self.forecast)] if self.plan.n_todo else lines)
+        return [*lines, str(self.forecast)] if plan.n_todo else lines
 
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return table_html(str(self), self.plan.why())
+    def _rows(self) -> list[dict[str, Any]]:
+        return self.plan.why()
 
 
 Check = Callable[[StudyFile, Sequence[str], Collection[str]], None]

@@ -7,44 +7,49 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mlaut.markup import table_html
+from mlaut.experiments.ledger import Ledger, counts_text, counts_words
+from mlaut.markup import Displayed
 from mlaut.records import Status
 
 __all__ = ["RunSummary"]
 
 
-@dataclass(frozen=True, repr=False)
-class RunSummary:
+@dataclass(frozen=True, eq=False, repr=False)
+class RunSummary(Displayed):
     """Numbers of cells that a run did, with the reasons of failures.
 
     Attributes
     ----------
     study : Path
         Path of the study's database.
-    n_cells : int
-        Number of requested cells.
-    n_before : int
-        Number of requested cells that were done before this run.
+    before : Ledger
+        All requested cells, by their status before the run.
+    tried : Ledger
+        Cells that the run was to do, by their status before the run.
     counts : mapping of Status to int
         Number of cells of this run, by status.
-    failed_before : int
-        Number of cells that failed in earlier runs and were not tried again.
     reasons : tuple of (str, int)
         Reasons of failures with their number of cells, the most frequent first.
     seconds : float
         Wall time of this run.
-    skipped_before : int
-        Number of cells that were skipped in earlier runs and were not tried in this one.
     """
 
     study: Path
-    n_cells: int
-    n_before: int
+    before: Ledger
+    tried: Ledger
     counts: Mapping[Status, int]
-    failed_before: int
     reasons: tuple[tuple[str, int], ...]
     seconds: float
-    skipped_before: int = 0
+
+    @property
+    def n_cells(self) -> int:
+        """Number of requested cells."""
+        return self.before.n_cells
+
+    @property
+    def n_before(self) -> int:
+        """Number of requested cells that were done before this run."""
+        return self.before.n_done
 
     @property
     def n_done(self) -> int:
@@ -52,9 +57,19 @@ class RunSummary:
         return self.n_before + self.counts.get(Status.DONE, 0)
 
     @property
+    def failed_before(self) -> int:
+        """Number of cells that failed in earlier runs and were not tried again."""
+        return self.before.n_failed - self.tried.n_failed
+
+    @property
     def n_failed(self) -> int:
         """Number of failed cells, of this run and of earlier ones."""
         return self.failed_before + sum(n for status, n in self.counts.items() if status.failed)
+
+    @property
+    def skipped_before(self) -> int:
+        """Number of cells that were skipped in earlier runs and were not tried in this one."""
+        return self.before.total[Status.SKIPPED] - self.tried.total[Status.SKIPPED]
 
     @property
     def complete(self) -> bool:
@@ -68,33 +83,27 @@ class RunSummary:
             "complete": self.complete,
             "cells": self.n_cells,
             "done": self.n_done,
-            "this_run": {status.word: n for status, n in sorted(self.counts.items())},
+            "this_run": counts_words(self.counts),
             "failed_before": self.failed_before,
             "skipped_before": self.skipped_before,
             "reasons": [{"reason": reason, "cells": count} for reason, count in self.reasons],
             "seconds": self.seconds,
         }
 
-    def __str__(self) -> str:
-        words = [f"{n} {status.word}" for status, n in sorted(self.counts.items()) if n]
+    def _lines(self) -> list[str]:
         lines = [
             f"{self.study}: {self.n_done} of {self.n_cells} cells done; this run: "
-            f"{', '.join(words) or 'nothing to do'} in {self.seconds:.1f} s"
+            f"{counts_text(self.counts) or 'nothing to do'} in {self.seconds:.1f} s"
         ]
         lines += [f"  {count} cells: {reason}" for reason, count in self.reasons]
         if self.failed_before:
             lines.append(
                 f"  {self.failed_before} cells failed in earlier runs and were not tried again; "
-                "retry=['error', 'timeout', ...] does"
+                "retry=['error', 'timeout', ...] tries them"
             )
         if skipped := self.skipped_before + self.counts.get(Status.SKIPPED, 0):
             lines.append(
                 f"  {skipped} cells are too large for their strategies and were skipped; "
                 "limits=False or retry=['skipped'] tries them"
             )
-        return "\n".join(lines)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return table_html(str(self))
+        return lines

@@ -16,12 +16,14 @@ from mlaut.errors import MlautError, StudyError
 from mlaut.estimators import MlautEstimator
 from mlaut.experiments.cell import cell_seed
 from mlaut.experiments.engines import Engine, make_engine
+from mlaut.experiments.ledger import count_cells, counts_text, counts_words
 from mlaut.experiments.refit import RunHistory, difference, fitted_again, usable_strategies
+from mlaut.experiments.status import JOURNAL_LEFT
 from mlaut.experiments.study_file import choose_strategies, read_study_file
 from mlaut.files_io import FilesIO, Study
 from mlaut.files_io.remains import remains_of
 from mlaut.files_io.study_checks import problems_of
-from mlaut.markup import table_html
+from mlaut.markup import Displayed
 from mlaut.records import Cell, Status
 
 __all__ = ["Drift", "Verification", "recorded_input", "verify_study"]
@@ -55,7 +57,7 @@ class Drift:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Verification:
+class Verification(Displayed):
     """Result of a verification.
 
     Attributes
@@ -107,7 +109,7 @@ class Verification:
             "datasets": self.datasets,
             "unsettled": self.unsettled,
             "remains": list(self.remains),
-            "cells": {status.word: n for status, n in sorted(self.counts.items())},
+            "cells": counts_words(self.counts),
             "problems": [list(problem) for problem in self.problems],
             "refitted": self.refitted,
             "drifts": [
@@ -118,15 +120,15 @@ class Verification:
             "unchecked": self.unchecked,
         }
 
-    def __str__(self) -> str:
-        cells = ", ".join(f"{n} {status.word}" for status, n in sorted(self.counts.items()))
-        told = f", {sum(self.counts.values())} cells: {cells}" if cells else ""
-        lines = [f"{self.path}: {self.datasets} datasets{told}"]
+    def _lines(self) -> list[str]:
+        cells = counts_text(self.counts)
+        cells = f", {sum(self.counts.values())} cells: {cells}" if cells else ""
+        lines = [f"{self.path}: {self.datasets} datasets{cells}"]
         lines += [f"  {where}: {what}" for where, what in self.problems]
         if not self.problems:
             lines.append("  no problem found in structure and content")
         if self.unsettled:
-            lines.append("  an interrupted run left a journal; the next run puts it in order")
+            lines.append(f"  {JOURNAL_LEFT}")
         lines += [f"  {line}" for line in self.remains]
         if self.unchecked:
             lines.append(f"  {self.unchecked}")
@@ -134,13 +136,7 @@ class Verification:
             others = f"{len(self.drifts)} gave other results" if self.drifts else "all as stored"
             lines.append(f"  {self.refitted} cells fitted again, {others}")
         lines += [f"  {drift}" for drift in self.drifts]
-        lines += [f"  not fitted again: {reason}" for reason in self.left_out]
-        return "\n".join(lines)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return table_html(str(self))
+        return [*lines, *(f"  not fitted again: {reason}" for reason in self.left_out)]
 
 
 def verify_study(
@@ -207,7 +203,7 @@ def verify_study(
     found = Verification(
         path,
         len(study.datasets),
-        _counts(study, names),
+        count_cells(study.statuses(names)).total,
         tuple(problems),
         study.journal_path.exists(),
         remains=remains_of(study),
@@ -239,13 +235,6 @@ def _share(text: str | float) -> float:
     if not 0 <= share <= 1:
         raise StudyError(f"refit {text!r}: not a share of the cells; write '1%' or 0.01")
     return share
-
-
-def _counts(study: Study, names: Sequence[str]) -> dict[Status, int]:
-    counts = np.zeros(len(Status), dtype=int)
-    for _, status in study.statuses(names).values():
-        counts += np.bincount(status.ravel(), minlength=len(Status))
-    return {Status(kind): int(n) for kind, n in enumerate(counts) if n}
 
 
 # -------------------------------------------------------------- seeds and data

@@ -48,7 +48,7 @@ def test_what_is_done_or_failed_is_not_run(study):
     groups = {(e.name, s): cells for e, s, cells in plan.groups()}
     assert groups["one", "A"] == ((0, 1), (1, 0))
     assert ("two", "A") not in groups
-    assert plan.counts()[Status.MISSING] == 9
+    assert plan.before.total[Status.MISSING] == 9
 
 
 def test_failures_come_back_by_status_and_strategy(study):
@@ -127,7 +127,7 @@ def test_changed_parameters_are_a_refusal_until_they_may_be_replaced(study):
     plan = make_plan(study, wanted, {}, entries=now, replace_changed=True)
     assert ("A", 4, 4, "parameters changed: C: 1 -> 2") in because(plan)
     plan.check()
-    assert plan.counts() == {Status.MISSING: 7, Status.CRASHED: 1}
+    assert plan.before.total == {Status.MISSING: 7, Status.CRASHED: 1}
 
 
 def test_changed_data_or_split_are_refusals(study):

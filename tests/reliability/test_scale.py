@@ -25,7 +25,7 @@ def test_a_million_cells_are_no_million_objects():
     try:
         plan = make_plan(None, {"d": names}, parse_retry((), names), splits={"d": entry})
         assert (plan.n_cells, plan.n_todo, plan.n_skipped) == (1_000_000, 1_000_000, 0)
-        assert plan.counts().total() == 1_000_000
+        assert plan.before.total.total() == 1_000_000
         assert [row["todo"] for row in plan.why()] == [10_000] * 100
         groups = (
             Batch(REF, name, b"", cells, dict.fromkeys(range(100), folds[0]), 0, None)

@@ -1,0 +1,158 @@
+"""The ledger of cells: how many cells of each strategy on each dataset have which status.
+
+Plans, forecasts, statuses, summaries and verifications count cells here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlaut.records import Status
+
+__all__ = ["Ledger", "count_cells", "counts_text", "counts_words", "rows_by_reason"]
+
+_NAMED = 3  # datasets that a row of a table names
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """Number of cells by dataset, strategy and status.
+
+    Attributes
+    ----------
+    datasets, strategies : tuple of str
+        Names, in the order of the axes of ``cells``.
+    cells : ndarray of int, shape (datasets, strategies, statuses)
+        Number of cells of each `mlaut.records.Status`.
+
+    Examples
+    --------
+    >>> status = np.array([[[1, 1, 3]], [[0, 0, 0]]], dtype=np.uint8)
+    >>> ledger = count_cells({"iris": (("SVC", "tree"), status)})
+    >>> ledger.n_cells, ledger.n_done, ledger.n_failed, str(ledger)
+    (6, 2, 1, '3 missing, 2 done, 1 timeout')
+    """
+
+    datasets: tuple[str, ...]
+    strategies: tuple[str, ...]
+    cells: np.ndarray
+
+    def __str__(self) -> str:
+        return counts_text(self.total)
+
+    @property
+    def total(self) -> Counter[Status]:
+        """Number of cells of each status."""
+        return _counter(self.cells.sum(axis=(0, 1)))
+
+    def of_strategy(self, strategy: str) -> Counter[Status]:
+        """Return the number of cells of one strategy by status."""
+        return _counter(self.cells[:, self.strategies.index(strategy)].sum(axis=0))
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return int(self.cells.sum())
+
+    @property
+    def n_done(self) -> int:
+        """Number of cells that have predictions."""
+        return self.total[Status.DONE]
+
+    @property
+    def n_failed(self) -> int:
+        """Number of cells that were run and have no predictions."""
+        return sum(n for status, n in self.total.items() if status.failed)
+
+    @property
+    def complete(self) -> bool:
+        """Whether there are cells, and every cell has predictions."""
+        return 0 < self.n_cells == self.n_done
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each strategy, with its number of cells of each status."""
+        kinds = sorted(self.total)
+        return [
+            {"strategy": name, **{kind.word: self.of_strategy(name)[kind] for kind in kinds}}
+            for name in self.strategies
+        ]
+
+
+def count_cells(
+    statuses: Mapping[str, tuple[Sequence[str], np.ndarray]],
+    strategies: Iterable[str] = (),
+    where: Mapping[str, np.ndarray] | None = None,
+) -> Ledger:
+    """Return the ledger of some cells.
+
+    Parameters
+    ----------
+    statuses : mapping of str to (sequence of str, ndarray of uint8)
+        Strategies, and status of shape (strategies, repeats, folds), of each dataset.
+    strategies : iterable of str
+        Strategies to list first, with or without cells.
+    where : mapping of str to ndarray of bool, optional
+        Cells of each dataset to count, in the shape of its status; default all.
+    """
+    names = (name for known, _ in statuses.values() for name in known)
+    place = {name: s for s, name in enumerate(dict.fromkeys([*strategies, *names]))}
+    cells = np.zeros((len(statuses), len(place), len(Status)), dtype=np.intp)
+    for d, (dataset, (known, status)) in enumerate(statuses.items()):
+        at = [place[name] for name in known]
+        for kind in Status:
+            of_kind = status == kind if where is None else (status == kind) & where[dataset]
+            cells[d, at, kind] = of_kind.sum(axis=(1, 2))
+    return Ledger(tuple(statuses), tuple(place), cells)
+
+
+def _counter(numbers: np.ndarray) -> Counter[Status]:
+    return Counter({Status(kind): int(n) for kind, n in enumerate(numbers) if n})
+
+
+def counts_words(counts: Mapping[Status, int]) -> dict[str, int]:
+    """Return numbers of cells by the word of their status, as JSON stores them."""
+    return {status.word: n for status, n in sorted(counts.items())}
+
+
+def counts_text(counts: Mapping[Status, int]) -> str:
+    """Return numbers of cells as text, such as ``10 done, 2 timeout``."""
+    return ", ".join(f"{n} {word}" for word, n in counts_words(counts).items() if n)
+
+
+def rows_by_reason(
+    found: Iterable[tuple[Mapping[str, Any], str, Mapping[str, int]]],
+) -> list[dict[str, Any]]:
+    """Return one row for each reason, in the order in which the reasons come first.
+
+    Parameters
+    ----------
+    found : iterable of (mapping, str, mapping of str to int)
+        Reason (columns of the row that tell rows apart), dataset, and numbers that are added up
+        over the datasets, such as ``{"cells": 3}``. A row without dataset has an empty text.
+
+    Examples
+    --------
+    >>> cells = [({"why": "slow"}, "a", {"cells": 1}), ({"why": "slow"}, "b", {"cells": 2})]
+    >>> rows_by_reason(cells)
+    [{'why': 'slow', 'cells': 3, 'datasets': 'a, b'}]
+    """
+    groups: dict[tuple[Any, ...], tuple[Mapping[str, Any], Counter[str], dict[str, None]]] = {}
+    for reason, dataset, numbers in found:
+        key = tuple(reason.values())
+        _, counts, datasets = groups.setdefault(key, (reason, Counter(), {}))
+        counts.update(numbers)
+        if dataset:
+            datasets[dataset] = None
+    return [
+        {**reason, **counts, "datasets": _first(list(datasets))}
+        for reason, counts, datasets in groups.values()
+    ]
+
+
+def _first(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
