@@ -11,6 +11,20 @@ VERSION = re.search(
     r'^__version__ = "(.+)"$', (HERE / "mlaut/__init__.py").read_text(encoding="utf-8"), re.M
 )[1]
 
+# Address of the repository; the releasing page says where it is needed. PyPI shows the README, but
+# has no files that its relative links could lead to.
+URL = ""
+
+
+def readme() -> str:
+    """Return the README, with links to this version in the repository if URL is set."""
+    text = (HERE / "README.md").read_text(encoding="utf-8")
+    if not URL:
+        return text
+    images = re.sub(r"(!\[[^\]]*\]\()(?!https?:)", rf"\g<1>{URL}/raw/v{VERSION}/", text)
+    return re.sub(r"((?<!!)\[[^\]]*\]\()(?!https?:|#)", rf"\g<1>{URL}/blob/v{VERSION}/", images)
+
+
 EXTRAS = {
     "cluster": ["distributed>=2024.12"],
     "keras": ["keras>=3.10", "jax>=0.6"],
@@ -61,8 +75,11 @@ setup(
     name="mlaut",
     version=VERSION,
     description="Compare machine learning strategies over many datasets, and say how sure one is",
-    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description=readme(),
     long_description_content_type="text/markdown",
+    author="The MLaut developers",
+    url=URL or None,
+    project_urls={"Changes": f"{URL}/blob/main/CHANGELOG.md"} if URL else {},
     license="BSD-3-Clause",
     license_files=["LICENSE"],
     python_requires=">=3.11",
@@ -99,6 +116,7 @@ setup(
         "Programming Language :: Python :: 3.11",
         "Programming Language :: Python :: 3.12",
         "Programming Language :: Python :: 3.13",
+        "Programming Language :: Python :: 3.14",
         "Topic :: Scientific/Engineering :: Artificial Intelligence",
         "Typing :: Typed",
     ],
