@@ -4,7 +4,7 @@ from mlaut.lazy import attach
 
 _HOME = {
     "Report": "mlaut.report.report",
-    "Section": "mlaut.report.content",
+    "Section": "mlaut.report.records",
     "make_report": "mlaut.report.report",
     "write_report": "mlaut.report.writing",
 }

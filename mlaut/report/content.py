@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from mlaut.analysis import (
     Comparison,
@@ -17,9 +15,7 @@ from mlaut.analysis import (
     Robustness,
     adjust_pairs,
     compare,
-    dataset_estimates,
     mean_estimates,
-    rank_table,
     treat_missing,
     trinomial_test,
     under_treatments,
@@ -30,9 +26,11 @@ from mlaut.analysis.results.missing import with_means
 from mlaut.errors import AnalysisError
 from mlaut.files_io import Study
 from mlaut.records import TASKS, Status
+from mlaut.report.records import Section, made
 from mlaut.report.state import State, study_state
+from mlaut.report.tables import TABLES
 
-__all__ = ["Content", "Section", "make_content", "seconds_of_done"]
+__all__ = ["Content", "make_content"]
 
 # R2 has no unit. Errors in the units of each target cannot be averaged over datasets.
 _METRICS = dict(zip(TASKS, ("accuracy", "r2"), strict=True))
@@ -42,45 +40,6 @@ _NO_BOUNDS = (
     "mlaut.analysis.under_treatments"
 )
 _TREATMENTS = ("failures last", "drop datasets")
-
-
-@dataclass(frozen=True, eq=False)
-class Section:
-    """Section of a report: the results by one metric.
-
-    Attributes
-    ----------
-    title : str
-    sentences : tuple of str
-        Conclusions, each with its scenario.
-    tables : mapping of str to DataFrame
-        Unrounded tables by name.
-    notes : tuple of str
-        Notes that a reader needs to interpret the numbers.
-    scored : Results
-        All scores of the study; missing cells are missing.
-    results : Results
-        Compared results, with missing cells treated; equal to ``scored`` if the treatment would
-        leave nothing.
-    comparison : Comparison or None
-        Comparison of the strategies; None if there are fewer than two strategies or datasets.
-    estimates : mapping of str to ResultTable
-        Means of the metric, in its own direction, by scenario; only for the scenarios that the
-        results can estimate.
-    robustness : Robustness or None
-        Whether missing cells change a conclusion; None if no cell is missing or nothing can be
-        compared.
-    """
-
-    title: str
-    sentences: tuple[str, ...]
-    tables: Mapping[str, pd.DataFrame]
-    notes: tuple[str, ...]
-    scored: Results
-    results: Results
-    comparison: Comparison | None = None
-    estimates: Mapping[str, ResultTable] = field(default_factory=dict)
-    robustness: Robustness | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,59 +83,28 @@ def _section(study: Study, metric: str, missing: str) -> Section:
     scored = Results.from_study(study, metric)
     results, problem = _treat(scored, missing)
     comparison = None if problem else _compared(results)
-    tables = {"summary": _summary(scored, results, comparison), "scores": scored.scores}
-    tables["losses"] = _own_losses(results)
-    notes = [*results.notes_text(), *problem]
     valued = None if problem else with_means(results)
     estimates = {} if valued is None else _estimates(valued, comparison)
-    if estimates:
-        frames = {scenario: table.frame for scenario, table in estimates.items()}
-        tables["intervals"] = pd.concat(frames, names=["scenario", "strategy"])
-    if scored.variances is not None:
-        tables["estimates by dataset"] = dataset_estimates(scored, as_scores=True).to_frame()
-    if comparison is not None:
-        tables["ranks"] = rank_table(results)
-        tables["pairs"] = comparison.to_frame()
-        tests = [test.to_frame() for test in comparison.portmanteau.values()]
-        tables["portmanteau tests"] = pd.concat(tests)
-        notes += comparison.notes
-    notes += [note for table in estimates.values() for note in table.notes_text()]
-    if len(scored.missing):
-        tables["missing cells"] = _missing_cells(scored, results)
     robustness = _robustness(scored, missing)
+    notes = [*results.notes_text(), *problem]
+    notes += comparison.notes if comparison is not None else ()
+    notes += [note for table in estimates.values() for note in table.notes_text()]
     if robustness is not None:
-        tables["treatments of missing cells"] = robustness.to_frame()
         notes += robustness.notes_text()
-        if "best for the first" not in robustness.frame:
-            notes.append(_NO_BOUNDS)
-    return Section(
-        f"{results.metric.name} of {_count(len(results.strategies), 'strategy')} "
+        notes += [] if "best for the first" in robustness.frame else [_NO_BOUNDS]
+    section = Section(
+        title=f"{results.metric.name} of {_count(len(results.strategies), 'strategy')} "
         f"on {_count(len(results.datasets), 'dataset')}",
-        _sentences(comparison, robustness, problem, results.gaps),
-        tables,
-        tuple(dict.fromkeys(notes)),
-        scored,
-        results,
-        comparison,
-        estimates,
-        robustness,
+        sentences=_sentences(comparison, robustness, problem, results.gaps),
+        tables={},
+        notes=tuple(dict.fromkeys(notes)),
+        scored=scored,
+        results=results,
+        comparison=comparison,
+        estimates=estimates,
+        robustness=robustness,
     )
-
-
-def _missing_cells(scored: Results, results: Results) -> pd.DataFrame:
-    """Return the missing cells, with the imputed score of each if scores were imputed.
-
-    If missing cells count as last, no score is imputed: the table then shows which cells count as
-    last and which are left out.
-    """
-    table = scored.missing
-    if results.imputed is None:
-        return table
-    if results.ranks_only:
-        kept = table["dataset"].isin(results.datasets)
-        kept &= table["strategy"].isin(results.strategies)
-        return table.assign(**{"counts as": np.where(kept, "last", "left out")})
-    return table.assign(imputed=results.cells[results.imputed])
+    return replace(section, tables=made(TABLES, section))
 
 
 def _count(n: int, word: str) -> str:
@@ -205,78 +133,15 @@ def _sentences(
     problem: tuple[str, ...],
     gaps: tuple[str, ...],
 ) -> tuple[str, ...]:
-    said: tuple[str, ...]
+    sentences: tuple[str, ...]
     if comparison is not None:
-        said = comparison.sentences()
+        sentences = comparison.sentences()
     elif problem:
-        said = (f"Nothing can be compared yet: {problem[0]}.",)
+        sentences = (f"Nothing can be compared yet: {problem[0]}.",)
     else:
         left = f" ({'; '.join(gaps)})" if gaps else ""
-        said = (f"Tests need at least two strategies on two datasets{left}.",)
-    return said if robustness is None else (*said, robustness.sentence())
-
-
-def _own_losses(results: Results) -> pd.DataFrame:
-    """Return the losses, without the placeholders of cells that count as last."""
-    if results.imputed is None or not results.ranks_only:
-        return results.losses
-    return results.losses.mask(results.imputed.any(axis=(2, 3)))
-
-
-def _summary(scored: Results, results: Results, comparison: Comparison | None) -> pd.DataFrame:
-    """Return the paper's Table 8: rank, mean score, standard error and training time, best first.
-
-    A strategy has a mean score if it has every cell and if scores of different datasets have
-    comparable scales. If no strategy has a mean score, the standard error and the interval belong
-    to the average rank. Without a comparison the table has the number of datasets of each mean.
-    """
-    mean = f"mean {results.metric.name}"
-    ends = {"standard_error": "std error (c)", "low": "low (c)", "high": "high (c)"}
-    if comparison is None:
-        scores = results.scores
-        table = pd.DataFrame({"datasets": scores.notna().sum()})
-        order, ascending = ["datasets"], [False]
-        if not results.incomparable:
-            table[mean] = scores.mean()
-            # A mean over fewer datasets, where others were too hard, must not lead the table.
-            order, ascending = [*order, mean], [False, not results.metric.greater_is_better]
-    else:
-        ranks = comparison.ranks.frame
-        table = ranks[["average_rank"]].rename(columns={"average_rank": "average rank"})
-        order, ascending = ["average rank"], [True]
-        of = comparison.estimates["(c)"].frame if comparison.mean_strategies else ranks
-        if comparison.mean_strategies:
-            table[mean] = of["value"].reindex(table.index)
-        else:
-            ends = {name: f"rank {label}" for name, label in ends.items()}
-        table[list(ends.values())] = of[list(ends)].reindex(table.index)
-        if results.ranks_only:
-            table[f"datasets without {results.metric.name}"] = _failed_on(results)
-    table["training seconds"] = _training_seconds(scored, results)
-    return table.rename_axis("strategy").sort_values(order, ascending=ascending, kind="stable")
-
-
-def _failed_on(results: Results) -> pd.Series:
-    """Count the datasets on which a cell of each strategy counts as last."""
-    assert results.imputed is not None
-    return pd.Series(results.imputed.any(axis=(2, 3)).sum(axis=0), index=list(results.strategies))
-
-
-def _training_seconds(scored: Results, results: Results) -> pd.Series:
-    """Return the seconds that a done cell took to tune and fit, averaged over datasets."""
-    times = scored.select(datasets=results.datasets, strategies=results.strategies)
-    seconds = seconds_of_done(times)[..., :2].sum(axis=-1)
-    return pd.DataFrame(seconds, columns=list(results.strategies)).mean()
-
-
-def seconds_of_done(results: Results) -> np.ndarray:
-    """Return the mean seconds of done cells for tuning, fitting and predicting: shape (N, K, 3)."""
-    done = ~np.isnan(results.cells)[..., None]
-    if results.seconds is None:
-        return np.full((*results.cells.shape[:2], 3), np.nan)
-    total = np.where(done, results.seconds, 0.0).sum(axis=(2, 3))
-    number = done.sum(axis=(2, 3))
-    return total / np.where(number > 0, number, np.nan)
+        sentences = (f"Tests need at least two strategies on two datasets{left}.",)
+    return sentences if robustness is None else (*sentences, robustness.sentence())
 
 
 def _estimates(results: Results, comparison: Comparison | None) -> dict[str, ResultTable]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,19 +17,22 @@ from mlaut.analysis import Comparison, Pairwise, box_plot, draw_ranks
 from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.plots.rank_plots import best_median_first
-from mlaut.report.content import Section
+from mlaut.report.records import Section
 
-__all__ = ["Picture", "pictures"]
+__all__ = ["FIGURES", "Picture", "pictures"]
 
 _MOST_LISTED = 12  # values in a text alternative; it then has the number of the others
 
 
 @dataclass(frozen=True)
 class Picture:
-    """Figure of a page, with its caption and text alternative.
+    """Figure of a page, with its texts.
 
     Attributes
     ----------
+    heading : str
+    after : str
+        Name of the table that it follows.
     svg : str
         An ``<svg>`` element. Its ids are unique in the page.
     caption : str
@@ -37,6 +40,8 @@ class Picture:
         Description of the figure for readers who cannot see it.
     """
 
+    heading: str
+    after: str
     svg: str
     caption: str
     alternative: str
@@ -45,28 +50,25 @@ class Picture:
 def pictures(section: Section, prefix: str) -> dict[str, Picture]:
     """Draw the figures that a section has data for.
 
-    Their names are ``scores``, ``ranks``, ``pairs``, ``intervals`` and ``times``.
-
     Parameters
     ----------
     section : Section
     prefix : str
         Prefix of the ids in the SVG, so that the ids of two sections in one page differ.
+
+    Returns
+    -------
+    dict of str to Picture
+        Pictures by their names in `FIGURES`.
     """
-    makers = {
-        "scores": _scores,
-        "ranks": _ranks,
-        "pairs": _pairs,
-        "intervals": _intervals,
-        "times": _times,
-    }
     drawn = {}
     with _plain_text():
-        for name, make in makers.items():
+        for name, (make, heading, after) in FIGURES.items():
             made = make(section)
             if made is not None:
                 figure, caption, alternative = made
-                drawn[name] = Picture(_svg(figure, f"{prefix}-{name}-"), caption, alternative)
+                svg = _svg(figure, f"{prefix}-{name}-")
+                drawn[name] = Picture(heading, after, svg, caption, alternative)
     return drawn
 
 
@@ -82,12 +84,12 @@ def _scores(section: Section) -> _Made | None:
     lack = ", those that lack datasets last" if scored.scores.isna().any(axis=None) else ""
     name = scored.metric.name
     over = f"over {len(scored.datasets)} datasets"
-    told = f"Medians of {name} {over}, best first{lack}: {_list(order)}."
+    alternative = f"Medians of {name} {over}, best first{lack}: {_list(order)}."
     caption = (
         f"{name} of each strategy: a dot a dataset, the box from quartile to quartile with the "
         "median, whiskers to the last value within 1.5 box lengths."
     )
-    return box_plot(scored.select(strategies=order.index)), caption, told
+    return box_plot(scored.select(strategies=order.index)), caption, alternative
 
 
 def _ranks(section: Section) -> _Made | None:
@@ -97,12 +99,12 @@ def _ranks(section: Section) -> _Made | None:
     ranks, cd = found.ranks.frame["average_rank"], found.critical_difference
     label = f"CD = {cd:.3g} at {found.alpha:g}"
     groups = "; ".join(", ".join(group) for group in found.groups if len(group) > 1)
-    told = f"Average ranks, 1 is best: {_list(ranks)}. Not told apart: {groups or 'no two'}."
+    alternative = f"Average ranks, 1 is best: {_list(ranks)}. In one group: {groups or 'no two'}."
     caption = (
-        "Average ranks over datasets (1 is best). A bar joins strategies that Nemenyi's test does "
-        f"not tell apart; critical difference {number(cd)}, scenario (c)."
+        "Average ranks over datasets (1 is best). A bar joins strategies between which Nemenyi's "
+        f"test shows no difference; critical difference {number(cd)}, scenario (c)."
     )
-    return draw_ranks(ranks, cd, found.groups, label=label), caption, told
+    return draw_ranks(ranks, cd, found.groups, label=label), caption, alternative
 
 
 def _pairs(section: Section) -> _Made | None:
@@ -111,13 +113,12 @@ def _pairs(section: Section) -> _Made | None:
         return None
     pairs = found.in_own_direction(found.leading)
     order = list(found.ranks.frame.index)
-    told = _beaten(found, order)
     caption = (
         f"{pairs.name}, scenario (c): row against column, by average rank. Blue with +: the row is "
         f"better at level {found.alpha:g}; orange with −: worse; pale: not shown. "  # noqa: RUF001
         f"Numbers: {_effect_in_words(found, pairs)}; p."
     )
-    return pairwise_matrix(pairs, alpha=found.alpha, order=order), caption, told
+    return pairwise_matrix(pairs, alpha=found.alpha, order=order), caption, _beaten(found, order)
 
 
 def _effect_in_words(found: Comparison, pairs: Pairwise) -> str:
@@ -151,8 +152,8 @@ def _intervals(section: Section) -> _Made | None:
         scenario: number((table.frame["high"] - table.frame["low"]).mean())
         for scenario, table in section.estimates.items()
     }
-    told = ", ".join(f"{width} in scenario {scenario}" for scenario, width in widths.items())
-    alternative = f"{caption} Mean width of the intervals: {told}. All are in the table."
+    by_scenario = ", ".join(f"{width} in scenario {scenario}" for scenario, width in widths.items())
+    alternative = f"{caption} Mean width of the intervals: {by_scenario}. All are in the table."
     return forest_plot(section.estimates, order=order), caption, alternative
 
 
@@ -180,10 +181,20 @@ def _times(section: Section) -> _Made | None:
     return figure, caption, f"{caption} From the quickest on: {', '.join(front)}."
 
 
+FIGURES: dict[str, tuple[Callable[[Section], _Made | None], str, str]] = {
+    "times": (_times, "Scores against training time", "summary"),
+    "scores": (_scores, "Distribution of scores", "summary"),
+    "ranks": (_ranks, "Average ranks and critical difference", "summary"),
+    "pairs": (_pairs, "All pairs", "portmanteau tests"),
+    "intervals": (_intervals, "Intervals by scenario", "probabilities"),
+}
+"""Figures by name: how each is drawn, its heading, and the table that it follows on the page."""
+
+
 def _list(values: pd.Series) -> str:
-    told = [f"{name} {number(value)}" for name, value in values.iloc[:_MOST_LISTED].items()]
+    listed = [f"{name} {number(value)}" for name, value in values.iloc[:_MOST_LISTED].items()]
     more = len(values) - _MOST_LISTED
-    return ", ".join(told) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(listed) + (f" and {more} more" if more > 0 else "")
 
 
 @contextmanager

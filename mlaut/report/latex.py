@@ -8,7 +8,8 @@ import pandas as pd
 
 from mlaut.analysis.common.display import number
 from mlaut.report.content import Content
-from mlaut.report.tables import pair_table
+from mlaut.report.records import LATEX, shown_in
+from mlaut.report.tables import TABLES
 
 __all__ = ["as_latex", "escape"]
 
@@ -36,7 +37,7 @@ def escape(text: str) -> str:
 
 
 def as_latex(report: Content) -> str:
-    """Return each section's summary and table of pairs; sentences and notes are comments."""
+    """Return the tables for a paper, of each section; sentences and notes are comments."""
     lines = [
         f"% {' '.join(report.study.name.split())}: \\input this file; it needs "
         "\\usepackage[T1]{fontenc}, {textcomp}, {booktabs} and {longtable}.",
@@ -44,16 +45,12 @@ def as_latex(report: Content) -> str:
     ]
     for section in report.sections:
         lines += ["", *_comments([section.title, *section.sentences, *section.notes])]
-        lines += _longtable(
-            section.tables["summary"], f"{section.title}: summary, best first.{_partial(report)}"
-        )
-        if section.comparison is not None:
-            correction = section.comparison.correction
-            caption = (
-                f"{section.title}: all pairs, p-values after the {correction} correction, except "
-                f"Nemenyi's, scenario (c).{_partial(report)}"
-            )
-            lines += ["", *_longtable(pair_table(section.comparison), caption)]
+        comparison = section.comparison
+        correction = "" if comparison is None else comparison.correction
+        words = {"metric": section.scored.metric.name, "correction": correction}
+        for table, frame in shown_in(LATEX, TABLES, section):
+            caption = f"{section.title}. {table.caption.format(rows=len(frame), **words)}."
+            lines += ["", *_longtable(frame, caption + _partial(report))]
     return "\n".join(lines) + "\n"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,11 +12,12 @@ import numpy as np
 import pandas as pd
 
 from mlaut import __version__
-from mlaut.analysis import Comparison
-from mlaut.analysis.common.display import SCENARIOS, SMALLEST_P, number
-from mlaut.report.content import Content, Section
+from mlaut.analysis.common.display import SMALLEST_P, number
+from mlaut.report.content import Content
 from mlaut.report.drawing import Picture, pictures
-from mlaut.report.tables import dataset_table, pair_table
+from mlaut.report.records import PAGE, Section, Table, shown_in
+from mlaut.report.state import STATE_TABLES, State
+from mlaut.report.tables import TABLES, dataset_table
 
 __all__ = ["as_html"]
 
@@ -45,11 +47,22 @@ class _Table:
 
 
 @dataclass(frozen=True)
+class _Block:
+    """Table with its texts, and the pictures that follow it; the table may be missing."""
+
+    table: _Table | None
+    heading: str
+    caption: str
+    fold: str
+    of_failures: bool
+    pictures: Sequence[Picture]
+
+
+@dataclass(frozen=True)
 class _Part:
     section: Section
-    pictures: dict[str, Picture]
-    tables: dict[str, _Table]
-    datasets: dict[str, _Table]
+    blocks: Sequence[_Block]
+    datasets: Mapping[str, _Table]
 
 
 def as_html(report: Content) -> str:
@@ -74,56 +87,42 @@ def as_html(report: Content) -> str:
     parts = [_part(section, f"s{place}") for place, section in enumerate(report.sections, start=1)]
     return environment.get_template("page.html").render(
         report=report,
-        state={name: _table(table) for name, table in report.state.tables.items()},
         parts=parts,
-        scenarios=SCENARIOS,
+        state=_blocks(STATE_TABLES, report.state),
         version=__version__,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
 
 
 def _part(section: Section, prefix: str) -> _Part:
-    tables = {name: _table(table) for name, table in _shown(section).items()}
+    comparison = section.comparison
+    correction = "" if comparison is None else comparison.correction
+    drawn = pictures(section, prefix).values()
+    words = {"metric": section.scored.metric.name, "correction": correction}
     datasets = {name: _table(dataset_table(section, name)) for name in section.scored.datasets}
-    return _Part(section, pictures(section, prefix), tables, datasets)
+    return _Part(section, _blocks(TABLES, section, drawn, **words), datasets)
 
 
-def _shown(section: Section) -> dict[str, pd.DataFrame]:
-    """Return the tables of a section that the page shows, in the form for reading."""
-    names = ("summary", "scores", "intervals", "missing cells")
-    tables = {name: section.tables[name] for name in names if name in section.tables}
-    tables["scores"] = tables["scores"][_best_first(section)]
-    if section.comparison is not None:
-        tables["pairs"] = pair_table(section.comparison)
-        probabilities = section.comparison.probabilities()
-        tables["probabilities"] = probabilities.rename_axis(["strategy", "against"])
-        tables["tests of all strategies"] = _tests(section.comparison)
-    if section.robustness is not None:
-        tables["conclusions that flip"] = section.robustness.flips.rename_axis(
-            ["strategy", "against"]
+def _blocks(
+    tables: Iterable[Table], source: Section | State, drawn: Iterable[Picture] = (), **words: str
+) -> list[_Block]:
+    """Return the blocks of a page in the order of the tables; ``words`` fill the texts."""
+    frames = {table.name: frame for table, frame in shown_in(PAGE, tables, source)}
+    blocks = []
+    for table in tables:
+        frame = frames.get(table.name)
+        words["rows"] = str(0 if frame is None else len(frame))
+        blocks.append(
+            _Block(
+                table=None if frame is None else _table(frame),
+                heading=table.heading.format(**words),
+                caption=table.caption.format(**words),
+                fold=table.fold.format(**words),
+                of_failures=table.of_failures,
+                pictures=[picture for picture in drawn if picture.after == table.name],
+            )
         )
-    if "missing cells" in tables:
-        tables["missing cells"] = tables["missing cells"].set_index("dataset")
-    return tables
-
-
-def _best_first(section: Section) -> list[str]:
-    """Return the strategies in the order of the summary, then those that the summary leaves out."""
-    return list(dict.fromkeys([*section.tables["summary"].index, *section.scored.strategies]))
-
-
-def _tests(comparison: Comparison) -> pd.DataFrame:
-    rows = {
-        name: {
-            "statistic": f"{test.statistic_name} = {number(test.statistic)}",
-            "degrees of freedom": number(test.df),
-            "p": test.p_value,
-            "null hypothesis": test.null,
-            "source": test.source,
-        }
-        for name, test in comparison.portmanteau.items()
-    }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("test")
+    return [block for block in blocks if block.table or block.pictures]
 
 
 def _table(frame: pd.DataFrame) -> _Table:

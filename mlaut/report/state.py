@@ -9,14 +9,15 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from mlaut.files_io import Study
 from mlaut.records import Status
+from mlaut.report.records import PAGE, TEXT, Table, made
 
-__all__ = ["State", "study_state"]
+__all__ = ["STATE_TABLES", "State", "study_state"]
 
 _TIMES = re.compile(r" \(\d+ times\)$")  # end of a warning that one cell raised repeatedly
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -55,37 +56,30 @@ def study_state(study: Study) -> State:
     cells = _cells(study)
     counts = {status: int((cells["status"] == status).sum()) for status in Status}
     counts = {status: n for status, n in counts.items() if n}
-    total = len(cells)
-    tables = {
-        "datasets": _datasets(study, cells),
-        "strategies": _strategies(study, cells),
-        "runs": _runs(study),
-    }
     details = [record for dataset in study.datasets for record in study.details(dataset)]
-    fit_tables = {"failures": _failures(details), "warnings": _warnings(details)}
-    missing = counts.get(Status.MISSING, 0)
-    schemes = sorted(tables["datasets"]["split"].unique())
-    told = ", ".join(f"{n} {status.word}" for status, n in counts.items())
+    tables = made(STATE_TABLES, _Stored(study, cells, details))
+    schemes = " and ".join(sorted(tables["datasets"]["split"].unique()))
+    words = ", ".join(f"{n} {status.word}" for status, n in counts.items())
     lines = [
         f"{len(tables['datasets'])} datasets, {len(study.strategies)} strategies, split by "
-        f"{' and '.join(schemes)}; {total} cells: {told}.",
+        f"{schemes}; {len(cells)} cells: {words}.",
         *(_run_line(run) for run in study.runs[-1:]),
     ]
     warned = sum(bool(record.get("warnings")) for record in details)
     if warned:
         lines.append(f"{warned} cells warned while they were fitted: see the table of warnings.")
-    partial = (
-        f"PARTIAL: {missing} of {total} cells were not run yet; what follows may change."
-        if missing
-        else ""
-    )
-    return State(
-        tuple(lines),
-        partial,
-        tables | {name: table for name, table in fit_tables.items() if len(table)},
-        {entry.name: json.dumps(entry.identity, indent=1) for entry in study.strategies},
-        counts,
-    )
+    missing = counts.get(Status.MISSING, 0)
+    partial = f"PARTIAL: {missing} of {len(cells)} cells were not run yet; what follows may change."
+    identities = {entry.name: json.dumps(entry.identity, indent=1) for entry in study.strategies}
+    return State(tuple(lines), partial if missing else "", tables, identities, counts)
+
+
+class _Stored(NamedTuple):
+    """What the tables are made of: the study, its cells, and the details of its cells."""
+
+    study: Study
+    cells: pd.DataFrame
+    details: Sequence[Mapping[str, Any]]
 
 
 def _cells(study: Study) -> pd.DataFrame:
@@ -111,7 +105,7 @@ def _counted(cells: pd.DataFrame, by: str) -> pd.DataFrame:
     return pd.DataFrame(counts).groupby(cells[by]).sum()
 
 
-def _datasets(study: Study, cells: pd.DataFrame) -> pd.DataFrame:
+def _datasets(stored: _Stored) -> pd.DataFrame:
     rows = {
         name: {
             "task": entry.task,
@@ -122,24 +116,24 @@ def _datasets(study: Study, cells: pd.DataFrame) -> pd.DataFrame:
             "folds": entry.split.n_folds,
             "fingerprint": entry.fingerprint[:12],
         }
-        for name, entry in study.load_splits().items()
+        for name, entry in stored.study.load_splits().items()
     }
     table = pd.DataFrame.from_dict(rows, orient="index").dropna(axis="columns", how="all")
-    return table.join(_counted(cells, "dataset")).rename_axis("dataset")
+    return table.join(_counted(stored.cells, "dataset")).rename_axis("dataset")
 
 
-def _strategies(study: Study, cells: pd.DataFrame) -> pd.DataFrame:
+def _strategies(stored: _Stored) -> pd.DataFrame:
     rows = {
         entry.name: {
             "family": ", ".join(_texts(entry.metadata.get("estimator_family"))),
             "class": _class(entry.identity),
             "fingerprint": entry.fingerprint[:12],
         }
-        for entry in study.strategies
+        for entry in stored.study.strategies
     }
     columns = ["family", "class", "fingerprint"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    return table.join(_counted(cells, "strategy")).rename_axis("strategy")
+    return table.join(_counted(stored.cells, "strategy")).rename_axis("strategy")
 
 
 def _texts(value: Any) -> list[str]:
@@ -155,11 +149,11 @@ def _class(identity: Mapping[str, Any]) -> str:
     return str(identity.get("class", ""))
 
 
-def _runs(study: Study) -> pd.DataFrame:
+def _runs(stored: _Stored) -> pd.DataFrame:
     rows = [
         {key: run[key] for key in _RUN if run.get(key) is not None}
         | {"versions": ", ".join(_versions(run))}
-        for run in study.runs
+        for run in stored.study.runs
     ]
     return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1, name="run"))
 
@@ -175,19 +169,21 @@ def _run_line(run: Mapping[str, Any]) -> str:
     return f"Last run {run.get('started', '?')} on {run.get('processor', '?')}: {software}."
 
 
-def _failures(details: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def _failures(stored: _Stored) -> pd.DataFrame | None:
     """Return one row for each strategy, status and reason, the most frequent first."""
     rows = pd.DataFrame(
-        [{**record} for record in details if record["reason"]],
+        [{**record} for record in stored.details if record["reason"]],
         columns=["strategy", "status", "reason", "dataset"],
     )
+    if rows.empty:
+        return None
     groups = rows.groupby(["strategy", "status", "reason"], sort=False)["dataset"]
     table = groups.agg(cells="size", datasets=_some).reset_index()
     table = table.sort_values("cells", ascending=False, kind="stable")
     return table[["strategy", "status", "cells", "datasets", "reason"]].set_index("strategy")
 
 
-def _warnings(details: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def _warnings(stored: _Stored) -> pd.DataFrame | None:
     """Return one row for each strategy and warning with its number of cells, most frequent first.
 
     Warnings that differ only in their numbers count as one warning; the first text is shown.
@@ -196,11 +192,13 @@ def _warnings(details: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     rows = pd.DataFrame(
         [
             (record["strategy"], _TIMES.sub("", text), record["dataset"])
-            for record in details
+            for record in stored.details
             for text in record.get("warnings", ())
         ],
         columns=columns,
     )
+    if rows.empty:
+        return None
     kinds = rows["warning"].str.replace(_NUMBER, "#", regex=True).rename("kind")
     groups = rows.groupby(["strategy", kinds], sort=False)
     table = groups.agg(
@@ -215,3 +213,21 @@ def _some(names: pd.Series) -> str:
     different = list(dict.fromkeys(names))
     more = f" and {len(different) - 5} more" if len(different) > 5 else ""
     return ", ".join(different[:5]) + more
+
+
+STATE_TABLES = (
+    Table("failures", _failures, (PAGE, TEXT), "Why cells have no result", of_failures=True),
+    Table(
+        "warnings",
+        _warnings,
+        (PAGE, TEXT),
+        "What cells warned of while they were fitted; numbers within a warning are those of its "
+        "first cell",
+        heading="Warnings of fits",
+        of_failures=True,
+    ),
+    Table("strategies", _strategies, (PAGE,), "Strategies and their cells", heading="Strategies"),
+    Table("datasets", _datasets, (PAGE,), "Datasets and their cells", heading="Datasets"),
+    Table("runs", _runs, (PAGE,), "Machine and versions of each run", heading="Runs"),
+)
+"""Tables of a state. Those of failures come first on the page, with what was run behind them."""

@@ -1,13 +1,87 @@
-"""Tables that more than one format of the report shows."""
+"""The tables of a section. To add one, add an entry to `TABLES`: pages show them in this order."""
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
-from mlaut.analysis import Comparison
-from mlaut.report.content import Section, seconds_of_done
+from mlaut.analysis import Comparison, Results, dataset_estimates, rank_table
+from mlaut.analysis.common.display import SCENARIOS, number
+from mlaut.report.records import LATEX, PAGE, TEXT, Section, Table
 
-__all__ = ["dataset_table", "pair_table"]
+__all__ = ["TABLES", "dataset_table", "pair_table", "seconds_of_done"]
+
+
+def _summary(section: Section) -> pd.DataFrame:
+    """Return the paper's Table 8: rank, mean score, standard error and training time, best first.
+
+    A strategy has a mean score if it has every cell and if scores of different datasets have
+    comparable scales. If no strategy has a mean score, the standard error and the interval belong
+    to the average rank. Without a comparison the table has the number of datasets of each mean.
+    """
+    results, comparison = section.results, section.comparison
+    mean = f"mean {results.metric.name}"
+    ends = {"standard_error": "std error (c)", "low": "low (c)", "high": "high (c)"}
+    if comparison is None:
+        scores = results.scores
+        table = pd.DataFrame({"datasets": scores.notna().sum()})
+        order, ascending = ["datasets"], [False]
+        if not results.incomparable:
+            table[mean] = scores.mean()
+            # A mean over fewer datasets, where others were too hard, must not lead the table.
+            order, ascending = [*order, mean], [False, not results.metric.greater_is_better]
+    else:
+        ranks = comparison.ranks.frame
+        table = ranks[["average_rank"]].rename(columns={"average_rank": "average rank"})
+        order, ascending = ["average rank"], [True]
+        of = comparison.estimates["(c)"].frame if comparison.mean_strategies else ranks
+        if comparison.mean_strategies:
+            table[mean] = of["value"].reindex(table.index)
+        else:
+            ends = {name: f"rank {label}" for name, label in ends.items()}
+        table[list(ends.values())] = of[list(ends)].reindex(table.index)
+        if results.ranks_only:
+            table[f"datasets without {results.metric.name}"] = _failed_on(results)
+    table["training seconds"] = _training_seconds(section)
+    return table.rename_axis("strategy").sort_values(order, ascending=ascending, kind="stable")
+
+
+def _failed_on(results: Results) -> pd.Series:
+    """Count the datasets on which a cell of each strategy counts as last."""
+    assert results.imputed is not None
+    return pd.Series(results.imputed.any(axis=(2, 3)).sum(axis=0), index=list(results.strategies))
+
+
+def _training_seconds(section: Section) -> pd.Series:
+    """Return the seconds that a done cell took to tune and fit, averaged over datasets."""
+    results = section.results
+    times = section.scored.select(datasets=results.datasets, strategies=results.strategies)
+    seconds = seconds_of_done(times)[..., :2].sum(axis=-1)
+    return pd.DataFrame(seconds, columns=list(results.strategies)).mean()
+
+
+def seconds_of_done(results: Results) -> np.ndarray:
+    """Return the mean seconds of done cells for tuning, fitting and predicting: shape (N, K, 3)."""
+    done = ~np.isnan(results.cells)[..., None]
+    if results.seconds is None:
+        return np.full((*results.cells.shape[:2], 3), np.nan)
+    total = np.where(done, results.seconds, 0.0).sum(axis=(2, 3))
+    number = done.sum(axis=(2, 3))
+    return total / np.where(number > 0, number, np.nan)
+
+
+def _tests(comparison: Comparison) -> pd.DataFrame:
+    rows = {
+        name: {
+            "statistic": f"{test.statistic_name} = {number(test.statistic)}",
+            "degrees of freedom": number(test.df),
+            "p": test.p_value,
+            "null hypothesis": test.null,
+            "source": test.source,
+        }
+        for name, test in comparison.portmanteau.items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("test")
 
 
 def pair_table(comparison: Comparison) -> pd.DataFrame:
@@ -25,6 +99,37 @@ def pair_table(comparison: Comparison) -> pd.DataFrame:
     for name in comparison.pairs:
         table[f"p {name}"] = every[name]["p_value"]
     return table.rename_axis(["strategy", "against"])
+
+
+def _best_first(section: Section, scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the strategies in the order of the summary, then those that the summary leaves out."""
+    return scores[list(dict.fromkeys([*section.tables["summary"].index, *scores]))]
+
+
+def _losses(section: Section) -> pd.DataFrame:
+    """Return the losses, without the placeholders of cells that count as last."""
+    results = section.results
+    if results.imputed is None or not results.ranks_only:
+        return results.losses
+    return results.losses.mask(results.imputed.any(axis=(2, 3)))
+
+
+def _missing_cells(section: Section) -> pd.DataFrame | None:
+    """Return the missing cells, with the imputed score of each if scores were imputed.
+
+    If missing cells count as last, no score is imputed: the table then shows which cells count as
+    last and which are left out.
+    """
+    results, table = section.results, section.scored.missing
+    if not len(table):
+        return None
+    if results.imputed is None:
+        return table
+    if results.ranks_only:
+        kept = table["dataset"].isin(results.datasets)
+        kept &= table["strategy"].isin(results.strategies)
+        return table.assign(**{"counts as": np.where(kept, "last", "left out")})
+    return table.assign(imputed=results.cells[results.imputed])
 
 
 def dataset_table(section: Section, dataset: str) -> pd.DataFrame:
@@ -45,3 +150,90 @@ def dataset_table(section: Section, dataset: str) -> pd.DataFrame:
         table["missing"] = reasons.reindex(table.index).fillna("")
     ascending = not scored.metric.greater_is_better
     return table.sort_values(scored.metric.name, ascending=ascending, kind="stable")
+
+
+def _estimates_by_dataset(section: Section) -> pd.DataFrame | None:
+    if section.scored.variances is None:
+        return None
+    return dataset_estimates(section.scored, as_scores=True).to_frame()
+
+
+_PAIR = ["strategy", "against"]
+_SCENARIOS = "; ".join(f"{scenario}: {words}" for scenario, words in SCENARIOS.items())
+TABLES = (
+    Table(
+        "summary",
+        _summary,
+        (PAGE, TEXT, LATEX),
+        "Average rank, score and training time, best first",
+        heading="Summary",
+    ),
+    Table(
+        "portmanteau tests",
+        lambda s: pd.concat([test.to_frame() for test in s.comparison.portmanteau.values()]),
+        (PAGE,),
+        "Scenario (c)",
+        needs="comparison",
+        heading="Tests of all strategies at once",
+        shown=lambda s, _: _tests(s.comparison),
+    ),
+    Table(
+        "pairs",
+        lambda s: s.comparison.to_frame(),
+        (PAGE, LATEX),
+        "All pairs: p-values after the {correction} correction, except Nemenyi's; effect sizes of "
+        "the first against the second, scenario (c)",
+        needs="comparison",
+        fold="Table of all {rows} pairs",
+        shown=lambda s, _: pair_table(s.comparison),
+    ),
+    Table(
+        "probabilities",
+        lambda s: s.comparison.probabilities().rename_axis(_PAIR),
+        (PAGE,),
+        "Probability that the first strategy is better than the second, by Bayesian tests, not "
+        "corrected for the number of pairs, scenario (c)",
+        needs="comparison",
+        fold="Probabilities of all {rows} pairs",
+    ),
+    Table(
+        "intervals",
+        lambda s: pd.concat(
+            {scenario: table.frame for scenario, table in s.estimates.items()},
+            names=["scenario", "strategy"],
+        ),
+        (PAGE,),
+        f"Mean {{metric}}; scenario {_SCENARIOS}",
+        needs="estimates",
+        fold="Table of intervals",
+    ),
+    Table("ranks", lambda s: rank_table(s.results), needs="comparison"),
+    Table("losses", _losses),
+    Table("estimates by dataset", _estimates_by_dataset),
+    Table(
+        "scores",
+        lambda s: s.scored.scores,
+        (PAGE, TEXT),
+        "{metric} of each strategy on each dataset",
+        heading="By dataset",
+        shown=_best_first,
+    ),
+    Table(
+        "treatments of missing cells",
+        lambda s: s.robustness.to_frame(),
+        (PAGE,),
+        "Conclusions that depend on the treatment of missing cells",
+        needs="robustness",
+        shown=lambda s, _: s.robustness.flips.rename_axis(_PAIR),
+        of_failures=True,
+    ),
+    Table(
+        "missing cells",
+        _missing_cells,
+        (PAGE, TEXT),
+        "Cells without a result",
+        fold="All {rows} cells without {metric}",
+        shown=lambda _, frame: frame.set_index("dataset"),
+        of_failures=True,
+    ),
+)

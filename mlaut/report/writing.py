@@ -14,13 +14,14 @@ import pandas as pd
 
 from mlaut.analysis.common.display import number
 from mlaut.errors import AnalysisError
-from mlaut.report.content import Content, Section
+from mlaut.report.content import Content
 from mlaut.report.latex import as_latex
+from mlaut.report.records import TEXT, shown_in
+from mlaut.report.state import STATE_TABLES
+from mlaut.report.tables import TABLES
 
 __all__ = ["as_markdown", "as_text", "write_report"]
 
-_READ = ("summary", "scores", "missing cells")  # tables of a section in text and Markdown
-_HEADS = {"scores": "{} by dataset"}  # headings that name the metric
 _MOST_ROWS = 60  # rows of a table in text and Markdown; HTML and CSV have all
 _MARKS = "\\`[<|"  # characters that Markdown would interpret
 # First characters of a formula in a spreadsheet; the last four are the full-width forms of =+-@.
@@ -30,12 +31,12 @@ _FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
 def as_text(report: Content) -> str:
     """Return the report as plain text for a terminal: state, sentences, main tables and notes."""
     lines = [str(report.study), *_state(report)]
-    for name, table in _failures(report):
-        lines += ["", f"{name}:", _tabulate(table, "simple")]
+    for table, frame in shown_in(TEXT, STATE_TABLES, report.state):
+        lines += ["", f"{table.name}:", _tabulate(frame, "simple")]
     for section in report.sections:
         lines += ["", section.title, "=" * len(section.title), "", *section.sentences]
-        for name, table in _read_tables(section):
-            lines += ["", f"{name}:", _tabulate(table, "simple")]
+        for table, frame in shown_in(TEXT, TABLES, section):
+            lines += ["", f"{table.name}:", _tabulate(frame, "simple")]
         lines += ["", *(f"Note: {note}" for note in section.notes)]
     return "\n".join(lines)
 
@@ -43,12 +44,12 @@ def as_text(report: Content) -> str:
 def as_markdown(report: Content) -> str:
     """Return the contents of `as_text` as Markdown."""
     lines = [f"# {_marked(report.study.name)}", "", *map(_marked, _state(report))]
-    for name, table in _failures(report):
-        lines += ["", f"## {name}", "", _tabulate(table, "github")]
+    for table, frame in shown_in(TEXT, STATE_TABLES, report.state):
+        lines += ["", f"## {table.name}", "", _tabulate(frame, "github")]
     for section in report.sections:
         lines += ["", f"## {_marked(section.title)}", "", *map(_marked, section.sentences)]
-        for name, table in _read_tables(section):
-            lines += ["", f"### {name}", "", _tabulate(table, "github")]
+        for table, frame in shown_in(TEXT, TABLES, section):
+            lines += ["", f"### {table.name}", "", _tabulate(frame, "github")]
         lines += ["", *(f"- {_marked(note)}" for note in section.notes)]
     return "\n".join(lines) + "\n"
 
@@ -150,9 +151,9 @@ def write_report(report: Content, path: str | os.PathLike[str]) -> tuple[Path, .
 def _write_folder(report: Content, folder: Path) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for section in report.sections:
-        prefix = "" if len(report.sections) == 1 else section.title.split()[0] + "-"
+        prefix = "" if len(report.sections) == 1 else f"{section.scored.metric.name} "
         for name, table in section.tables.items():
-            path = folder / f"{prefix}{name.replace(' ', '-')}.csv"
+            path = folder / f"{prefix}{name}.csv".replace(" ", "-")
             _write_own(path, _csv(table))
             yield path
     for name, table in report.state.tables.items():
@@ -192,26 +193,14 @@ def _state(report: Content) -> tuple[str, ...]:
     return (*report.state.lines, *([report.state.partial] if report.state.partial else []))
 
 
-def _failures(report: Content) -> Iterator[tuple[str, pd.DataFrame]]:
-    for name in ("failures", "warnings"):
-        if name in report.state.tables:
-            yield name, report.state.tables[name]
-
-
-def _read_tables(section: Section) -> Iterator[tuple[str, pd.DataFrame]]:
-    for name in _READ:
-        if name in section.tables:
-            yield _HEADS.get(name, name).format(section.scored.metric.name), section.tables[name]
-
-
 def _tabulate(table: pd.DataFrame, form: str) -> str:
     from tabulate import tabulate
 
     shown = table.iloc[:_MOST_ROWS].map(number).astype(str)
-    told = _marked if form == "github" else str
+    written = _marked if form == "github" else str
     text = tabulate(
-        [[told(str(cell)) for cell in row] for row in shown.reset_index().to_numpy().tolist()],
-        headers=[told(str(name or "")) for name in [*table.index.names, *table.columns]],
+        [[written(str(cell)) for cell in row] for row in shown.reset_index().to_numpy().tolist()],
+        headers=[written(str(name or "")) for name in [*table.index.names, *table.columns]],
         tablefmt=form,
         disable_numparse=True,
     )

@@ -1,0 +1,113 @@
+"""Records of a report: a table with the places that show it, and the results by one metric."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from mlaut.analysis import Comparison, Results, ResultTable, Robustness
+
+__all__ = ["LATEX", "PAGE", "TEXT", "Section", "Table", "made", "shown_in"]
+
+PAGE, TEXT, LATEX = "page", "text", "latex"  # TEXT is text and Markdown; CSV has all tables
+
+
+def _unchanged(_: Any, frame: pd.DataFrame) -> pd.DataFrame:
+    return frame
+
+
+@dataclass(frozen=True)
+class Table:
+    """Table of a report: how it is made, and where and how it is shown.
+
+    Attributes
+    ----------
+    name : str
+        Name of the table and of its CSV file.
+    make : callable
+        Returns the unrounded table of a `Section` (or of a study, in `mlaut.report.state`), or None
+        where there is nothing to show.
+    forms : tuple of str
+        Forms that show the table: `PAGE`, `TEXT`, `LATEX`. Each table is a CSV file too.
+    caption, heading, fold : str
+        Caption; heading above it on the page; and text of the fold that hides it there. They may
+        contain ``{metric}``, ``{correction}`` and ``{rows}``. Default: no heading, no fold.
+    needs : str
+        Attribute of the section without which there is no table, for example ``"comparison"``.
+    shown : callable
+        Returns the form for reading of the section and the table; default the table itself. A form
+        without a row is not shown.
+    of_failures : bool, default False
+        Whether the page shows the table under "What failed".
+    """
+
+    name: str
+    make: Callable[[Any], pd.DataFrame | None]
+    forms: tuple[str, ...] = ()
+    caption: str = ""
+    _: KW_ONLY
+    heading: str = ""
+    fold: str = ""
+    needs: str = ""
+    shown: Callable[[Any, pd.DataFrame], pd.DataFrame] = _unchanged
+    of_failures: bool = False
+
+
+def made(tables: Iterable[Table], source: Any) -> dict[str, pd.DataFrame]:
+    """Return the tables that ``source`` has data for, by name."""
+    able = [table for table in tables if not table.needs or getattr(source, table.needs)]
+    frames = {table.name: table.make(source) for table in able}
+    return {name: frame for name, frame in frames.items() if frame is not None}
+
+
+def shown_in(
+    form: str, tables: Iterable[Table], source: Any
+) -> Iterator[tuple[Table, pd.DataFrame]]:
+    """Yield each of the source's ``tables`` that a form shows, with its form for reading."""
+    for table in tables:
+        if form in table.forms and table.name in source.tables:
+            frame = table.shown(source, source.tables[table.name])
+            if len(frame):
+                yield table, frame
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """Section of a report: the results by one metric.
+
+    Attributes
+    ----------
+    title : str
+    sentences : tuple of str
+        Conclusions, each with its scenario.
+    tables : mapping of str to DataFrame
+        Unrounded tables by name.
+    notes : tuple of str
+        Notes that a reader needs to interpret the numbers.
+    scored : Results
+        All scores of the study; missing cells are missing.
+    results : Results
+        Compared results, with missing cells treated; equal to ``scored`` if the treatment would
+        leave nothing.
+    comparison : Comparison or None
+        Comparison of the strategies; None if there are fewer than two strategies or datasets.
+    estimates : mapping of str to ResultTable
+        Means of the metric, in its own direction, by scenario; only for the scenarios that the
+        results can estimate.
+    robustness : Robustness or None
+        Whether missing cells change a conclusion; None if no cell is missing or nothing can be
+        compared.
+    """
+
+    title: str
+    sentences: tuple[str, ...]
+    tables: Mapping[str, pd.DataFrame]
+    notes: tuple[str, ...]
+    scored: Results
+    results: Results
+    comparison: Comparison | None = None
+    estimates: Mapping[str, ResultTable] = field(default_factory=dict)
+    robustness: Robustness | None = None

@@ -1,0 +1,40 @@
+"""The registry of tables: one entry makes a table known to the page, text, LaTeX and CSV."""
+
+import pandas as pd
+from made_up import made_up_study
+
+from mlaut.report import content, make_report, page, write_report, writing
+from mlaut.report.drawing import FIGURES
+from mlaut.report.latex import as_latex
+from mlaut.report.records import LATEX, PAGE, TEXT, Table
+from mlaut.report.state import STATE_TABLES
+from mlaut.report.tables import TABLES
+
+
+def test_one_entry_shows_a_table_in_every_form(tmp_path, monkeypatch):
+    def by_word(section):
+        return pd.DataFrame({"length": {name: len(name) for name in section.results.strategies}})
+
+    table = Table("lengths", by_word, (PAGE, TEXT, LATEX), "Lengths by {metric}", heading="Words")
+    more = (*TABLES, table)
+    monkeypatch.setattr(content, "TABLES", more)
+    for module in (page, writing, "mlaut.report.latex"):
+        target = f"{module}.TABLES" if isinstance(module, str) else f"{module.__name__}.TABLES"
+        monkeypatch.setattr(target, more)
+    report = make_report(made_up_study(tmp_path / "s.h5", ["one", "three"], ["a", "b"]))
+    assert report.sections[0].tables["lengths"]["length"].tolist() == [3, 5]
+    shown = page.as_html(report)
+    assert "<h3>Words</h3>" in shown
+    assert "Lengths by accuracy" in shown
+    assert "lengths:" in str(report)
+    assert "Lengths by accuracy" in as_latex(report)
+    write_report(report, tmp_path / "out")
+    read = pd.read_csv(tmp_path / "out" / "lengths.csv", index_col=0)
+    assert read["length"].tolist() == [3, 5]
+
+
+def test_entries_are_whole():
+    names = [table.name for table in (*TABLES, *STATE_TABLES)]
+    assert len(set(names)) == len(names)
+    assert all(table.caption for table in (*TABLES, *STATE_TABLES) if table.forms)
+    assert {after for _, _, after in FIGURES.values()} <= {table.name for table in TABLES}
