@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mlaut.analysis.bayes.dirichlet import (
-    SignedRankKernel,
+    SignedRankSums,
     largest_component,
-    signed_rank_means,
     weight_blocks,
 )
 from mlaut.analysis.common.arguments import checked
@@ -198,19 +197,18 @@ def signed_rank_probabilities(
     """
     d, rope, prior = _columns(differences), checked_rope(rope), _checked_weight(prior)
     n_samples = _checked_count(n_samples)
-    kernels = [SignedRankKernel(column, rope) for column in d.T]
-    counts = np.zeros((len(kernels), 3))
+    sums = SignedRankSums(d, rope)
+    counts = np.zeros((d.shape[1], 3))
     for weights in weight_blocks(len(d), prior, n_samples, seed):
-        for place, kernel in enumerate(kernels):
-            counts[place] += np.bincount(np.argmax(kernel.sums(weights), axis=0), minlength=3)
+        for at in range(d.shape[1]):
+            counts[at] += sums.largest(at, weights)
     possible = np.array([rope >= 0, rope > 0, True])
     p = np.where(possible, (counts + 1 / 3) / (n_samples + possible.sum() / 3), 0.0)
     errors = np.sqrt(p * (1 - p) / n_samples)
     equal = (d == 0).all(axis=0)
     p[equal] = [0.0, 1.0, 0.0] if rope > 0 else [0.5, 0.0, 0.5]
     errors[equal] = 0.0
-    shares = np.array([signed_rank_means(column, rope, prior) for column in d.T])
-    return p, shares, errors
+    return p, sums.means(prior), errors
 
 
 @checked
@@ -241,10 +239,10 @@ def signed_rank_posterior(
     (1000, 3)
     """
     d = _one_column(differences)
-    kernel = SignedRankKernel(d[:, 0], checked_rope(rope))
+    sums = SignedRankSums(d, checked_rope(rope))
     blocks = weight_blocks(len(d), _checked_weight(prior), _checked_count(n_samples), seed)
-    sums = np.concatenate([np.stack(kernel.sums(weights), axis=1) for weights in blocks])
-    return sums / sums.sum(axis=1, keepdims=True)
+    draws = np.concatenate([np.stack(sums.of_pair(0, weights), axis=1) for weights in blocks])
+    return draws / draws.sum(axis=1, keepdims=True)
 
 
 @checked

@@ -14,7 +14,7 @@ from mlaut.analysis import (
     wilcoxon_test,
 )
 from mlaut.analysis.bayes.correlated_t import correlated_t_probabilities
-from mlaut.analysis.bayes.dirichlet import SignedRankKernel
+from mlaut.analysis.bayes.dirichlet import SignedRankSums
 from mlaut.analysis.bayes.sign_tests import sign_probabilities, signed_rank_probabilities
 from mlaut.analysis.frequentist.ranks import rank_table
 from mlaut.analysis.pairwise.pairs import paired_differences
@@ -94,7 +94,8 @@ def test_a_difference_of_the_size_of_the_region_is_in_it():
 
 
 def test_opposite_large_differences_are_equivalent():
-    left, equal, right = SignedRankKernel(np.array([1e14, -1e14]), 1.0).sums(np.ones((3, 1)))
+    found = SignedRankSums(np.array([[1e14], [-1e14]]), 1.0)
+    left, equal, right = found.of_pair(0, np.ones((3, 1)))
     # of 9 pairs of (0, a, -a): left has (-a, -a), (0, -a), (-a, 0); the pairs (a, -a) are equal
     assert (left.item(), equal.item(), right.item()) == (3, 3, 3)
 

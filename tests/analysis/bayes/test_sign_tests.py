@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import integrate, stats
 
-from mlaut.analysis.bayes.dirichlet import SignedRankKernel, largest_component, signed_rank_means
+from mlaut.analysis.bayes.dirichlet import SignedRankSums, largest_component
 from mlaut.analysis.bayes.sign_tests import (
     bayesian_sign_test,
     bayesian_signed_rank_test,
@@ -95,7 +95,9 @@ def test_the_kernel_sums_what_the_matrix_of_all_pairs_says(rope):
     right = (sums > 2 * rope) + 0.5 * (sums == 2 * rope)
     left = (sums < -2 * rope) + 0.5 * (sums == -2 * rope)
     known = [np.einsum("ik,jk,ij->k", weights, weights, side) for side in (left, right)]
-    got = SignedRankKernel(z, rope).sums(weights)
+    other = rng.normal(size=len(z))
+    sums_of_pairs = SignedRankSums(np.stack([other, z], axis=1), rope)
+    got = sums_of_pairs.of_pair(1, weights)
     np.testing.assert_allclose(got[0], known[0])
     np.testing.assert_allclose(got[2], known[1])
     np.testing.assert_allclose(sum(got), weights.sum(axis=0) ** 2)
@@ -106,7 +108,23 @@ def test_expected_shares_are_exact(rope):
     d = np.random.default_rng(1).normal(-0.2, 1, size=11)
     draws = signed_rank_posterior(d, rope, prior=0.5, n_samples=40_000)
     assert draws.sum(axis=1) == pytest.approx(1)
-    assert signed_rank_means(d, rope, 0.5) == pytest.approx(draws.mean(axis=0), abs=0.003)
+    means = SignedRankSums(d[:, None], rope).means(0.5)
+    assert means[0] == pytest.approx(draws.mean(axis=0), abs=0.003)
+
+
+@pytest.mark.parametrize("rope", [0.0, 0.1, 0.25])
+@pytest.mark.parametrize("prior", [0.0, 0.5, 2.0])
+def test_expected_shares_of_ties_against_the_moments_of_all_pairs(rope, prior):
+    d = np.array([0.0, 0.1, -0.1, 0.1, -0.2, 0.3, -0.3, 0.25, -0.5, 0.5, 0.2])
+    z, alpha = np.r_[0.0, d], np.r_[prior, np.ones(len(d))]
+    sums = np.round(z[:, None] + z, 12)
+    moments = (np.outer(alpha, alpha) + np.diag(alpha)) / alpha.sum() / (alpha.sum() + 1)
+    right = (sums > 2 * rope) + 0.5 * (sums == 2 * rope)
+    left = (sums < -2 * rope) + 0.5 * (sums == -2 * rope)
+    known = [(side * moments).sum() for side in (left, 1 - left - right, right)]
+    shuffled = d[np.random.default_rng(0).permutation(len(d))]
+    found = SignedRankSums(np.stack([d, shuffled], axis=1), rope).means(prior)
+    np.testing.assert_allclose(found, [known, known], atol=1e-14)
 
 
 @pytest.mark.parametrize("rope", [0.0, 0.05, 0.5])
