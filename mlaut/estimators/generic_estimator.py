@@ -147,7 +147,7 @@ def _tasks_of(estimator: Any) -> list[str]:
     tasks = [task for task, fits in kinds.items() if fits]
     if not tasks:
         raise StrategyError(
-            f"the task of {name_of(estimator)} cannot be told: it is neither a classifier nor a "
+            f"the task of {name_of(estimator)} cannot be inferred: it is neither a classifier nor a "
             f"regressor; give properties={{'tasks': [{' or '.join(map(repr, TASKS))}]}} to "
             "Generic_Estimator"
         )

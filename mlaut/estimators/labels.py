@@ -149,8 +149,9 @@ class NumberedClasses(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         known = np.isin(numbers, np.arange(len(self.labels_)))
         if np.ma.is_masked(numbers) or not known.all():
             raise StrategyError(
-                f"predicted values that are none of the {len(self.labels_)} numbers of the classes "
-                f"that it was fitted on: {np.ravel(numbers)[~np.ravel(known)][:5].tolist()}"
+                f"the classifier predicts none of the {len(self.labels_)} numbers of the classes "
+                f"that it was fitted on, but {np.ravel(numbers)[~np.ravel(known)][:5].tolist()}; "
+                "let predict return numbers that fit received"
             )
         return self.labels_[np.asarray(numbers).astype(np.intp)]
 

@@ -74,7 +74,7 @@ def as_size_limit(limit: Any, strategy: str) -> SizeLimit:
     True
     >>> as_size_limit({"row": 10}, "SVC")
     Traceback (most recent call last):
-    mlaut.errors.StrategyError: strategy 'SVC': size_limit knows no 'row'; did you mean 'rows'?
+    mlaut.errors.StrategyError: strategy 'SVC': size_limit has no key 'row'; did you mean 'rows'?
     """
     if isinstance(limit, SizeLimit):
         return limit
@@ -85,7 +85,7 @@ def as_size_limit(limit: Any, strategy: str) -> SizeLimit:
         for name in limit:
             if name not in known:
                 raise StrategyError(
-                    f"strategy {strategy!r}: size_limit knows no {name!r}{nearest(name, known)}"
+                    f"strategy {strategy!r}: size_limit has no key {name!r}{nearest(name, known)}"
                 )
         return SizeLimit(**limit)
     if isinstance(limit, int) and limit is not True:

@@ -266,7 +266,7 @@ def _same_constant(one: Any, other: Any) -> bool:
 def _spans(node: Function, code: types.CodeType) -> bool:
     """Return whether all code lies in the body of a node.
 
-    This tells several lambdas on one line apart.
+    This distinguishes several lambdas on one line.
     """
     body = node.body if isinstance(node, ast.Lambda) else node
     start = body.lineno, body.col_offset

@@ -106,7 +106,7 @@ def test_metadata_are_given_or_read_off():
 
 
 def test_a_task_that_cannot_be_told_must_be_given():
-    with pytest.raises(StrategyError, match=r"task of KMeans cannot be told: .*properties="):
+    with pytest.raises(StrategyError, match=r"task of KMeans cannot be inferred: .*properties="):
         Generic_Estimator(KMeans())
     given = Generic_Estimator(KMeans(), properties={"tasks": ["Classification"]})
     assert given.tasks == ("Classification",)

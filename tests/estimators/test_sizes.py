@@ -47,7 +47,7 @@ def test_other_estimators_have_no_limit_unless_given():
 @pytest.mark.parametrize(
     ("limit", "message"),
     [
-        ({"valuse": 3}, "strategy 'SVC': size_limit knows no 'valuse'; did you mean 'values'"),
+        ({"valuse": 3}, "strategy 'SVC': size_limit has no key 'valuse'; did you mean 'values'"),
         ("many", "strategy 'SVC': size_limit 'many' is not a limit; give a SizeLimit"),
         (True, "size_limit True is not a limit"),
     ],
