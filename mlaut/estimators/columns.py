@@ -23,6 +23,7 @@ __all__ = [
     "NUMBER",
     "ORDER",
     "Column",
+    "are_plain_numbers",
     "as_numbers",
     "as_texts",
     "complete_numbers",
@@ -185,7 +186,15 @@ def complete_numbers(frame: pd.DataFrame) -> np.ndarray | None:
     >>> complete_numbers(pd.DataFrame({"a": [1, None]})) is None
     True
     """
-    if not all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in frame.dtypes.array):
+    if not are_plain_numbers(frame):
         return None
     numbers = frame.to_numpy(dtype=np.float64)
     return numbers if np.isfinite(numbers).all() else None
+
+
+def are_plain_numbers(frame: pd.DataFrame) -> bool:
+    """Return whether all columns have a plain number type: no booleans, no types of pandas."""
+    kinds = {
+        dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in set(frame.dtypes.array)
+    }
+    return kinds <= set("iuf")

@@ -147,8 +147,8 @@ def _tasks_of(estimator: Any) -> list[str]:
     tasks = [task for task, fits in kinds.items() if fits]
     if not tasks:
         raise StrategyError(
-            f"the task of {name_of(estimator)} cannot be inferred: it is neither a classifier nor a "
-            f"regressor; give properties={{'tasks': [{' or '.join(map(repr, TASKS))}]}} to "
+            f"the task of {name_of(estimator)} cannot be inferred: it is neither a classifier nor "
+            f"a regressor; give properties={{'tasks': [{' or '.join(map(repr, TASKS))}]}} to "
             "Generic_Estimator"
         )
     return tasks

@@ -19,7 +19,7 @@ from sklearn.utils.metaestimators import available_if
 
 from mlaut.errors import StrategyError
 
-__all__ = ["NumberedClasses", "fit_classifier"]
+__all__ = ["NumberedClasses", "fit_classifier", "is_foreign"]
 
 _TAKES_EVERY_LABEL = ("sklearn", "mlaut")
 _MOST_WARNINGS = 1000  # per fit, so that a classifier that warns in a loop cannot fill the memory
@@ -49,7 +49,7 @@ def fit_classifier(model: Any, X: Any, y: Any, **fit_params: Any) -> Any:
     >>> fit_classifier(GaussianNB(), [[0.0], [1.0]], ["no", "yes"]).predict([[0.9]])
     array(['yes'], dtype='<U3')
     """
-    if not _is_foreign(model) or _are_numbers(y):
+    if not is_foreign(model) or _are_numbers(y):
         model.fit(X, y, **fit_params)
         return model
     with _warnings_held() as held:
@@ -165,7 +165,7 @@ def _are_numbers(y: Any) -> bool:
     return np.array_equal(found, np.arange(len(found)))
 
 
-def _is_foreign(model: Any) -> bool:
+def is_foreign(model: Any) -> bool:
     """Return whether a part of a model with ``fit`` is neither from scikit-learn nor from MLaut."""
     return any(
         cls.__module__.partition(".")[0] not in _TAKES_EVERY_LABEL

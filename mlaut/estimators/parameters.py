@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from mlaut.errors import StrategyError
 from mlaut.estimators.names import nearest
 
-__all__ = ["check_parameters", "seed_all", "set_n_jobs", "without"]
+__all__ = ["check_parameters", "drawn_seeds", "seed_all", "set_n_jobs", "unset_seeds", "without"]
 
 
 def check_parameters(strategy: str, estimator: Any, names: Mapping[str, Any]) -> None:
@@ -44,13 +44,24 @@ def seed_all(model: Any, random_state: Any) -> Any:
     """
     if random_state is None:
         return model
-    source = check_random_state(random_state)
+    names = unset_seeds(model)
+    return model.set_params(**dict(zip(names, drawn_seeds(random_state, len(names)), strict=True)))
+
+
+def unset_seeds(model: Any) -> list[str]:
+    """Return the names of the parameters ``random_state`` that are None, in their order."""
     parameters = model.get_params(deep=True)
-    unset = [key for key in sorted(parameters) if _is(key, "random_state")]
-    seeds = {
-        key: int(source.randint(np.iinfo(np.int32).max)) for key in unset if parameters[key] is None
-    }
-    return model.set_params(**seeds)
+    return [
+        name
+        for name in sorted(parameters)
+        if _is(name, "random_state") and parameters[name] is None
+    ]
+
+
+def drawn_seeds(random_state: Any, n: int) -> list[int]:
+    """Return ``n`` seeds, drawn one after the other."""
+    source = check_random_state(random_state)
+    return [int(source.randint(np.iinfo(np.int32).max)) for _ in range(n)]
 
 
 def set_n_jobs(model: Any, n_jobs: int) -> Any:

@@ -28,7 +28,7 @@ from mlaut.estimators.columns import (
     kinds_of,
 )
 
-__all__ = ["Preprocessor", "as_frame", "describe_preprocessing"]
+__all__ = ["Preprocessor", "as_frame", "describe_preprocessing", "have_names_of_one_type"]
 
 FEW_VALUES = 10
 """A column with fewer values could be empty in a tuning fold, where its gaps could not be used."""
@@ -181,6 +181,11 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             parts.append(self.categories_.transform(texts))
         return np.hstack(parts) if parts else numbers
 
+    def for_numbers(self) -> StandardScaler | None:
+        """Return the transformer of complete numbers that equals this one; None for no change."""
+        scaled = self.normalize_features and self.categories != "native"
+        return StandardScaler() if scaled else None
+
     def _filled(self, numbers: np.ndarray, X: Any) -> Any:
         """Return a table with filled gaps, for a training table that had no gaps."""
         filled = np.where(np.isnan(numbers), self.fill_, numbers)
@@ -325,10 +330,13 @@ def describe_preprocessing(transformer: Any) -> dict[str, Any]:
 
 
 def _all_complete_numbers(frame: pd.DataFrame) -> bool:
-    """Return whether scikit-learn accepts the raw table: finite numbers, names of one type."""
-    if len({isinstance(name, str) for name in frame.columns}) > 1:
-        return False
-    return complete_numbers(frame) is not None
+    """Return whether scikit-learn accepts the raw table."""
+    return have_names_of_one_type(frame) and complete_numbers(frame) is not None
+
+
+def have_names_of_one_type(frame: pd.DataFrame) -> bool:
+    """Return whether scikit-learn accepts the names of the columns: all texts, or none."""
+    return len({isinstance(name, str) for name in frame.columns}) == 1
 
 
 def _stacked(columns: list[np.ndarray], n_rows: int, dtype: Any) -> np.ndarray:

@@ -21,10 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mlaut.data.targets import positions
 from mlaut.errors import MlautError
 from mlaut.estimators import DataShape, MlautEstimator, search_limits
-from mlaut.estimators.labels import fit_classifier
 from mlaut.estimators.tuning import TuningRecord, tuning_record
 from mlaut.experiments.answers import checked_predictions, checked_probabilities
 from mlaut.experiments.cell_memory import (
@@ -34,11 +32,13 @@ from mlaut.experiments.cell_memory import (
     peak_memory,
     reset_peak_memory,
 )
+from mlaut.experiments.fold_models import FoldModel, Table
 from mlaut.experiments.search_checkpoints import checkpoint_of
-from mlaut.records import Cell, Dataset, Outcome, Status
+from mlaut.experiments.templates import new_model
+from mlaut.records import Cell, Outcome, Status
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 __all__ = ["CellOptions", "Table", "cell_seed", "run_cell"]
 
@@ -91,32 +91,6 @@ def cell_seed(seed: int, cell: Cell) -> int:
     """
     key = "\0".join([str(seed), cell.dataset, cell.strategy, str(cell.repeat), str(cell.fold)])
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "little")
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Features and labels of a dataset, separated once for all its cells.
-
-    Attributes
-    ----------
-    features : DataFrame, shape (n_rows, n_features)
-    labels : ndarray, shape (n_rows,)
-        Class labels, or numbers for regression.
-    classes : tuple
-        Sorted class labels of the whole dataset; empty for regression.
-    """
-
-    features: pd.DataFrame
-    labels: np.ndarray
-    classes: tuple[Any, ...]
-
-    @classmethod
-    def of(cls, dataset: Dataset, classes: tuple[Any, ...]) -> Table:
-        """Return the features and labels of a dataset."""
-        labels = dataset.labels.to_numpy()
-        if classes:
-            labels = np.asarray(classes)[positions(dataset.labels, classes)]
-        return cls(dataset.features, labels, classes)
 
 
 def run_cell(
@@ -198,29 +172,26 @@ def _fit_and_predict(
     train, test = rows
     shape = DataShape(len(train), table.features.shape[1], len(table.classes))
     begun = time.perf_counter()
-    model = strategy.assemble(shape, random_state=seed, n_jobs=options.threads)
+    assembled, traits = new_model(strategy, shape, seed, options.threads)
+    model = FoldModel(assembled, traits, table, saved=options.models is not None)
     with _limited_search(cell, options):
-        known, labels = table.features.iloc[train], table.labels[train]
-        if table.classes:
-            model = fit_classifier(model, known, labels)
-        else:
-            model.fit(known, labels)
+        model.fit(train)
     fitted = time.perf_counter()
-    tested = table.features.iloc[test]
-    predicted = model.predict(tested)
+    tested = model.test_rows(test)
+    predicted = model.asked.predict(tested)
     ended = time.perf_counter()
-    tuning = tuning_record(model)
+    tuning = tuning_record(model.asked)
     tuned = max(0.0, fitted - begun - tuning.fit_seconds) if tuning else 0.0
     details = _details_of(tuning) if tuning else {}
     if options.models:
         from mlaut.experiments.saved_models import save_model
 
-        details["model"] = save_model(options.models, cell, model)
+        details["model"] = save_model(options.models, cell, model.model)
     return Outcome(
         cell=cell,
         status=Status.DONE,
         predictions=checked_predictions(predicted, table.classes, len(test)),
-        probabilities=checked_probabilities(model, tested, table.classes),
+        probabilities=checked_probabilities(model.asked, tested, table.classes),
         seconds=(tuned, fitted - begun - tuned, ended - fitted),
         details=details,
     )

@@ -44,7 +44,9 @@ _UNPACKED = 2**30  # unpacked bytes that any archive may have
 _PACKED = 200  # largest ratio of unpacked to packed size above that; deflate reaches about 1000
 _PARTS = ("around.skops", "network.keras")
 # Classes that only hold data. Functions have lower-case names; networks have their own format.
-_HARMLESS = re.compile(r"numpy\.dtype|(?:sklearn|mlaut\.estimators)(?:\.(?!keras)\w+)*\._?[A-Z]\w*")
+_HARMLESS = re.compile(
+    r"numpy\.dtype|(?:sklearn|mlaut\.(?:estimators|sharing))(?:\.(?!keras)\w+)*\._?[A-Z]\w*"
+)
 
 
 def save_model(folder: Path, cell: Cell, model: Any) -> dict[str, str]:

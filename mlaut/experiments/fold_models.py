@@ -1,0 +1,221 @@
+"""Models on the rows of one fold: each part of a table is prepared once for all methods.
+
+A table of complete numbers is known as such once for all its cells. Its rows are then taken from
+one array, without gaps to look for and medians to compute, and reach scikit-learn's estimators in
+the numbers, the type and the order in memory that they would make of a DataFrame themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.pipeline import Pipeline
+
+from mlaut.data.targets import positions
+from mlaut.estimators.columns import are_plain_numbers
+from mlaut.estimators.labels import fit_classifier, is_foreign
+from mlaut.estimators.preprocessing import Preprocessor, have_names_of_one_type
+from mlaut.estimators.tuning import GridSearch
+from mlaut.records import Dataset
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FoldModel", "Table", "Traits"]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Features and labels of a dataset, separated once for all its cells.
+
+    Attributes
+    ----------
+    features : DataFrame, shape (n_rows, n_features)
+    labels : ndarray, shape (n_rows,)
+        Class labels, or numbers for regression.
+    classes : tuple
+        Sorted class labels of the whole dataset; empty for regression.
+    """
+
+    features: pd.DataFrame
+    labels: np.ndarray
+    classes: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, dataset: Dataset, classes: tuple[Any, ...]) -> Table:
+        """Return the features and labels of a dataset."""
+        labels = dataset.labels.to_numpy()
+        if classes:
+            labels = np.asarray(classes)[positions(dataset.labels, classes)]
+        return cls(dataset.features, labels, classes)
+
+    @cached_property
+    def numbers(self) -> np.ndarray | None:
+        """Features as one array if all are finite numbers of plain types, else None.
+
+        Its type and order in memory are those of rows of the DataFrame as an array.
+        """
+        if not are_plain_numbers(self.features):
+            return None
+        numbers = self.features.to_numpy()
+        if numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
+            return None
+        # Taking rows may change the order of a DataFrame in memory; that of two rows shows it.
+        order: Any = "F" if np.asarray(self.features.iloc[np.arange(2)]).flags.f_contiguous else "C"
+        return np.asarray(numbers, order=order)
+
+    @cached_property
+    def names_of_one_type(self) -> bool:
+        """Whether scikit-learn accepts the names of the columns: all texts, or none."""
+        return have_names_of_one_type(self.features)
+
+    def rows_of_numbers(self, rows: np.ndarray) -> np.ndarray:
+        """Return rows of the complete numbers as scikit-learn would make them of the DataFrame."""
+        assert self.numbers is not None
+        if self.numbers.flags.f_contiguous:
+            return self.numbers.T.take(rows, axis=1).T
+        return self.numbers.take(rows, axis=0)
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What is known of an assembled model, which all its copies share.
+
+    Attributes
+    ----------
+    parted : bool
+        Whether it is a preprocessing and an estimator of known code, which can be used one by one.
+    only_numbers : bool
+        Whether the estimator makes an array of a DataFrame and forgets the names of its columns.
+    only_order : bool
+        Whether the estimator uses nothing but the order of the values of a column.
+    """
+
+    parted: bool
+    only_numbers: bool = False
+    only_order: bool = False
+
+    @classmethod
+    def of(cls, model: Any) -> Traits:
+        """Return the traits of an assembled model."""
+        if type(model) is not Pipeline or len(model.steps) != 2 or is_foreign(model):
+            return cls(parted=False)
+        core = model.steps[1][1]
+        return cls(True, _needs_only_numbers(core), _is_histogram_boosting(core))
+
+
+class FoldModel:
+    """Model of a cell, fitted and asked on rows of a table.
+
+    Parameters
+    ----------
+    model : estimator
+        Unfitted model, as `MlautEstimator.assemble` returns it.
+    traits : Traits
+        Traits of the model.
+    table : Table
+    saved : bool
+        Whether the fitted model will be saved. It then learns everything that a table with gaps
+        may need later.
+
+    Attributes
+    ----------
+    model : estimator
+        The model, which is fitted as a whole only if it is saved.
+    asked : estimator
+        The part of the model that takes rows of `test_rows`.
+    """
+
+    def __init__(self, model: Any, traits: Traits, table: Table, *, saved: bool) -> None:
+        self.model = self.asked = model
+        self._table = table
+        self._preprocessing: Any = None
+        self._from_numbers = False
+        if traits.parted:
+            (_, self._preprocessing), (_, self.asked) = model.steps
+            if not saved and type(self._preprocessing) is Preprocessor:
+                self._take_numbers(self._preprocessing, traits)
+
+    def _take_numbers(self, preprocessing: Preprocessor, traits: Traits) -> None:
+        """Replace the preprocessing by what it does to a table of complete numbers."""
+        if self._table.numbers is None:
+            return
+        if preprocessing.as_needed and self._table.names_of_one_type:
+            self._preprocessing = None
+            self._from_numbers = traits.only_numbers
+        elif preprocessing.categories != "native" or traits.only_order:
+            self._preprocessing = _Numbers(preprocessing.for_numbers())
+            self._from_numbers = True
+
+    def fit(self, rows: np.ndarray) -> None:
+        """Fit on the training rows."""
+        known, labels = self._rows(rows), self._table.labels[rows]
+        if self._preprocessing is not None:
+            known = self._preprocessing.fit_transform(known, labels)
+        if self.asked is not self.model:
+            self.asked.fit(known, labels)
+        elif self._table.classes:
+            self.model = self.asked = fit_classifier(self.model, known, labels)
+        else:
+            self.model.fit(known, labels)
+
+    def test_rows(self, rows: np.ndarray) -> Any:
+        """Return test rows, prepared for the methods of ``asked``."""
+        tested = self._rows(rows)
+        return tested if self._preprocessing is None else self._preprocessing.transform(tested)
+
+    def _rows(self, rows: np.ndarray) -> Any:
+        if self._from_numbers:
+            return self._table.rows_of_numbers(rows)
+        return self._table.features.iloc[rows]
+
+
+class _Numbers:
+    """Preprocessing of complete numbers: float64 in the order of rows, scaled if asked for."""
+
+    def __init__(self, scaler: Any) -> None:
+        self._scaler = scaler
+
+    def fit_transform(self, rows: np.ndarray, _: Any) -> np.ndarray:
+        numbers = np.asarray(rows, dtype=np.float64, order="C")
+        if self._scaler is None:
+            return numbers
+        return np.asarray(self._scaler.fit(numbers).transform(numbers))
+
+    def transform(self, rows: np.ndarray) -> np.ndarray:
+        numbers = np.asarray(rows, dtype=np.float64, order="C")
+        return numbers if self._scaler is None else np.asarray(self._scaler.transform(numbers))
+
+
+def _is_histogram_boosting(model: Any) -> bool:
+    """Return whether a model, or what it searches, is histogram boosting without named columns."""
+    kinds = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+    core, values = model, []
+    if type(model) is GridSearch and isinstance(model.param_grid, dict):
+        core, values = model.estimator, [*model.param_grid.values()]
+    return type(core) in kinds and _needs_only_numbers(core) and _is_plain(values)
+
+
+def _needs_only_numbers(model: Any) -> bool:
+    """Return whether a model makes an array of a DataFrame and forgets the names of its columns.
+
+    This is known of single estimators of scikit-learn without functions and names among their
+    parameters. Those that contain others may take rows of the DataFrame for them.
+    """
+    if not isinstance(model, BaseEstimator) or not type(model).__module__.startswith("sklearn."):
+        return False
+    return all(map(_is_plain, model.get_params(deep=False).values()))
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return all(_is_plain(item) and not isinstance(item, str) for item in value)
+    return value is None or isinstance(value, bool | int | float | str | np.generic)
