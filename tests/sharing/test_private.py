@@ -95,6 +95,16 @@ def plain():
     }
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_installed_scikit_learn_lets_a_family_share(family):
+    """The nightly job reads off these tests which family a new scikit-learn costs."""
+    from mlaut import sharing
+
+    search, warned = searched(sharing, family)
+    assert [str(one.message) for one in warned] == []
+    assert search.sharing_["shared"] > 0
+
+
 @pytest.mark.parametrize(
     ("group", "module", "name"), [pytest.param(*one, id=one[2]) for one in NAMES]
 )
