@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP_FLAGS ?= --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-all lint docs bench clean
+.PHONY: help demo test test-all coverage lint docs bench clean
 
 help:  ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,14 @@ test: $(VENV)/tested  ## the tests, without the long ones, on all cores
 
 test-all: $(VENV)/tested  ## all tests
 	$(BIN)/python -m pytest
+
+coverage: $(VENV)/tested  ## the share of code lines that the tests run, into CONTRIBUTING.md
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[coverage]'
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest -n auto --dist worksteal -m "not slow"
+	$(BIN)/python -m coverage combine -q
+	$(BIN)/python -m coverage json -q -o .coverage.json
+	$(BIN)/python tools/coverage_table.py .coverage.json
 
 lint: $(VENV)/linted  ## style, types and import contracts
 	$(BIN)/ruff check .

@@ -34,6 +34,7 @@ EXTRAS = {
     "parquet": ["pyarrow>=18"],
     "pmlb": ["pmlb>=1.0.1.post3"],
     "uci": ["ucimlrepo>=0.0.7"],
+    "coverage": ["coverage>=7.10"],
     "test": [
         "autorank>=1.3.0",
         "baycomp>=1.0.3",
