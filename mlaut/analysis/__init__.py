@@ -117,6 +117,7 @@ _NAMES = {
     ),
     "common.result_types": ("Estimate", "Pairwise", "ResultTable", "TestResult"),
     "results.results": ("Results",),
+    "results.saving": ("load_result", "save_result"),
     "scores.base": ("MLautScore",),
     "scores.catalogue": ("metric", "metric_names"),
     "scores.metrics": (

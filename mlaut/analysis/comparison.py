@@ -17,7 +17,8 @@ from mlaut.analysis.bayes.sign_tests import (
     bayesian_signed_rank_test,
 )
 from mlaut.analysis.common.arguments import checked
-from mlaut.analysis.common.display import Shown, number, p_text
+from mlaut.analysis.common.display import Shown, latex_of_groups, number, p_text
+from mlaut.analysis.common.letters import letter_groups
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
 from mlaut.analysis.estimates.intervals import mean_estimates
@@ -109,11 +110,11 @@ class Comparison(Shown):
         for name, table in tables.items():
             for note in table.notes_text():
                 about.setdefault(note, []).append(name)
-        told = (
+        named = (
             note if len(names) == len(tables) else f"{', '.join(names)}: {note}"
             for note, names in about.items()
         )
-        return (*self._notes_on_means(), *told)
+        return (*self._notes_on_means(), *named)
 
     def _notes_on_means(self) -> tuple[str, ...]:
         """Return why means and t-tests are left out, and which tests still depend on the scales."""
@@ -219,11 +220,35 @@ class Comparison(Shown):
         columns: dict[str, pd.Series] = {}
         every = self.to_frame()
         for name, pairs in self.pairs.items():
-            columns[f"p {name}"] = every[name]["p_value"].map(_shown_p)
+            columns[f"p {name}"] = every[name]["p_value"].map(_p_cell)
             effect = next(iter(pairs.effects))
             value = self.effect(name, effect)["value"].map(number)
             columns.setdefault(self.effect_name(effect), value)
         return pd.concat([pd.DataFrame(columns), self.probabilities().map(number)], axis=1)
+
+    def grouped(self) -> pd.DataFrame:
+        """Return one row for each strategy, by rank: the table that a paper prints.
+
+        Returns
+        -------
+        DataFrame
+            Mean of the metric with the ends of its interval (``mean``, ``low``, ``high``; NaN for
+            strategies without a mean), ``average rank``, and ``groups``: two strategies differ by
+            the `leading` test, after the correction, if they share no letter.
+        """
+        means = self.estimates["(c)"].frame if self.estimates else pd.DataFrame()
+        order = self.ranks.frame.index
+        ends = {"mean": "value", "low": "low", "high": "high"}
+        columns = {name: means[key].reindex(order) for name, key in ends.items() if key in means}
+        differ = (self.pairs[self.leading].p_values <= self.alpha).loc[order, order]
+        letters = letter_groups(~differ.to_numpy())
+        rank = self.ranks.frame["average_rank"]
+        return pd.DataFrame(columns | {"average rank": rank, "groups": letters}, index=order)
+
+    def to_latex(self) -> str:
+        """Return the table of `grouped` in LaTeX."""
+        test = f"{self.pairs[self.leading].name}, level {self.alpha:g}"
+        return latex_of_groups(self.grouped(), test)
 
     def probabilities(self) -> pd.DataFrame:
         """Return for each pair and Bayesian test the probability that the first is better.
@@ -234,9 +259,9 @@ class Comparison(Shown):
         columns = {}
         for name, pairs in self.bayesian.items():
             frame = pairs.to_frame()
-            for key, told in _FIRST.items():
+            for key, label in _FIRST.items():
                 if key in frame and frame[key].any():
-                    columns[f"{told} {name}"] = frame[key]
+                    columns[f"{label} {name}"] = frame[key]
         return pd.DataFrame(columns)
 
     def tables(self) -> dict[str, Shown]:
@@ -262,13 +287,13 @@ class Comparison(Shown):
         rank = self.ranks.frame
         best = _first_of(rank["average_rank"])
         led = _led_by(best, len(rank), "best average rank", rank.rename(columns=_AS_VALUE))
-        said = [f"{over} {led}, scenario (c)."]
+        sentences = [f"{over} {led}, scenario (c)."]
         if self.results.metric.incomparable:
-            said.append(f"Means over datasets do not compare ({self.results.incomparable}).")
+            sentences.append(f"Means over datasets do not compare ({self.results.incomparable}).")
         if len(self.mean_strategies) > 1:
             of = f"Of the {len(self.mean_strategies)} strategies without missing cells"
-            said.append(f"{of} {self._best_mean()}, scenario (c).")
-        return said
+            sentences.append(f"{of} {self._best_mean()}, scenario (c).")
+        return sentences
 
     def _best_mean(self) -> str:
         """Return which strategies have the best mean; a difference of rounding noise is a tie."""
@@ -299,22 +324,22 @@ class Comparison(Shown):
         )
 
     def _on_pairs(self) -> list[str]:
-        said = []
+        counts = []
         for name in _TESTS:
             if name not in self.pairs:
                 continue
             frame = self.pairs[name].to_frame()
-            shown = int((frame["p_value"] <= self.alpha).sum())
-            said.append(f"{shown} of {len(frame)} pairs by the {_TESTS[name]}")
+            n_different = int((frame["p_value"] <= self.alpha).sum())
+            counts.append(f"{n_different} of {len(frame)} pairs by the {_TESTS[name]}")
         return [
             f"At level {self.alpha:g} after the {self.correction} correction "
-            f"these differ: {', '.join(said)}.",
+            f"these differ: {', '.join(counts)}.",
         ]  # probabilities are not counted here: they are not corrected for the number of pairs
 
     def _repr_html_(self) -> str:
-        told = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.sentences())
-        shown = [*self.estimates.values(), self.ranks, *([self.control] if self.control else [])]
-        return told + "".join(part._repr_html_() for part in shown) + super()._repr_html_()
+        findings = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.sentences())
+        parts = [*self.estimates.values(), self.ranks, *([self.control] if self.control else [])]
+        return findings + "".join(part._repr_html_() for part in parts) + super()._repr_html_()
 
 
 # Effect sizes that are differences of losses: they change their sign with the metric's direction.
@@ -337,7 +362,7 @@ _TESTS = {
 }
 
 
-def _shown_p(p: float) -> str:
+def _p_cell(p: float) -> str:
     return "-" if np.isnan(p) else p_text(p)[2:].removeprefix("= ")
 
 
@@ -355,14 +380,14 @@ def _led_by(best: Sequence[str], n: int, what: str, frame: pd.DataFrame) -> str:
 
     ``frame`` has one row for each strategy, with value, low and high.
     """
-    told = [number(frame.loc[best[0], "value"])]
+    numbers = [number(frame.loc[best[0], "value"])]
     intervals = {f"[{number(frame.loc[b, 'low'])}, {number(frame.loc[b, 'high'])}]" for b in best}
-    told += intervals if len(intervals) == 1 else []
+    numbers += intervals if len(intervals) == 1 else []
     if len(best) == 1:
-        return f"{best[0]} has the {what}, {' '.join(told)}"
+        return f"{best[0]} has the {what}, {' '.join(numbers)}"
     if len(best) == n:
-        return f"{_listed(best)} have the same {what.partition(' ')[2]}, {' '.join(told)}"
-    return f"{_listed(best)} share the {what}, {' '.join(told)}"
+        return f"{_listed(best)} have the same {what.partition(' ')[2]}, {' '.join(numbers)}"
+    return f"{_listed(best)} share the {what}, {' '.join(numbers)}"
 
 
 @checked

@@ -113,16 +113,25 @@ class Shown:
         return f"<p><b>{html.escape(self.title())}</b></p>{table}{notes}"
 
     def _tabulate(self, form: str) -> str:
-        from tabulate import tabulate
+        return _tabulate(self.display_frame(), form)
 
-        frame = self.display_frame()
-        columns = [" ".join(c) if isinstance(c, tuple) else str(c) for c in frame.columns]
-        body = [[*_flat(label), *row] for label, row in zip(frame.index, frame.values, strict=True)]
-        if form == "simple" and len(body) > _MAX_ROWS:
-            half = _MAX_ROWS // 2
-            body = [*body[:half], ["..."] * len(body[0]), *body[-half:]]
-        head = [str(name or "") for name in frame.index.names] + columns
-        return tabulate(body, headers=head, tablefmt=form, disable_numparse=True)
+
+def latex_of_groups(frame: pd.DataFrame, test: str) -> str:
+    """Return a table with the column ``groups`` in LaTeX, with a comment on its letters."""
+    table = _tabulate(frame.map(number), "latex_booktabs")
+    return f"{table}\n% strategies that share a letter do not differ: {test}"
+
+
+def _tabulate(frame: pd.DataFrame, form: str) -> str:
+    from tabulate import tabulate
+
+    columns = [" ".join(c) if isinstance(c, tuple) else str(c) for c in frame.columns]
+    body = [[*_flat(label), *row] for label, row in zip(frame.index, frame.values, strict=True)]
+    if form == "simple" and len(body) > _MAX_ROWS:
+        half = _MAX_ROWS // 2
+        body = [*body[:half], ["..."] * len(body[0]), *body[-half:]]
+    head = [str(name or "") for name in frame.index.names] + columns
+    return tabulate(body, headers=head, tablefmt=form, disable_numparse=True)
 
 
 def _flat(label: Any) -> list[str]:

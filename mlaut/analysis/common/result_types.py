@@ -18,9 +18,11 @@ from mlaut.analysis.common.display import (
     SMALLEST_P,
     Shown,
     check_scenario,
+    latex_of_groups,
     number,
     p_text,
 )
+from mlaut.analysis.common.letters import letter_groups
 from mlaut.errors import AnalysisError
 
 __all__ = [
@@ -205,7 +207,7 @@ class TestResult(Shown):
         row |= {"p_value": self.p_value, **self.probabilities}
         for effect in self.effects:
             row |= {effect.name: effect.value, f"{effect.name} low": effect.low}
-            row |= {f"{effect.name} high": effect.high}
+            row |= {f"{effect.name} high": effect.high, f"{effect.name} method": effect.method}
         row |= {"null": self.null, "source": self.source, "notes": "; ".join(self.notes)}
         return pd.DataFrame([row], index=pd.Index([self.name])).dropna(axis="columns", how="all")
 
@@ -404,8 +406,45 @@ class Pairwise(Shown):
         index = pd.MultiIndex.from_tuples(self.pairs)
         upper = np.triu_indices(len(self.strategies), 1)
         columns = {key: table.to_numpy()[upper] for key, table in self.tables.items()}
-        told = {key: x for key, x in columns.items() if not np.isnan(x).all()}
-        return pd.DataFrame(told, index=index)
+        known = {key: x for key, x in columns.items() if not np.isnan(x).all()}
+        return pd.DataFrame(known, index=index)
+
+    def grouped(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return one row for each strategy, with letters: two differ if they share no letter.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Two strategies differ if a p-value of the pair is at most ``alpha``, or for a test
+            without p-values if one is better with a probability of ``1 - alpha`` or more.
+
+        Returns
+        -------
+        DataFrame
+            The strategies, with the one that is better than most others first: the numbers of
+            strategies that it is ``better than`` and ``worse than`` among those that it differs
+            from, and its ``groups``.
+        """
+        if "p_value" in self.tables:
+            first_is_better = self.table("better").to_numpy() > 0
+            differ = self.p_values.to_numpy() <= alpha
+        elif _BETTER in self.tables:
+            first_is_better = self.table(_BETTER).to_numpy() > 0.5
+            differ = self.table(_BETTER).to_numpy() >= 1 - alpha
+        else:
+            raise AnalysisError(f"{self.name} has neither p-values nor probabilities to group by")
+        differ = differ | differ.T
+        wins = first_is_better & differ
+        score = wins.sum(axis=1) - wins.sum(axis=0)
+        order = np.lexsort((-first_is_better.sum(axis=1), -score))
+        columns = {"better than": wins.sum(axis=1)[order], "worse than": wins.sum(axis=0)[order]}
+        columns["groups"] = letter_groups(~differ[np.ix_(order, order)])
+        names = [self.strategies[i] for i in order]
+        return pd.DataFrame(columns, index=pd.Index(names, name="strategy"))
+
+    def to_latex(self, alpha: float = 0.05) -> str:
+        """Return the table of `grouped` in LaTeX; ``to_frame().to_latex()`` has a row a pair."""
+        return latex_of_groups(self.grouped(alpha), f"{self.name}, level {alpha:g}")
 
     def _surest(self) -> str:
         """Return the words for the pair with the largest probability.
@@ -425,8 +464,8 @@ class Pairwise(Shown):
         start = f"{self.name} of {len(self.strategies)} strategies{on} ({self.n} {self.unit}): "
         end = f", scenario {self.scenario}."
         if "p_value" not in self.tables:
-            said = self._surest() if _BETTER in self.tables else f"{len(self.pairs)} pairs"
-            return f"{start}{said}{end}"
+            found = self._surest() if _BETTER in self.tables else f"{len(self.pairs)} pairs"
+            return f"{start}{found}{end}"
         small = int((self.to_frame()["p_value"] <= 0.05).sum())
         return f"{start}{small} of {len(self.pairs)} pairs at or below 0.05{end}"
 

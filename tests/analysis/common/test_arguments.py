@@ -158,7 +158,9 @@ def by_dataset():
 
 def public():
     names = (n for n in analysis.__all__ if inspect.isfunction(getattr(analysis, n)))
-    return [n for n in names if not n.startswith("read_") and n != "metric_names"]
+    return [
+        n for n in names if not n.startswith(("read_", "load_", "save_")) and n != "metric_names"
+    ]
 
 
 def right_arguments(name, results):
