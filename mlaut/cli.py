@@ -78,11 +78,11 @@ def demo(output: Path, n_jobs: int) -> None:
     database, options = _study(study_file)
     made = make_report(database, **options)
     write_report(made, output / "report")
-    _say(f"\n{made}\n")
-    _say(f"Study file:     {study_file}  (change it, and run it: mlaut run {study_file})")
-    _say(f"Study database: {database}")
-    _say(f"All tables:     {output / 'report'}")
-    _say(f"The report:     {output / 'report' / 'report.html'}  (open it in a browser)")
+    _print(f"\n{made}\n")
+    _print(f"Study file:     {study_file}  (change it, and run it: mlaut run {study_file})")
+    _print(f"Study database: {database}")
+    _print(f"All tables:     {output / 'report'}")
+    _print(f"The report:     {output / 'report' / 'report.html'}  (open it in a browser)")
 
 
 @cli.command()
@@ -169,25 +169,25 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str) -> N
         from mlaut.experiments.cell_memory import parse_seconds
 
         healthy, line = check_alive(database, parse_seconds(within, "within") or 0.0)
-        _say(line)
+        _print(line)
         sys.exit(0 if healthy else 1)
     now = study_status(database)
     reasons, warned = (unfinished(database), warnings_of(database)) if why else ([], [])
     if as_json:
-        told = {"why": reasons, "warnings": warned} if why else {}
-        _say(json.dumps({**now.to_dict(), **told}))
+        more = {"why": reasons, "warnings": warned} if why else {}
+        _print(json.dumps({**now.to_dict(), **more}))
         return
-    _say(str(now))
+    _print(str(now))
     _rows(now.rows())
     if why:
         _rows([{k: v for k, v in row.items() if k != "traceback"} for row in reasons])
         _rows(warned)
         for row in reasons:
             if row["traceback"]:
-                _say(
+                _print(
                     f"\n{_line(row['strategy'])}, {row['status']}, {row['cells']} cells, the first:"
                 )
-                _say(row["traceback"].rstrip())
+                _print(row["traceback"].rstrip())
 
 
 @cli.command()
@@ -225,7 +225,7 @@ def strategies(criterion: str, task: str | None, as_json: bool) -> None:
     _rows([{**rows[0], **about}] if as_json and about else rows, as_json)
     if not as_json:
         for key, value in about.items():
-            _say(_line(f"{key}: {value if isinstance(value, str) else json.dumps(value)}"))
+            _print(_line(f"{key}: {value if isinstance(value, str) else json.dumps(value)}"))
 
 
 @cli.command()
@@ -274,7 +274,7 @@ def load(
         overwrite=overwrite,
     )
     for path in paths:
-        _say(path)
+        _print(path)
 
 
 @cli.command()
@@ -318,10 +318,10 @@ def report(study: Path, output: Path | None, style: str, **given: str | None) ->
     options |= {name: value for name, value in given.items() if value is not None}
     made = make_report(database, **options)
     if output is None:
-        _say(FORMATS[style](made))
+        _print(FORMATS[style](made))
     else:
         for path in write_report(made, output):
-            _say(path)
+            _print(path)
 
 
 @cli.command()
@@ -350,9 +350,9 @@ def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
     given = {name: value for name, value in changes.items() if value not in (None, ())}
     preview = plan_study(study_file, check=_check_report, **given)
     if as_json:
-        _say(json.dumps(preview.to_dict()))
+        _print(json.dumps(preview.to_dict()))
         return
-    _say(str(preview))
+    _print(str(preview))
     _rows(preview.plan.why())
 
 
@@ -387,7 +387,7 @@ def models(study: Path, database: Path | None, **options: Any) -> None:
         file = read_study_file(study)
         strategies, path, database = choose_strategies(file), file.output, database or file.input
     saved = Study(path, database).save_models(strategies, **options)
-    _say(f"{saved} models saved in {models_folder(path)}")
+    _print(f"{saved} models saved in {models_folder(path)}")
 
 
 @cli.command()
@@ -404,7 +404,7 @@ def merge(studies: Sequence[Path], output: Path) -> None:
     from mlaut.experiments import study_status
     from mlaut.files_io import merge_studies
 
-    _say(str(study_status(merge_studies(studies, output).path)))
+    _print(str(study_status(merge_studies(studies, output).path)))
 
 
 @cli.command()
@@ -415,7 +415,9 @@ def merge(studies: Sequence[Path], output: Path) -> None:
     "--input", "database", type=click.Path(path_type=Path), help="Database of the datasets."
 )
 @click.option("-j", "--n-jobs", default=-1, show_default=True, help="Worker processes.")
-@click.option("--mend", is_flag=True, help="Clear damaged cells, so that the next run does them.")
+@click.option(
+    "--mend", is_flag=True, help="Clear damaged cells, so that the next run repeats them."
+)
 @click.option("--seal", is_flag=True, help="First accept the changes that another program made.")
 @click.option("--metric", help="Also recompute this score of each dataset.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -449,9 +451,9 @@ def verify(
     scores = _scores(path, metric) if metric and found.ok else None
     if as_json:
         recomputed = {} if scores is None else json.loads(scores.to_json(double_precision=15))
-        _say(json.dumps({**found.to_dict(), "cleared": cleared, "scores": recomputed}))
+        _print(json.dumps({**found.to_dict(), "cleared": cleared, "scores": recomputed}))
     else:
-        _say(str(found) + (f"\n  {cleared} damaged cells cleared" if cleared else ""))
+        _print(str(found) + (f"\n  {cleared} damaged cells cleared" if cleared else ""))
         if scores is not None:
             rows = [[name, *(f"{x:.6g}" for x in row)] for name, *row in scores.itertuples()]
             _table(rows, [f"{metric} on", *scores.columns])
@@ -464,7 +466,7 @@ def _run(study_file: Path, as_json: bool = False, **changes: Any) -> RunSummary:
 
     _check_report(read_study_file(study_file))
     done = run_study(study_file, **changes)
-    _say(json.dumps(done.to_dict()) if as_json else str(done))
+    _print(json.dumps(done.to_dict()) if as_json else str(done))
     return done
 
 
@@ -485,23 +487,25 @@ def _check_report(
         return
     from mlaut.analysis import TREATMENTS, metric
 
-    told = []
+    mistakes = []
     try:
         found = metric(wanted.metric) if wanted.metric else None
         if found is not None and tasks and found.task not in (None, *tasks):
-            told.append(f"metric {wanted.metric!r} suits no dataset ({', '.join(sorted(tasks))})")
+            mistakes.append(
+                f"metric {wanted.metric!r} suits no dataset ({', '.join(sorted(tasks))})"
+            )
     except AnalysisError as error:
-        told.append(str(error))
+        mistakes.append(str(error))
     known = [*TREATMENTS, *strategies]
     if wanted.missing and strategies and wanted.missing not in known:
         hint = nearest(wanted.missing, known) or f"; use one of {', '.join(TREATMENTS)}"
-        told.append(f"missing {wanted.missing!r} is no treatment, and no strategy{hint}")
-    if told:
-        raise AnalysisError(f"{file.path}: [report]: {'; '.join(told)}")
+        mistakes.append(f"missing {wanted.missing!r} is neither a treatment nor a strategy{hint}")
+    if mistakes:
+        raise AnalysisError(f"{file.path}: [report]: {'; '.join(mistakes)}")
 
 
 def _scores(study: Path, metric: str) -> pd.DataFrame:
-    """Return a row a dataset: a mean over them says nothing where units or gaps differ."""
+    """Return the score of each strategy on each dataset; units may differ, so there is no mean."""
     from mlaut.analysis import Results
 
     scores: pd.DataFrame = Results.from_study(study, metric).scores
@@ -518,7 +522,7 @@ def _study(path: Path) -> tuple[Path, dict[str, Any]]:
     return file.output, {name: value for name, value in vars(file.report).items() if value}
 
 
-def _say(text: object, err: bool = False) -> None:
+def _print(text: object, err: bool = False) -> None:
     """Print text; control characters in names or messages of a study cannot reach the terminal."""
     click.echo(printable(str(text)), err=err)
 
@@ -529,7 +533,7 @@ def _line(text: object) -> str:
 
 def _rows(rows: Sequence[dict[str, Any]], as_json: bool = False) -> None:
     if as_json:
-        _say(json.dumps(list(rows)))
+        _print(json.dumps(list(rows)))
     elif rows:
         _table([list(row.values()) for row in rows], list(rows[0]))
 
@@ -539,7 +543,7 @@ def _table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
 
     if rows:
         lines = [[_line(cell) for cell in row] for row in rows]
-        _say(tabulate(lines, headers=headers, disable_numparse=True))
+        _print(tabulate(lines, headers=headers, disable_numparse=True))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -557,7 +561,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **_: Any) -> None:
-    _say(warnings.formatwarning(message, category, *where[:2]).rstrip(), err=True)
+    _print(warnings.formatwarning(message, category, *where[:2]).rstrip(), err=True)
 
 
 def _main(given: list[str]) -> None:
@@ -566,8 +570,8 @@ def _main(given: list[str]) -> None:
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)
     except click.Abort as stopped:  # click turns every KeyboardInterrupt into Abort
-        told = str(stopped.__cause__ or stopped.__context__ or "")
-        _say(f"mlaut: {told or 'stopped; make the same call again to go on'}", err=True)
+        reason = str(stopped.__cause__ or stopped.__context__ or "")
+        _print(f"mlaut: {reason or 'stopped; make the same call again to go on'}", err=True)
         sys.exit(RunInterrupted.exit_code)
     except click.ClickException as error:
         error.show()
@@ -581,14 +585,14 @@ def _main(given: list[str]) -> None:
 
 def _fail(error: Exception, debug: bool) -> None:
     if debug:
-        _say(traceback.format_exc(), err=True)
+        _print(traceback.format_exc(), err=True)
     if isinstance(error, MlautError):
-        _say(f"mlaut: error: {error}", err=True)
+        _print(f"mlaut: error: {error}", err=True)
         sys.exit(error.exit_code)
     text = " ".join(str(error).split())
-    _say(
-        f"mlaut: a fault of MLaut itself: {type(error).__name__}: {text}; "
-        "call it as 'mlaut --debug ...' and report what it prints",
+    _print(
+        f"mlaut: a bug in MLaut: {type(error).__name__}: {text}; "
+        "please report it with the output of 'mlaut --debug ...'",
         err=True,
     )
     sys.exit(70)

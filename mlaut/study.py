@@ -200,15 +200,17 @@ class Study:
         Raises
         ------
         StudyError
-            There is no study yet; or cells give now something else than is stored, and the message
-            names them. The models of the others are saved.
+            There is no study yet; or cells now have other predictions than the stored ones, and the
+            message names them. The models of the others are saved.
         """
         from mlaut.experiments import Orchestrator
         from mlaut.files_io import FilesIO
         from mlaut.files_io import Study as Store
 
         if not Store(self.path).exists:
-            raise StudyError(f"{self.path}: nothing was run yet, so there are no models; call run")
+            raise StudyError(
+                f"{self.path}: nothing was run yet, so there are no models; run it first"
+            )
         datasets, study = self._datasets_io("r"), FilesIO(self.path, "a")
         orchestrator = Orchestrator(datasets, study, seed=self.seed)
         return int(orchestrator.save_models(strategies, **options))
@@ -284,8 +286,8 @@ class Study:
         # Looking for datasets also refuses files of MLaut 0.1 and 0.2.
         if FilesIO(self.path, "r").list_datasets()[0]:
             raise StudyError(
-                f"{self.path}: a database of datasets, not a study; name a study of its own: "
-                f"Study('study.h5', datasets={str(self.path)!r})"
+                f"{self.path}: a database of datasets, not a study; name another file for the "
+                f"study: Study('study.h5', datasets={str(self.path)!r})"
             )
         return beside
 
@@ -339,8 +341,8 @@ class Study:
 
         if not self.datasets:
             raise StudyError(
-                f"{self.path}: the study has no dataset; call add_datasets('starter') or with "
-                "tables of your own"
+                f"{self.path}: the study has no dataset; add some, for example with "
+                "add_datasets('starter')"
             )
         stored = Store(self.path)
         known = stored.load_splits() if stored.exists else {}
@@ -376,7 +378,7 @@ class Study:
         tasks = {entry.task for entry in Store(self.path).load_splits().values()}
         if len(tasks) > 1:
             raise StudyError(
-                f"{self.path}: has classification and regression; name a metric, for example "
-                "metric='accuracy' or metric='r2'"
+                f"{self.path}: has datasets for classification and for regression; name a metric, "
+                "for example metric='accuracy' or metric='r2'"
             )
         return "accuracy" if tasks == {CLASSIFICATION} else "r2"

@@ -112,7 +112,7 @@ def test_a_table_of_ones_own(tmp_path):
 
 
 def test_models_of_cells_that_are_done_are_saved_on_demand(study):
-    with pytest.raises(StudyError, match=r"nothing was run yet, so there are no models; call run"):
+    with pytest.raises(StudyError, match=r"nothing was run yet, so there are no models; run it"):
         study.save_models(STRATEGIES)
     study.run(STRATEGIES, split="kfold(2)", **QUIET)
     assert study.save_models(STRATEGIES, engine="inline") == 8

@@ -117,12 +117,12 @@ def _classes_seen(model: Any, classes: tuple[Any, ...]) -> np.ndarray:
     """Return the positions, in ``classes``, of the columns of ``predict_proba``."""
     if not hasattr(model, "classes_"):
         raise StrategyError(
-            "there is predict_proba without classes_; set classes_ in fit to the labels that its "
-            "columns mean, as scikit-learn does"
+            "the model has predict_proba and no classes_; set classes_ in fit to the labels of "
+            "the columns of predict_proba"
         )
     seen = positions(model.classes_, classes)
     if len(np.unique(seen)) < len(seen):
-        raise StrategyError(f"classes_ holds a class twice: {list(model.classes_)}")
+        raise StrategyError(f"classes_ contains a class twice: {list(model.classes_)}")
     return seen
 
 

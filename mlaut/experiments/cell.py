@@ -241,12 +241,12 @@ def _shortened_values(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _failed(cell: Cell, error: BaseException) -> Outcome:
-    told = "".join(traceback.format_exception(error)).splitlines()[-_TRACEBACK_LINES:]
+    lines = "".join(traceback.format_exception(error)).splitlines()[-_TRACEBACK_LINES:]
     return Outcome(
         cell,
         status=Status.MEMORY if _for_lack_of_memory(error) else Status.ERROR,
         reason=_shortened(_reason(error), _LONGEST_REASON),
-        details={"traceback": "\n".join(_shortened(line, _LONGEST_LINE) for line in told)},
+        details={"traceback": "\n".join(_shortened(line, _LONGEST_LINE) for line in lines)},
     )
 
 
@@ -295,6 +295,6 @@ def _warnings_counted() -> Iterator[dict[str, int]]:
 
 def _listed_warnings(counts: dict[str, int]) -> list[str]:
     """Return each different warning once, with its number of occurrences."""
-    told = [text if n == 1 else f"{text} ({n} times)" for text, n in counts.items()]
-    more = len(told) - _WARNINGS_KEPT
-    return told[:_WARNINGS_KEPT] + ([f"and {more} further warnings"] if more > 0 else [])
+    listed = [text if n == 1 else f"{text} ({n} times)" for text, n in counts.items()]
+    more = len(listed) - _WARNINGS_KEPT
+    return listed[:_WARNINGS_KEPT] + ([f"and {more} further warnings"] if more > 0 else [])

@@ -136,9 +136,9 @@ def oom_kills() -> int:
 
 
 def lacked_memory(error: BaseException) -> bool:
-    """Return whether an error says that an allocation failed.
+    """Return whether an error reports that an allocation failed.
 
-    The type of the error says it. Of errors that libraries raise for many reasons the text counts
+    The type of the error shows it. Of errors that libraries raise for many reasons the text counts
     as well; what a strategy itself raises is not judged by its text.
 
     Examples
@@ -151,26 +151,26 @@ def lacked_memory(error: BaseException) -> bool:
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
     try:
-        told = str(error)
+        text = str(error)
     except Exception:  # whatever the code of a strategy makes of it
         return False
     raised_by = _raised_by(error)
     if "sklearn" in raised_by:
-        return any(map(_ends_for_memory, told.splitlines()))
+        return any(map(_ends_for_memory, text.splitlines()))
     if _LIBRARIES.isdisjoint(raised_by):
-        return _TORCH_ON_CPU in told
-    return _says_memory(f"{type(error).__name__}: {told}")
+        return _TORCH_ON_CPU in text
+    return _reports_lack_of_memory(f"{type(error).__name__}: {text}")
 
 
 def _ends_for_memory(line: str) -> bool:
     """Return whether a line is the last one of a traceback of an allocation that failed."""
     kind = line.partition(":")[0]
     return kind.endswith("MemoryError") or (
-        kind.partition(".")[0] in _LIBRARIES and _says_memory(line)
+        kind.partition(".")[0] in _LIBRARIES and _reports_lack_of_memory(line)
     )
 
 
-def _says_memory(text: str) -> bool:
+def _reports_lack_of_memory(text: str) -> bool:
     return any(words in text for words in _NO_MEMORY)
 
 
@@ -202,10 +202,10 @@ def resident_memory() -> int:
 def _in_status(key: str) -> int:
     """Return the bytes in ``/proc/self/status`` under a key; 0 if they are not reported."""
     try:
-        told = (_PROC / "status").read_text().partition(f"\n{key}:")[2]
+        value = (_PROC / "status").read_text().partition(f"\n{key}:")[2]
     except OSError:
         return 0
-    return int(told.split(maxsplit=1)[0]) * 1024 if told else 0
+    return int(value.split(maxsplit=1)[0]) * 1024 if value else 0
 
 
 def parse_seconds(text: str | float | None, name: str = "timeout") -> float | None:

@@ -97,7 +97,7 @@ def run_in_copy(work: Callable[[], bytes], largest: int, close: list[int]) -> tu
     -------
     status : int
         Exit status, as `os.waitpid` returns it.
-    told : bytes
+    received : bytes
         All bytes that came through the pipe of the copy; its strategy may have written some.
     """
     ours, theirs = os.pipe()
@@ -133,19 +133,19 @@ def _listen(pid: int, pipe: int, largest: int) -> tuple[int, bytes]:
     """Read until the copy has ended, even if its own children keep its pipe open."""
     poll = select.poll()
     poll.register(pipe, select.POLLIN)
-    told = bytearray()
+    received = bytearray()
     status: int | None = None
     while status is None:
         if poll.poll(_LOOK_MS):
             piece = os.read(pipe, _PIECE)
-            told += piece
-            if not piece or len(told) > largest:
+            received += piece
+            if not piece or len(received) > largest:
                 break
         ended, ended_as = os.waitpid(pid, os.WNOHANG)
         status = ended_as if ended else None
-    if len(told) > largest:
+    if len(received) > largest:
         os.kill(pid, signal.SIGKILL)
     elif status is not None:  # read the rest that it wrote before it ended
-        while len(told) <= largest and poll.poll(0) and (piece := os.read(pipe, _PIECE)):
-            told += piece
-    return os.waitpid(pid, 0)[1] if status is None else status, bytes(told)
+        while len(received) <= largest and poll.poll(0) and (piece := os.read(pipe, _PIECE)):
+            received += piece
+    return os.waitpid(pid, 0)[1] if status is None else status, bytes(received)

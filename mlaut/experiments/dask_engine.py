@@ -85,7 +85,7 @@ class DaskEngine:
         self.scheduler = scheduler or dask.config.get("scheduler-address", None)
         if self.scheduler is None:
             raise StudyError(
-                "engine 'dask': no scheduler; give scheduler='tcp://host:8786' or a Client, "
+                "engine 'dask': no scheduler; pass scheduler='tcp://host:8786' or a Client, "
                 "or set DASK_SCHEDULER_ADDRESS"
             )
         self.timeout = timeout
@@ -189,8 +189,8 @@ class _Run:
             raise error
         if not isinstance(error, KilledWorker):
             raise StudyError(
-                f"the workers of the cluster cannot run cells: {_text(error)}; see that they have "
-                "what is installed here, the modules of the strategies, and room on their disks"
+                f"the workers of the cluster cannot run cells: {_text(error)}; install there "
+                "what is installed here and the modules of the strategies, and free disk space"
             ) from error
         if len(batch.cells) > 1:
             for cell in batch.cells:

@@ -55,13 +55,15 @@ def check_engine(
         hint = nearest(engine, _ENGINES) or f"; use {' or '.join(map(repr, _ENGINES))}"
         raise StudyError(f"engine {engine!r}: unknown{hint}")
     if scheduler is not None and engine != "dask":
-        raise StudyError(f"engine {engine!r}: has no scheduler; use engine='dask', or leave it out")
+        raise StudyError(
+            f"engine {engine!r} takes no scheduler; use engine='dask', or leave scheduler out"
+        )
     if n_jobs == 0:
         raise StudyError("n_jobs 0: no worker could run a cell; use -1 for every core, or 1")
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise StudyError(f"threads {threads!r}: a whole number from 1 is needed; 1 is the default")
+        raise StudyError(f"threads {threads!r}: must be a whole number of at least 1")
     if engine == "inline" and timeout is not None:
-        raise StudyError("engine 'inline': cannot keep a time limit; use engine='local'")
+        raise StudyError("engine 'inline' cannot enforce a time limit; use engine='local'")
 
 
 def make_engine(

@@ -8,29 +8,29 @@ from typing import Any
 
 from mlaut.errors import MlautError
 from mlaut.estimators import MlautEstimator
-from mlaut.files_io import MemoryStudy, StrategyEntry, Study
+from mlaut.files_io import StrategyEntry, Study
 from mlaut.identity.describer import python_version
 from mlaut.identity.digests import digest
 from mlaut.identity.former import former_identity, has_compiled_code, without_code
 
 __all__ = ["changed_parameters", "strategy_entries"]
 
-AS_COMPILED = "known by its compiled code, which is the same"
+AS_COMPILED = "its compiled code is the same"
 NOT_COMPARED = (
-    "known by its code as another Python compiled it, which cannot be compared; all else is the "
-    "same, so its results are kept"
+    "another version of Python compiled its stored code, which cannot be compared; all else is "
+    "the same, so its results are kept"
 )
 
 
 def strategy_entries(
-    strategies: Iterable[MlautEstimator], study: Study | MemoryStudy | None = None
+    strategies: Iterable[MlautEstimator], study: Study | None = None
 ) -> list[StrategyEntry]:
     """Return the entries under which a study stores strategies.
 
     Parameters
     ----------
     strategies : iterable of MlautEstimator
-    study : Study or MemoryStudy, optional
+    study : Study, optional
         Study that may store the strategies already. A strategy that is stored under an identity of
         an older version of MLaut, or of another Python, is recognised: the entry then holds the
         old fingerprint under ``formerly``.
@@ -78,7 +78,7 @@ def _recognised(
     return NOT_COMPARED if without_code(identity) == without_code(stored.identity) else ""
 
 
-def _pythons(study: Study | MemoryStudy) -> set[str]:
+def _pythons(study: Study) -> set[str]:
     """Return the versions of Python, major and minor, of the runs of a study."""
     found = (str(run.get("python", "")) for run in study.runs)
     return {".".join(version.split(".")[:2]) for version in found}

@@ -103,7 +103,7 @@ def encode_outcome(outcome: Outcome) -> bytes:
     """Return an outcome as bytes; reading them runs no code."""
     given = {"predictions": outcome.predictions, "probabilities": outcome.probabilities}
     arrays = {name: values for name, values in given.items() if values is not None}
-    told = {
+    fields = {
         "cell": [*vars(outcome.cell).values()],
         "status": outcome.status.word,
         "seconds": outcome.seconds,
@@ -112,7 +112,7 @@ def encode_outcome(outcome: Outcome) -> bytes:
         "details": dict(outcome.details),
         "arrays": {name: [a.dtype.str, *a.shape] for name, a in arrays.items()},
     }
-    text = json.dumps(told).encode()
+    text = json.dumps(fields).encode()
     return b"".join([_LENGTH.pack(len(text)), text, *(a.tobytes() for a in arrays.values())])
 
 
@@ -139,23 +139,23 @@ def decode_outcome(content: bytes, cell: Cell, seed: int, n_test: int, n_classes
     """
     try:
         (size,) = _LENGTH.unpack_from(content)
-        told = json.loads(content[_LENGTH.size : _LENGTH.size + size])
-        if told["cell"] != [*vars(cell).values()] or told["seed"] != seed:
-            raise GarbledError("told the outcome of another cell")
-        outcome = _outcome(told, cell, _arrays(told["arrays"], content, _LENGTH.size + size))
+        fields = json.loads(content[_LENGTH.size : _LENGTH.size + size])
+        if fields["cell"] != [*vars(cell).values()] or fields["seed"] != seed:
+            raise GarbledError("sent the outcome of another cell")
+        outcome = _outcome(fields, cell, _arrays(fields["arrays"], content, _LENGTH.size + size))
     except GarbledError:
         raise
     except Exception as error:  # invalid bytes may raise anything
-        raise GarbledError("gave something else than an outcome") from error
+        raise GarbledError("sent something else than an outcome") from error
     _check_arrays(outcome, n_test, n_classes)
     return outcome
 
 
-def _outcome(told: Mapping[str, Any], cell: Cell, arrays: Mapping[str, np.ndarray]) -> Outcome:
-    status, details = Status[told["status"].upper()], told["details"]
+def _outcome(fields: Mapping[str, Any], cell: Cell, arrays: Mapping[str, np.ndarray]) -> Outcome:
+    status, details = Status[fields["status"].upper()], fields["details"]
     usage = [details[name] for name in USAGE if name in details]
-    numbers = [*told["seconds"], *usage]
-    if status not in _IN_PYTHON or len(told["seconds"]) != 3:
+    numbers = [*fields["seconds"], *usage]
+    if status not in _IN_PYTHON or len(fields["seconds"]) != 3:
         raise ValueError(status)
     if not all(isinstance(number, int | float) for number in numbers):
         raise TypeError(numbers)
@@ -166,9 +166,9 @@ def _outcome(told: Mapping[str, Any], cell: Cell, arrays: Mapping[str, np.ndarra
         status=status,
         predictions=arrays.get("predictions"),
         probabilities=arrays.get("probabilities"),
-        seconds=tuple(told["seconds"]),
-        seed=told["seed"],
-        reason=str(told["reason"])[:_LONGEST_REASON],
+        seconds=tuple(fields["seconds"]),
+        seed=fields["seed"],
+        reason=str(fields["reason"])[:_LONGEST_REASON],
         details=dict(details),
     )
 
@@ -202,4 +202,4 @@ def _check_arrays(outcome: Outcome, n_test: int, n_classes: int) -> None:
         fits = (probabilities.dtype, probabilities.shape) == expected
         fits = fits and not not_distributions(probabilities).any()
     if not fits:
-        raise GarbledError("gave arrays that do not fit its cell")
+        raise GarbledError("sent arrays that do not fit its cell")

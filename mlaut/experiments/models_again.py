@@ -85,9 +85,9 @@ def save_models(
     if differ:
         more = f" and {len(differ) - _NAMED} more" if len(differ) > _NAMED else ""
         raise StudyError(
-            f"{study.path}: {len(differ)} cells give now something else than is stored, and their "
-            f"models were not saved ({'; '.join(differ[:_NAMED])}{more}); fit with the versions "
-            "that the study was run with"
+            f"{study.path}: {len(differ)} cells now have other predictions than the stored ones, "
+            f"so their models were not saved ({'; '.join(differ[:_NAMED])}{more}); use the "
+            "versions that the study was run with"
         )
     return saved
 
@@ -103,7 +103,7 @@ def _without_model(
 
 def _with_model(outcome: Outcome, stored: Mapping[str, Any]) -> Outcome:
     """Return the stored outcome, with its stored times and details, and the new model."""
-    details = {name: told for name, told in stored.items() if name not in _OF_OUTCOME}
+    details = {name: value for name, value in stored.items() if name not in _OF_OUTCOME}
     return Outcome(
         cell=outcome.cell,
         status=Status.DONE,

@@ -15,7 +15,7 @@ from mlaut.estimators.packages import check_packages
 from mlaut.experiments.entries import changed_parameters, strategy_entries
 from mlaut.experiments.ledger import Ledger, count_cells, rows_by_reason
 from mlaut.experiments.run_options import RunOptions, parse_retry
-from mlaut.files_io import FilesIO, MemoryStudy, SplitEntry, StrategyEntry, Study
+from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study
 from mlaut.files_io.study_records import merged_entry
 from mlaut.markup import Displayed
 from mlaut.records import Status
@@ -352,7 +352,7 @@ def exceeded_size_limits(
 
 
 def make_plan(
-    study: Study | MemoryStudy | None,
+    study: Study | None,
     wanted: Mapping[str, Sequence[str]],
     retry: Mapping[str, frozenset[Status]],
     *,
@@ -365,7 +365,7 @@ def make_plan(
 
     Parameters
     ----------
-    study : Study, MemoryStudy or None
+    study : Study or None
         The study; None if it does not exist yet.
     wanted : mapping of str to sequence of str
         Names of the strategies to run on each dataset.
@@ -422,7 +422,7 @@ def make_plan(
 def _notes(old: StrategyEntry | None, new: StrategyEntry) -> tuple[str, ...]:
     known = new.formerly.get(old.fingerprint) if old else None
     recognised = [f"recognised: {known}"] if known else []
-    unseen = [f"cannot look into {where}" for where in new.metadata.get("unseen", ())]
+    unseen = [f"cannot inspect {where}" for where in new.metadata.get("unseen", ())]
     return (*recognised, *unseen)
 
 
@@ -449,7 +449,7 @@ def _describe_change(old: StrategyEntry, new: StrategyEntry) -> str:
 
 def _refused(name: str, what: str) -> StudyError:
     return StudyError(
-        f"strategy {name!r} was run with other parameters ({what}); give it those back, or a new "
+        f"strategy {name!r} was run with other parameters ({what}); restore them, give it a new "
         "name, or pass overwrite_predictions=True to run it again"
     )
 

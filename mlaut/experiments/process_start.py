@@ -36,7 +36,7 @@ def start_process(function: Callable[..., None], *arguments: Any) -> Any:
             time.sleep(pause)
     raise StudyError(
         f"no worker process could be started ({str(failed) or type(failed).__name__}); "
-        "see whether the machine has processes and memory to spare"
+        "check whether the machine has free memory and allows more processes"
     ) from failed
 
 

@@ -44,7 +44,7 @@ def usable_strategies(study: Study, given: Any) -> tuple[list[MlautEstimator], l
         if given is None:
             strategy = _find_registered(entry.name)
         if strategy is None:
-            left_out.append(f"{entry.name}: no such strategy at hand; name the study file")
+            left_out.append(f"{entry.name}: this strategy is not known here; name the study file")
         elif not strategy_entries([strategy], study)[0].is_same(entry):
             left_out.append(f"{entry.name}: its parameters are not those that are stored")
         else:
@@ -124,11 +124,11 @@ def difference(block: Block, outcome: Outcome) -> str:
     s, test = block.strategies.index(cell.strategy), block.split.folds[cell.repeat] == cell.fold
     before = block.predictions[s, cell.repeat, test]
     differ = int((before != outcome.predictions).sum())
-    told = [f"{differ} of {len(before)} predictions differ"] if differ else []
+    differences = [f"{differ} of {len(before)} predictions differ"] if differ else []
     if block.probabilities is not None and outcome.probabilities is not None:
         gap = np.abs(block.probabilities[s, cell.repeat, test] - outcome.probabilities).max()
-        told += [f"probabilities differ by up to {gap:.2g}"] if gap > 0 else []
-    return ", ".join(told)
+        differences += [f"probabilities differ by up to {gap:.2g}"] if gap > 0 else []
+    return ", ".join(differences)
 
 
 class RunHistory:
@@ -165,5 +165,5 @@ def _began(run: Mapping[str, Any]) -> float:
 
 
 def _versions(run: Mapping[str, Any]) -> dict[str, str]:
-    told = {key: str(run[key]) for key in ("python", "platform", "processor") if key in run}
-    return {**told, **run.get("versions", {})}
+    system = {key: str(run[key]) for key in ("python", "platform", "processor") if key in run}
+    return {**system, **run.get("versions", {})}

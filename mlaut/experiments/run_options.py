@@ -184,11 +184,13 @@ def parse_retry(
         if name not in parsed:
             raise StudyError(f"retry: strategy {name!r} is not part of this run; check its name")
         if not isinstance(statuses, Iterable):
-            raise StudyError(f"retry {statuses!r}: not a failure; use {', '.join(words)}")
+            raise StudyError(
+                f"retry {statuses!r}: not the status of a failed cell; use {', '.join(words)}"
+            )
         chosen = [statuses] if isinstance(statuses, str) else list(statuses)
         for word in chosen:
             if word not in words:
                 hint = nearest(word, words) or f"; use {', '.join(words)}"
-                raise StudyError(f"retry {word!r}: not a failure{hint}")
+                raise StudyError(f"retry {word!r}: not the status of a failed cell{hint}")
         parsed[name] = frozenset(words[word] for word in chosen)
     return parsed

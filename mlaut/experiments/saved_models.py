@@ -148,7 +148,7 @@ def read_saved(folder: Path, record: Mapping[str, str], *, trusted: bool) -> Any
     """
     path, style = model_path(folder, record), record.get("format")
     if style not in _SUFFIX:
-        raise StoreError(f"{path}: a model of format {style!r}, unknown here; update MLaut")
+        raise StoreError(f"{path}: the format {style!r} of this model is unknown; update MLaut")
     if style == "pickle" and not trusted:
         raise StoreError(
             f"{path}: a pickled model can run any code when it is loaded; "
@@ -162,7 +162,7 @@ def read_saved(folder: Path, record: Mapping[str, str], *, trusted: bool) -> Any
     except Exception as error:
         raise StoreError(
             f"{path}: cannot be loaded ({type(error).__name__}: {' '.join(str(error).split())}); "
-            "use the versions that the study was run with, and have your own code importable"
+            "use the versions that the study was run with, and make your own code importable"
         ) from error
 
 
@@ -214,7 +214,7 @@ def _check_unpacked(content: bytes) -> None:
         size = sum(about.file_size for about in archive.infolist())
     if size > max(_UNPACKED, _PACKED * len(content)):
         raise StoreError(
-            f"a model of {len(content):,} bytes that would unpack to {size:,}; "
+            f"the model has {len(content):,} bytes and would unpack to {size:,}; "
             "do not trust its study"
         )
 

@@ -38,7 +38,7 @@ def interrupted_once() -> Iterator[None]:
         seen.append(number)
         if len(seen) == 1:
             raise KeyboardInterrupt
-        sys.stderr.write("mlaut: stopping; what has ended is being stored\n")
+        sys.stderr.write("mlaut: stopping; the finished cells are being stored\n")
 
     with _handled_by(interrupt):
         yield

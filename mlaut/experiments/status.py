@@ -173,7 +173,7 @@ def check_alive(path: str | os.PathLike[str], within: float = 300.0) -> tuple[bo
         return True, f"{study.path}: finished, all {n_cells} cells have an outcome"
     return False, (
         f"{study.path}: no run is active, and {missing} of {n_cells} cells have no outcome; "
-        "'mlaut run' goes on"
+        "'mlaut run' resumes it"
     )
 
 

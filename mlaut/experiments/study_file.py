@@ -192,8 +192,8 @@ def together(path: Path, found: Sequence[MlautError]) -> MlautError:
     if len(found) == 1:
         return found[0]
     texts = (str(error).removeprefix(f"{path}: ") for error in found)
-    told = "; ".join(f"({number}) {text}" for number, text in enumerate(texts, start=1))
-    return StudyError(f"{path}: {len(found)} mistakes: {told}")
+    listed = "; ".join(f"({number}) {text}" for number, text in enumerate(texts, start=1))
+    return StudyError(f"{path}: {len(found)} mistakes: {listed}")
 
 
 def _section(path: Path, name: str, content: Any, found: list[MlautError]) -> Any:
@@ -342,7 +342,7 @@ def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
         chosen = [path for path in chosen if input_io.dataset_info(path).task == file.data.task]
     if not chosen:
         raise StudyError(
-            f"{file.path}: [data] chooses no dataset of {file.input}; check group and task"
+            f"{file.path}: [data] selects no dataset of {file.input}; check group, datasets, task"
         )
     return chosen
 
@@ -405,8 +405,8 @@ def _own_strategies(path: Path) -> Any:
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == name]
         at = f", line {lines[-1]}" if lines else ""
         raise StudyError(
-            f"{path}{at}: {type(error).__name__}: {' '.join(str(error).split())}; this file is run "
-            "as a program; correct it"
+            f"{path}{at}: {type(error).__name__}: {' '.join(str(error).split())}; correct it "
+            "(it is run as a program)"
         ) from error
     if "strategies" not in defined:
         raise StudyError(f"{path}: does not define 'strategies'; end it with strategies = [...]")

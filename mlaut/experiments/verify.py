@@ -28,7 +28,7 @@ from mlaut.records import Cell, Status
 
 __all__ = ["Drift", "Verification", "recorded_input", "verify_study"]
 
-_UNCHECKED = "the datasets were not looked at"
+_UNCHECKED = "the datasets were not checked"
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ def verify_study(
     if not share or problems or not found.counts.get(Status.DONE):
         return found
     if hdf5_input_io is None:
-        raise StudyError(f"{path}: to fit cells again the datasets are needed; name their database")
+        raise StudyError(f"{path}: fitting cells again needs the datasets; name their database")
     usable, left_out = usable_strategies(study, strategies)
     cells = _sample(study, [strategy.name for strategy in usable], share, seed)
     drifts = _refit(study, hdf5_input_io, usable, cells, make_engine(engine, n_jobs))
@@ -291,8 +291,8 @@ def recorded_input(study: Study) -> tuple[Path | None, str]:
     if not outside:
         return None, ""
     return None, (
-        f"the study says that its datasets are in {outside}, outside of its folder, and what a "
-        "study says is not followed there"
+        f"the study records that its datasets are in {outside}, outside its folder, and such a "
+        "path is not opened"
     )
 
 

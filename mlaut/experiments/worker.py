@@ -114,7 +114,7 @@ def load(ref: DatasetRef) -> Dataset:
     if dataset.fingerprint != ref.fingerprint:
         raise DataError(
             f"{ref.database}: dataset {ref.name!r} was changed while the study runs; "
-            "put it back, or save the new one under another name"
+            "restore it, or save the new one under another name"
         )
     return dataset
 
@@ -179,8 +179,8 @@ def serve(
         try:
             serves.run(batch)
         except MlautError as error:
-            told = {"error": type(error).__name__, "message": str(error)}
-            post.send(frame(REFUSED, json.dumps(told).encode()))
+            refusal = {"error": type(error).__name__, "message": str(error)}
+            post.send(frame(REFUSED, json.dumps(refusal).encode()))
             continue
         except OSError:
             return  # the process that runs the study has closed the pipe
@@ -247,11 +247,11 @@ class _Shared(_Server):
         me = os.getpid()
         for cell in batch.keys:
             self._post.begin()
-            told = frame(ENDED, encode_outcome(run(cell)))
+            message = frame(ENDED, encode_outcome(run(cell)))
             if os.getpid() != me:
                 os._exit(0)  # the cell has forked, and this is the fork
             end_children()
-            self._post.send(told, wait=True)
+            self._post.send(message, wait=True)
         sys.stdout.flush()
         self.leaves = threading.active_count() > 1 or _has_grown(self._usual)
         self._post.send(frame(LEAVES, b"") if self.leaves else b"")
@@ -281,14 +281,14 @@ class _Mould(_Server):
     def _run_copy(self, batch: Batch, cell: Cell, run: RunCell) -> None:
         n_test = int((batch.folds[cell.repeat] == cell.fold).sum())
         largest = largest_outcome(n_test, len(batch.dataset.classes))
-        status, told = run_in_copy(
+        status, content = run_in_copy(
             lambda: encode_outcome(run(cell)), largest, self._post.descriptors
         )
-        if status or not told:
+        if status or not content:
             self._post.send(frame(DIED, STATUS.pack(status)))
         else:  # the receiver checks whether it is an outcome at all
             # Sent at once: what the next copy may write into the pipe then comes after it.
-            self._post.send(frame(ENDED, told[: largest + 1]))
+            self._post.send(frame(ENDED, content[: largest + 1]))
 
 
 def _loaded(batch: Batch) -> Callable[[], Any]:

@@ -86,7 +86,7 @@ class GuardedProcess:
             os.set_blocking(end.fileno(), False)
         self._strategy = strategy
         self._inbox, self._heard = Inbox(), 0.0
-        self._said = b""
+        self._printed = b""
         self._begun: list[float] = []
         # Whether any code of the strategy has run, and whether it is being loaded now.
         self._has_begun = self._loads = False
@@ -121,7 +121,7 @@ class GuardedProcess:
         self._timeout = timeout
         self._read_clock()  # discard times of the batch before
         self._begun = []
-        self._n_ended, self._said = 0, b""
+        self._n_ended, self._printed = 0, b""
         self._sent, self._oom_kills = time.monotonic(), oom_kills()
         n_test = max(map(self._n_test, batch.keys))
         self._largest = largest_outcome(n_test, len(batch.dataset.classes)) + 1
@@ -265,14 +265,14 @@ class GuardedProcess:
         load(self._batch.dataset)
         self._read_clock()
         try:
-            told = json.loads(content)
-            kind, message = getattr(errors, told["error"]), str(told["message"])
+            refusal = json.loads(content)
+            kind, message = getattr(errors, refusal["error"]), str(refusal["message"])
             lost = kind(message) if issubclass(kind, MlautError) else None
         except Exception:  # the content may be anything
             lost = None
         if lost is None or not self._has_begun:
             raise lost or GarbledError(SPOILT)
-        raise GarbledError(f"keeps its process from loading the dataset: {message}")
+        raise GarbledError(f"prevents its process from loading the dataset: {message}")
 
     @staticmethod
     def _read(end: Connection) -> bytes:
@@ -285,7 +285,7 @@ class GuardedProcess:
                 text = os.read(self._output.fileno(), _OUTPUT_KEPT)
                 if not text:
                     self._output.close()
-                self._said = (self._said + text)[-_OUTPUT_KEPT:]
+                self._printed = (self._printed + text)[-_OUTPUT_KEPT:]
 
     def _read_clock(self) -> None:
         """Read the times at which cells began.
@@ -294,9 +294,9 @@ class GuardedProcess:
         right is replaced by the present one.
         """
         with contextlib.suppress(BlockingIOError):
-            while told := os.read(self._clock.fileno(), CLOCK.size * 1024):
+            while piece := os.read(self._clock.fileno(), CLOCK.size * 1024):
                 now, most = time.monotonic(), len(self._batch.cells) if self._batch else 0
-                for (begun,) in CLOCK.iter_unpack(told[: len(told) // CLOCK.size * CLOCK.size]):
+                for (begun,) in CLOCK.iter_unpack(piece[: len(piece) // CLOCK.size * CLOCK.size]):
                     self._has_begun = True
                     self._loads = begun == LOADING
                     if not self._loads and len(self._begun) < most:
@@ -306,13 +306,13 @@ class GuardedProcess:
     def _ask_where(self) -> str:
         """Return the traceback of a process that is over time; `faulthandler` prints it there."""
         self._read_output()
-        self._said = b""
+        self._printed = b""
         with contextlib.suppress(ProcessLookupError):
             os.kill(eldest_child(self.pid), signal.SIGUSR1)
         if not self._output.closed and wait([self._output], _TRACEBACK_SECONDS):
             time.sleep(_TRACEBACK_SECONDS / 10)  # for the rest of it
             self._read_output()
-        return _lines(self._said)
+        return _lines(self._printed)
 
     # ----------------------------------------------------------------- judging
 
@@ -330,31 +330,33 @@ class GuardedProcess:
         The status follows from the exit code, never from what a strategy prints.
         """
         how = f"its worker process {_how_it_ended(exitcode)}"
-        told = _lines(self._said[max(0, self._said.rfind(b"Fatal Python error")) :])
+        output = _lines(self._printed[max(0, self._printed.rfind(b"Fatal Python error")) :])
         if exitcode == -signal.SIGKILL and oom_kills() > self._oom_kills:
-            return Status.MEMORY, f"{how}, by the system, for lack of memory", told
-        return Status.CRASHED, how, told
+            return Status.MEMORY, f"{how}, by the system, for lack of memory", output
+        return Status.CRASHED, how, output
 
     def _outcome_of_death(self, exitcode: int, place: int) -> Outcome:
         """Return the outcome of a cell whose copy of the process died."""
         self._read_clock()
         outcome = self._failed(*self._judged(exitcode), place)
-        self._said, self._oom_kills = b"", oom_kills()
+        self._printed, self._oom_kills = b"", oom_kills()
         return outcome
 
-    def _settled(self, status: Status, reason: str, told: str) -> list[Outcome]:
+    def _settled(self, status: Status, reason: str, output: str) -> list[Outcome]:
         """Attribute the end of the process to the running cell; the other cells run again."""
         running = len(self._begun) - 1
         if running >= self._n_ended or self._loads:
             # Outcomes of cells before the one that runs may wait in the process and end with it.
-            return self._blamed(status, reason, told, max(running, self._n_ended))
+            return self._blamed(status, reason, output, max(running, self._n_ended))
         self.rest, self._batch = self._left(), None
         if not self._has_begun:
-            self.stumbled = f"{reason} ({told.splitlines()[-1] if told else 'without a word'})"
+            self.stumbled = (
+                f"{reason} ({output.splitlines()[-1] if output else 'without any output'})"
+            )
         return []
 
     def _blamed(
-        self, status: Status, reason: str, told: str, place: int | None = None
+        self, status: Status, reason: str, output: str, place: int | None = None
     ) -> list[Outcome]:
         """Attribute the end of the process to a cell; by default the next without an outcome."""
         self._leaves = True
@@ -362,7 +364,7 @@ class GuardedProcess:
             return []
         self._read_clock()
         place = self._n_ended if place is None else place
-        outcome = self._failed(status, reason, told, place)
+        outcome = self._failed(status, reason, output, place)
         self.rest, self._batch = self._left(without=place), None
         return [outcome]
 
@@ -373,25 +375,25 @@ class GuardedProcess:
         left = [cells[i] for i in range(self._n_ended, len(cells)) if i != without]
         return self._batch.part(left) if left else None
 
-    def _failed(self, status: Status, reason: str, told: str, place: int) -> Outcome:
+    def _failed(self, status: Status, reason: str, output: str, place: int) -> Outcome:
         assert self._batch is not None
         cell, now = self._batch.keys[place], time.monotonic()
         elapsed = now - self._begun[place] if place < len(self._begun) else 0.0
-        details = {"traceback": told, "started": time.time() - elapsed, "elapsed": elapsed}
+        details = {"traceback": output, "started": time.time() - elapsed, "elapsed": elapsed}
         seed = cell_seed(self._batch.seed, cell)
         return Outcome(cell, status, seed=seed, reason=reason, details=details)
 
 
 def _how_it_ended(exitcode: int) -> str:
     if exitcode == _SERVER_GONE:
-        return "ended, or left with exit code 255"
+        return "was lost, or ended with exit code 255"
     if exitcode >= 0:
-        return f"left with exit code {exitcode}"
+        return f"ended with exit code {exitcode}"
     try:
         return f"was killed by {signal.Signals(-exitcode).name}"
     except ValueError:
         return f"was killed by signal {-exitcode}"
 
 
-def _lines(said: bytes) -> str:
-    return "\n".join(said.decode(errors="replace").splitlines()[:_TRACEBACK_LINES])
+def _lines(printed: bytes) -> str:
+    return "\n".join(printed.decode(errors="replace").splitlines()[:_TRACEBACK_LINES])

@@ -7,7 +7,6 @@ imported at their first use.
 from typing import TYPE_CHECKING
 
 from mlaut.files_io.hdf5 import accept_changes
-from mlaut.files_io.memory import MemoryStudy
 from mlaut.files_io.study import Study, StudyWriter
 from mlaut.files_io.study_records import SplitEntry, StrategyEntry
 from mlaut.lazy import attach
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DatasetInfo",
     "FilesIO",
-    "MemoryStudy",
     "SplitEntry",
     "StrategyEntry",
     "Study",

@@ -290,7 +290,7 @@ def test_a_misspelt_metric_is_told_before_anything_runs(study):
         told = mlaut(command, "study.toml", folder=study)
         assert told.returncode == 7
         assert "metric 'acuracy' is not known; did you mean 'accuracy'?" in told.stderr
-        assert ("missing 'wosrt' is no treatment" in told.stderr) == (command == "plan")
+        assert ("missing 'wosrt' is neither a treatment" in told.stderr) == (command == "plan")
     assert not (study / "study.h5").exists()
 
 

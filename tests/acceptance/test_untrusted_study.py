@@ -95,7 +95,7 @@ CALLS = [
 def test_no_terminal_is_commanded(study, capsysbinary, arguments):
     text = told(capsysbinary, *arguments).decode("utf-8")
     assert text
-    assert "fault of MLaut itself" not in text
+    assert "a bug in MLaut" not in text
     commands = {sign for sign in text if not sign.isprintable()} - {"\n", "\t", "\r", "\u2009"}
     assert commands == set()
     assert not study.with_name("unpickled").exists()

@@ -75,7 +75,7 @@ def test_probabilities_are_stored_in_the_order_of_the_classes():
         probabilities(shares.astype(object), ("a", "b"))[:, 1], np.float32([0.8] * 4)
     )
     np.testing.assert_array_equal(probabilities(np.ones((4, 2)), ("b",)), [[0, 1, 0]] * 4)
-    with pytest.raises(StrategyError, match="classes_ holds a class twice"):
+    with pytest.raises(StrategyError, match="classes_ contains a class twice"):
         probabilities(shares, ("a", "a"))
     with pytest.raises(DataError, match="label 'z' is none of the 3 classes"):
         probabilities(shares, ("a", "z"))
@@ -91,7 +91,7 @@ def test_rounding_is_no_nonsense():
 def test_a_model_that_does_not_say_what_its_columns_mean_is_refused():
     model = Answering(THIRDS)
     del model.classes_
-    with pytest.raises(StrategyError, match="predict_proba without classes_; set classes_ in fit"):
+    with pytest.raises(StrategyError, match="predict_proba and no classes_; set classes_ in fit"):
         checked_probabilities(model, pd.DataFrame({"x": range(4)}), CLASSES)
 
 

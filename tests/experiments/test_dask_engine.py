@@ -89,7 +89,7 @@ def test_cells_are_guarded_in_the_workers(cluster, make):
 
     deeds = {
         "segfault": ("crashed", "its worker process was killed by SIGSEGV"),
-        "leave": ("crashed", "its worker process left with exit code 0"),
+        "leave": ("crashed", "its worker process ended with exit code 0"),
         "allocate": ("memory", "MemoryError"),
         "sleep_in_c": ("timeout", "took longer than 2 s and was ended"),
     }
@@ -394,8 +394,8 @@ def _raises_changed(ref):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"engine": "dask"}, "engine 'dask': no scheduler; give scheduler='tcp://host:8786'"),
-        ({"scheduler": "tcp://h:1"}, "engine 'local': has no scheduler; use engine='dask'"),
+        ({"engine": "dask"}, "engine 'dask': no scheduler; pass scheduler='tcp://host:8786'"),
+        ({"scheduler": "tcp://h:1"}, "engine 'local' takes no scheduler; use engine='dask'"),
         ({"engine": "desk"}, "engine 'desk': unknown; did you mean 'dask'?"),
     ],
 )

@@ -30,7 +30,7 @@ def test_the_plan_says_where_a_change_would_not_be_noticed(databases):
         ("typed", "new strategy", 2),
         (
             "typed",
-            "cannot look into typed.same: its source is not there; what it was compiled "
+            "cannot inspect typed.same: its source is not there; what it was compiled "
             "to is compared, and that is another in another Python",
             0,
         ),

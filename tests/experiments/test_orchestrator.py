@@ -194,7 +194,7 @@ def test_interrupted_run_resumes_with_the_same_arrays(orchestrator, databases, t
         ("allocate", Status.MEMORY, "MemoryError"),
         ("segfault", Status.CRASHED, "was killed by SIGSEGV"),
         ("kill", Status.CRASHED, "was killed by SIGKILL"),
-        ("leave", Status.CRASHED, "left with exit code 0"),
+        ("leave", Status.CRASHED, "ended with exit code 0"),
     ],
 )
 def test_failing_strategy_is_a_row_with_a_status(databases, deed, status, reason, monkeypatch):
@@ -257,7 +257,9 @@ def test_failed_cells_are_tried_again_on_request(orchestrator, tmp_path):
     second = orchestrator.run(strategies, n_jobs=1, retry={"traced": ["error"]}, verbose=0)
     assert (second.counts, second.complete) == ({Status.DONE: 9}, True)
     assert (second.failed_before, "earlier runs" in str(second)) == (0, False)
-    with pytest.raises(StudyError, match="retry 'eror': not a failure; did you mean 'error'"):
+    with pytest.raises(
+        StudyError, match="retry 'eror': not the status of a failed cell; did you mean 'error'"
+    ):
         orchestrator.run(strategies, retry=["eror"])
 
 
@@ -351,7 +353,7 @@ def test_predicting_again_without_models_says_how(orchestrator):
         ({"modelling_strategies": [Random(), Random()]}, StrategyError, "called 'Random'"),
         ({"modelling_strategies": "K_Neighbors"}, StrategyError, "did you mean 'K_Neighbours'"),
         ({"n_jobs": 0}, StudyError, "n_jobs 0"),
-        ({"threads": 0}, StudyError, "threads 0: a whole number from 1"),
+        ({"threads": 0}, StudyError, "threads 0: must be a whole number"),
         ({"timeout": "soon"}, StudyError, "timeout 'soon'"),
         ({"memory": "-1GB"}, StudyError, "memory '-1GB'"),
         ({"engine": "spark"}, StudyError, "engine 'spark'"),
@@ -453,7 +455,7 @@ def test_a_default_that_has_changed_goes_on_with_what_it_was(databases, name, be
     (old,), (new,) = as_strategies(name), as_strategies(name)
     old.set_params(params=before, **grid)
     orchestrator.run(old, engine="inline", verbose=0)
-    with pytest.raises(StudyError, match=rf"{told}\); give it those back, or a new name, or pass"):
+    with pytest.raises(StudyError, match=rf"{told}\); restore them, give it a new name, or pass"):
         orchestrator.run(new.set_params(**grid), engine="inline", verbose=0)
     assert orchestrator.run(old, engine="inline", verbose=0).counts == {}
 

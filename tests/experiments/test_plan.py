@@ -13,7 +13,7 @@ from mlaut.experiments.cell import cell_seed
 from mlaut.experiments.entries import changed_parameters
 from mlaut.experiments.plan import applicable, make_plan
 from mlaut.experiments.run_options import parse_retry
-from mlaut.files_io import MemoryStudy, SplitEntry, StrategyEntry
+from mlaut.files_io import SplitEntry, StrategyEntry, Study
 from mlaut.records import CLASSIFICATION, REGRESSION, Cell, Outcome, Split, Status
 
 
@@ -24,16 +24,17 @@ def entry(name, task=CLASSIFICATION):
 
 
 @pytest.fixture
-def study():
-    study = MemoryStudy()
+def study(tmp_path):
+    study = Study(tmp_path / "study.h5")
     study.save_splits([entry("one"), entry("two")])
     study.allocate([StrategyEntry("A", "a", {"C": 1}), StrategyEntry("B", "b")])
     good = np.array([0, 1], dtype=np.int32)
-    study.write(
-        Outcome(Cell("one", "A", 0, 0), Status.DONE, good),
-        Outcome(Cell("one", "A", 1, 1), Status.TIMEOUT),
-        Outcome(Cell("one", "B", 0, 1), Status.CRASHED),
-    )
+    with study.writing() as writer:
+        writer.write(
+            Outcome(Cell("one", "A", 0, 0), Status.DONE, good),
+            Outcome(Cell("one", "A", 1, 1), Status.TIMEOUT),
+            Outcome(Cell("one", "B", 0, 1), Status.CRASHED),
+        )
     return study
 
 
@@ -85,7 +86,9 @@ def test_what_is_too_large_is_skipped_until_it_is_asked_for(study):
         ("A", 1, 0, "done"),
         ("A", 1, 0, "failed before: timeout (not tried again)"),
     ]
-    study.write(*(Outcome(Cell("one", "A", *at), Status.SKIPPED) for at in ((0, 1), (1, 0))))
+    with study.writing() as writer:
+        cells = (Cell("one", "A", *at) for at in ((0, 1), (1, 0)))
+        writer.write(*(Outcome(cell, Status.SKIPPED) for cell in cells))
     again = make_plan(study, wanted, retry, size_reasons=large)
     assert (again.n_todo, again.n_skipped) == (7, 0)
     assert ("A", 2, 0, "skipped: 4 rows are too many") in because(again)
@@ -218,13 +221,16 @@ def test_seeds_follow_from_the_key_alone():
     "retry", ["timeout", ["timeout"], {"SVC": "timeout"}, {"SVC": ["timeout"]}]
 )
 def test_one_status_to_retry_is_a_word_or_a_list(retry):
-    with pytest.raises(StudyError, match="retry 5: not a failure; use error, timeout"):
+    with pytest.raises(
+        StudyError, match="retry 5: not the status of a failed cell; use error, timeout"
+    ):
         parse_retry(5, ["SVC"])
     assert parse_retry(retry, ["SVC"]) == {"SVC": frozenset([Status.TIMEOUT])}
 
 
 def test_a_status_that_is_misspelt_is_answered_with_the_nearest():
     with pytest.raises(
-        StudyError, match=r"retry 'timout': not a failure; did you mean 'timeout'\?"
+        StudyError,
+        match=r"retry 'timout': not the status of a failed cell; did you mean 'timeout'\?",
     ):
         parse_retry("timout", ["SVC"])

@@ -172,8 +172,8 @@ def test_all_mistakes_of_a_study_file_are_told_at_once(study_file):
 
 def test_one_mistake_is_told_as_it_is(study_file):
     study_file.write_text(STUDY + 'retry = "timout"\n')
-    with pytest.raises(StudyError, match=r"^retry 'timout': not a failure"):
+    with pytest.raises(StudyError, match=r"^retry 'timout': not the status of a failed cell"):
         plan_study(study_file)
     study_file.write_text(STUDY + "threads = -3\n")
-    with pytest.raises(StudyError, match=r"^threads -3: a whole number from 1"):
+    with pytest.raises(StudyError, match=r"^threads -3: must be a whole number"):
         plan_study(study_file)

@@ -59,7 +59,7 @@ def test_without_a_run_a_study_is_healthy_if_it_is_finished(orchestrator):
     Study(path).allocate(orchestrator.plan("DecisionTreeClassifier").entries)
     assert check_alive(path) == (
         False,
-        f"{path}: no run is active, and 3 of 9 cells have no outcome; 'mlaut run' goes on",
+        f"{path}: no run is active, and 3 of 9 cells have no outcome; 'mlaut run' resumes it",
     )
 
 

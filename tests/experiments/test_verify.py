@@ -98,7 +98,7 @@ def test_what_cannot_be_fitted_again_is_told(study):
     with pytest.raises(StudyError, match="refit '2': not a share of the cells"):
         verify_study(study.path, refit="2")
     study.path.with_name("input.h5").unlink()
-    with pytest.raises(StudyError, match="the datasets are needed; name their database"):
+    with pytest.raises(StudyError, match="needs the datasets; name their database"):
         verify_study(study.path, refit=1)
 
 

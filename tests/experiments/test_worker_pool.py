@@ -218,7 +218,7 @@ def test_what_a_cell_prints_is_not_shown(batch, capfd):
 
     (outcome, *others) = run(batch(Deed(prints)))
     assert words(others) == ["done"] * 3
-    assert outcome.reason == "its worker process left with exit code 3"
+    assert outcome.reason == "its worker process ended with exit code 3"
     assert "last words" in outcome.details["traceback"]
     assert capfd.readouterr() == ("", "")
 
@@ -565,7 +565,7 @@ def test_outcomes_of_other_cells_are_refused(batch):
 
     outcomes = run(batch(Deed(tells_of_another)))
     assert words(outcomes) == ["crashed", "done", "done", "done"]
-    assert outcomes[0].reason == "its strategy told the outcome of another cell"
+    assert outcomes[0].reason == "its strategy sent the outcome of another cell"
 
 
 def test_a_strategy_that_kills_the_server_of_processes_ends(batch):

@@ -16,11 +16,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from memory_study import MemoryStudy
 from studies import assert_same_block, entry, outcome, strategy
 
 from mlaut.errors import StoreError, StoreWarning, StudyError, StudyLockedError
 from mlaut.experiments import study_status, verify_study
-from mlaut.files_io import FilesIO, MemoryStudy, Study
+from mlaut.files_io import FilesIO, Study
 from mlaut.files_io.hdf5 import InPlace, accept_changes, read_h5, rewrite_h5
 from mlaut.files_io.journal import index_journal
 from mlaut.files_io.study_writer import put_again

@@ -288,8 +288,8 @@ def test_the_input_that_a_study_names_is_opened_below_its_folder_only(study, tmp
     told = verify_study(study.path)
     assert not [what for _, what in told.problems if str(elsewhere) in what]
     assert told.unchecked == (
-        "the datasets were not looked at: the study says that its datasets are in "
-        f"../{elsewhere.name}, outside of its folder, and what a study says is not followed there; "
+        "the datasets were not checked: the study records that its datasets are in "
+        f"../{elsewhere.name}, outside its folder, and such a path is not opened; "
         "name them with --input (hdf5_input_io)"
     )
     assert told.unchecked in str(told)

@@ -1,4 +1,4 @@
-"""A study in memory, with the methods of `mlaut.files_io.study.Study`."""
+"""A study in memory: the model with which the study on disk is compared."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["MemoryStudy"]
 
 
 class MemoryStudy:
-    """Study in memory, which ends with its process.
+    """Study of plain dictionaries, with the methods of `mlaut.files_io.Study`.
 
     Examples
     --------
