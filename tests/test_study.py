@@ -138,6 +138,8 @@ def test_what_cannot_be_done_is_said_in_one_line(study, tmp_path):
         study.add_datasets(table)
     with pytest.raises(DataError, match="'stater' is no collection"):
         study.add_datasets("stater")
-    with pytest.raises(StudyError, match=r"has no dataset; call add_datasets\('starter'\)"):
+    with pytest.raises(
+        StudyError, match=r"has no dataset; add some, for example with add_datasets\('starter'\)"
+    ):
         Study(tmp_path / "empty.h5").run(STRATEGIES)
     assert not (tmp_path / "empty.h5").exists()

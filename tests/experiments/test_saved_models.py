@@ -226,7 +226,7 @@ def test_a_model_that_is_damaged_or_of_later_is_told(orchestrator):
     orchestrator.run("GaussianNaiveBayes", save_models=True, n_jobs=1, verbose=0)
     path = orchestrator.hdf5_output_io.path
     record = records(orchestrator)["GaussianNaiveBayes", "iris"]
-    with pytest.raises(StoreError, match=r"format 'onnx', unknown here; update MLaut"):
+    with pytest.raises(StoreError, match=r"format 'onnx' of this model is unknown; update MLaut"):
         read_saved(models_folder(path), {**record, "format": "onnx"}, trusted=True)
     model = Path(models_folder(path), record["file"])
     model.write_bytes(model.read_bytes()[:-1] + b"x")
@@ -280,7 +280,7 @@ def test_a_model_that_predicts_otherwise_is_not_saved(orchestrator):
         )
     with pytest.raises(
         StudyError,
-        match=r"1 cells give now .*GaussianNaiveBayes on iris .*: 2 of 50 predictions differ\)",
+        match=r"1 cells now have other .*GaussianNaiveBayes on iris .*: 2 of 50 predictions differ\)",
     ):
         orchestrator.save_models(engine="inline")
     folder = models_folder(study.path)
