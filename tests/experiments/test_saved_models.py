@@ -280,7 +280,7 @@ def test_a_model_that_predicts_otherwise_is_not_saved(orchestrator):
         )
     with pytest.raises(
         StudyError,
-        match=r"1 cells now have other .*GaussianNaiveBayes on iris .*: 2 of 50 predictions differ\)",
+        match=r"1 cells now have other .*NaiveBayes on iris .*: 2 of 50 predictions differ\)",
     ):
         orchestrator.save_models(engine="inline")
     folder = models_folder(study.path)
