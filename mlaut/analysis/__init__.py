@@ -86,6 +86,9 @@ _NAMES = {
     "importers.openml": ("read_openml_evaluations", "read_openml_runs"),
     "importers.sktime_results": ("read_sktime",),
     "importers.weka": ("read_weka",),
+    "ratings.davidson": ("BradleyTerry", "bradley_terry"),
+    "ratings.elo": ("elo_ratings",),
+    "ratings.luce": ("plackett_luce",),
     "frequentist.paired_tests": (
         "ranksum_test",
         "sign_test",

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.aggregates.per_dataset import AGGREGATES, values_of
-from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.display import Shown, check_scenario, number
+from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
@@ -77,7 +77,7 @@ class RankProbabilities(Shown):
         )
 
 
-@checked
+@of_results
 def probability_of_best(
     results: Results,
     *,
@@ -96,7 +96,7 @@ def probability_of_best(
 
     Parameters
     ----------
-    results : Results
+    results : Results or DataFrame
     aggregate : {"rank", "loss", "normalised", "improvability", "wins"}, default "rank"
         The mean over datasets that is compared: of the rank; of the loss; of the loss between the
         best (0) and the median (1) of each dataset; of the share of the loss that the best avoids;

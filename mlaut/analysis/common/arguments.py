@@ -320,7 +320,11 @@ _RULES: dict[str, Rule] = {
         ("after", "alternative", "correction", "how", "method", "metric", "missing", "name"), _text
     ),
     "aggregate": _text,
-    "baseline": _or(_none, _text),
+    **dict.fromkeys(("anchor", "baseline"), _or(_none, _text)),
+    **dict.fromkeys(("anchor_rating", "local_rope"), _real),
+    "weight": _or(_none, _real),
+    "paired": _yes_or_no,
+    "ties": _text,
     "groups": _each(_each(_text)),
     **dict.fromkeys(("kind", "question"), _text),
     "drop": _yes_or_no,

@@ -26,6 +26,7 @@ RIGHT = {
     "auc_table": {"context": analysis.SINGLE, "n_datasets": [3, 4], "n_points": 50, **SMALL},
     "bayesian_signed_rank_test": {"n_samples": 20},
     "bonferroni_dunn_test": {"control": "A"},
+    "bradley_terry": {"n_samples": 1},
     "bootstrap_prob_better": {"differences": D, "prior": 1.0},
     "calibrate": {
         "null_differences": MANY,
@@ -67,6 +68,7 @@ RIGHT = {
         "groups": [["A", "B"]],
     },
     "drawn_order": {"datasets": ["d0", "d1"], "seed": 0},
+    "elo_ratings": {"n_samples": 5},
     "error_counts": {"first": "A", "second": "B"},
     "hierarchical_probabilities": {
         "mean": np.array([0.1, 0.2, 0.0]),

@@ -1,0 +1,1 @@
+"""Ratings of strategies from duels and rankings: Bradley-Terry-Davidson, Elo, Plackett-Luce."""

@@ -1,0 +1,91 @@
+"""Elo ratings: TabArena's and evalica's numbers, anchors, awkward tables."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut.analysis import Results, average_ranks, elo_ratings
+from mlaut.errors import AnalysisError, MissingCellsError
+
+
+def test_ratings_of_tabarena(garcia):
+    """bencheval (TabArena, 2025) has these from its table of battles, to .003: its search ends."""
+    found = elo_ratings(garcia, n_samples=400).frame
+    theirs = {"C4.5": 1152.2260, "NaiveBayes": 1134.6455, "CN2": 984.7187,
+              "k-NN(k=1)": 963.1667, "Kernel": 765.2430}  # fmt: skip
+    assert found["Elo"].to_dict() == pytest.approx(theirs, abs=0.004)
+    # the 2.5 % and 97.5 % quantiles of its 400 samples of datasets, which have an error of about 5
+    assert found.loc["C4.5", ["low", "high"]].to_list() == pytest.approx([1083.4, 1224.2], abs=15)
+
+
+def test_ratings_of_evalica(garcia):
+    """evalica 0.4.2, bradley_terry with tolerance 1e-12, on the scale of Elo."""
+    theirs = {"C4.5": 1152.2227475446, "NaiveBayes": 1134.6487602938, "CN2": 984.7212863917,
+              "k-NN(k=1)": 963.1666473279, "Kernel": 765.2405584421}  # fmt: skip
+    assert elo_ratings(garcia).frame["Elo"].to_dict() == pytest.approx(theirs, abs=1e-5)
+
+
+def test_two_strategies_by_hand(losses):
+    """Odds of 10 to 1 are 400 points."""
+    table = {"A": [0.0] * 10 + [1.0], "B": [1.0] * 10 + [0.0]}
+    frame = elo_ratings(losses(table), anchor="B", anchor_rating=1500).frame
+    assert frame["Elo"].to_dict() == pytest.approx({"A": 1900, "B": 1500}, abs=1e-3)
+    assert frame.loc["A", "wins"] == 10 / 11
+
+
+def test_the_order_is_that_of_average_ranks(mlaut2018):
+    assert list(elo_ratings(mlaut2018).frame.index) == list(average_ranks(mlaut2018).frame.index)
+
+
+def test_the_anchor_only_moves_the_scale(demsar):
+    plain, anchored = elo_ratings(demsar).frame, elo_ratings(demsar, anchor="C4.5").frame
+    moved = anchored[["Elo", "low", "high"]] - plain[["Elo", "low", "high"]]
+    assert moved.to_numpy() == pytest.approx(moved.iloc[0, 0])
+    assert anchored.loc["C4.5", "Elo"] == 1000
+    assert plain["Elo"].mean() == pytest.approx(1000)
+
+
+def test_a_pair_does_not_depend_on_a_strategy_that_fits_the_model(losses):
+    """C draws with A and with B in halves that keep the odds of A against B."""
+    table = {"A": [0.0, 0, 0, 1], "B": [1.0, 1, 1, 0]}
+    alone = elo_ratings(losses(table), anchor="B").frame.loc["A", "Elo"]
+    beside = elo_ratings(losses(table | {"C": [9.0, 9, 9, 9]}), anchor="B").frame.loc["A", "Elo"]
+    assert beside == pytest.approx(alone, abs=1e-2)
+
+
+def test_separation_is_noted(losses):
+    notes = elo_ratings(losses({"A": [0.0, 0.0], "B": [1.0, 1.0]})).notes
+    assert any("fall into 2 groups" in note for note in notes)
+    mixed = elo_ratings(losses({"A": [0.0, 0.0, 0.0, 1.0], "B": [1.0, 1.0, 1.0, 0.0]})).notes
+    assert any("samples some strategies win every duel" in note for note in mixed)
+
+
+def test_missing_cells(losses):
+    table = {"A": [0.0, 0.0, 1.0, 0.0], "B": [1.0, 1.0, 0.0, np.nan], "C": [2.0, 0.5, 0.5, 0.5]}
+    with pytest.raises(MissingCellsError):
+        elo_ratings(losses(table))
+    found = elo_ratings(losses(table), missing="left out").frame
+    assert found.loc["B", "wins"] == pytest.approx(3 / 6)  # of six duels; two more have no result
+
+
+def test_awkward_tables():
+    rng = np.random.default_rng(6)
+    for case in range(40):
+        n, k = rng.integers(2, 9), 60 if case == 0 else rng.integers(2, 9)
+        values = rng.integers(0, 4, (n, k)) * 10.0 ** rng.integers(-12, 13, (n, 1))
+        table = pd.DataFrame(values, columns=[f"s{i}" for i in range(k)])
+        found = elo_ratings(Results.from_table(table, greater_is_better=False), n_samples=20).frame
+        assert np.isfinite(found).all(axis=None)
+        assert found["wins"].mean() == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"anchor": "Z"}, "strategy 'Z' is not in"),
+        ({"n_samples": 0}, "n_samples must be 1 or more"),
+    ],
+)
+def test_bad_options(how, words, losses):
+    with pytest.raises(AnalysisError, match=words):
+        elo_ratings(losses({"A": [0.0, 1.0], "B": [1.0, 0.0]}), **how)
