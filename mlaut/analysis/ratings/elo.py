@@ -122,8 +122,7 @@ def _weighted_wins(outcomes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     for row in range(outcomes.shape[1]):  # a strategy at a time, to save memory
         of_row = outcomes[:, row]
         wins[:, row] = weights @ ((of_row == 1) + 0.5 * (of_row == 0))
-    wins[:, *np.diag_indices(outcomes.shape[1])] = 0.0
-    return wins
+    return wins * ~np.eye(outcomes.shape[1], dtype=bool)  # nobody meets itself
 
 
 def _strengths(wins: np.ndarray) -> np.ndarray:
