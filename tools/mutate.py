@@ -317,7 +317,9 @@ def try_mutant(work: Path, mutant: Mutant, site: int) -> str:
     def order(test: str) -> tuple[bool, float]:
         return own not in test and mutant.file not in test, tests[test][1]
 
-    reaching = sorted((t for t in hits.get(site, ()) if t in tests and t not in failing), key=order)
+    # The name of a test can hold the folder in which it ran; there is none of that name in another.
+    known = [t for t in hits.get(site, ()) if t in tests and str(work) not in t]
+    reaching = sorted((test for test in known if test not in failing), key=order)
     quick, seconds = [], 0.0
     for test in reaching:
         seconds += tests[test][1]
