@@ -12,7 +12,7 @@ the run stopped; nothing outside of FOLDER is written, but for ``--table``.
 3. It runs the tests once, without the slow ones, and records which tests reach which of the lines,
    also in processes that a test starts.
 4. For each change it runs the tests that reach the line, the quickest first, until one fails. If
-   none fails, it runs all tests of the package of that line, slow ones too.
+   none fails, it runs all tests of the package of that line, without the slow ones.
 """
 
 import argparse
@@ -327,6 +327,7 @@ def try_mutant(work: Path, mutant: Mutant, site: int) -> str:
             quick.append(test)
     package = mutant.file.split("/")[1]
     folder = package if (work / "tree" / "tests" / package).is_dir() else "."
+    ours = [t for t in tests if t.startswith((f"tests/{folder}/", mutant.file)) or folder == "."]
     wide = [*(t for t in reaching if t not in quick), f"tests/{folder}", mutant.file]
     skipped = [f"--deselect={test}" for test in failing]
     path = work / "changed" / mutant.file
@@ -335,10 +336,11 @@ def try_mutant(work: Path, mutant: Mutant, site: int) -> str:
         cached.unlink()
     try:
         path.write_bytes(mutant.apply(source))
-        for chosen in (quick, wide):
-            limit = PATIENCE[0] + PATIENCE[1] * min(sum(tests[t][1] for t in quick), QUICK)
+        for chosen, timed in ((quick, quick), (wide, [*reaching, *ours])):
+            limit = PATIENCE[0] + PATIENCE[1] * sum(tests[test][1] for test in timed)
             if chosen:
-                status = run_tests(work, work / "changed", [*skipped, *chosen], limit, "-x")
+                options = ["-x", "-m", "not slow"]
+                status = run_tests(work, work / "changed", [*skipped, *chosen], limit, *options)
                 if status is None:
                     return "the time limit"
                 if status not in (0, 5):
