@@ -114,8 +114,8 @@ def _pairs(section: Section) -> _Made | None:
     pairs = found.in_own_direction(found.leading)
     order = list(found.ranks.frame.index)
     caption = (
-        f"{pairs.name}, scenario (c): row against column, by average rank. Blue with +: the row is "
-        f"better at level {found.alpha:g}; orange with −: worse; pale: not shown. "  # noqa: RUF001
+        f"{pairs.name}, scenario (c): row against column, by average rank. Blue, pointing up: the "
+        f"row is better at level {found.alpha:g}; orange, pointing down: worse; pale: not shown. "
         f"Numbers: {_effect_in_words(found, pairs)}; p."
     )
     return pairwise_matrix(pairs, alpha=found.alpha, order=order), caption, _beaten(found, order)

@@ -19,6 +19,7 @@ from mlaut.errors import AnalysisError
 
 __all__ = ["check", "checked", "floats", "position", "positions", "shown"]
 
+_LARGEST_FIGURE = 200  # inches; at 300 dots an inch matplotlib draws at most 218
 LARGEST = 2**31 - 1  # largest whole number: numpy accepts it, and no computation needs more
 
 P = ParamSpec("P")
@@ -270,6 +271,17 @@ def _pair(name: str, value: Any) -> Any:
     return names
 
 
+def _size(name: str, value: Any) -> Any:
+    """Require the width and height of a figure."""
+    pair = isinstance(value, tuple | list) and len(value) == 2 and all(map(_is_number, value))
+    if pair and all(0.5 <= one <= _LARGEST_FIGURE for one in value):
+        return value
+    raise AnalysisError(
+        f"{name} = {shown(value)} is not a width and a height of 0.5 to {_LARGEST_FIGURE} inches, "
+        "such as (7.5, 4)"
+    )
+
+
 def _series(name: str, value: Any) -> Any:
     if not _is_a("Series", value):
         raise AnalysisError(f"{name} must be a Series by strategy, not {type(value).__name__}")
@@ -343,6 +355,8 @@ _RULES: dict[str, Rule] = {
     "pairs": _instance("Pairwise", "the result of a test of all pairs"),
     "probabilities": _instance("PairProbabilities", "what probabilities_by_dataset returns"),
     "rocs": _mapping_of(_instance("Roc", "what judge_on_context returns")),
+    "ax": _or(_none, _instance("Axes", "axes of matplotlib")),
+    "figsize": _or(_none, _size),
     "table": _table,
     "tables": _or(lambda value: _is_a("ResultTable", value), _mapping_of(_table)),
 }
@@ -360,6 +374,7 @@ _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
     },
     "calibrate": {"df": _each(_real), "tests": _or(_none, _names)},
     "calibration_plot": {"tests": _or(_none, _names)},
+    "dataset_plot": {"ax": _or(_none, _each(_instance("Axes", "axes of matplotlib")))},
     "friedman_test": {"ties": _yes_or_no},
     "hierarchical_probabilities": {"df": floats},
     "lacoste_sign_test": dict.fromkeys(("losses", "ties", "wins"), _real),

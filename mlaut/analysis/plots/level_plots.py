@@ -1,7 +1,6 @@
 """Figures of the performance of tests: ROC curves, areas under them, calibration of df.
 
-The functions compute nothing new; they return a figure and do not show it. Tests differ in colour,
-line style and marker, so that colour is never the only difference.
+Tests differ in colour, line style and marker.
 """
 
 from __future__ import annotations
@@ -20,14 +19,13 @@ from mlaut.analysis.common.display import number
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.cross_validation.calibration import Calibration
 from mlaut.analysis.lacoste.context_tests import Roc
-from mlaut.analysis.plots.rank_plots import GREY, NotebookFigure
+from mlaut.analysis.plots.canvas import BLUE, FONT, GREEN, GREY, ORANGE, Size, canvas, style
 from mlaut.errors import AnalysisError
 
 __all__ = ["auc_plot", "calibration_plot", "roc_plot"]
 
-_FONT = 9
 # The colours of Okabe and Ito. The lengths 7, 11 and 4 are coprime: the styles repeat after 308.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+_COLOURS = (BLUE, ORANGE, GREEN, "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _LINES = ("-", "--", "-.", ":")
 _MARKS = ("o", "s", "D", "^", "v", "P", "X", "<", ">", "p", "h")
 
@@ -41,41 +39,42 @@ def _style(place: int) -> dict[str, Any]:
     }
 
 
-def _axes(width: float, height: float, x: str, y: str) -> tuple[Figure, Axes]:
-    """Return a new figure and its axes, with a size in inches and the labels ``x`` and ``y``."""
-    figure = NotebookFigure(figsize=(width, height), layout="constrained")
-    axes = figure.add_subplot()
-    axes.set_xlabel(x, fontsize=_FONT)
-    axes.set_ylabel(y, fontsize=_FONT)
-    axes.grid(color="#DDDDDD", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(labelsize=_FONT)
+def _axes(ax: Axes | None, figsize: Size | None, size: Size, x: str, y: str) -> tuple[Figure, Axes]:
+    """Return figure and axes with the labels ``x`` and ``y``."""
+    figure, axes = canvas(ax, figsize, size)
+    axes.set_xlabel(x, fontsize=FONT)
+    axes.set_ylabel(y, fontsize=FONT)
+    style(axes)
+    axes.tick_params(axis="y", labelsize=FONT)
     return figure, axes
 
 
-def _legend(figure: Figure, axes: Axes, columns: int) -> None:
+def _legend(axes: Axes, columns: int) -> None:
     """Put the legend below the axes, where it covers no line."""
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(
-        handles,
-        labels,
-        loc="outside lower center",
+    axes.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.12),
         ncols=columns,
-        fontsize=_FONT,
+        fontsize=FONT,
         frameon=False,
         handlelength=3.5,
     )
 
 
 @checked
-def roc_plot(rocs: Mapping[str, Roc]) -> Figure:
+def roc_plot(
+    rocs: Mapping[str, Roc], *, ax: Axes | None = None, figsize: Size | None = None
+) -> Figure:
     """Draw the ROC curves of tests on a synthetic context.
 
     Parameters
     ----------
     rocs : mapping of str to Roc
         ROCs by test, as `judge_on_context` returns them.
+    ax : Axes, optional
+        Axes to draw in; default a new figure.
+    figsize : (float, float), optional
+        Width and height of a new figure, in inches.
 
     Returns
     -------
@@ -97,7 +96,7 @@ def roc_plot(rocs: Mapping[str, Roc]) -> Figure:
     """
     if not rocs:
         raise AnalysisError("there are no ROC curves to draw")
-    figure, axes = _axes(5.2, 5.4, "share of wrong claims", "share of right claims")
+    figure, axes = _axes(ax, figsize, (5.2, 5.4), "share of wrong claims", "share of right claims")
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
     for place, (name, roc) in enumerate(rocs.items()):
         wrong, right = roc.curve()
@@ -108,15 +107,13 @@ def roc_plot(rocs: Mapping[str, Roc]) -> Figure:
     axes.set_ylim(-0.01, 1.01)
     axes.set_aspect("equal")
     first = next(iter(rocs.values()))
-    axes.set_title(
-        f"context {first.context!r}, {first.n_repetitions} studies drawn", fontsize=_FONT
-    )
-    _legend(figure, axes, 2 if max(map(len, rocs)) < 22 else 1)
+    axes.set_title(f"context {first.context!r}, {first.n_repetitions} studies drawn", fontsize=FONT)
+    _legend(axes, 2 if max(map(len, rocs)) < 22 else 1)
     return figure
 
 
 @checked
-def auc_plot(table: ResultTable) -> Figure:
+def auc_plot(table: ResultTable, *, ax: Axes | None = None, figsize: Size | None = None) -> Figure:
     """Draw the area under the ROC curve of tests by number of datasets, or of test points.
 
     Parameters
@@ -124,6 +121,10 @@ def auc_plot(table: ResultTable) -> Figure:
     table : ResultTable
         Table that `auc_table` returns. Either the number of datasets or the number of test points
         has two or more values; the other has one.
+    ax : Axes, optional
+        Axes to draw in; default a new figure.
+    figsize : (float, float), optional
+        Width and height of a new figure, in inches.
 
     Returns
     -------
@@ -150,7 +151,7 @@ def auc_plot(table: ResultTable) -> Figure:
     frame, varied, other = _one_axis(table.frame)
     names = [str(name) for name in frame.columns if not str(name).startswith("error of ")]
     label = f"{varied} ({other})"
-    figure, axes = _axes(6.2, 4.6, label, "area under the ROC curve")
+    figure, axes = _axes(ax, figsize, (6.2, 4.6), label, "area under the ROC curve")
     at = frame.index.to_numpy(dtype=float)
     axes.axhline(0.5, color=GREY, linewidth=0.8)
     for place, name in enumerate(names):
@@ -164,8 +165,8 @@ def auc_plot(table: ResultTable) -> Figure:
     axes.xaxis.set_major_locator(FixedLocator(_spread(at).tolist()))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_title(table.name, fontsize=_FONT)
-    _legend(figure, axes, min(len(names), 4))
+    axes.set_title(table.name, fontsize=FONT)
+    _legend(axes, min(len(names), 4))
     return figure
 
 
@@ -195,7 +196,12 @@ def _spread(at: np.ndarray) -> np.ndarray:
 
 @checked
 def calibration_plot(
-    calibration: Calibration, *, level: float = 0.05, tests: Sequence[str] | None = None
+    calibration: Calibration,
+    *,
+    level: float = 0.05,
+    tests: Sequence[str] | None = None,
+    ax: Axes | None = None,
+    figsize: Size | None = None,
 ) -> Figure:
     """Draw the type I error of tests on cross-validation against their degrees of freedom.
 
@@ -206,6 +212,10 @@ def calibration_plot(
         One of the measured levels.
     tests : sequence of str, optional
         Tests to draw; default all measured tests.
+    ax : Axes, optional
+        Axes to draw in; default a new figure.
+    figsize : (float, float), optional
+        Width and height of a new figure, in inches.
 
     Returns
     -------
@@ -231,19 +241,20 @@ def calibration_plot(
     'degrees of freedom'
     """
     rates, best = _select_level(calibration, level, tests)
-    figure, axes = _axes(7.5, 5.6, "degrees of freedom", f"type I error at level {number(level)}")
+    label = f"type I error at level {number(level)}"
+    figure, axes = _axes(ax, figsize, (7.5, 5.6), "degrees of freedom", label)
     band = 2 * calibration.standard_error(level)
     axes.axhspan(level - band, level + band, color="#DDDDDD", zorder=0)
     for place, name in enumerate(rates.columns):
         style = _style(place)
         line = rates[name].dropna()
         found = best.loc[name]
-        told = f"df {number(found['df'])}" if found["calibratable"] else "not calibratable"
+        found_df = f"df {number(found['df'])}" if found["calibratable"] else "not calibratable"
         axes.plot(line.index, line, linewidth=1.5, **(style | {"marker": ""}))
         axes.plot(
             found["df"],
             found["type I error"],
-            label=f"{name}: {told}",
+            label=f"{name}: {found_df}",
             markersize=7,
             markerfacecolor=style["color"] if found["calibratable"] else "white",
             **style,
@@ -252,9 +263,9 @@ def calibration_plot(
     axes.set_title(
         f"{calibration.folds} folds x {calibration.runs} runs, {calibration.n_datasets} null "
         "datasets",
-        fontsize=_FONT,
+        fontsize=FONT,
     )
-    _legend(figure, axes, 2)
+    _legend(axes, 2)
     return figure
 
 

@@ -1,8 +1,4 @@
-"""Figures of pairs, intervals and times.
-
-The functions return a figure and do not show it. The colours are those of Okabe and Ito, which
-colour-blind readers can distinguish; signs and shapes repeat what the colours show.
-"""
+"""Figures of pairs, intervals and times."""
 
 from __future__ import annotations
 
@@ -18,16 +14,27 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from mlaut.analysis.common.arguments import checked, positions
 from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.common.result_types import Pairwise, ResultTable
-from mlaut.analysis.plots.rank_plots import BLUE, GREY, ORANGE, NotebookFigure
-from mlaut.analysis.plots.rank_plots import _text_width as text_width
+from mlaut.analysis.plots.canvas import (
+    BLUE,
+    FONT,
+    GREEN,
+    GREY,
+    ORANGE,
+    Size,
+    canvas,
+    row_size,
+    style,
+    text_width,
+)
 from mlaut.errors import AnalysisError
 
-__all__ = ["forest_plot", "pairwise_matrix", "pareto_front", "time_plot"]
+__all__ = ["forest_plot", "name_points", "pairwise_matrix", "pareto_front", "time_plot"]
 
-_FONT = 9
-_ROW = 0.24  # inches for each line of text
 _MOST_NUMBERS = 16  # strategies; with more, numbers in the squares of a matrix are too small
-_MARKS = {"(a)": ("o", BLUE), "(b)": ("s", "#009E73"), "(c)": ("D", ORANGE)}
+_CELL, _SIDE = 0.62, 12.0  # inches of a square with numbers, and of the largest matrix
+_MARKS = {"(a)": ("o", BLUE), "(b)": ("s", GREEN), "(c)": ("D", ORANGE)}
+# No plus and minus: beside an effect size they would be read as its sign.
+_UP, _DOWN = "\u25b2", "\u25bc"
 
 
 # ------------------------------------------------------------------------ pairs
@@ -35,7 +42,12 @@ _MARKS = {"(a)": ("o", BLUE), "(b)": ("s", "#009E73"), "(c)": ("D", ORANGE)}
 
 @checked
 def pairwise_matrix(
-    pairs: Pairwise, *, alpha: float = 0.05, order: Sequence[str] | None = None
+    pairs: Pairwise,
+    *,
+    alpha: float = 0.05,
+    order: Sequence[str] | None = None,
+    ax: Axes | None = None,
+    figsize: Size | None = None,
 ) -> Figure:
     r"""Draw a matrix of all pairs that shows which strategy is better, with the main effect size.
 
@@ -45,16 +57,21 @@ def pairwise_matrix(
         Result with p-values and a table ``"better"``. Adjust the p-values first if there are many
         pairs.
     alpha : float, default 0.05
-        Level: a pair with p at or below it has a strong colour and a sign.
+        Level: a pair with p at or below it has a strong colour and a triangle.
     order : sequence of str, optional
         Strategies from top to bottom, best first; default the order of ``pairs``.
+    ax : Axes, optional
+        Axes to draw in; default a new figure.
+    figsize : (float, float), optional
+        Width and height of a new figure, in inches. By default it fits the number and the length of
+        the names.
 
     Returns
     -------
     Figure
-        Blue with ``+``: the row is better; orange with a minus sign: the row is worse; pale: no
-        difference was shown at this level. Up to 16 strategies, the squares contain the effect size
-        and p.
+        Blue with a triangle that points up: the row is better; orange with one that points down:
+        the row is worse; pale: no difference was shown at this level. Up to 16 strategies, the
+        squares contain the effect size and p, if they are large enough.
 
     Raises
     ------
@@ -67,40 +84,57 @@ def pairwise_matrix(
     >>> table = pd.DataFrame({"A": [0.1, 0.2, 0.3, 0.2], "B": [0.2, 0.4, 0.35, 0.3]})
     >>> pairs = t_test(Results.from_table(table, greater_is_better=False))
     >>> [text.get_text() for text in pairwise_matrix(pairs).axes[0].texts]
-    ['+\n-0.11\np .037', '−\n0.11\np .037']
+    ['▲\n-0.11\np .037', '▼\n0.11\np .037']
     """
     names = list(pairs.strategies if order is None else order)
     if sorted(names) != sorted(pairs.strategies):
         raise AnalysisError(f"order has to name these strategies: {', '.join(pairs.strategies)}")
     p = pairs.p_values.loc[names, names].to_numpy()
     better = np.sign(pairs.table("better").loc[names, names].to_numpy())
-    large = len(names) > _MOST_NUMBERS
-    cell = 0.3 if large else 0.62  # inches
-    side, labels = cell * len(names), text_width(names)
-    size = max(side + 1.5 * labels + 0.4, 4.5), side + labels + 1.0
-    figure = NotebookFigure(figsize=size, layout="constrained")
-    axes = figure.add_subplot()
+    n = len(names)
+    default = min(_CELL if n <= _MOST_NUMBERS else _CELL / 2, _SIDE / n)
+    labels = text_width(names, min(FONT, 60 * default))  # as they are drawn below
+    size = max(default * n + 1.6 * labels + 0.6, 4.5), default * n + labels + 1.0
+    figure, axes = canvas(ax, figsize, size)
+    if ax is not None:
+        size = axes.get_window_extent().width / figure.dpi, axes.get_window_extent().height
+        default = size[0] / n
+    elif figsize is not None:
+        default *= min(1.0, figsize[0] / size[0], figsize[1] / size[1])
     axes.imshow(_pair_colours(p, better, alpha), aspect="equal", interpolation="none")
-    effect = None if large else _main_effect(pairs, names)
-    for row, column in np.argwhere(~np.isnan(p)).tolist():
-        sign = _sign(better[row, column]) if p[row, column] <= alpha else ""
-        lines = [sign] if large else [sign, *_numbers(effect, p, row, column)]
-        if any(lines):
-            axes.text(
-                column,
-                row,
-                "\n".join(line for line in lines if line),
-                ha="center",
-                va="center",
-                fontsize=_FONT if large else 8,
-                color="white" if sign else "black",
-                linespacing=1.1,
-            )
-    _label_matrix(axes, names)
+    _mark_pairs(axes, p, np.where(p <= alpha, better, 0), _main_effect(pairs, names), default)
+    _label_matrix(axes, names, min(FONT, 60 * default))
     on = f", {pairs.metric}" if pairs.metric else ""
-    told = f"+ row better, − row worse (p at most {alpha:g})\n{pairs.name}{on}"  # noqa: RUF001
-    figure.supxlabel(told, fontsize=_FONT, x=0.02, ha="left")
+    legend = f"{_UP} row better, {_DOWN} row worse (p at most {alpha:g})\n{pairs.name}{on}"
+    axes.set_xlabel(legend, fontsize=FONT, loc="left")
     return figure
+
+
+def _mark_pairs(
+    axes: Axes, p: np.ndarray, shown: np.ndarray, effect: np.ndarray | None, cell: float
+) -> None:
+    """Mark which strategy of each pair is better, with numbers where ``cell`` inches suffice.
+
+    ``shown`` is 1 where the row is better, -1 where it is worse, and 0 where neither is shown.
+    """
+    font = min(8.0, 72 * cell / 5.5)  # points, for three lines in a square
+    if len(p) > _MOST_NUMBERS or font < 5:
+        for sign, mark in ((1, "^"), (-1, "v")):
+            rows, columns = np.nonzero(shown == sign)
+            axes.scatter(columns, rows, marker=mark, c="white", s=(30 * cell) ** 2, linewidths=0)
+        return
+    for row, column in np.argwhere(~np.isnan(p)).tolist():
+        mark = {1: _UP, -1: _DOWN}.get(int(shown[row, column]), "")
+        axes.text(
+            column,
+            row,
+            "\n".join([mark] * bool(mark) + _numbers(effect, p, row, column)),
+            ha="center",
+            va="center",
+            fontsize=font,
+            color="white" if mark else "black",
+            linespacing=1.1,
+        )
 
 
 def _pair_colours(p: np.ndarray, better: np.ndarray, alpha: float) -> np.ndarray:
@@ -116,10 +150,6 @@ def _pair_colours(p: np.ndarray, better: np.ndarray, alpha: float) -> np.ndarray
     return picture
 
 
-def _sign(better: float) -> str:
-    return {1.0: "+", -1.0: "−"}.get(float(better), "")  # noqa: RUF001 - the sign, not a hyphen
-
-
 def _main_effect(pairs: Pairwise, names: Sequence[str]) -> np.ndarray | None:
     """Return the main effect size of each pair, or None if there is no effect."""
     if not pairs.effects:
@@ -130,19 +160,19 @@ def _main_effect(pairs: Pairwise, names: Sequence[str]) -> np.ndarray | None:
 def _numbers(effect: np.ndarray | None, p: np.ndarray, row: int, column: int) -> list[str]:
     """Return the lines of text in a square: effect size and p."""
     value = p[row, column]
-    told = "p <.001" if value < 0.001 else f"p {value:.3f}".replace("0.", ".")
-    return [number(effect[row, column], 2), told] if effect is not None else [told]
+    text = "p <.001" if value < 0.001 else f"p {value:.3f}".replace("0.", ".")
+    return [text] if effect is None else [number(effect[row, column], 2), text]
 
 
-def _label_matrix(axes: Axes, names: Sequence[str]) -> None:
+def _label_matrix(axes: Axes, names: Sequence[str], font: float) -> None:
     axes.xaxis.tick_top()
-    axes.set_xticks(range(len(names)), names, rotation=60, ha="left", fontsize=_FONT)
-    axes.set_yticks(range(len(names)), names, fontsize=_FONT)
+    axes.set_xticks(range(len(names)), names, rotation=60, ha="left", fontsize=font)
+    axes.set_yticks(range(len(names)), names, fontsize=font)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     for edge in np.arange(len(names) - 1) + 0.5:
-        axes.axhline(edge, color="white", linewidth=1)
-        axes.axvline(edge, color="white", linewidth=1)
+        axes.axhline(edge, color="white", linewidth=min(1.0, 16 / len(names)))
+        axes.axvline(edge, color="white", linewidth=min(1.0, 16 / len(names)))
 
 
 # -------------------------------------------------------------------- intervals
@@ -150,7 +180,11 @@ def _label_matrix(axes: Axes, names: Sequence[str]) -> None:
 
 @checked
 def forest_plot(
-    tables: Mapping[str, ResultTable] | ResultTable, *, order: Sequence[str] | None = None
+    tables: Mapping[str, ResultTable] | ResultTable,
+    *,
+    order: Sequence[str] | None = None,
+    ax: Axes | None = None,
+    figsize: Size | None = None,
 ) -> Figure:
     """Draw estimates with their intervals: a line for each strategy, a marker for each scenario.
 
@@ -161,6 +195,11 @@ def forest_plot(
         value, low and high, and one row for each strategy.
     order : sequence of str, optional
         Strategies from top to bottom; default the order of the values in the first table.
+    ax : Axes, optional
+        Axes to draw in; default a new figure.
+    figsize : (float, float), optional
+        Width and height of a new figure, in inches. By default it fits the number and the length of
+        the names.
 
     Examples
     --------
@@ -182,9 +221,9 @@ def forest_plot(
     for table in drawn:
         positions("strategy", names, [str(name) for name in table.frame.index])
     gap = 0.62 / len(drawn)
-    height = _ROW * len(names) * max(1.0, 0.62 * len(drawn)) + 1.2
-    figure = NotebookFigure(figsize=(7.5, height), layout="constrained")
-    axes = figure.add_subplot()
+    row, font = row_size(len(names))
+    height = row * len(names) * max(1.0, 0.62 * len(drawn)) + 1.2
+    figure, axes = canvas(ax, figsize, (7.5, height), names=names)
     for place, table in enumerate(drawn):
         frame = table.frame.loc[names]
         rows = np.arange(len(names)) + (place - (len(drawn) - 1) / 2) * gap
@@ -192,16 +231,12 @@ def forest_plot(
         axes.hlines(rows, frame["low"], frame["high"], color=colour, linewidth=1.6)
         label = f"{table.scenario} {SCENARIOS[table.scenario]}"
         axes.plot(frame["value"], rows, mark, color=colour, markersize=4.5, label=label)
-    axes.set_yticks(range(len(names)), names)
+    axes.set_yticks(range(len(names)), names, fontsize=font)
     axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.set_xlabel(drawn[0].metric or "value", fontsize=_FONT)
-    axes.grid(axis="x", color="#DDDDDD", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(labelsize=_FONT, left=False)
-    figure.legend(
-        loc="outside upper left", fontsize=_FONT, frameon=False, ncols=1, title_fontsize=_FONT
-    )
+    axes.set_xlabel(drawn[0].metric or "value", fontsize=FONT)
+    style(axes, grid="x", left=False)
+    # Above the axes, where it covers no interval.
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize=FONT, frameon=False)
     return figure
 
 
@@ -233,6 +268,8 @@ def time_plot(
     greater_is_better: bool,
     score_name: str = "score",
     time_name: str = "training seconds",
+    ax: Axes | None = None,
+    figsize: Size | None = None,
 ) -> Figure:
     """Draw scores against times, and mark the strategies that no other beats in both.
 
@@ -244,6 +281,11 @@ def time_plot(
         Direction of the scores.
     score_name, time_name : str
         Labels of the axes.
+    ax : Axes, optional
+        Axes to draw in; default a new figure.
+    figsize : (float, float), optional
+        Width and height of a new figure, in inches. By default it fits the number and the length of
+        the names.
 
     Returns
     -------
@@ -257,8 +299,9 @@ def time_plot(
     if table.empty:
         raise AnalysisError("no strategy has both a score and a time above 0")
     front = pareto_front(table["score"], table["seconds"], greater_is_better=greater_is_better)
-    figure = NotebookFigure(figsize=(7.5, max(3.2, _ROW * len(table) + 1)), layout="constrained")
-    axes = figure.add_subplot()
+    names = [str(name) for name in table.index]
+    height = max(3.2, row_size(len(table))[0] * len(table) + 1)
+    figure, axes = canvas(ax, figsize, (7.5, height), names=names)
     _log_scale(axes, float(table["seconds"].max() / table["seconds"].min()))
     on_front = table.loc[front]
     if len(front) > 1:
@@ -267,13 +310,10 @@ def time_plot(
     axes.scatter(
         table["seconds"], table["score"], s=30, c=fills, edgecolors=ORANGE, linewidths=1.2, zorder=3
     )
-    _name_points(axes, table, front)
-    axes.set_xlabel(f"{time_name} (logarithmic)", fontsize=_FONT)
-    axes.set_ylabel(score_name, fontsize=_FONT)
-    axes.grid(color="#DDDDDD", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(labelsize=_FONT)
+    name_points(axes, table, front)
+    axes.set_xlabel(f"{time_name} (logarithmic)", fontsize=FONT)
+    axes.set_ylabel(score_name, fontsize=FONT)
+    style(axes)
     return figure
 
 
@@ -288,8 +328,11 @@ def _log_scale(axes: Axes, ratio: float) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _name_points(axes: Axes, table: pd.DataFrame, front: Sequence[str]) -> None:
-    """Write the names in a column beside the axes, in the order of the heights of their points."""
+def name_points(axes: Axes, table: pd.DataFrame, bold: Sequence[str]) -> None:
+    """Write the names in a column beside the axes, in the order of the heights of their points.
+
+    ``table`` has one row for each name: the height of the point, and its place across.
+    """
     heights = np.linspace(1, 0, len(table) + 2)[1:-1]
     for (name, (score, second)), height in zip(table.iterrows(), heights, strict=True):
         axes.annotate(
@@ -299,8 +342,8 @@ def _name_points(axes: Axes, table: pd.DataFrame, front: Sequence[str]) -> None:
             textcoords="axes fraction",
             ha="left",
             va="center",
-            fontsize=_FONT,
-            fontweight="bold" if name in front else "normal",
+            fontsize=row_size(len(table))[1],
+            fontweight="bold" if name in bold else "normal",
             arrowprops={
                 "arrowstyle": "-",
                 "color": GREY,

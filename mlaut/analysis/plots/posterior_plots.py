@@ -1,11 +1,9 @@
-"""Figures of posteriors: the simplex of a Bayesian test, and the probabilities of each dataset.
-
-The functions return a figure and do not show it.
-"""
+"""Figures of posteriors: the simplex of a Bayesian test, and the probabilities of each dataset."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -22,22 +20,37 @@ from mlaut.analysis.lacoste.poisson_binomial import (
     poisson_binomial_pmf,
     poisson_binomial_probability,
 )
-from mlaut.analysis.plots.rank_plots import BLUE, GREY, ORANGE, NotebookFigure
+from mlaut.analysis.plots.canvas import (
+    BLUE,
+    FONT,
+    GREY,
+    ORANGE,
+    NotebookFigure,
+    Size,
+    canvas,
+    style,
+    text_width,
+)
 from mlaut.errors import AnalysisError
 
 __all__ = ["dataset_plot", "simplex_plot"]
 
-_FONT = 9
 _ROW = 0.2  # inches for each line of text
 _MOST_NAMED = 60  # datasets; with more, their names are left out
-_SIDE_BY_SIDE = 36  # characters of two names that fit beside each other below a triangle
+_LINE = 28  # characters of a name in one line below a triangle
 # Corners of an equilateral triangle: first better, equivalent, second better.
 _CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
 _DENSITY = LinearSegmentedColormap.from_list("density", ["#D6E6F2", BLUE, "#00263D"])
 
 
 @checked
-def simplex_plot(draws: ArrayLike, strategies: Sequence[str] = ("A", "B")) -> Figure:
+def simplex_plot(
+    draws: ArrayLike,
+    strategies: Sequence[str] = ("A", "B"),
+    *,
+    ax: Axes | None = None,
+    figsize: Size | None = None,
+) -> Figure:
     r"""Plot draws from the posterior of a Bayesian test with a region of practical equivalence.
 
     Parameters
@@ -47,6 +60,10 @@ def simplex_plot(draws: ArrayLike, strategies: Sequence[str] = ("A", "B")) -> Fi
         better, from `sign_posterior` or `signed_rank_posterior`.
     strategies : pair of str
         Names of the two strategies.
+    ax : Axes, optional
+        Axes to draw in; default a new figure.
+    figsize : (float, float), optional
+        Width and height of a new figure, in inches.
 
     Returns
     -------
@@ -80,24 +97,22 @@ def simplex_plot(draws: ArrayLike, strategies: Sequence[str] = ("A", "B")) -> Fi
         )
     first, second = strategies
     if not x[:, 1].any():
-        return _share_histogram(x[:, 0], first, second)
+        return _share_histogram(x[:, 0], first, second, ax, figsize)
     largest = np.bincount(x.argmax(axis=1), minlength=3) / len(x)
-    figure = NotebookFigure(figsize=(5.6, 5.2), layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = canvas(ax, figsize, (5.6, 5.2))
     points = x @ _CORNERS
     axes.hexbin(
         *points.T, gridsize=60, extent=(0, 1, 0, 1), cmap=_DENSITY, mincnt=1, bins="log", zorder=1
     )
     _draw_triangle(axes)
-    labels = (f"{first} better", "equivalent", f"{second} better")
-    lower = -0.05 if len(first + second) < _SIDE_BY_SIDE else -0.17
+    labels = (fill(f"{first} better", _LINE), "equivalent", fill(f"{second} better", _LINE))
     places = (
         (-0.04, -0.05, "left", "top"),
         (0.5, 0.89, "center", "bottom"),
-        (1.04, lower, "right", "top"),
+        (1.04, -0.05, "right", "top"),
     )
     for label, share, (across, up, ha, va) in zip(labels, largest, places, strict=True):
-        axes.text(across, up, f"{label}\nP = {share:.2f}", ha=ha, va=va, fontsize=_FONT)
+        axes.text(across, up, f"{label}\nP = {share:.2f}", ha=ha, va=va, fontsize=FONT)
     axes.set_xlim(-0.06, 1.06)
     axes.set_ylim(-0.28, 1.05)
     axes.set_aspect("equal")
@@ -114,29 +129,36 @@ def _draw_triangle(axes: Axes) -> None:
         axes.plot(*np.stack([centre, side.mean(axis=0)]).T, color=ORANGE, linewidth=1.4)
 
 
-def _share_histogram(share: np.ndarray, first: str, second: str) -> Figure:
+def _share_histogram(
+    share: np.ndarray, first: str, second: str, ax: Axes | None, figsize: Size | None
+) -> Figure:
     """Draw a histogram of the share of datasets on which the first strategy is better."""
-    figure = NotebookFigure(figsize=(5.6, 3.6), layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = canvas(ax, figsize, (5.6, 3.6))
     axes.hist(share, bins=np.linspace(0, 1, 61).tolist(), density=True, color=BLUE, alpha=0.75)
     axes.axvline(0.5, color=ORANGE, linewidth=1.6)
     right = float((share > 0.5).mean() + (share == 0.5).mean() / 2)
     sides = (
-        ("left", f"{second} better\nP = {1 - right:.2f}"),
-        ("right", f"{first} better\nP = {right:.2f}"),
+        ("left", f"{fill(second, _LINE)} better\nP = {1 - right:.2f}"),
+        ("right", f"{fill(first, _LINE)} better\nP = {right:.2f}"),
     )
     for side, text in sides:
-        axes.set_title(text, loc=side, fontsize=_FONT)  # type: ignore[arg-type]
+        axes.set_title(text, loc=side, fontsize=FONT)  # type: ignore[arg-type]
     axes.set_xlim(0, 1)
-    axes.set_xlabel(f"share of datasets on which {first} is better", fontsize=_FONT)
+    axes.set_xlabel(fill(f"share of datasets on which {first} is better", 70), fontsize=FONT)
     axes.set_yticks([])
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(labelsize=_FONT)
+    style(axes, grid=None, left=False)
     return figure
 
 
 @checked
-def dataset_plot(probabilities: PairProbabilities, first: str, second: str) -> Figure:
+def dataset_plot(
+    probabilities: PairProbabilities,
+    first: str,
+    second: str,
+    *,
+    ax: Sequence[Axes] | None = None,
+    figsize: Size | None = None,
+) -> Figure:
     r"""Draw the probabilities of two models on each dataset, and the Poisson binomial test of them.
 
     Parameters
@@ -145,6 +167,10 @@ def dataset_plot(probabilities: PairProbabilities, first: str, second: str) -> F
         Probabilities from `probabilities_by_dataset`: Theorem 4.1, or the Bayesian bootstrap.
     first, second : str
         Names of the two strategies.
+    ax : pair of Axes, optional
+        Axes for the two parts; default a new figure.
+    figsize : (float, float), optional
+        Width and height of a new figure, in inches. By default it fits the names.
 
     Returns
     -------
@@ -177,20 +203,25 @@ def dataset_plot(probabilities: PairProbabilities, first: str, second: str) -> F
     p = probabilities.better[row, column]
     named = len(p) <= _MOST_NAMED
     height = 1.4 + (_ROW * len(p) if named else 5.0)
-    figure = NotebookFigure(figsize=(8.5, max(height, 3.2)), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    width = 8.5 + max(0.0, text_width(probabilities.datasets if named else ()) - 1.5)
+    if ax is None:
+        figure: Figure = NotebookFigure(
+            figsize=figsize or (width, max(height, 3.2)), layout="constrained"
+        )
+        left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    else:
+        (figure, left), (_, right) = (canvas(one, figsize, (0, 0)) for one in ax)
     _draw_datasets(left, p, probabilities.datasets, named)
-    figure.suptitle(f"{first} against {second}", fontsize=_FONT + 1)
-    left.set_xlabel("P(the first is better) on each dataset", fontsize=_FONT)
-    left.set_title(probabilities.method, fontsize=_FONT)
+    title = fill(f"{first} against {second}", 50)
+    left.set_xlabel("P(the first is better) on each dataset", fontsize=FONT)
+    left.set_title(f"{title}\n{probabilities.method}", fontsize=FONT)
     _draw_count(right, p)
-    right.set_xlabel("datasets on which the first is better", fontsize=_FONT)
+    right.set_xlabel("datasets on which the first is better", fontsize=FONT)
     right.set_title(
-        f"Poisson binomial test\nP(the first is better) = {_probability_text(p)}", fontsize=_FONT
+        f"Poisson binomial test\nP(the first is better) = {_probability_text(p)}", fontsize=FONT
     )
     for axes in (left, right):
-        axes.spines[["top", "right", "left"]].set_visible(False)
-        axes.tick_params(labelsize=_FONT)
+        style(axes, grid=None, left=False)
     return figure
 
 
@@ -211,10 +242,10 @@ def _draw_datasets(axes: Axes, p: np.ndarray, datasets: Sequence[str], named: bo
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.8, len(p) - 0.2)
     if named:
-        axes.set_yticks(heights, [datasets[i] for i in order], fontsize=_FONT)
+        axes.set_yticks(heights, [datasets[i] for i in order], fontsize=FONT)
     else:
         axes.set_yticks([])
-        axes.set_ylabel(f"{len(p)} datasets", fontsize=_FONT)
+        axes.set_ylabel(f"{len(p)} datasets", fontsize=FONT)
     axes.grid(axis="x", color="#DDDDDD", linewidth=0.6)
     axes.set_axisbelow(True)
 
@@ -232,4 +263,4 @@ def _draw_count(axes: Axes, p: np.ndarray) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_yticks([])
     half = blended_transform_factory(axes.transData, axes.transAxes)
-    axes.text(len(p) / 2, 1.0, " half", transform=half, fontsize=_FONT, va="top", color=GREY)
+    axes.text(len(p) / 2, 1.0, " half", transform=half, fontsize=FONT, va="top", color=GREY)

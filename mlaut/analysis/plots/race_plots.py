@@ -8,26 +8,38 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mlaut.analysis.common.arguments import checked
-from mlaut.analysis.plots.pair_plots import _name_points as name_points
-from mlaut.analysis.plots.rank_plots import BLUE, GREY, ORANGE, NotebookFigure
+from mlaut.analysis.plots.canvas import (
+    BLUE,
+    FONT,
+    GREY,
+    ORANGE,
+    Size,
+    canvas,
+    row_size,
+    style,
+)
+from mlaut.analysis.plots.pair_plots import name_points
 from mlaut.analysis.racing.race import Race
 from mlaut.errors import AnalysisError
 
 __all__ = ["race_plot"]
 
-_FONT = 9
-_ROW = 0.24  # inches for each name
 _FLOOR = -2.0  # evidence below a hundredth is drawn there: how small it is does not matter
 
 
 @checked
-def race_plot(race: Race) -> Figure:
+def race_plot(race: Race, *, ax: Axes | None = None, figsize: Size | None = None) -> Figure:
     """Draw the evidence against each strategy after each dataset.
 
     Parameters
     ----------
     race : Race
         What `race` returned.
+    ax : Axes, optional
+        Axes to draw in; default a new figure.
+    figsize : (float, float), optional
+        Width and height of a new figure, in inches. By default it fits the number and the length of
+        the names.
 
     Returns
     -------
@@ -46,17 +58,15 @@ def race_plot(race: Race) -> Figure:
     """
     if not race.datasets:
         raise AnalysisError("the race has no complete dataset yet, so there is nothing to draw")
-    n_names = len(race.strategies) if race.terms.question == "best" else 0
-    size = (7.5, max(3.2, _ROW * n_names + 1))
-    figure = NotebookFigure(figsize=size, layout="constrained")
-    axes = figure.add_subplot()
+    names = race.strategies if race.terms.question == "best" else ()
+    height = max(3.2, row_size(len(names))[0] * len(names) + 1)
+    figure, axes = canvas(ax, figsize, (7.5, height), names=names)
     if race.terms.question == "best":
         _draw_evidence(axes, race)
     else:
         _draw_open_pairs(axes, race)
-    axes.set_xlabel("datasets in their drawn order", fontsize=_FONT)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(labelsize=_FONT)
+    axes.set_xlabel("datasets in their drawn order", fontsize=FONT)
+    style(axes, grid=None)
     return figure
 
 
@@ -72,7 +82,7 @@ def _draw_evidence(axes: Axes, race: Race) -> None:
         axes.plot(n, line[-1], "o" if left else "x", color=colour, markersize=4)
         ends.append((line[-1], float(n)))
     axes.axhline(-np.log10(race.terms.alpha), color=ORANGE, linewidth=1.2, linestyle="--")
-    axes.set_ylabel("log10 evidence against", fontsize=_FONT)
+    axes.set_ylabel("log10 evidence against", fontsize=FONT)
     table = pd.DataFrame(ends, index=list(race.strategies), columns=["evidence", "datasets"])
     name_points(axes, table.sort_values("evidence", ascending=False, kind="stable"), race.left)
 
@@ -86,4 +96,4 @@ def _draw_open_pairs(axes: Axes, race: Race) -> None:
     still = [total - sum(1 for n in decided if n <= t) for t in after]
     axes.step(after, still, where="post", color=BLUE, linewidth=1.6)
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("undecided pairs", fontsize=_FONT)
+    axes.set_ylabel("undecided pairs", fontsize=FONT)

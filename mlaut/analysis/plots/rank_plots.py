@@ -1,59 +1,44 @@
-"""Figures of scores and average ranks, and the colours and the figure class of all plots.
-
-The functions return a figure and do not show it. The colours are those of Okabe and Ito, which
-colour-blind readers can distinguish; colour is never the only difference.
-"""
+"""Figures of scores and average ranks."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.backend_bases import RendererBase
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 from mlaut.analysis.common.arguments import checked, positions
 from mlaut.analysis.frequentist.ranks import average_ranks, critical_difference, rank_groups
+from mlaut.analysis.plots.canvas import (
+    BLUE,
+    FONT,
+    GREY,
+    ORANGE,
+    Size,
+    canvas,
+    row_size,
+    style,
+    text_width,
+)
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
 __all__ = ["box_plot", "critical_difference_diagram", "draw_ranks"]
 
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#666666"
-
-_ROW = 0.24  # inches for each line of text
-_FONT = 9
-
-
-class NotebookFigure(Figure):
-    """Figure that a notebook shows when it is the last value of a notebook cell."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        FigureCanvasAgg(self)
-
-    def draw(self, renderer: RendererBase) -> None:
-        """Draw names literally, so that a ``$`` does not start a formula."""
-        for text in self.findobj(Text):
-            text.set_parse_math(False)
-        with rc_context({"text.parse_math": False}):
-            super().draw(renderer)
-
-    def _repr_png_(self) -> bytes:
-        target = io.BytesIO()
-        self.savefig(target, format="png", dpi=110)
-        return target.getvalue()
+_LINE = 5.0  # inches of the axis of ranks
+_SHORTEST_LINE = 1.5  # inches; on a shorter one the ranks cannot be told from each other
 
 
 @checked
-def box_plot(results: Results, *, as_scores: bool = True) -> Figure:
+def box_plot(
+    results: Results,
+    *,
+    as_scores: bool = True,
+    ax: Axes | None = None,
+    figsize: Size | None = None,
+) -> Figure:
     """Draw the scores of each strategy over datasets, the best median on top.
 
     Strategies that lack datasets are below the strategies that have all datasets, because their
@@ -66,6 +51,11 @@ def box_plot(results: Results, *, as_scores: bool = True) -> Figure:
         number.
     as_scores : bool, default True
         Whether to draw scores, as the metric defines them, or losses.
+    ax : Axes, optional
+        Axes to draw in; default a new figure.
+    figsize : (float, float), optional
+        Width and height of a new figure, in inches. By default it fits the number and the length of
+        the names.
 
     Returns
     -------
@@ -79,8 +69,8 @@ def box_plot(results: Results, *, as_scores: bool = True) -> Figure:
     labels = [
         _label(str(name), len(table) - len(kept)) for name, kept in zip(order, values, strict=True)
     ]
-    figure = NotebookFigure(figsize=(7.5, 1.0 + 1.4 * _ROW * len(order)), layout="constrained")
-    axes = figure.add_subplot()
+    row, font = row_size(len(order))
+    figure, axes = canvas(ax, figsize, (7.5, 1.0 + 1.4 * row * len(order)), names=labels)
     axes.boxplot(
         values,
         orientation="horizontal",
@@ -99,10 +89,8 @@ def box_plot(results: Results, *, as_scores: bool = True) -> Figure:
         axes.plot(kept, heights, ".", color=GREY, markersize=3, alpha=0.6)
     metric = results.metric
     axes.set_xlabel(f"{metric.name if as_scores else metric.loss_name} on {len(table)} datasets")
-    axes.grid(axis="x", color="#DDDDDD", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(labelsize=_FONT, left=False)
+    style(axes, grid="x", left=False)
+    axes.tick_params(axis="y", labelsize=font)
     return figure
 
 
@@ -118,7 +106,13 @@ def _label(name: str, n_missing: int) -> str:
 
 
 @checked
-def critical_difference_diagram(results: Results, *, alpha: float = 0.05) -> Figure:
+def critical_difference_diagram(
+    results: Results,
+    *,
+    alpha: float = 0.05,
+    ax: Axes | None = None,
+    figsize: Size | None = None,
+) -> Figure:
     """Draw average ranks, with bars over strategies that Nemenyi's test does not separate.
 
     Parameters
@@ -126,6 +120,11 @@ def critical_difference_diagram(results: Results, *, alpha: float = 0.05) -> Fig
     results : Results
     alpha : float, default 0.05
         Level of the test.
+    ax : Axes, optional
+        Axes to draw in; default a new figure.
+    figsize : (float, float), optional
+        Width and height of a new figure, in inches. By default it fits the number and the length of
+        the names.
 
     Returns
     -------
@@ -134,12 +133,19 @@ def critical_difference_diagram(results: Results, *, alpha: float = 0.05) -> Fig
     """
     ranks = average_ranks(results).frame["average_rank"]
     cd = critical_difference(len(ranks), len(results.datasets), alpha=alpha)
-    return draw_ranks(ranks, cd, rank_groups(ranks, cd), label=f"CD = {cd:.3g} at {alpha:g}")
+    label = f"CD = {cd:.3g} at {alpha:g}"
+    return draw_ranks(ranks, cd, rank_groups(ranks, cd), label=label, ax=ax, figsize=figsize)
 
 
 @checked
 def draw_ranks(
-    ranks: pd.Series, difference: float, groups: Sequence[Sequence[str]], *, label: str = "CD"
+    ranks: pd.Series,
+    difference: float,
+    groups: Sequence[Sequence[str]],
+    *,
+    label: str = "CD",
+    ax: Axes | None = None,
+    figsize: Size | None = None,
 ) -> Figure:
     """Draw average ranks on a line with a bar for each group.
 
@@ -153,6 +159,16 @@ def draw_ranks(
         Groups of strategies that a test does not separate. The test need not be Nemenyi's.
     label : str
         Label of the scale.
+    ax : Axes, optional
+        Axes to draw in; default a new figure.
+    figsize : (float, float), optional
+        Width and height of a new figure, in inches. By default it fits the number and the length of
+        the names.
+
+    Raises
+    ------
+    AnalysisError
+        There are fewer than two ranks, or the figure is too narrow for the names.
     """
     if len(ranks) < 2:
         raise AnalysisError("a diagram of ranks needs two strategies")
@@ -167,9 +183,17 @@ def draw_ranks(
     first_row = 0.55 * (max((row for *_, row in bars), default=-1) + 1) + 1.0
     n_rows = first_row + (len(ranks) + 1) // 2 + 0.5
     labels = [f"{name}  {rank:.2f}" for name, rank in ranks.items()]
-    line, margin = 5.0, _text_width(labels) + 0.35  # inches
-    figure = NotebookFigure(figsize=(line + 2 * margin, (n_rows + 3.2) * _ROW))
-    axes = figure.add_axes((0, 0, 1, 1))
+    row, font = row_size(int(n_rows))
+    margin = text_width(labels, font) + 0.35  # inches
+    figure, axes = canvas(ax, figsize, (_LINE + 2 * margin, (n_rows + 3.2) * row), layout=None)
+    if ax is None:
+        axes.set_position((0.0, 0.0, 1.0, 1.0))
+    line = axes.get_position().width * figure.get_figwidth() - 2 * margin
+    if line < _SHORTEST_LINE:
+        raise AnalysisError(
+            f"the names need {2 * margin:.1f} inches beside the ranks: make the figure "
+            f"{2 * margin + _LINE:.1f} inches wide, or the names shorter"
+        )
     inch = (high - low) / line
     axes.set_xlim(low - margin * inch, high + margin * inch)
     axes.set_ylim(n_rows, -3.2)
@@ -177,9 +201,15 @@ def draw_ranks(
     _draw_axis(axes, low, high, difference, label)
     for left, right, row in bars:
         height, pad = 0.55 * (row + 1), 0.03 * inch
-        ends = [left - pad, right + pad]
-        axes.plot(ends, [height] * 2, color=ORANGE, linewidth=3.2, solid_capstyle="butt")
-    _draw_labels(axes, ranks.to_numpy(), labels, first_row, (low - 0.1 * inch, high + 0.1 * inch))
+        axes.plot(
+            [left - pad, right + pad],
+            [height] * 2,
+            color=ORANGE,
+            linewidth=3.2,
+            solid_capstyle="butt",
+        )
+    ends = low - 0.1 * inch, high + 0.1 * inch
+    _draw_labels(axes, ranks.to_numpy(), labels, first_row, ends, font)
     return figure
 
 
@@ -189,6 +219,7 @@ def _draw_labels(
     labels: Sequence[str],
     first_row: float,
     ends: tuple[float, float],
+    font: float,
 ) -> None:
     """Draw a line from each rank to its label; the better half of the labels is on the left."""
     n_left = (len(ranks) + 1) // 2
@@ -204,16 +235,8 @@ def _draw_labels(
             textcoords="offset points",
             ha="right" if left else "left",
             va="center",
-            fontsize=_FONT,
+            fontsize=font,
         )
-
-
-def _text_width(texts: Sequence[str]) -> float:
-    """Return the width of the widest text, in inches."""
-    figure = NotebookFigure(dpi=100)
-    drawn = [figure.text(0, 0, text, fontsize=_FONT) for text in texts]
-    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
-    return max(text.get_window_extent(renderer).width for text in drawn) / 100
 
 
 def _stacked(ranks: pd.Series, groups: Sequence[Sequence[str]]) -> list[tuple[float, float, int]]:
@@ -234,9 +257,9 @@ def _draw_axis(axes: Axes, low: float, high: float, difference: float, label: st
     step = max(1, round((high - low) / 12))
     for tick in np.arange(low, high + 1e-9, step):
         axes.plot([tick, tick], [0, -0.3], color="black", linewidth=1)
-        axes.text(tick, -0.4, f"{tick:g}", ha="center", va="bottom", fontsize=_FONT)
+        axes.text(tick, -0.4, f"{tick:g}", ha="center", va="bottom", fontsize=FONT)
     axes.plot([low, low + difference], [-1.9, -1.9], color="black", linewidth=1.2)
     for end in (low, low + difference):
         axes.plot([end, end], [-2.1, -1.7], color="black", linewidth=1.2)
-    axes.text(low, -2.25, label, ha="left", va="bottom", fontsize=_FONT)
-    axes.text(high, -1.5, "average rank", ha="right", va="bottom", fontsize=_FONT)
+    axes.text(low, -2.25, label, ha="left", va="bottom", fontsize=FONT)
+    axes.text(high, -1.5, "average rank", ha="right", va="bottom", fontsize=FONT)

@@ -50,7 +50,9 @@ def test_every_name_and_number_can_be_read(n):
     assert min(box.x0 for box in upright) >= 0
     assert max(box.y1 for box in upright) <= matrix.bbox.height + 1
     forest = forest_plot(found.estimates)
-    assert_readable(forest, [*forest.axes[0].get_yticklabels(), *forest.legends[0].get_texts()])
+    assert_readable(
+        forest, [*forest.axes[0].get_yticklabels(), *forest.axes[0].get_legend().get_texts()]
+    )
     scores = found.results.scores.mean()
     times = time_plot(scores, pd.Series(1.0, scores.index), greater_is_better=False)
     assert_readable(times, times.axes[0].texts)
@@ -67,10 +69,20 @@ def test_matrix_has_the_direction_and_significance_of_the_test():
                 assert (column, row) not in shown
                 continue
             test = found.pair(first, second)
-            sign = {-1: "+", 1: "\u2212"}[np.sign(test.effect.value)] if test.rejects(0.01) else ""
+            sign = {-1: "▲", 1: "▼"}[np.sign(test.effect.value)] if test.rejects(0.01) else ""
             lines = shown[column, row].split("\n")
-            assert (lines[0] in ("+", "\u2212")) == test.rejects(0.01)
+            assert (lines[0] in ("▲", "▼")) == test.rejects(0.01)
             assert lines[0] == sign or not sign
+
+
+def test_a_large_matrix_has_triangles_and_fits_a_page():
+    found = wilcoxon_test(results(60))
+    figure = pairwise_matrix(found, alpha=0.01)
+    assert max(figure.get_size_inches()) < 16
+    up, down = figure.axes[0].collections
+    better = (found.p_values <= 0.01) & (found.table("better") > 0)
+    assert len(up.get_offsets()) == len(down.get_offsets()) == int(better.to_numpy().sum())
+    assert not figure.axes[0].texts
 
 
 def test_matrix_refuses_other_strategies():

@@ -33,6 +33,9 @@ def test_a_simplex_says_which_share_is_the_largest(posterior, names, assert_read
     shown = [text.get_text() for text in figure.axes[0].texts]
     largest = np.bincount(draws.argmax(axis=1), minlength=3) / len(draws)
     labels = (f"{names[0]} better", "equivalent", f"{names[1]} better")
+    shown = [
+        " ".join(text.rsplit("\n", 1)[0].split()) + "\n" + text.rsplit("\n", 1)[1] for text in shown
+    ]
     assert shown == [f"{label}\nP = {p:.2f}" for label, p in zip(labels, largest, strict=True)]
     assert_readable(figure)
 

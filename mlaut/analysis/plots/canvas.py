@@ -1,0 +1,128 @@
+"""What all plots share: figure, axes, sizes, colours and fonts.
+
+The functions of this folder return a figure and do not show it. The colours are those of Okabe and
+Ito, which colour-blind readers can distinguish; colour is never the only difference.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.backend_bases import RendererBase
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from mlaut.errors import AnalysisError
+
+__all__ = [
+    "BLUE",
+    "FONT",
+    "GREEN",
+    "GREY",
+    "ORANGE",
+    "NotebookFigure",
+    "Size",
+    "canvas",
+    "row_size",
+    "style",
+    "text_width",
+]
+
+BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
+FONT = 9  # points
+Size = tuple[float, float]  # inches
+
+_ROW = 0.24  # inches for each line of text of FONT
+_FEW = 40  # rows; with more, rows and their text become smaller, so that the figure fits a screen
+_SMALLEST = 6.5  # points; smaller text cannot be read in print
+_PLOT = 4.5  # inches; the least width of a plot beside its names
+
+
+class NotebookFigure(Figure):
+    """Figure that a notebook shows when it is the last value of a notebook cell."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        FigureCanvasAgg(self)
+
+    def draw(self, renderer: RendererBase) -> None:
+        """Draw names literally, so that a ``$`` does not start a formula."""
+        for text in self.findobj(Text):
+            text.set_parse_math(False)
+        with rc_context({"text.parse_math": False}):
+            super().draw(renderer)
+
+    def _repr_png_(self) -> bytes:
+        target = io.BytesIO()
+        self.savefig(target, format="png", dpi=110)
+        return target.getvalue()
+
+
+def canvas(
+    ax: Axes | None,
+    figsize: Size | None,
+    size: Size,
+    *,
+    names: Iterable[str] = (),
+    layout: str | None = "constrained",
+) -> tuple[Figure, Axes]:
+    """Return the figure and the axes to draw in.
+
+    Parameters
+    ----------
+    ax : Axes or None
+        Axes of the caller. None makes a new figure.
+    figsize : (float, float) or None
+        Width and height of a new figure, in inches.
+    size : (float, float)
+        Width and height for ``figsize=None``. The width grows with the longest of ``names``.
+    names : iterable of str
+        Texts beside the plot.
+    layout : str, optional
+        Layout of a new figure.
+
+    Raises
+    ------
+    AnalysisError
+        Both ``ax`` and ``figsize`` are given.
+    """
+    if ax is not None:
+        if figsize is not None:
+            raise AnalysisError("figsize is for a new figure, and ax already has one: leave it out")
+        figure = ax.get_figure(root=True)
+        assert figure is not None
+        return figure, ax
+    if figsize is None:
+        figsize = max(size[0], _PLOT + text_width(names)), size[1]
+    figure = NotebookFigure(figsize=figsize, layout=layout)
+    return figure, figure.add_subplot()
+
+
+def style(axes: Axes, *, grid: str | None = "both", left: bool = True) -> None:
+    """Set the grid, the fonts, and the lines around a plot."""
+    if grid is not None:
+        axes.grid(axis=grid, color="#DDDDDD", linewidth=0.6)  # type: ignore[arg-type]
+        axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines["left"].set_visible(left)
+    axes.tick_params(axis="x", labelsize=FONT)
+    axes.tick_params(axis="y", left=left)
+
+
+def row_size(n_rows: int) -> tuple[float, float]:
+    """Return the height of a row in inches, and its font in points, for a column of names."""
+    font = max(_SMALLEST, FONT * min(1.0, (_FEW / max(n_rows, 1)) ** 0.5))
+    return _ROW * font / FONT, font
+
+
+def text_width(texts: Iterable[str], font: float = FONT) -> float:
+    """Return the width of the widest text, in inches; 0 without a text."""
+    figure = NotebookFigure(dpi=100)
+    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
+    drawn = [figure.text(0, 0, text, fontsize=font, parse_math=False) for text in texts]
+    return max((text.get_window_extent(renderer).width for text in drawn), default=0.0) / 100
