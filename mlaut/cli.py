@@ -115,6 +115,9 @@ def demo(output: Path, n_jobs: int) -> None:
     help="Where cells run: processes of this machine, this process, or a Dask cluster.",
 )
 @click.option("--scheduler", help="Address of the Dask scheduler, for example tcp://10.0.0.1:8786.")
+@click.option(
+    "--complete", is_flag=True, default=None, help="Run all cells that a race has left out."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @click.option("--strict", is_flag=True, help=f"Exit with code {_FAILED} if any cell has failed.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary of the run as JSON.")
@@ -464,8 +467,14 @@ def verify(
 def _run(study_file: Path, as_json: bool = False, **changes: Any) -> RunSummary:
     from mlaut.experiments import read_study_file, run_study
 
-    _check_report(read_study_file(study_file))
-    done = run_study(study_file, **changes)
+    file = read_study_file(study_file)
+    _check_report(file)
+    if file.race is None:
+        done = run_study(study_file, **changes)
+    else:
+        from mlaut.racing import run_race
+
+        done = run_race(study_file, **changes)
     _print(json.dumps(done.to_dict()) if as_json else str(done))
     return done
 

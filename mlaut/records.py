@@ -58,11 +58,12 @@ class Status(enum.IntEnum):
     MEMORY = 4
     CRASHED = 5
     SKIPPED = 6
+    RACED_OUT = 7
 
     @property
     def word(self) -> str:
         """Lower-case name for tables, study files and the command line."""
-        return self.name.lower()
+        return self.name.lower().replace("_", " ")
 
     @property
     def failed(self) -> bool:

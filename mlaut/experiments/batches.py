@@ -79,13 +79,14 @@ class BatchQueue:
 
     Parameters
     ----------
-    groups : iterable of Batch
-        Groups, each with all cells of one strategy on one dataset.
+    groups : iterable of Batch or None
+        Groups, each with all cells of one strategy on one dataset; None where the next group
+        depends on cells that still run.
     seconds : float, default 0.1
         Duration of a batch of short cells; a longer cell is a batch of its own.
     """
 
-    def __init__(self, groups: Iterable[Batch], seconds: float = 0.1) -> None:
+    def __init__(self, groups: Iterable[Batch | None], seconds: float = 0.1) -> None:
         self._groups = iter(groups)
         self._seconds = seconds
         self._again: deque[Batch] = deque()
@@ -94,7 +95,7 @@ class BatchQueue:
         self._seen: dict[tuple[str, ...], tuple[int, float]] = {}
 
     def next(self) -> Batch | None:
-        """Return the next batch; None if every cell has been handed out."""
+        """Return the next batch; None if there is none now."""
         if self._again:
             return self._again.popleft()
         while not self._left:
@@ -134,16 +135,20 @@ class BatchQueue:
 
 
 def make_batches(
-    groups: Iterable[tuple[SplitEntry, str, tuple[tuple[int, int], ...]]],
+    groups: Iterable[tuple[SplitEntry, str, tuple[tuple[int, int], ...]] | None],
     strategies: Sequence[MlautEstimator],
     database: Path,
     seed: int,
     options: CellOptions,
-) -> Iterator[Batch]:
-    """Yield groups of cells (`Plan.groups`) as batches, which engines take."""
+) -> Iterator[Batch | None]:
+    """Yield groups of cells (`Plan.groups`, `Rounds.groups`) as batches, which engines take."""
     pickled = {strategy.name: cloudpickle.dumps(strategy) for strategy in strategies}
     path = str(database.absolute())
-    for entry, name, cells in groups:
+    for group in groups:
+        if group is None:
+            yield None
+            continue
+        entry, name, cells = group
         yield Batch(
             dataset=DatasetRef(path, entry.path, entry.name, entry.fingerprint, entry.classes),
             name=name,

@@ -93,7 +93,7 @@ class DaskEngine:
         self.n_jobs = n_jobs
         self.patience = patience
 
-    def run(self, groups: Iterable[Batch]) -> Generator[list[Outcome], None, None]:
+    def run(self, groups: Iterable[Batch | None]) -> Generator[list[Outcome], None, None]:
         """Run all cells of each group, and yield their outcomes as they end.
 
         Raises
@@ -122,7 +122,7 @@ class _Run:
         self._own = not isinstance(engine.scheduler, Client)
         self._client = self._connected() if self._own else engine.scheduler
 
-    def begin(self, groups: Iterable[Batch]) -> None:
+    def begin(self, groups: Iterable[Batch | None]) -> None:
         """Wait for workers, whose number of threads determines the duration of a batch."""
         while not self._n_threads:
             self._look_after_cluster()

@@ -25,7 +25,7 @@ Outcomes = Generator[list[Outcome], None, None]
 class Engine(Protocol):
     """Interface of the engines."""
 
-    def run(self, groups: Iterable[Batch]) -> Outcomes:
+    def run(self, groups: Iterable[Batch | None]) -> Outcomes:
         """Run all cells of each group, and yield their outcomes as they end.
 
         An engine that can do so also yields an empty list every few seconds while no cell ends: a
@@ -114,9 +114,11 @@ class InlineEngine:
     Changes that a strategy makes to the process affect all cells after it.
     """
 
-    def run(self, groups: Iterable[Batch]) -> Outcomes:
+    def run(self, groups: Iterable[Batch | None]) -> Outcomes:
         """Run all cells of each group, and yield their outcomes as they end."""
         for group in groups:
+            if group is None:  # cells run one after the other, so nothing is waited for
+                continue
             run = prepare(group)
             for cell in group.keys:
                 yield [run(cell)]
@@ -142,7 +144,7 @@ class LocalEngine:
         self.timeout = timeout
         self.threads = threads
 
-    def run(self, groups: Iterable[Batch]) -> Outcomes:
+    def run(self, groups: Iterable[Batch | None]) -> Outcomes:
         """Run all cells of each group, and yield their outcomes as they end."""
         with Team(self.threads) as team:
             yield from run_batches(BatchQueue(groups), team, self.n_workers, self.timeout)

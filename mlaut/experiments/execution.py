@@ -6,7 +6,8 @@ import contextlib
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from mlaut.experiments.batches import make_batches
 from mlaut.experiments.environment import describe_environment
 from mlaut.experiments.plan import Plan
 from mlaut.experiments.progress import Progress
+from mlaut.experiments.rounds import Group, MakeReferee, Rounds
 from mlaut.experiments.run_options import RunOptions
 from mlaut.experiments.search_checkpoints import (
     checkpoints_folder,
@@ -34,7 +36,14 @@ __all__ = ["carry_out", "run_record"]
 
 
 def carry_out(
-    plan: Plan, study: Study, database: Path, options: RunOptions, *, seed: int, verbose: int
+    plan: Plan,
+    study: Study,
+    database: Path,
+    options: RunOptions,
+    *,
+    seed: int,
+    verbose: int,
+    race: MakeReferee | None = None,
 ) -> RunSummary:
     """Run the cells of a plan, and store their outcomes in the study.
 
@@ -50,6 +59,8 @@ def carry_out(
         Seed of the study, from which the seeds of the cells are derived.
     verbose : int
         0 shows nothing, 1 the progress, 2 also each failure.
+    race : callable, optional
+        Function that returns who decides the race of the study, if the study is one.
 
     Raises
     ------
@@ -65,10 +76,16 @@ def carry_out(
     study.allocate(plan.entries, wanted, replace=options.overwrite_predictions)
     reasons: Counter[str] = Counter()
     progress = Progress(plan.n_todo, verbose)
-    if plan.n_todo or plan.n_skipped:
+    rounds = None if race is None else Rounds(plan, race(study, plan))
+    groups, raced_out = _of_race(rounds) if rounds else (plan.groups(), [])
+    if rounds and not groups and not raced_out:
+        pass  # the race has ended
+    elif plan.n_todo or plan.n_skipped:
         checkpoints = checkpoints_folder(study.path)
-        batches = make_batches(plan.groups(), plan.strategies, database, seed, settings)
+        batches = make_batches(groups, plan.strategies, database, seed, settings)
         record = run_record(study, database, options, seed)
+        if rounds:
+            record["race"] = dict(rounds.referee.terms)
         try:
             with (
                 interrupted_once(),
@@ -83,9 +100,12 @@ def carry_out(
                 for outcome in _skipped(plan):
                     writer.write(outcome)
                     reasons[_reason(outcome)] += 1
+                writer.write(*raced_out)
                 for outcomes in ended:
                     beat(study.path)
                     writer.write(*outcomes)
+                    if rounds and outcomes:
+                        writer.write(*rounds.saw(outcomes))
                     forget_checkpoints(checkpoints, outcomes)
                     progress.update(outcomes)
                     reasons.update(_reason(outcome) for outcome in outcomes if outcome.reason)
@@ -102,7 +122,15 @@ def carry_out(
         counts=progress.counts + Counter({Status.SKIPPED: plan.n_skipped}),
         reasons=tuple(reasons.most_common()),
         seconds=time.monotonic() - begun,
+        race=rounds.referee.sentence(rounds.n_ended) if rounds else "",
     )
+
+
+def _of_race(rounds: Rounds) -> tuple[Iterable[Group | None], list[Outcome]]:
+    """Return the groups of a race, empty if there is none, and outcomes to store at once."""
+    groups = rounds.groups()
+    first = next(groups, None)  # the first group waits for nothing
+    return (chain([first], groups) if first else ()), rounds.left_out()
 
 
 def run_record(study: Study, database: Path, options: RunOptions, seed: int) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.experiments.engines import Engine
 from mlaut.experiments.execution import carry_out
 from mlaut.experiments.plan import Plan, plan_run
+from mlaut.experiments.rounds import MakeReferee, check_sealed, clear_raced_out
 from mlaut.experiments.run_options import RunOptions
 from mlaut.files_io import FilesIO, SplitEntry, Study
 from mlaut.files_io.models import models_folder
@@ -74,7 +75,15 @@ class Orchestrator:
         self.original_datasets_group_h5_path = original_datasets_group_h5_path
         self.seed = seed
 
-    def run(self, modelling_strategies: Any, *, verbose: int = 1, **options: Any) -> RunSummary:
+    def run(
+        self,
+        modelling_strategies: Any,
+        *,
+        verbose: int = 1,
+        race: MakeReferee | None = None,
+        complete: bool = False,
+        **options: Any,
+    ) -> RunSummary:
         """Run all cells that are not done yet; call it again to resume.
 
         Parameters
@@ -85,6 +94,11 @@ class Orchestrator:
             estimator) pairs, or in a dict.
         verbose : int, default 1
             0 shows nothing, 1 the progress, 2 also each failure.
+        race : callable, optional
+            Function that returns who decides a race, such as `mlaut.racing.referee_of` returns:
+            cells are then run dataset by dataset, and strategies leave.
+        complete : bool, default False
+            Whether to run all cells of a study that is a race.
         **options
             Options of the run, with their defaults: ``n_jobs=-1`` (one worker process per core),
             ``timeout=None`` and ``memory=None`` (limits of a cell, such as ``"10m"`` and
@@ -111,6 +125,9 @@ class Orchestrator:
             raise mistakes[0]
         study = Study(self.hdf5_output_io.path)
         study.settle()
+        check_sealed(study, chosen, race is not None, complete)
+        if complete:
+            clear_raced_out(study)
         return carry_out(
             self._plan(study, strategies, chosen),
             study,
@@ -118,6 +135,7 @@ class Orchestrator:
             chosen,
             seed=self.seed,
             verbose=verbose,
+            race=None if complete else race,
         )
 
     def plan(self, modelling_strategies: Any, **options: Any) -> Plan:

@@ -19,6 +19,7 @@ from mlaut.experiments.run_options import RunOptions
 
 if TYPE_CHECKING:
     from mlaut.estimators import MlautEstimator
+    from mlaut.experiments.rounds import MakeReferee
     from mlaut.experiments.summary import RunSummary
     from mlaut.files_io import FilesIO
 
@@ -74,6 +75,37 @@ class StrategiesSection:
 
 
 @dataclass(frozen=True)
+class RaceSection:
+    """``[race]``: strategies leave the study as soon as a question is answered (`mlaut.racing`).
+
+    Attributes
+    ----------
+    question : str, default "best"
+        ``"best"``, ``"control: NAME"`` or ``"all pairs"``.
+    kind : str, default "sign"
+        ``"sign"``, ``"signed rank"`` or ``"mean"``; see `mlaut.analysis.race`.
+    alpha : float, default 0.05
+    rope : float, default 0
+        Half width of the region of practical equivalence, in units of the metric; 0 for none.
+    metric : str
+        Default: accuracy for classification, R2 for regression.
+    max_cost : str
+        Time of all cells together, for example ``"20 h"``, after which no round begins. It may be
+        changed at any time.
+    ahead : int, default 1
+        Number of rounds that may begin before a round has ended, so that no worker waits.
+    """
+
+    question: str = "best"
+    kind: str = "sign"
+    alpha: float = 0.05
+    rope: float = 0.0
+    metric: str = ""
+    max_cost: str = ""
+    ahead: int = 1
+
+
+@dataclass(frozen=True)
 class ReportSection:
     """``[report]``: default options of ``mlaut report``.
 
@@ -96,6 +128,8 @@ class StudyFile:
         Path of the file.
     study, data, split, strategies, run, report : records
         Sections of the file; a section that the file lacks has its defaults.
+    race : record or None
+        Terms of the race; None for a study that is none.
     """
 
     path: Path
@@ -105,6 +139,7 @@ class StudyFile:
     strategies: StrategiesSection = field(default_factory=StrategiesSection)
     run: RunOptions = field(default_factory=RunOptions)
     report: ReportSection = ReportSection()
+    race: RaceSection | None = None
 
     @property
     def output(self) -> Path:
@@ -124,12 +159,14 @@ _SECTIONS: dict[str, Any] = {
     "strategies": StrategiesSection,
     "run": RunOptions,
     "report": ReportSection,
+    "race": RaceSection,
 }
 _KINDS: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "str | None": (str,),
     "int": (int,),
     "int | None": (int,),
+    "float": (int, float),
     "bool": (bool,),
     "str | float | None": (str, int, float),
     "tuple[str, ...]": (list,),
@@ -241,7 +278,14 @@ def _unknown(key: str, known: Mapping[str, Any], what: str, where: str) -> Study
     return StudyError(f"{what} {key!r}{where}{hint}")
 
 
-def run_study(path: str | os.PathLike[str], *, verbose: int = 1, **changes: Any) -> RunSummary:
+def run_study(
+    path: str | os.PathLike[str],
+    *,
+    verbose: int = 1,
+    race: MakeReferee | None = None,
+    complete: bool = False,
+    **changes: Any,
+) -> RunSummary:
     """Run or resume a study file: prepare datasets and splits, then run the cells not yet done.
 
     Parameters
@@ -250,6 +294,10 @@ def run_study(path: str | os.PathLike[str], *, verbose: int = 1, **changes: Any)
         Path of the study file.
     verbose : int, default 1
         0 shows nothing, 1 the progress, 2 also each failure.
+    race : callable, optional
+        Who decides the race of ``[race]`` (`mlaut.racing.referee_of`).
+    complete : bool, default False
+        Whether to run all cells of a study that is a race.
     **changes
         Keys of ``[run]`` that replace those of the file, for example ``n_jobs=2``.
 
@@ -267,12 +315,17 @@ def run_study(path: str | os.PathLike[str], *, verbose: int = 1, **changes: Any)
     from mlaut.experiments.orchestrator import Orchestrator
 
     file = read_study_file(path)
+    if file.race is not None and race is None and not complete:
+        raise StudyError(
+            f"{file.path}: [race] needs somebody who decides it; call mlaut.racing.run_race, or "
+            "'mlaut run'"
+        )
     strategies = choose_strategies(file)
     input_io, paths = prepare_data(file)
     names, out_io = prepare_splits(file, input_io, paths)
     options = vars(file.run.replaced(changes))
     orchestrator = Orchestrator(input_io, out_io, names, seed=file.study.seed)
-    return orchestrator.run(strategies, verbose=verbose, **options)
+    return orchestrator.run(strategies, verbose=verbose, race=race, complete=complete, **options)
 
 
 def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:

@@ -32,6 +32,8 @@ class RunSummary(Displayed):
         Reasons of failures with their number of cells, the most frequent first.
     seconds : float
         Wall time of this run.
+    race : str
+        Result of the race in words; empty for a study that is no race.
     """
 
     study: Path
@@ -40,6 +42,7 @@ class RunSummary(Displayed):
     counts: Mapping[Status, int]
     reasons: tuple[tuple[str, int], ...]
     seconds: float
+    race: str = ""
 
     @property
     def n_cells(self) -> int:
@@ -88,6 +91,7 @@ class RunSummary(Displayed):
             "skipped_before": self.skipped_before,
             "reasons": [{"reason": reason, "cells": count} for reason, count in self.reasons],
             "seconds": self.seconds,
+            **({"race": self.race} if self.race else {}),
         }
 
     def _lines(self) -> list[str]:
@@ -106,4 +110,6 @@ class RunSummary(Displayed):
                 f"  {skipped} cells are too large for their strategies and were skipped; "
                 "limits=False or retry=['skipped'] tries them"
             )
+        if self.race:
+            lines.append(f"  race: {self.race}")
         return lines

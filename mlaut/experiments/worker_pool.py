@@ -57,6 +57,9 @@ def run_batches(
             while len(busy) < n_workers and (batch := queue.next()) is not None:
                 busy.append(team.begin(batch, timeout))
             yield finished
+            if finished:
+                finished = []
+                continue  # the outcomes may have opened further batches
             if not busy or not wanted():
                 return
             _wait_for(busy)

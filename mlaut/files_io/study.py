@@ -165,6 +165,15 @@ class Study:
         with self.reading() as file:
             return runs_of(file)
 
+    @property
+    def all_runs(self) -> tuple[dict[str, Any], ...]:
+        """Records of all runs, the one that goes on included."""
+        with self.reading() as file:
+            live = index_journal(self.journal_path, str(file.attrs["study_id"])).runs
+            ended = runs_of(file)
+            known = {run["id"] for run in ended}
+            return (*ended, *(run for run in live if run["id"] not in known))
+
     def load_split(self, dataset: str) -> SplitEntry:
         """Return a dataset's identity, truth and split.
 

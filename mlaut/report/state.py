@@ -94,13 +94,16 @@ def _cells(study: Study) -> pd.DataFrame:
 
 
 def _counted(cells: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Count the cells that are done, failed, were skipped and were not run, by a column."""
+    """Count the cells that are done, failed, were skipped, raced out or not run, by a column."""
     kinds = {
         "done": [Status.DONE],
         "failed": [status for status in Status if status.failed],
         "skipped": [Status.SKIPPED],
+        "raced out": [Status.RACED_OUT],
         "not run": [Status.MISSING],
     }
+    if not (cells["status"] == Status.RACED_OUT).any():  # most studies are no race
+        del kinds["raced out"]
     counts = {kind: cells["status"].isin(words) for kind, words in kinds.items()}
     return pd.DataFrame(counts).groupby(cells[by]).sum()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, MissingCellsError
 from mlaut.records import NOT_PLANNED, Status
 
-__all__ = ["QUESTIONS", "Race", "drawn_order", "race"]
+__all__ = ["QUESTIONS", "Race", "cell_losses", "drawn_order", "make_race", "race", "terms_of"]
 
 QUESTIONS = {
     "best": "which strategies may be as good as all others",
@@ -31,7 +31,12 @@ QUESTIONS = {
 _CONTROL = "control:"
 _SOURCE = "Ville 1939; Waudby-Smith & Ramdas 2024; Arnold et al. 2026 (sequential confidence sets)"
 _LARGEST_LOG = 700.0  # exp overflows beyond 709
-_NOT_RUN = (Status.MISSING.word, NOT_PLANNED)
+_AS_IT_IS = "the datasets are taken in the order of the results: valid if no result chose it"
+_LEFT = (
+    "strategies that left have fewer datasets: ranks and tests of the full table are not valid for "
+    "this race"
+)
+_NOT_RUN = (Status.MISSING.word, Status.RACED_OUT.word, NOT_PLANNED)
 
 
 @checked
@@ -113,6 +118,22 @@ class Race(Shown):
     def decisions(self) -> tuple[str, ...]:
         """Decisions in their order, each a sentence."""
         return tuple(self._words(decision) for decision in self.course.decisions)
+
+    @property
+    def departures(self) -> dict[str, tuple[int, str]]:
+        """After how many datasets each strategy left the race, and why."""
+        found: dict[str, tuple[int, str]] = {}
+        if self.terms.question == "best":
+            for decision in self.course.decisions:
+                if not decision.equal:
+                    why = f"raced out after {decision.after} datasets"
+                    why += f" (evidence {_evidence(decision)})"
+                    found[self.strategies[decision.first]] = decision.after, why
+            return found
+        for place in np.flatnonzero(~self.course.left).tolist():
+            after = max(d.after for d in self.course.decisions if place in (d.first, d.second))
+            found[self.strategies[place]] = after, f"decided after {after} datasets"
+        return found
 
     @property
     def evidence(self) -> pd.DataFrame:
@@ -292,27 +313,49 @@ def race(
     >>> found.decisions[0]
     'C raced out after 7 datasets (evidence 26.9), mostly by A'
     """
-    terms = _terms(results, question, kind, alpha, rope, drop)
+    terms = terms_of(results, question, kind, alpha, rope, drop)
     chosen = results if order is None else results.select(datasets=_whole(order, results))
-    losses = _losses(chosen, missing)
+    losses = cell_losses(chosen, missing)
     course = follow(losses, np.nan_to_num(chosen.noise_scale), terms)
-    used = len(course.against)
-    return Race(
+    return make_race(
         strategies=chosen.strategies,
-        datasets=chosen.datasets[:used],
-        n_datasets=len(chosen.datasets),
+        datasets=chosen.datasets,
         question=question,
         terms=terms,
         course=course,
-        losses=losses[:used],
+        losses=losses,
         metric=chosen.metric.loss_name,
-        notes=_notes(chosen, terms, order is None),
+        notes=(*chosen.notes_text(), *((_AS_IT_IS,) if order is None else ())),
     )
 
 
-def _terms(
-    results: Results, question: str, kind: str, alpha: float, rope: float, drop: bool
+def make_race(
+    *,
+    datasets: tuple[str, ...],
+    terms: Terms,
+    course: Course,
+    losses: np.ndarray,
+    notes: tuple[str, ...] = (),
+    **about: Any,
+) -> Race:
+    """Return a race from its course over the first of all datasets."""
+    used = len(course.against)
+    null = f"null hypothesis of a pair: {KINDS[terms.kind]}"
+    return Race(
+        datasets=datasets[:used],
+        n_datasets=len(datasets),
+        terms=terms,
+        course=course,
+        losses=losses[:used],
+        notes=(*notes, null, *((_LEFT,) if terms.drop else ())),
+        **about,
+    )
+
+
+def terms_of(
+    results: Results, question: str, kind: str, alpha: float, rope: float, drop: bool = True
 ) -> Terms:
+    """Return the terms of a race; raise `AnalysisError` for one that is not possible."""
     if kind not in KINDS:
         raise AnalysisError(f"kind {kind!r} is not known; one of {', '.join(map(repr, KINDS))}")
     if not 0 <= rope < np.inf:
@@ -356,7 +399,7 @@ def _whole(order: Sequence[str], results: Results) -> list[str]:
     return list(order)
 
 
-def _losses(results: Results, missing: str) -> np.ndarray:
+def cell_losses(results: Results, missing: str) -> np.ndarray:
     """Return the losses, infinite for a failure and NaN for a cell that was not run."""
     if missing not in ("raise", "failures last"):
         raise AnalysisError(f"missing {missing!r} is not known; one of 'raise', 'failures last'")
@@ -374,20 +417,6 @@ def _losses(results: Results, missing: str) -> np.ndarray:
         )
     losses[failed] = np.inf
     return losses
-
-
-def _notes(results: Results, terms: Terms, as_it_is: bool) -> tuple[str, ...]:
-    notes = [f"null hypothesis of a pair: {KINDS[terms.kind]}"]
-    if as_it_is:
-        notes.append(
-            "the datasets are taken in the order of the results: valid if no result chose it"
-        )
-    if terms.drop:
-        notes.append(
-            "strategies that left have fewer datasets: ranks and tests of the full table are not "
-            "valid for this race"
-        )
-    return (*results.notes_text(), *notes)
 
 
 # ------------------------------------------------------------------------ pairs

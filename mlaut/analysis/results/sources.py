@@ -137,14 +137,15 @@ class _Scored:
     def of(cls, block: Block, score: MLautScore) -> _Scored:
         folds, numbers = block.split.folds, np.arange(block.split.n_folds)
         n_test = (folds[:, None, :] == numbers[:, None]).sum(axis=2)
-        waiting = (block.status == Status.MISSING) | (block.status == Status.SKIPPED)
+        not_tried = [Status.MISSING, Status.SKIPPED, Status.RACED_OUT]
+        tried = np.asarray(~np.isin(block.status, not_tried).all(axis=(1, 2)))
         return cls(
             dataset=block.dataset,
             fingerprint=block.fingerprint,
             strategies=block.strategies,
             scores=score.evaluate(block),
             seconds=block.seconds,
-            tried=~waiting.all(axis=(1, 2)),
+            tried=tried,
             n_test=n_test,
             n_train=(folds != UNUSED).sum(axis=1)[:, None] - n_test,
         )

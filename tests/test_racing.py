@@ -1,0 +1,270 @@
+"""Races of study files: order, decisions, statuses, interruptions, sealed terms, completion."""
+
+import re
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut.analysis import drawn_order
+from mlaut.analysis.racing.study_race import StudyRace
+from mlaut.errors import AnalysisError, RunInterrupted, StudyError
+from mlaut.experiments import Orchestrator, study_status
+from mlaut.experiments.engines import InlineEngine
+from mlaut.experiments.status import unfinished
+from mlaut.files_io import FilesIO, Study
+from mlaut.racing import forecast_race, run_race
+from mlaut.records import Status
+
+N_DATASETS = 12
+OWN = """
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+strategies = [
+    ("bayes", GaussianNB()),
+    ("guess", DummyClassifier(strategy="uniform", random_state=0)),
+    ("stump", DecisionTreeClassifier(max_depth=1, random_state=0)),
+    ("logistic", LogisticRegression()),
+]
+"""
+QUIET = {"engine": "inline", "verbose": 0}
+
+
+def write_tables(folder, numbers):
+    for i in numbers:
+        rng = np.random.default_rng(i)
+        x = rng.normal(size=(60, 2))
+        y = np.where(x[:, 0] + x[:, 1] + 0.4 * rng.normal(size=60) > 0, "yes", "no")
+        pd.DataFrame(x, columns=["a", "b"]).assign(target=y).to_csv(
+            folder / f"t{i:02}.csv", index=False
+        )
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory):
+    """Return a folder with datasets and strategies, and no study yet."""
+    folder = tmp_path_factory.mktemp("race")
+    (folder / "tables").mkdir()
+    write_tables(folder / "tables", range(N_DATASETS))
+    (folder / "own.py").write_text(OWN)
+    return folder
+
+
+def write_study(folder, race="alpha = 0.05", **more):
+    sections = {"data": 'folder = "tables"', "strategies": 'file = "own.py"', "race": race, **more}
+    text = "\n".join(f"[{name}]\n{lines}" for name, lines in sections.items() if lines is not None)
+    (folder / "study.toml").write_text(text)
+    return folder / "study.toml"
+
+
+@pytest.fixture
+def folder(empty, tmp_path):
+    shutil.copytree(empty, tmp_path / "race")
+    write_study(tmp_path / "race")
+    return tmp_path / "race"
+
+
+@pytest.fixture(scope="module")
+def raced(empty, tmp_path_factory):
+    """Return a folder with a race that nobody interrupted."""
+    folder = tmp_path_factory.mktemp("raced") / "race"
+    shutil.copytree(empty, folder)
+    run_race(write_study(folder), **QUIET)
+    return folder
+
+
+def contents(folder):
+    """Return statuses, predictions and reasons of a study."""
+    study = Study(folder / "study.h5")
+    blocks = {b.dataset: (b.strategies, b.status, b.predictions) for b in study.blocks()}
+    reasons = sorted((r["strategy"], r["cells"], r["reason"]) for r in unfinished(study.path))
+    return blocks, reasons
+
+
+def same(one, other):
+    assert one[1] == other[1]
+    for name, (strategies, status, predictions) in one[0].items():
+        assert strategies == other[0][name][0]
+        np.testing.assert_array_equal(status, other[0][name][1])
+        np.testing.assert_array_equal(predictions, other[0][name][2])
+
+
+def test_a_race_drops_the_worst_and_says_so(raced):
+    race = StudyRace.of(Study(raced / "study.h5")).now()
+    assert list(race.datasets) == drawn_order([f"t{i:02}" for i in range(N_DATASETS)])
+    assert race.left == ("bayes", "logistic")
+    after, why = race.departures["guess"]
+    assert re.fullmatch(rf"raced out after {after} datasets \(evidence 2\d(\.\d)?\)", why)
+    status = study_status(raced / "study.h5")
+    # one round was begun before the decision, and the rest was not run
+    assert status.of_strategy("guess")[Status.RACED_OUT] == N_DATASETS - after - 1
+    assert status.of_strategy("bayes")[Status.DONE] == N_DATASETS
+    assert ("guess", N_DATASETS - after - 1, why) in contents(raced)[1]
+
+
+def test_a_race_that_ended_is_not_run_again(raced):
+    before = (raced / "study.h5").read_bytes()
+    summary = run_race(raced / "study.toml", **QUIET)
+    assert not summary.counts
+    assert "bayes, logistic may each be the best; the question is open" in summary.race
+    assert summary.race in str(summary)
+    assert (raced / "study.h5").read_bytes() == before
+
+
+class Interrupted(InlineEngine):
+    """Ends after so many cells, as after Ctrl-C."""
+
+    def __init__(self, cells):
+        self.cells = cells
+
+    def run(self, groups):
+        for done, outcomes in enumerate(super().run(groups), start=1):
+            yield outcomes
+            if done == self.cells:
+                raise KeyboardInterrupt
+
+
+def test_an_interrupted_race_decides_the_same(folder, raced):
+    stopped = 0
+    for cells in (1, 2, 7, 11, 100):
+        try:
+            run_race(folder / "study.toml", engine=Interrupted(cells), verbose=0)
+        except RunInterrupted:
+            stopped += 1
+            assert Study(folder / "study.h5").all_runs[-1]["race"]["alpha"] == 0.05
+    assert stopped == 4
+    same(contents(folder), contents(raced))
+
+
+def test_workers_and_overlapping_rounds_run_the_same_cells(folder, raced):
+    run_race(folder / "study.toml", engine="local", n_jobs=2, verbose=0)
+    same(contents(folder), contents(raced))
+
+
+def test_no_round_overlaps_if_none_may(folder):
+    run_race(write_study(folder, "ahead = 0"), **QUIET)
+    after, _ = StudyRace.of(Study(folder / "study.h5")).now().departures["guess"]
+    status = study_status(folder / "study.h5")
+    assert status.of_strategy("guess")[Status.RACED_OUT] == N_DATASETS - after
+
+
+def test_practical_equality_ends_it(folder):
+    summary = run_race(write_study(folder, 'rope = 0.3\nquestion = "all pairs"'), **QUIET)
+    assert ", 0 are open" in summary.race
+    assert study_status(folder / "study.h5").total[Status.RACED_OUT] > 0
+
+
+def test_max_cost_ends_it_and_may_be_changed(folder, raced):
+    summary = run_race(write_study(folder, 'max_cost = "0.000001 s cpu"'), **QUIET)
+    assert summary.race.endswith("No round begins after max_cost, 1e-06 s.")
+    assert summary.n_done == 4 * 2  # the first round, and the one that may overlap
+    assert not study_status(folder / "study.h5").total[Status.RACED_OUT]
+    run_race(write_study(folder), **QUIET)
+    same(contents(folder), contents(raced))
+
+
+def test_a_race_is_completed(raced, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(raced, folder)
+    decisions = StudyRace.of(Study(folder / "study.h5")).now().decisions
+    assert run_race(folder / "study.toml", complete=True, **QUIET).complete
+    assert study_status(folder / "study.h5").complete
+    assert StudyRace.of(Study(folder / "study.h5")).now().decisions == decisions
+    assert run_race(folder / "study.toml", **QUIET).complete
+
+
+def test_new_datasets_come_behind_the_old_ones(raced, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(raced, folder)
+    before = StudyRace.of(Study(folder / "study.h5"))
+    write_tables(folder / "tables", [50, 51])
+    run_race(folder / "study.toml", **QUIET)
+    after = StudyRace.of(Study(folder / "study.h5"))
+    assert after.sealed.order == (*before.sealed.order, *drawn_order(["t50", "t51"]))
+    assert after.now().decisions[: len(before.now().decisions)] == before.now().decisions
+    status = study_status(folder / "study.h5")
+    assert status.of_strategy("logistic")[Status.DONE] == N_DATASETS + 2
+
+
+@pytest.mark.parametrize(
+    ("race", "words"),
+    [
+        ("alpha = 0.1", "the alpha of the race was stored before its first result as 0.05, and is"),
+        ('metric = "mcc"', "the metric of the race was stored before its first result as accuracy"),
+        ("rope = 0.1", "the rope of the race was stored"),
+        ('kind = "mean"', "the kind of the race was stored"),
+        (None, "its datasets are run as a race; give [race] back, or complete"),
+    ],
+)
+def test_sealed_terms_are_not_changed(raced, tmp_path, race, words):
+    folder = tmp_path / "copy"
+    shutil.copytree(raced, folder)
+    with pytest.raises(StudyError) as error:
+        run_race(write_study(folder, race), **QUIET)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_neither_strategies_nor_datasets_of_a_race_are_exchanged(raced, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(raced, folder)
+    (folder / "own.py").write_text(OWN + "strategies = strategies[1:]\n")
+    with pytest.raises(StudyError, match="the strategies of the race was stored before"):
+        run_race(folder / "study.toml", **QUIET)
+    (folder / "own.py").write_text(OWN)
+    write_study(folder, data='folder = "tables"\ndatasets = ["t01", "t02"]')
+    with pytest.raises(StudyError, match=r"the race is about 12 datasets, and t00, t03, t04 are"):
+        run_race(folder / "study.toml", **QUIET)
+
+
+def test_a_race_does_not_begin_after_results(folder):
+    run_race(write_study(folder, None), **QUIET)
+    with pytest.raises(StudyError, match="has results already, and the terms of a race are stored"):
+        run_race(write_study(folder), **QUIET)
+
+
+@pytest.mark.parametrize("how", [{"retry": "error"}, {"overwrite_predictions": True}])
+def test_counted_failures_are_not_tried_again(raced, how):
+    with pytest.raises(StudyError, match="a race counts a failure when it happens"):
+        run_race(raced / "study.toml", **QUIET, **how)
+
+
+@pytest.mark.parametrize(
+    ("race", "words"),
+    [
+        ('question = "worst"', "question 'worst' is not known"),
+        ('question = "control: tree"', "strategy 'tree' is not in these results"),
+        ("alpha = 5", "alpha = 5.0 is not between 0 and 1"),
+        ('metric = "accurcy"', "accurcy"),
+        ("ahead = -1", "ahead = -1: a number of rounds from 0 is needed"),
+        ('max_cost = "much"', "max_cost"),
+        ("alhpa = 0.1", "unknown key 'alhpa' in [race]; did you mean 'alpha'?"),
+    ],
+)
+def test_terms_that_no_race_can_have(folder, race, words):
+    with pytest.raises((StudyError, AnalysisError)) as error:
+        run_race(write_study(folder, race), **QUIET)
+    assert words in str(error.value)
+    study = Study(folder / "study.h5")
+    assert not study.path.exists() or not any(s.any() for _, s in study.statuses().values())
+
+
+def test_a_raced_study_is_not_run_without_its_race(raced):
+    input_io, study = FilesIO(raced / "input.h5"), FilesIO(raced / "study.h5", "a")
+    with pytest.raises(StudyError, match="its datasets are run as a race"):
+        Orchestrator(input_io, study).run("BaselineClassifier", **QUIET)
+
+
+def test_a_forecast_from_what_was_seen(folder):
+    with pytest.raises(RunInterrupted):
+        run_race(folder / "study.toml", engine=Interrupted(16), verbose=0)
+    race = StudyRace.of(Study(folder / "study.h5"))
+    found = forecast_race(race)
+    assert (found.seen, found.n_datasets) == (4, N_DATASETS)
+    assert 0.4 < found.cells < 1
+    assert forecast_race(race) == found
+    assert str(found).startswith("race: 4 of 12 datasets are complete; if the others are like them")
