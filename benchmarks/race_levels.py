@@ -7,15 +7,16 @@ err. Each race looks after every dataset.
 
 from __future__ import annotations
 
-import itertools
 import sys
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mlaut.analysis.racing.course import Course, Terms, follow
+from mlaut.analysis.racing.course import Terms, follow
+from mlaut.analysis.racing.evidence import BETS, Steps, grow, log_mean
 
 LOOKS = (10, 30, 121, 500)
+_AT_ONCE = 250  # races; their arrays take less than a gigabyte
 Draw = Callable[[np.random.Generator, int, int], np.ndarray]
 
 
@@ -60,24 +61,53 @@ LOSSES: dict[str, Draw] = {
 }
 
 
-def first_error(course: Course, question: str, k: int) -> float:
-    """Return after how many datasets a race erred first; infinity for never."""
-    wrong = [
-        d.after for d in course.decisions if not d.equal and (question != "best" or d.first == k)
-    ]
-    return min(wrong, default=np.inf)
+def dropped_after(losses: np.ndarray, kind: str, alpha: float = 0.05) -> np.ndarray:
+    """Return after how many datasets each strategy of each race leaves; infinity for never.
 
-
-def errors(times: int, k: int, kind: str, question: str, draw: Draw, n: int) -> np.ndarray:
-    """Return after how many datasets each race erred first.
-
-    For the question ``"best"``, dropping the strategy in the middle is the error.
+    It is `mlaut.analysis.racing.course.follow` for the question ``"best"``, for many races at once:
+    losses of shape (N, races, K). A test compares the two.
     """
-    terms = Terms(question=question, kind=kind, span=1.0)  # type: ignore[arg-type]
+    n, races, k = losses.shape
+    logs, points = np.zeros((len(BETS), races, k, k)), np.zeros((races, k, k))
+    leader_logs = np.zeros((len(BETS), races, k))
+    left = np.full((races, k), np.inf)
+    steps_of = Steps(kind, 1.0, (n, races, k, k))
+    others = ~np.eye(k, dtype=bool)
+    for t, row in enumerate(losses):
+        racing = np.isinf(left)
+        racing &= racing.sum(axis=1, keepdims=True) > 1
+        d = row[:, :, None] - row[:, None]
+        d[np.abs(d) <= 1e-10 * np.maximum(row[:, :, None], row[:, None])] = 0.0
+        steps = steps_of.of(d * (racing[:, :, None] & racing[:, None]))
+        lost = (points * racing[:, None]).sum(axis=2)[:, None]
+        lost = np.where(racing[:, None] & others, lost, np.inf)
+        leads = lost <= lost.min(axis=2, keepdims=True) + 1e-10
+        grow(leader_logs, (steps * leads).sum(axis=2) / leads.sum(axis=2))
+        points += steps
+        grow(logs, steps)
+        rivals = log_mean(logs)[:, others].reshape(races, k, k - 1)
+        against = np.logaddexp(log_mean(rivals, axis=2), log_mean(leader_logs)) - np.log(2)
+        left[racing & (against >= -np.log(alpha))] = t + 1
+    return left
+
+
+def best_errors(times: int, k: int, kind: str, draw: Draw, n: int) -> np.ndarray:
+    """Return after how many datasets each race dropped the strategy in the middle."""
+    found = []
+    for first in range(0, times, _AT_ONCE):
+        seeds = range(first, min(first + _AT_ONCE, times))
+        drawn = [draw(np.random.default_rng([seed, k, n]), n, k) for seed in seeds]
+        found.append(dropped_after(np.stack(drawn, axis=1), kind)[:, k // 2])
+    return np.concatenate(found)
+
+
+def pair_errors(times: int, k: int, kind: str, draw: Draw, n: int) -> np.ndarray:
+    """Return after how many datasets each race first called a strategy worse than another."""
     found = []
     for seed in range(times):
         losses = draw(np.random.default_rng([seed, k, n]), n, k)
-        found.append(first_error(follow(losses, losses, terms), question, k // 2))
+        course = follow(losses, losses, Terms(question="all pairs", kind=kind, span=1.0))
+        found.append(min((d.after for d in course.decisions), default=np.inf))
     return np.array(found)
 
 
@@ -118,10 +148,11 @@ def main(times: int, k: int, kind: str, n: int, questions: Sequence[str]) -> Non
     heads = " | ".join(map(str, looks(n)))
     print(f"| {times} races, {k} strategies, {kind}: error within | {heads} |")
     print("| --- " * (1 + len(looks(n))) + "|")
-    for question, (name, draw) in itertools.product(questions, LOSSES.items()):
-        if question == "equal":
-            continue
-        print(row(f"{question}, {name}", errors(times, k, kind, question, draw, n), n), flush=True)
+    errors = {"best": best_errors, "all pairs": pair_errors}
+    for question in [question for question in questions if question in errors]:
+        for name, draw in LOSSES.items():
+            found = errors[question](times, k, kind, draw, n)
+            print(row(f"{question}, {name}", found, n), flush=True)
     if "equal" in questions:
         print(row("practically equal", equal_errors(times, k, kind, n), n), flush=True)
 
