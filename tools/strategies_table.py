@@ -22,7 +22,7 @@ HEAD = """\
 
 
 def values(given: list[Any]) -> str:
-    """Say the values of a parameter: all of few, or the ends of many."""
+    """Return the values of a parameter as text: all of few, or the ends of many."""
     shown = [f"{v:.4g}" if isinstance(v, float) else str(v) for v in given]
     if len(shown) <= 4:
         return ", ".join(shown)
@@ -30,7 +30,7 @@ def values(given: list[Any]) -> str:
 
 
 def preparation(transformer: Any) -> str:
-    """Say in a few words how the table is prepared."""
+    """Return how the table is prepared, in a few words."""
     if isinstance(transformer, Pipeline):
         return ", ".join(preparation(step) for _, step in transformer.steps)
     if not isinstance(transformer, Preprocessor):
@@ -41,10 +41,10 @@ def preparation(transformer: Any) -> str:
 
 
 def limit(size: dict[str, Any]) -> str:
-    """Say up to which size it is run."""
+    """Return the largest size of data on which a strategy is run, as text."""
     size = vars(SizeLimit(**size))
-    told = [f"{size[kind]:,} {kind}" for kind in ("rows", "values") if size[kind]]
-    return ("; ".join(told) + (" x classes" if size["per_class"] else "")) or "none"
+    limits = [f"{size[kind]:,} {kind}" for kind in ("rows", "values") if size[kind]]
+    return ("; ".join(limits) + (" x classes" if size["per_class"] else "")) or "none"
 
 
 def row(strategy: Any) -> str:
@@ -71,7 +71,7 @@ def table(kind: str) -> str:
 
 
 def page(text: str) -> str:
-    """Put the tables where the page has its marks."""
+    """Return the page with the tables at its marks."""
     return MARK.sub(lambda found: found[1] + table(found[2]) + found[3], text)
 
 

@@ -380,10 +380,12 @@ def list_datasets(
     infos = FilesIO(database).dataset_infos(group)
     study = Study(database)
     if not infos and study.exists:
-        names = ", ".join(study.datasets) or "no dataset yet"
+        names = ", ".join(study.datasets) or "none yet"
         inputs = {str(run["input"]) for run in study.runs if run.get("input")}
         where = f"; their tables are in {', '.join(sorted(inputs))}" if inputs else ""
-        raise DataError(f"{database}: a study, not a database of datasets; it is on {names}{where}")
+        raise DataError(
+            f"{database}: a study, not a database of datasets; its datasets are {names}{where}"
+        )
     return [_row(info, info.path, info.metadata.get("source", "")) for info in infos]
 
 

@@ -78,7 +78,7 @@ def _files(folder: Path) -> list[Path]:
     if not named:
         raise DataError(f"{about}: it names no table (fich1=); restore the file")
     if outside := [file for file in named if Path(file).name != file]:
-        raise DataError(f"{about}: {outside[0]!r} is no table of this folder; restore the file")
+        raise DataError(f"{about}: {outside[0]!r} is not a table of this folder; restore the file")
     return [folder / file for file in named]
 
 
@@ -108,4 +108,4 @@ def _folds(file: Path, n_rows: int) -> Split | None:
         lines = [line for line in lines if len(line)]
         return split_of_pairs(zip(lines[::2], lines[1::2], strict=True), n_rows, file.name)
     except ValueError as error:
-        raise DataError(f"{file}: {error}; mend the file, or remove it") from error
+        raise DataError(f"{file}: {error}; correct the file, or remove it") from error

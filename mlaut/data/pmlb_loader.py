@@ -33,7 +33,7 @@ def load_pmlb(name: str, *, target: str = "") -> Dataset:
     pmlb = need("pmlb", extra="pmlb", purpose="Loading from PMLB")
     if name not in pmlb.dataset_names:
         hint = nearest(name, pmlb.dataset_names) or f"; it has {len(pmlb.dataset_names)} others"
-        raise DataError(f"pmlb/{name}: no such dataset is known to the package pmlb{hint}")
+        raise DataError(f"pmlb/{name}: the package pmlb knows no such dataset{hint}")
     with explained(f"pmlb/{name}", "https://github.com", cache_folder() / "pmlb"):
         frame = pmlb.fetch_data(name, dropna=False)
     classification = name in pmlb.classification_dataset_names

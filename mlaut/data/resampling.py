@@ -189,7 +189,7 @@ def _value(text: str, value: str) -> float | int | bool:
     try:
         return int(value) if value.isdigit() else float(Fraction(value))
     except (ValueError, ZeroDivisionError):
-        raise DataError(f"split scheme {text!r}: {value!r} is no number") from None
+        raise DataError(f"split scheme {text!r}: {value!r} is not a number") from None
 
 
 # ------------------------------------------------------------------- a split
@@ -244,7 +244,8 @@ def make_split(
         return _split_by_splitter(truth, scheme, seed, key, groups)
     if groups is not None:
         raise DataError(
-            f"{scheme} knows no groups; pass a scikit-learn splitter, for example GroupKFold(5)"
+            f"{scheme} cannot keep groups together; pass a scikit-learn splitter, for example "
+            "GroupKFold(5)"
         )
     stratified = scheme.stratify and task == CLASSIFICATION
     repeats = []
@@ -337,13 +338,13 @@ def _coded(train: Any, test: Any, n_rows: int, number: int) -> np.ndarray:
     for name, part, code in (("train", train, TRAIN_ONLY), ("test", test, 0)):
         positions = np.asarray(part, dtype=np.intp)
         if not len(positions):
-            raise DataError(f"pair {number}: no row to {name}; each pair needs both")
+            raise DataError(f"pair {number}: no row to {name}; each pair needs rows for both")
         if positions.min() < 0 or positions.max() >= n_rows:
             raise DataError(f"pair {number}: a {name} row is outside 0 to {n_rows - 1}")
         if len(np.unique(positions)) != len(positions):
-            raise DataError(f"pair {number}: a row is there twice to {name}; name each row once")
+            raise DataError(f"pair {number}: a row is listed twice to {name}; list each row once")
         if (codes[positions] != UNUSED).any():
-            raise DataError(f"pair {number}: a row both trains and tests; keep them apart")
+            raise DataError(f"pair {number}: a row both trains and tests; list it in one part")
         codes[positions] = code
     return codes
 

@@ -23,7 +23,9 @@ def chosen_scheme(
     """Return the chosen scheme or splitter; None for the split that the dataset's source has."""
     if isinstance(scheme, str) and scheme == OWN:
         if test_size is not None or groups is not None:
-            raise DataError("a split of its own has its rows already; give no test_size or groups")
+            raise DataError(
+                "the dataset's own split has its rows already; leave out test_size and groups"
+            )
         return None
     chosen = parse_scheme(scheme or "holdout") if isinstance(scheme, str) else scheme
     if test_size is not None:
@@ -49,8 +51,8 @@ def dataset_infos(hdf5_in: FilesIO, paths: Iterable[str] | None) -> list[Dataset
         other = by_name.setdefault(info.name, info.path)
         if other != info.path:
             raise DataError(
-                f"{hdf5_in.path}: {other} and {info.path} have one name, by which a study knows "
-                "a dataset; leave one out, or store it under another name, as in "
+                f"{hdf5_in.path}: {other} and {info.path} have the same name, and a study "
+                "knows a dataset by its name; leave one out, or store it under another name, as in "
                 "'openml/d/61?name=iris-2'"
             )
     return infos

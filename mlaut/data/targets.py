@@ -115,7 +115,7 @@ def positions(labels: Any, classes: Sequence[Any]) -> np.ndarray:
     Raises
     ------
     DataError
-        A label is none of the classes.
+        A label is not one of the classes.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def positions(labels: Any, classes: Sequence[Any]) -> np.ndarray:
     [1, 0, 1]
     >>> positions([1.0, 3.0], (1, 2))
     Traceback (most recent call last):
-    mlaut.errors.DataError: label 3.0 is none of the 2 classes 1, 2
+    mlaut.errors.DataError: label 3.0 is not one of the 2 classes 1, 2
     """
     where = {label: position for position, label in enumerate(classes)}
     values = np.asarray(labels, dtype=object).ravel().tolist()
@@ -132,7 +132,7 @@ def positions(labels: Any, classes: Sequence[Any]) -> np.ndarray:
     except (KeyError, TypeError):
         unknown = next(value for value in values if not _is_in(value, where))
     shown = ", ".join(map(repr, classes[:5])) + (", ..." if len(classes) > 5 else "")
-    raise DataError(f"label {unknown!r} is none of the {len(classes)} classes {shown}")
+    raise DataError(f"label {unknown!r} is not one of the {len(classes)} classes {shown}")
 
 
 def _is_in(value: Any, where: dict[Any, int]) -> bool:

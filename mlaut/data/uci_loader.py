@@ -47,7 +47,7 @@ def load_uci(which: str, *, target: str = "") -> Dataset:
     about = found.metadata
     if "name" in wanted and about["name"].lower() != which.lower():
         raise DataError(
-            f"uci/{which}: the repository has none of just that name; the nearest is "
+            f"uci/{which}: the repository has no dataset of exactly that name; the nearest is "
             f"'uci/{about['name']}', which is 'uci/{about['uci_id']}'"
         )
     frame = found.data.original

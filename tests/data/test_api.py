@@ -36,7 +36,7 @@ def split_of(out_io, name):
     return Study(out_io.path).load_split(name)
 
 
-def told(error, call, *arguments, **named):
+def error_of(error, call, *arguments, **named):
     with pytest.raises(error) as caught:
         call(*arguments, **named)
     text = str(caught.value)
@@ -87,16 +87,18 @@ def test_folders_and_scikit_learn_go_into_groups(data, out_io, tmp_path):
 
 def test_a_study_is_no_database_and_names_its_datasets(data, input_io, out_io):
     data.split_datasets(input_io, out_io, ["/starter/iris", "/starter/zoo"])
-    message = told(DataError, list_datasets, out_io.path)
-    assert message == (f"{out_io.path}: a study, not a database of datasets; it is on iris, zoo")
+    message = error_of(DataError, list_datasets, out_io.path)
+    assert message == (
+        f"{out_io.path}: a study, not a database of datasets; its datasets are iris, zoo"
+    )
 
 
 def test_a_reader_is_told_before_anything_is_loaded(data, input_io, monkeypatch):
     monkeypatch.setattr(module, "collection", None)
     reader = FilesIO(input_io.path)
-    message = told(StoreError, data.load_collection, hdf5_io=reader)
+    message = error_of(StoreError, data.load_collection, hdf5_io=reader)
     assert "opened with mode='r'" in message
-    assert "mode='r'" in told(StoreError, data.split_datasets, input_io, reader)
+    assert "mode='r'" in error_of(StoreError, data.split_datasets, input_io, reader)
 
 
 # ------------------------------------------------------------------- splitting
@@ -147,7 +149,9 @@ def test_further_repeats_extend_a_split(data, input_io, out_io):
 def test_another_split_of_a_dataset_is_refused(data, input_io, out_io, change):
     data.split_datasets(input_io, out_io, ["starter/iris"])
     before = split_of(out_io, "iris").split.folds
-    message = told(StudyError, data.split_datasets, input_io, out_io, ["starter/iris"], **change)
+    message = error_of(
+        StudyError, data.split_datasets, input_io, out_io, ["starter/iris"], **change
+    )
     assert "dataset 'iris': it is split already, as holdout(test_size=1/3)" in message
     assert np.array_equal(split_of(out_io, "iris").split.folds, before)
 
@@ -156,7 +160,7 @@ def test_other_content_under_a_known_name_is_refused(data, input_io, out_io):
     data.split_datasets(input_io, out_io, ["starter/iris"])
     frame, metadata = input_io.load_dataset_pd("starter/iris")
     input_io.save_pandas_dataset(frame[:-1], "starter", metadata, overwrite=True)
-    message = told(StudyError, data.split_datasets, input_io, out_io, ["starter/iris"])
+    message = error_of(StudyError, data.split_datasets, input_io, out_io, ["starter/iris"])
     assert "dataset 'iris': its content is not the one" in message
 
 
@@ -173,7 +177,7 @@ def test_schemes_and_their_arguments(data, input_io, out_io):
     split(input_io, out_io, ["starter/servo"], KFold(5, shuffle=True))
     split(input_io, out_io, ["starter/glass"], ShuffleSplit(2, random_state=0))
     assert split_of(out_io, "glass").split.folds.shape == (2, 214)
-    message = told(DataError, split, input_io, out_io, scheme="kfold", test_size=0.5)
+    message = error_of(DataError, split, input_io, out_io, scheme="kfold", test_size=0.5)
     assert "test_size belongs to a hold-out, and the scheme is kfold(n_folds=10)" in message
 
 
@@ -187,7 +191,9 @@ def test_groups_stay_together(data, out_io, tmp_path):
     for train, test in entry.split:
         assert not set(frame["patient"][train]) & set(frame["patient"][test])
     data.split_datasets(io, out_io, scheme=GroupKFold(3), groups="patient")
-    message = told(DataError, data.split_datasets, io, out_io, scheme=GroupKFold(3), groups="pat")
+    message = error_of(
+        DataError, data.split_datasets, io, out_io, scheme=GroupKFold(3), groups="pat"
+    )
     assert "dataset 'd': no column 'pat' of groups" in message
 
 
@@ -209,33 +215,33 @@ def test_a_dataset_that_cannot_be_split_is_named_and_nothing_is_stored(data, out
     bad = fine.assign(y="a")
     for name, frame in {"a": fine, "b": bad}.items():
         io.save_pandas_dataset(frame, "/", {"class_name": "y", "dataset_name": name})
-    message = told(DataError, data.split_datasets, io, out_io)
+    message = error_of(DataError, data.split_datasets, io, out_io)
     assert f"{io.path}: dataset 'b': target 'y': one class only, 'a'" in message
     assert not Study(out_io.path).exists
-    message = told(DataError, data.split_datasets, io, out_io, ["a"], "kfold(10)")
+    message = error_of(DataError, data.split_datasets, io, out_io, ["a"], "kfold(10)")
     assert f"{io.path}: dataset 'a': 2 rows cannot make 10 folds" in message
 
 
 def test_two_datasets_of_one_name_are_refused(data, input_io, out_io):
     data.load_sklearn(hdf5_io=input_io, names=["iris"])
-    message = told(DataError, data.split_datasets, input_io, out_io)
-    assert "/sklearn/iris and /starter/iris have one name" in message
+    message = error_of(DataError, data.split_datasets, input_io, out_io)
+    assert "/sklearn/iris and /starter/iris have the same name" in message
 
 
-def test_paths_that_are_not_there_are_told(data, input_io, out_io, tmp_path):
-    message = told(DataError, data.split_datasets, input_io, out_io, ["starter/irs"])
+def test_paths_that_are_not_there_are_reported(data, input_io, out_io, tmp_path):
+    message = error_of(DataError, data.split_datasets, input_io, out_io, ["starter/irs"])
     assert "no dataset 'starter/irs'; did you mean '/starter/iris'?" in message
     empty = data.open_hdf5(tmp_path / "empty.h5", mode="a")
-    assert "no dataset to split" in told(DataError, data.split_datasets, empty, out_io)
-    message = told(DataError, data.split_datasets, input_io, out_io, scheme="kfolds(3)")
+    assert "no dataset to split" in error_of(DataError, data.split_datasets, empty, out_io)
+    message = error_of(DataError, data.split_datasets, input_io, out_io, scheme="kfolds(3)")
     assert "no split scheme 'kfolds(3)'; did you mean 'kfold'?" in message
 
 
 def test_a_read_only_output_is_told_and_left(data, input_io, out_io, monkeypatch):
     data.split_datasets(input_io, out_io, ["starter/iris"])
     monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
-    assert "study.h5 is read-only" in told(StoreError, data.open_hdf5, out_io.path, "a")
-    assert "study.h5: no permission" in told(StoreError, data.split_datasets, input_io, out_io)
+    assert "study.h5 is read-only" in error_of(StoreError, data.open_hdf5, out_io.path, "a")
+    assert "study.h5: no permission" in error_of(StoreError, data.split_datasets, input_io, out_io)
     assert Study(out_io.path).datasets == ("iris",)
 
 
@@ -280,11 +286,13 @@ def test_who_names_a_scheme_gets_it(data, input_io, out_io):
     assert entries[0].split.scheme == "holdout(test_size=1/2)"
 
 
-def test_a_dataset_without_a_split_of_its_own_is_told(data, input_io, out_io):
-    message = told(DataError, data.split_datasets, input_io, out_io, scheme="own")
+def test_a_dataset_without_a_split_of_its_own_is_reported(data, input_io, out_io):
+    message = error_of(DataError, data.split_datasets, input_io, out_io, scheme="own")
     assert "dataset 'glass': it has no split of its own; name a scheme, for example" in message
-    message = told(DataError, data.split_datasets, input_io, out_io, scheme="own", test_size=0.5)
-    assert "a split of its own has its rows already; give no test_size or groups" in message
+    message = error_of(
+        DataError, data.split_datasets, input_io, out_io, scheme="own", test_size=0.5
+    )
+    assert "the dataset's own split has its rows already; leave out test_size and groups" in message
 
 
 @pytest.mark.parametrize(
@@ -300,23 +308,27 @@ def test_another_split_is_another_dataset(data, tmp_path, other, change):
     io = data.open_hdf5(tmp_path / "own.h5", mode="a")
     io.save_datasets([with_split(OWN_FOLDS)])
     io.save_datasets([with_split(OWN_FOLDS)])
-    assert f"/tiny exists and differs: {change}; " in told(StoreError, io.save_datasets, [other])
+    assert f"/tiny exists and differs: {change}; " in error_of(
+        StoreError, io.save_datasets, [other]
+    )
     io.save_datasets([other], overwrite=True)
     assert io.dataset_info("tiny").split == (other.split.scheme if other.split else "")
 
 
-def test_a_split_that_is_lost_is_told(data, tmp_path):
+def test_a_split_that_is_lost_is_reported(data, tmp_path):
     io = data.open_hdf5(tmp_path / "own.h5", mode="a")
     io.save_datasets([with_split(OWN_FOLDS)])
     with h5py.File(io.path, "r+") as file:
         del file["tiny/split"]
     accept_changes(io.path)
-    message = told(StoreError, io.load_dataset, "tiny")
+    message = error_of(StoreError, io.load_dataset, "tiny")
     assert "own.h5: dataset 'tiny' has lost its split; restore the file from a copy" in message
 
 
 def test_a_split_that_does_not_fit_is_refused(data, tmp_path):
     io = data.open_hdf5(tmp_path / "own.h5", mode="a")
-    message = told(DataError, io.save_datasets, [with_split([[0, 1]])])
+    message = error_of(DataError, io.save_datasets, [with_split([[0, 1]])])
     assert message == "dataset 'tiny': its split is of 2 rows, and it has 6; mend one"
-    assert "its split has no scheme" in told(DataError, io.save_datasets, [with_split([[0]], "")])
+    assert "its split has no scheme" in error_of(
+        DataError, io.save_datasets, [with_split([[0]], "")]
+    )

@@ -35,7 +35,7 @@ def archive(tmp_path):
     return tmp_path / "data"
 
 
-def told(call, *arguments, **named):
+def error_of(call, *arguments, **named):
     with pytest.raises(DataError) as caught:
         call(*arguments, **named)
     text = str(caught.value)
@@ -69,7 +69,9 @@ def test_a_part_of_the_archive(archive):
     assert [one.name for one in load_folder(archive, names=["monks-1"])] == ["monks-1"]
     assert [one.name for one in load_folder(archive, names="lenses")] == ["lenses"]
     assert load_folder(archive, task="regression") == ()
-    assert "no dataset 'lense'; did you mean 'lenses'?" in told(load_folder, archive, names="lense")
+    assert "no dataset 'lense'; did you mean 'lenses'?" in error_of(
+        load_folder, archive, names="lense"
+    )
 
 
 def test_without_the_text_file_and_without_pairs(archive):
@@ -90,17 +92,17 @@ def test_without_the_text_file_and_without_pairs(archive):
         (
             "lenses.txt",
             "fich1= ../x_R.dat\n",
-            "lenses.txt: '../x_R.dat' is no table of this folder",
+            "lenses.txt: '../x_R.dat' is not a table of this folder",
         ),
         ("conxuntos_kfold.dat", "0 1\n1 2\n", "kfold.dat: pair 0: a row both trains and tests"),
         (
             "conxuntos_kfold.dat",
             "0 1\n9\n",
-            "a test row is outside 0 to 5; mend the file, or remove",
+            "a test row is outside 0 to 5; correct the file, or remove",
         ),
         ("conxuntos_kfold.dat", "0 x\n1\n", "conxuntos_kfold.dat: invalid literal for int()"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named(archive, file, text, message):
     (archive / "lenses" / file).write_text(text)
-    assert message in told(load_folder, archive)
+    assert message in error_of(load_folder, archive)

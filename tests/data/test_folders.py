@@ -1,4 +1,4 @@
-"""Tables from memory, from folders and from scikit-learn; what cannot be used is told in a line."""
+"""Tables from memory, from folders and from scikit-learn; what cannot be used is an error."""
 
 import gzip
 
@@ -24,7 +24,7 @@ def write(folder, **files):
     return folder
 
 
-def told(call, *arguments, **named):
+def error_of(call, *arguments, **named):
     with pytest.raises(DataError) as caught:
         call(*arguments, **named)
     text = str(caught.value)
@@ -53,9 +53,9 @@ def test_a_table_in_memory():
     ],
     ids=str,
 )
-def test_a_target_that_cannot_be_used_is_told(labels, message):
+def test_a_target_that_cannot_be_used_is_reported(labels, message):
     frame = pd.DataFrame({"x": [1, 2, 3], "y": labels})
-    assert message in told(from_frame, frame, "y", name="d")
+    assert message in error_of(from_frame, frame, "y", name="d")
 
 
 # -------------------------------------------------------------------- folders
@@ -121,7 +121,7 @@ def test_a_manifest_says_what_a_table_is(tmp_path):
 def test_only_the_tables_asked_for_are_read(tmp_path):
     write(tmp_path, good__csv=CSV, bad__csv="", manifest__csv="file\ngood.csv\nbad.csv\n")
     assert load_folder(tmp_path, names="good")[0].name == "good"
-    assert "bad.csv: cannot be read as CSV" in told(load_folder, tmp_path)
+    assert "bad.csv: cannot be read as CSV" in error_of(load_folder, tmp_path)
 
 
 def test_a_fingerprint_in_the_manifest_must_hold(tmp_path):
@@ -130,7 +130,7 @@ def test_a_fingerprint_in_the_manifest_must_hold(tmp_path):
     write(tmp_path, manifest__csv=f"file,fingerprint\nt.csv,{fingerprint}\n")
     assert load_folder(tmp_path)[0].fingerprint == fingerprint
     write(tmp_path, t__csv=CSV.replace("red", "pink"))
-    assert "t.csv: dataset 't' is not the table that its manifest describes" in told(
+    assert "t.csv: dataset 't' is not the table that its manifest describes" in error_of(
         load_folder, tmp_path
     )
 
@@ -149,7 +149,7 @@ BAD_TABLES = {
 @pytest.mark.parametrize("message", BAD_TABLES)
 def test_a_table_that_cannot_be_used_names_file_and_dataset(tmp_path, message):
     write(tmp_path, t__csv=BAD_TABLES[message])
-    assert f"{tmp_path}/{message}" in told(load_folder, tmp_path)
+    assert f"{tmp_path}/{message}" in error_of(load_folder, tmp_path)
 
 
 BAD_MANIFESTS = {
@@ -172,23 +172,25 @@ BAD_MANIFESTS = {
 
 
 @pytest.mark.parametrize("message", BAD_MANIFESTS)
-def test_a_manifest_that_is_wrong_is_told(tmp_path, message):
+def test_a_manifest_that_is_wrong_is_reported(tmp_path, message):
     write(tmp_path, t__csv=CSV, manifest__csv=BAD_MANIFESTS[message])
-    assert message in told(load_folder, tmp_path)
+    assert message in error_of(load_folder, tmp_path)
 
 
 def test_folders_and_names_that_are_not_there(tmp_path):
-    assert "nowhere: no such folder" in told(load_folder, tmp_path / "nowhere")
-    assert "no table in it (.csv" in told(load_folder, tmp_path)
+    assert "nowhere: no such folder" in error_of(load_folder, tmp_path / "nowhere")
+    assert "no table in it (.csv" in error_of(load_folder, tmp_path)
     write(tmp_path, iris__csv=CSV)
-    assert "no dataset 'iriz'; did you mean 'iris'?" in told(load_folder, tmp_path, names=["iriz"])
+    assert "no dataset 'iriz'; did you mean 'iris'?" in error_of(
+        load_folder, tmp_path, names=["iriz"]
+    )
 
 
-def test_a_file_that_is_not_text_is_told(tmp_path):
+def test_a_file_that_is_not_text_is_reported(tmp_path):
     (tmp_path / "t.csv").write_bytes(b"a,b\n\xff\xfe,1\n")
-    assert "t.csv: cannot be read as CSV ('utf-8' codec" in told(load_folder, tmp_path)
+    assert "t.csv: cannot be read as CSV ('utf-8' codec" in error_of(load_folder, tmp_path)
     (tmp_path / "t.csv").rename(tmp_path / "t.csv.gz")
-    assert "t.csv.gz: cannot be read as CSV (Not a gzipped file" in told(load_folder, tmp_path)
+    assert "t.csv.gz: cannot be read as CSV (Not a gzipped file" in error_of(load_folder, tmp_path)
 
 
 # ----------------------------------------------------------------------- ARFF
@@ -242,9 +244,9 @@ def test_sparse_arff(tmp_path):
     ],
     ids=str,
 )
-def test_arff_that_cannot_be_read_is_told(tmp_path, change, message):
+def test_arff_that_cannot_be_read_is_reported(tmp_path, change, message):
     write(tmp_path, t__arff=ARFF.replace(*change))
-    text = told(read_table, tmp_path / "t.arff")
+    text = error_of(read_table, tmp_path / "t.arff")
     assert text.startswith(f"{tmp_path}/t.arff: cannot be read as ARFF (")
     assert message in text
 
@@ -258,7 +260,7 @@ def test_parquet(tmp_path):
     frame.to_parquet(tmp_path / "t.parquet")
     assert_frame_equal(load_folder(tmp_path)[0].frame, frame)
     (tmp_path / "t.parquet").write_text("no")
-    assert "t.parquet: cannot be read as PARQUET" in told(load_folder, tmp_path)
+    assert "t.parquet: cannot be read as PARQUET" in error_of(load_folder, tmp_path)
 
 
 def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
@@ -284,7 +286,7 @@ def test_scikit_learns_own_tables():
     assert found["wine"].labels.unique().tolist() == ["class_0", "class_1", "class_2"]
     assert found["digits"].labels.tolist()[:3] == [0, 1, 2]
     assert found["linnerud"].target == "Weight"
-    assert "no dataset 'irs'; did you mean 'iris'?" in told(load_sklearn, ["irs"])
+    assert "no dataset 'irs'; did you mean 'iris'?" in error_of(load_sklearn, ["irs"])
 
 
 def test_columns_and_fields_of_others_in_a_manifest_are_no_matter(tmp_path):

@@ -30,7 +30,7 @@ from mlaut.errors import DataError, OptionalPackageError, StoreError
 from mlaut.files_io import Study
 
 
-def told(call, *arguments, error=DataError, **named):
+def error_of(call, *arguments, error=DataError, **named):
     with pytest.raises(error) as caught:
         call(*arguments, **named)
     text = str(caught.value)
@@ -78,8 +78,8 @@ def test_a_reference_and_its_options():
         ("starter/irs", "no dataset 'irs'; did you mean 'iris'?"),
     ],
 )
-def test_a_reference_that_is_wrong_is_told(text, message):
-    assert message in told(fetch, text)
+def test_a_reference_that_is_wrong_is_reported(text, message):
+    assert message in error_of(fetch, text)
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,10 @@ def test_a_reference_that_is_wrong_is_told(text, message):
         ("pmlb/x", "pmlb", "pmlb"),
     ],
 )
-def test_a_package_that_is_not_installed_is_told(monkeypatch, tmp_path, reference, package, extra):
+def test_a_package_that_is_not_installed_is_named(monkeypatch, tmp_path, reference, package, extra):
     monkeypatch.setenv("MLAUT_CACHE", str(tmp_path))
     monkeypatch.setattr(optional, "find_spec", lambda _: None)
-    message = told(fetch, reference, error=OptionalPackageError)
+    message = error_of(fetch, reference, error=OptionalPackageError)
     assert message.endswith(f"needs {package}, not installed here: pip install 'mlaut[{extra}]'")
 
 
@@ -122,7 +122,7 @@ def test_a_dataset_of_openml_then_from_the_cache_then_offline(openml_server):
     }
     openml_server.stop()
     same(fetch("openml/d/61")[0], flowers)
-    message = told(fetch, "openml/d/62")
+    message = error_of(fetch, "openml/d/62")
     assert message.startswith(f"openml/d/62: {openml_server.url} cannot be reached (Connection ref")
     assert "and it is not in the cache /" in message
     assert message.endswith("or copy that folder from a machine that has it")
@@ -188,7 +188,7 @@ def test_a_suite_of_openml_is_its_tasks(openml_server, tmp_path):
     openml_server.stop()
     other = data.open_hdf5(tmp_path / "other.h5", mode="a")
     assert data.load("openml/s/99", hdf5_io=other) == paths
-    assert "openml/s/100: http://127.0.0.1" in told(fetch, "openml/s/100")
+    assert "openml/s/100: http://127.0.0.1" in error_of(fetch, "openml/s/100")
 
 
 def test_a_regression_dataset_of_openml(openml_server):
@@ -224,26 +224,26 @@ def test_a_sparse_dataset_of_openml(openml_server):
     ],
     ids=["no target", "two targets", "checksum"],
 )
-def test_a_dataset_of_openml_that_cannot_be_used_is_told(openml_server, facts, message):
+def test_a_dataset_of_openml_that_cannot_be_used_is_reported(openml_server, facts, message):
     openml_dataset(openml_server, **facts)
-    assert message in told(fetch, "openml/d/61")
+    assert message in error_of(fetch, "openml/d/61")
 
 
-def test_what_openml_answers_is_told(openml_server):
+def test_what_openml_answers_is_reported(openml_server):
     openml_error(openml_server, "data/7", 111, "Unknown dataset")
-    message = told(fetch, "openml/d/7")
+    message = error_of(fetch, "openml/d/7")
     assert message.endswith("says 'Unknown dataset' (code 111); check the number")
     openml_dataset(openml_server)
     openml_task(openml_server, kind=5)
-    assert "openml/t/59: a task of kind 'Clustering'; MLaut takes" in told(fetch, "openml/t/59")
+    assert "openml/t/59: a task of kind 'Clustering'; MLaut takes" in error_of(fetch, "openml/t/59")
 
 
-def test_a_damaged_cache_of_openml_is_told(openml_server, tmp_path):
+def test_a_damaged_cache_of_openml_is_reported(openml_server, tmp_path):
     openml_dataset(openml_server)
     fetch("openml/d/61")
     (file,) = (tmp_path / "openml").rglob("dataset.arff")
     file.write_text(ARFF[:-20])
-    message = told(fetch, "openml/d/61")
+    message = error_of(fetch, "openml/d/61")
     assert message == (
         f"{file}: a damaged copy of openml/d/61; delete its folder, and load it again"
     )
@@ -274,7 +274,7 @@ def test_a_dataset_of_uci_then_from_the_cache_then_offline(uci_server):
     uci_server.stop()
     same(fetch("uci/53")[0], houses)
     same(fetch("uci/Houses")[0], by_name)
-    message = told(fetch, "uci/54")
+    message = error_of(fetch, "uci/54")
     assert message == (
         "uci/54: https://archive.ics.uci.edu cannot be reached (Connection refused), and it is not "
         f"in the cache {cache_folder() / 'uci'}; load it once where there is a network, or copy "
@@ -282,45 +282,45 @@ def test_a_dataset_of_uci_then_from_the_cache_then_offline(uci_server):
     )
 
 
-def test_what_uci_answers_is_told(uci_server):
-    message = told(fetch, "uci/9999")
+def test_what_uci_answers_is_reported(uci_server):
+    message = error_of(fetch, "uci/9999")
     assert message == (
         "uci/9999: https://archive.ics.uci.edu answered 404; check that it exists there, and try "
         "again later"
     )
     uci_dataset(uci_server, data_url=None)
-    assert "exists in the repository, but is not available for import" in told(fetch, "uci/53")
+    assert "exists in the repository, but is not available for import" in error_of(fetch, "uci/53")
     uci_dataset(uci_server, 54, name="Houses of Boston")
     uci_server.pages["/uci?name=Hous"] = uci_server.pages["/uci?id=54"]
-    assert "the nearest is 'uci/Houses of Boston', which is 'uci/54'" in told(fetch, "uci/Hous")
+    assert "the nearest is 'uci/Houses of Boston', which is 'uci/54'" in error_of(fetch, "uci/Hous")
 
 
 def test_a_target_of_uci_may_have_to_be_named(uci_server):
     uci_dataset(uci_server, roles={"price": "Target", "rent": "Target"})
-    message = told(fetch, "uci/53")
+    message = error_of(fetch, "uci/53")
     assert message == (
         "uci/53: it has 2 targets (price, rent); name one, as in 'uci/53?target=price'"
     )
     (houses,) = fetch("uci/53?target=rent&name=rents")
     assert (houses.name, list(houses.frame)[-2:]) == ("rents", ["heat", "rent"])
-    assert "uci/53: no column 'rnet'; did you mean 'rent'?" in told(fetch, "uci/53?target=rnet")
+    assert "uci/53: no column 'rnet'; did you mean 'rent'?" in error_of(fetch, "uci/53?target=rnet")
 
 
-def test_a_damaged_copy_in_the_cache_is_told(uci_server):
+def test_a_damaged_copy_in_the_cache_is_reported(uci_server):
     uci_dataset(uci_server)
     fetch("uci/53")
     (file,) = (cache_folder() / "uci").iterdir()
     file.write_bytes(file.read_bytes()[:-100])
-    message = told(fetch, "uci/53")
+    message = error_of(fetch, "uci/53")
     assert message.startswith(f"{file}: a damaged copy (")
     assert message.endswith("; delete it, and load it again")
 
 
-def test_a_cache_that_cannot_be_written_is_told(uci_server, tmp_path, monkeypatch):
+def test_a_cache_that_cannot_be_written_is_reported(uci_server, tmp_path, monkeypatch):
     uci_dataset(uci_server)
     (tmp_path / "file").touch()
     monkeypatch.setenv("MLAUT_CACHE", str(tmp_path / "file"))
-    message = told(fetch, "uci/53")
+    message = error_of(fetch, "uci/53")
     assert "the cache cannot be written (Not a directory)" in message
     assert message.endswith("name another folder in the environment variable MLAUT_CACHE")
 
@@ -338,17 +338,15 @@ def test_a_dataset_of_pmlb_then_from_the_cache_then_offline(pmlb_server):
     assert fetch("pmlb/1027_ESL")[0].task == "Regression"
     pmlb_server.stop()
     same(fetch("pmlb/iris")[0], iris)
-    message = told(fetch, "pmlb/adult")
+    message = error_of(fetch, "pmlb/adult")
     assert message.startswith("pmlb/adult: https://github.com cannot be reached (Connection ref")
     assert f"is not in the cache {cache_folder() / 'pmlb'}; load it once" in message
 
 
-def test_a_dataset_that_pmlb_does_not_have_is_told(pmlb_server):
-    message = told(fetch, "pmlb/iriss")
-    assert message == (
-        "pmlb/iriss: no such dataset is known to the package pmlb; did you mean 'iris'?"
-    )
-    assert "pmlb/adult: Dataset not found in PMLB." in told(fetch, "pmlb/adult")
+def test_a_dataset_that_pmlb_does_not_have_is_reported(pmlb_server):
+    message = error_of(fetch, "pmlb/iriss")
+    assert message == ("pmlb/iriss: the package pmlb knows no such dataset; did you mean 'iris'?")
+    assert "pmlb/adult: Dataset not found in PMLB." in error_of(fetch, "pmlb/adult")
 
 
 # -------------------------------------------------------------- into a database
@@ -359,7 +357,7 @@ def test_loading_into_a_database_goes_on_where_it_stopped(uci_server, pmlb_serve
     data = Data()
     io = data.open_hdf5(tmp_path / "input.h5", mode="a")
     references = ["uci/53", "starter/zoo", "pmlb/iris"]
-    assert "pmlb/iris: Dataset not found" in told(data.load, references, hdf5_io=io)
+    assert "pmlb/iris: Dataset not found" in error_of(data.load, references, hdf5_io=io)
     assert data.list_datasets(io)[1] == ["/starter/zoo", "/uci/Houses"]
     pmlb_dataset(pmlb_server, "iris", "a\ttarget\n1\t0\n2\t1\n3\t0\n")
     paths = ["/uci/Houses", "/starter/zoo", "/pmlb/iris"]
@@ -369,17 +367,17 @@ def test_loading_into_a_database_goes_on_where_it_stopped(uci_server, pmlb_serve
     assert data.load(references[:2], hdf5_io=other, hdf5_group="all") == ["/all/Houses", "/all/zoo"]
 
 
-def test_names_that_clash_are_told(openml_server, tmp_path):
+def test_names_that_clash_are_reported(openml_server, tmp_path):
     openml_dataset(openml_server)
     openml_task(openml_server)
     data = Data()
     io = data.open_hdf5(tmp_path / "input.h5", mode="a")
-    message = told(data.load, ["openml/d/61", "openml/t/59"], hdf5_io=io)
+    message = error_of(data.load, ["openml/d/61", "openml/t/59"], hdf5_io=io)
     assert message == (
         "'openml/d/61' and 'openml/t/59' are both called 'flowers'; give one a name of its own, as "
         "in 'openml/t/59?name=flowers-2'"
     )
-    message = told(data.load, "openml/t/59", hdf5_io=io, error=StoreError)
+    message = error_of(data.load, "openml/t/59", hdf5_io=io, error=StoreError)
     assert "/openml/flowers exists and differs: with a split of its own, other metadata" in message
     assert data.load("openml/t/59?name=task", hdf5_io=io) == ["/openml/task"]
 

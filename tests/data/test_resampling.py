@@ -140,15 +140,15 @@ def test_schemes_as_texts(text, scheme):
         ("kfold(folds=5)", "cannot take 'folds=5'; did you mean 'n_folds'?"),
         ("kfold(5, 1, true, 4)", "cannot take '4'; it takes n_folds, n_repeats, stratify"),
         ("kfold(5, n_folds=5)", "cannot take 'n_folds=5'"),
-        ("kfold(five)", "'five' is no number"),
-        ("holdout(1/0)", "'1/0' is no number"),
+        ("kfold(five)", "'five' is not a number"),
+        ("holdout(1/0)", "'1/0' is not a number"),
         ("kfold(1)", r"'kfold\(1\)': n_folds 1: a whole number from 2 is needed"),
         ("kfold(2.5)", "n_folds 2.5: a whole number"),
         ("holdout(1.5)", "test_size 1.5: a share between 0 and 1 is needed"),
         ("repeated_kfold(5, 0)", "n_repeats 0: a whole number from 1"),
     ],
 )
-def test_a_text_that_is_no_scheme_is_told(text, message):
+def test_a_text_that_is_no_scheme_is_reported(text, message):
     with pytest.raises(DataError, match=message) as caught:
         parse_scheme(text)
     assert "\n" not in str(caught.value)
@@ -206,13 +206,15 @@ def test_a_splitter_without_a_seed_is_given_one(splitter):
     ],
     ids=str,
 )
-def test_a_scheme_that_does_not_suit_the_rows_is_told(scheme, n, message):
+def test_a_scheme_that_does_not_suit_the_rows_is_reported(scheme, n, message):
     with pytest.raises(DataError, match=message):
         make_split(np.arange(n), R, scheme)
 
 
 def test_groups_need_a_splitter_that_knows_them():
-    with pytest.raises(DataError, match=r"kfold\(n_folds=10\) knows no groups; pass a scikit"):
+    with pytest.raises(
+        DataError, match=r"kfold\(n_folds=10\) cannot keep groups together; pass a scikit"
+    ):
         make_split(TRUTH, C, "kfold", groups=TRUTH)
 
 
@@ -221,15 +223,15 @@ def test_groups_need_a_splitter_that_knows_them():
     [
         ([], "makes no split of 4 rows"),
         ([([0, 1], [1, 2])], "pair 0: a row both trains and tests"),
-        ([([0], [1]), ([0, 1], [2, 2])], "pair 1: a row is there twice to test"),
-        ([([0, 0], [1])], "pair 0: a row is there twice to train"),
+        ([([0], [1]), ([0, 1], [2, 2])], "pair 1: a row is listed twice to test"),
+        ([([0, 0], [1])], "pair 0: a row is listed twice to train"),
         ([([], [1])], "pair 0: no row to train"),
         ([([0], [])], "pair 0: no row to test"),
         ([([0], [4])], "pair 0: a test row is outside 0 to 3"),
         ([([-1], [2])], "pair 0: a train row is outside 0 to 3"),
     ],
 )
-def test_pairs_that_overlap_or_repeat_rows_are_told(pairs, message):
+def test_pairs_that_overlap_or_repeat_rows_are_reported(pairs, message):
     with pytest.raises(DataError, match=message):
         split_of_pairs(pairs, 4)
 

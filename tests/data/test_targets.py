@@ -1,4 +1,4 @@
-"""Targets of every kind become class positions or numbers; what cannot be is told."""
+"""Targets of every kind become class positions or numbers; what cannot be is an error."""
 
 import numpy as np
 import pandas as pd
@@ -87,10 +87,10 @@ def test_positions_match_equal_numbers_of_other_types():
 
 
 @pytest.mark.parametrize("label", ["d", float("nan"), ["a"]])
-def test_an_unknown_label_is_told(label):
+def test_an_unknown_label_is_reported(label):
     labels = np.array(["a", None], dtype=object)
     labels[1] = label
-    with pytest.raises(DataError, match=r"label .* is none of the 3 classes 'a', 'b', 'c'"):
+    with pytest.raises(DataError, match=r"label .* is not one of the 3 classes 'a', 'b', 'c'"):
         positions(labels, ("a", "b", "c"))
 
 

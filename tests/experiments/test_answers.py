@@ -77,7 +77,7 @@ def test_probabilities_are_stored_in_the_order_of_the_classes():
     np.testing.assert_array_equal(probabilities(np.ones((4, 2)), ("b",)), [[0, 1, 0]] * 4)
     with pytest.raises(StrategyError, match="classes_ contains a class twice"):
         probabilities(shares, ("a", "a"))
-    with pytest.raises(DataError, match="label 'z' is none of the 3 classes"):
+    with pytest.raises(DataError, match="label 'z' is not one of the 3 classes"):
         probabilities(shares, ("a", "z"))
 
 
