@@ -7,16 +7,22 @@ outcome is accepted only for the cell that is running.
 
 from __future__ import annotations
 
-import json
 import math
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from mlaut.files_io.study_records import USAGE, prediction_type
+from mlaut.files_io.payloads import pack, unpack
+from mlaut.files_io.study_records import (
+    USAGE,
+    outcome_arrays,
+    outcome_record,
+    prediction_type,
+    record_outcome,
+)
 from mlaut.records import CLASSIFICATION, REGRESSION, Cell, Outcome, Status, not_distributions
 
 __all__ = [
@@ -33,7 +39,6 @@ SPOILT = "wrote into the pipe of its worker process"
 
 _MARK = b"mlaut>"
 _HEAD = struct.Struct("<6scII")  # mark, kind, length and CRC-32 of the content
-_LENGTH = struct.Struct("<I")
 _BYTES_OF_TEXT = 2**24  # parameters, warnings and a traceback; usually a thousandth of this
 _LONGEST_REASON = 2**12  # characters; `run_cell` writes at most 500
 _IN_PYTHON = (Status.DONE, Status.ERROR, Status.MEMORY)  # statuses that a cell itself can report
@@ -101,19 +106,7 @@ def largest_outcome(n_test: int, n_classes: int) -> int:
 
 def encode_outcome(outcome: Outcome) -> bytes:
     """Return an outcome as bytes; reading them runs no code."""
-    given = {"predictions": outcome.predictions, "probabilities": outcome.probabilities}
-    arrays = {name: values for name, values in given.items() if values is not None}
-    fields = {
-        "cell": [*vars(outcome.cell).values()],
-        "status": outcome.status.word,
-        "seconds": outcome.seconds,
-        "seed": outcome.seed,
-        "reason": outcome.reason,
-        "details": dict(outcome.details),
-        "arrays": {name: [a.dtype.str, *a.shape] for name, a in arrays.items()},
-    }
-    text = json.dumps(fields).encode()
-    return b"".join([_LENGTH.pack(len(text)), text, *(a.tobytes() for a in arrays.values())])
+    return pack(outcome_record(outcome), outcome_arrays(outcome))
 
 
 def decode_outcome(content: bytes, cell: Cell, seed: int, n_test: int, n_classes: int) -> Outcome:
@@ -138,52 +131,29 @@ def decode_outcome(content: bytes, cell: Cell, seed: int, n_test: int, n_classes
         The bytes are not an outcome of this cell.
     """
     try:
-        (size,) = _LENGTH.unpack_from(content)
-        fields = json.loads(content[_LENGTH.size : _LENGTH.size + size])
-        if fields["cell"] != [*vars(cell).values()] or fields["seed"] != seed:
+        record, arrays = unpack(content)
+        outcome = record_outcome(record, arrays)
+        if (outcome.cell, outcome.seed) != (cell, seed):
             raise GarbledError("sent the outcome of another cell")
-        outcome = _outcome(fields, cell, _arrays(fields["arrays"], content, _LENGTH.size + size))
+        _check_numbers(outcome)
     except GarbledError:
         raise
     except Exception as error:  # invalid bytes may raise anything
         raise GarbledError("sent something else than an outcome") from error
     _check_arrays(outcome, n_test, n_classes)
-    return outcome
+    return replace(outcome, reason=str(outcome.reason)[:_LONGEST_REASON])
 
 
-def _outcome(fields: Mapping[str, Any], cell: Cell, arrays: Mapping[str, np.ndarray]) -> Outcome:
-    status, details = Status[fields["status"].upper()], fields["details"]
-    usage = [details[name] for name in USAGE if name in details]
-    numbers = [*fields["seconds"], *usage]
-    if status not in _IN_PYTHON or len(fields["seconds"]) != 3:
-        raise ValueError(status)
+def _check_numbers(outcome: Outcome) -> None:
+    """Raise an error for a status or for times that no cell reports."""
+    usage = [outcome.details[name] for name in USAGE if name in outcome.details]
+    numbers = [*outcome.seconds, *usage]
+    if outcome.status not in _IN_PYTHON or len(outcome.seconds) != 3:
+        raise ValueError(outcome.status)
     if not all(isinstance(number, int | float) for number in numbers):
         raise TypeError(numbers)
     if not all(math.isfinite(number) for number in usage):
         raise ValueError(usage)
-    return Outcome(
-        cell=cell,
-        status=status,
-        predictions=arrays.get("predictions"),
-        probabilities=arrays.get("probabilities"),
-        seconds=tuple(fields["seconds"]),
-        seed=fields["seed"],
-        reason=str(fields["reason"])[:_LONGEST_REASON],
-        details=dict(details),
-    )
-
-
-def _arrays(layout: Mapping[str, list[Any]], content: bytes, start: int) -> dict[str, np.ndarray]:
-    arrays = {}
-    for name, (dtype, *shape) in layout.items():
-        if dtype not in ("<i4", "<f8", "<f4") or not all(type(n) is int and n >= 0 for n in shape):
-            raise ValueError(dtype)
-        values = np.frombuffer(content, dtype, math.prod(shape), start).reshape(shape)
-        arrays[name] = values
-        start += values.nbytes
-    if start != len(content):
-        raise ValueError(start)
-    return arrays
 
 
 def _check_arrays(outcome: Outcome, n_test: int, n_classes: int) -> None:

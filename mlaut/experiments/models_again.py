@@ -7,8 +7,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mlaut.errors import StudyError
 from mlaut.experiments.engines import Engine
 from mlaut.experiments.environment import describe_environment
@@ -16,13 +14,12 @@ from mlaut.experiments.refit import difference, fitted_again, usable_strategies
 from mlaut.files_io import FilesIO, Study
 from mlaut.files_io.lock import beat
 from mlaut.files_io.models import model_path, models_folder, prepare_models
+from mlaut.files_io.study_records import outcome_arrays, record_outcome
 from mlaut.records import Cell, Outcome, Status
 
 __all__ = ["save_models"]
 
 _NAMED = 3  # greatest number of cells that an error message names
-# Keys of `Study.details` that are attributes of an outcome, not part of its details.
-_OF_OUTCOME = ("dataset", "strategy", "repeat", "fold", "status", "reason", "seconds", "seed")
 
 
 def save_models(
@@ -103,16 +100,7 @@ def _without_model(
 
 def _with_model(outcome: Outcome, stored: Mapping[str, Any]) -> Outcome:
     """Return the stored outcome, with its stored times and details, and the new model."""
-    details = {name: value for name, value in stored.items() if name not in _OF_OUTCOME}
-    return Outcome(
-        cell=outcome.cell,
-        status=Status.DONE,
-        predictions=outcome.predictions,
-        probabilities=outcome.probabilities,
-        seconds=tuple(np.asarray(stored["seconds"], dtype=float).tolist()),
-        seed=outcome.seed,
-        details={**details, "model": outcome.details["model"]},
-    )
+    return record_outcome({**stored, "model": outcome.details["model"]}, outcome_arrays(outcome))
 
 
 def _remove(folder: Path, outcome: Outcome) -> None:

@@ -17,8 +17,6 @@ from __future__ import annotations
 
 import glob
 import itertools
-import json
-import math
 import operator
 import os
 import re
@@ -35,8 +33,9 @@ import numpy as np
 
 from mlaut.errors import StoreError, StudyError
 from mlaut.files_io.hdf5 import fsync_folder
+from mlaut.files_io.payloads import LENGTH, Record, pack, read_record, unpack
 from mlaut.files_io.system_errors import explain, explained
-from mlaut.files_io.untrusted import open_plain, read_json
+from mlaut.files_io.untrusted import open_plain
 
 __all__ = [
     "LARGEST_RECORD",
@@ -49,7 +48,6 @@ __all__ = [
 
 MAGIC = b"MLAUT-JOURNAL-1\n"
 _FRAME = struct.Struct("<II")
-_LENGTH = struct.Struct("<I")
 _BEGIN = b'{"record": '  # of the JSON object of each record, behind its length
 LARGEST_RECORD = 2**31  # bytes of a payload, which a reader takes into memory at once
 _DAMAGED = ".damaged"
@@ -60,8 +58,6 @@ _OF_A_STUDY = re.compile(MAGIC + rb"[0-9a-f]{32} *")
 # Limit of the search for whole records behind damage, in sizes of the journal. A journal could be
 # made so that an unlimited search would not end.
 _PATIENCE = 16
-
-Record = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 
 class Journal:
@@ -195,7 +191,7 @@ class JournalIndex:
         with _opened(self.path) as file:
             for place in self.places[dataset]:
                 file.seek(place)
-                yield _decode(file.read(_FRAME.unpack(file.read(_FRAME.size))[0]))
+                yield unpack(file.read(_FRAME.unpack(file.read(_FRAME.size))[0]))
 
     def last_records(self, dataset: str) -> Iterator[Record]:
         """Yield the last record of each cell of a dataset, with its arrays."""
@@ -242,7 +238,7 @@ def _known(payload: bytes, path: Path) -> dict[str, Any]:
     The check is needed because a journal may come from an untrusted source.
     """
     try:
-        record = _text(payload)["record"]
+        record = read_record(payload)
         if "dataset" in record:
             texts = [record[key] for key in ("dataset", "strategy", "status")]
             sound = isinstance(record["repeat"] + record["fold"], int)
@@ -341,7 +337,7 @@ def _payload_at(file: BinaryIO, place: int) -> bytes | None:
         return None
     length, checksum = _FRAME.unpack(frame)
     if (
-        not _LENGTH.size
+        not LENGTH.size
         < length
         <= min(LARGEST_RECORD, os.fstat(file.fileno()).st_size - file.tell())
     ):
@@ -352,7 +348,7 @@ def _payload_at(file: BinaryIO, place: int) -> bytes | None:
 
 def _likely_places(file: BinaryIO, start: int) -> Iterator[int]:
     """Yield the offsets from ``start`` on at which a record may begin, found by its first words."""
-    before = _FRAME.size + _LENGTH.size
+    before = _FRAME.size + LENGTH.size
     position = start + before
     while True:
         file.seek(position)
@@ -366,30 +362,11 @@ def _likely_places(file: BinaryIO, start: int) -> Iterator[int]:
 
 
 def _encode(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: Path) -> bytes:
-    layout = {name: [array.dtype.str, *array.shape] for name, array in arrays.items()}
-    text = json.dumps({"record": record, "arrays": layout}).encode()
-    length = _LENGTH.size + len(text) + sum(array.nbytes for array in arrays.values())
-    if length > LARGEST_RECORD:
+    payload = pack(record, arrays)
+    if len(payload) > LARGEST_RECORD:
         cell = ", ".join(f"{k} {record[k]!r}" for k in ("dataset", "strategy") if k in record)
         raise StudyError(
-            f"{path}: a record of {length} bytes ({cell or 'of the run'}), and none may have more "
-            f"than {LARGEST_RECORD}; use fewer test rows a fold, or tell less of a cell"
+            f"{path}: a record of {len(payload)} bytes ({cell or 'of the run'}), and none may have "
+            f"more than {LARGEST_RECORD}; use fewer test rows a fold, or store less about a cell"
         )
-    payload = b"".join([_LENGTH.pack(len(text)), text, *(a.tobytes() for a in arrays.values())])
-    return _FRAME.pack(length, zlib.crc32(payload)) + payload
-
-
-def _text(payload: bytes) -> dict[str, Any]:
-    (size,) = _LENGTH.unpack_from(payload)
-    return dict(read_json(payload[_LENGTH.size : _LENGTH.size + size]))
-
-
-def _decode(payload: bytes) -> Record:
-    content = _text(payload)
-    start = _LENGTH.size + _LENGTH.unpack_from(payload)[0]
-    arrays = {}
-    for name, (dtype, *shape) in content["arrays"].items():
-        values = np.frombuffer(payload, dtype=dtype, count=math.prod(shape), offset=start)
-        arrays[name] = values.reshape(shape)
-        start += values.nbytes
-    return content["record"], arrays
+    return _FRAME.pack(len(payload), zlib.crc32(payload)) + payload

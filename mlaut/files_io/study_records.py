@@ -28,6 +28,8 @@ _TYPES: Mapping[str, type] = {
     "best_params": dict,
     "model": dict,
 }
+# Keys of a record that are attributes of an outcome; all others are its details.
+_OF_OUTCOME = ("dataset", "strategy", "repeat", "fold", "status", "reason", "seconds", "seed")
 _IN_ARRAYS = ("dataset", "status", "seconds", "seed", *USAGE)
 
 
@@ -218,7 +220,7 @@ def outcome_record(outcome: Outcome) -> dict[str, Any]:
 
 
 def record_outcome(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Outcome:
-    """Return the outcome of a record, with only those details that the arrays store."""
+    """Return the outcome of a record."""
     return Outcome(
         cell=Cell(record["dataset"], record["strategy"], record["repeat"], record["fold"]),
         status=Status[record["status"].upper()],
@@ -226,8 +228,15 @@ def record_outcome(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) 
         probabilities=arrays.get("probabilities"),
         seconds=tuple(record["seconds"]),
         seed=record["seed"],
-        details={key: record[key] for key in USAGE if key in record},
+        reason=record["reason"],
+        details={key: value for key, value in record.items() if key not in _OF_OUTCOME},
     )
+
+
+def outcome_arrays(outcome: Outcome) -> dict[str, np.ndarray]:
+    """Return the arrays of an outcome, which its record does not hold."""
+    arrays = {"predictions": outcome.predictions, "probabilities": outcome.probabilities}
+    return {name: values for name, values in arrays.items() if values is not None}
 
 
 def ragged(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,13 @@ from mlaut.files_io.journal import Journal, JournalIndex
 from mlaut.files_io.names import from_h5
 from mlaut.files_io.study_arrays import ArrayWriter, StudyArrays, get_json, put_json
 from mlaut.files_io.study_layout import PREDICTIONS, RUNS, arrays_of
-from mlaut.files_io.study_records import check_outcome, outcome_record, ragged, record_outcome
+from mlaut.files_io.study_records import (
+    check_outcome,
+    outcome_arrays,
+    outcome_record,
+    ragged,
+    record_outcome,
+)
 from mlaut.records import Outcome, Status
 
 __all__ = ["StudyWriter", "fold_in", "forget_torn", "put_again"]
@@ -45,10 +51,7 @@ class StudyWriter:
         for opened, outcome in zip(arrays, outcomes, strict=True):
             check_outcome(outcome, opened.entry, opened.names)
         for outcome in outcomes:
-            values = {"predictions": outcome.predictions, "probabilities": outcome.probabilities}
-            synced = self._journal.append(
-                outcome_record(outcome), {k: v for k, v in values.items() if v is not None}
-            )
+            synced = self._journal.append(outcome_record(outcome), outcome_arrays(outcome))
             if synced:
                 self._file.check_there()
         for opened, outcome in zip(arrays, outcomes, strict=True):

@@ -104,7 +104,7 @@ def test_a_record_across_the_pieces_that_are_searched_is_found(written, monkeypa
 def test_a_journal_made_to_be_searched_for_ever_is_given_up(tmp_path):
     """Each twelve bytes may be the begin of a record that goes to the end of the file."""
     path, size = tmp_path / "study.h5.journal", 600_000
-    frame = journals._FRAME.pack(size // 2, 0) + journals._LENGTH.pack(9) + journals._BEGIN
+    frame = journals._FRAME.pack(size // 2, 0) + journals.LENGTH.pack(9) + journals._BEGIN
     path.write_bytes(journals._header(ID) + frame * (size // len(frame)))
     read = []
 
