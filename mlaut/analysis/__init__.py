@@ -7,6 +7,10 @@ from mlaut.lazy import attach
 
 _NAMES = {
     "aggregates.best": ("RankProbabilities", "probability_of_best"),
+    "aggregates.profiles": ("data_profile", "performance_profile"),
+    "aggregates.runs": ("interquartile_means", "probability_of_improvement"),
+    "aggregates.scale_free": ("percent_of_best", "scale_free_table"),
+    "aggregates.stability": ("ranking_stability",),
     "bayes.sign_tests": (
         "bayesian_sign_test",
         "bayesian_signed_rank_test",

@@ -49,6 +49,7 @@ RIGHT = {
     "cv_test_datasets": {"df": 3, "test": "use all data"},
     "cv_test_overview": {"differences": X, "df": 3, "strategies": PAIR, "metric": "loss"},
     "dataset_sd": {"between": 0.1, "within": 0.1, "folds": 10, "repeats": 2},
+    "data_profile": {"baseline": "C"},
     "datasets_needed": {"difference": 0.5, "sd": 1.0, "test": "t", "power": 0.8, "alpha": 0.05},
     "datasets_needed_for_ranks": {"n_strategies": 4, "difference": 1.0, "alpha": 0.05},
     "datasets_needed_in_context": {
@@ -70,6 +71,9 @@ RIGHT = {
     "drawn_order": {"datasets": ["d0", "d1"], "seed": 0},
     "elo_ratings": {"n_samples": 5},
     "error_counts": {"first": "A", "second": "B"},
+    "interquartile_means": {"n_samples": 5},
+    "probability_of_improvement": {"n_samples": 5},
+    "ranking_stability": {"n_samples": 5},
     "hierarchical_probabilities": {
         "mean": np.array([0.1, 0.2, 0.0]),
         "scale": np.full(3, 0.1),
@@ -199,7 +203,12 @@ def results():
 def test_wrong_arguments_are_told_in_one_line(name, results):
     """Each call returns a result or raises an error of MLaut; warnings count as errors."""
     function, right = getattr(analysis, name), right_arguments(name, results)
-    needs_a_study = name in ("error_counts", "mcnemar_test", "poisson_binomial_test")
+    needs_a_study = name in (
+        "data_profile",
+        "error_counts",
+        "mcnemar_test",
+        "poisson_binomial_test",
+    )
     if not needs_a_study and name != "hierarchical_test":
         function(**right)
     for argument in set(right) - SKIPPED.get(name, set()):
