@@ -296,3 +296,16 @@ def test_an_archive_that_would_fill_the_memory_is_told(tmp_path, monkeypatch):
     written = write_model(tmp_path, CELL, buffer.getvalue(), ".skops")
     with pytest.raises(StoreError, match=r"would unpack to 2,097,152; do not trust its study"):
         read_saved(tmp_path, {"format": "skops", **written}, trusted=False)
+
+
+def test_the_parts_of_a_network_are_files_of_a_zip_archive():
+    import io
+    import zipfile
+
+    from mlaut.experiments.saved_models import _zipped
+
+    with zipfile.ZipFile(io.BytesIO(_zipped({"rest": b"1", "network": b"2"}))) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == {
+            "rest": b"1",
+            "network": b"2",
+        }

@@ -335,6 +335,8 @@ def test_where_it_cannot_look_is_told(tmp_path):
     assert describe(function(source)).unseen == (
         "study.rng: the state of a random generator is not compared",
     )
+    source = "from os import environ\ndef f(): return environ['HOME']\n"
+    assert describe(function(source)).unseen == ("study.environ: the environment is not compared",)
     assert describe(function(CALLS, "g")).unseen == ()
 
 
