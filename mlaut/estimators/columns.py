@@ -72,8 +72,6 @@ def kinds_of(frame: pd.DataFrame) -> tuple[Column, ...]:
     >>> [column.kind for column in kinds_of(table)]
     ['number', 'category', 'empty']
     """
-    if len(frame) and complete_numbers(frame) is not None:
-        return tuple(Column(name, NUMBER) for name in frame.columns)
     return tuple(_column(name, frame.iloc[:, i]) for i, name in enumerate(frame.columns))
 
 

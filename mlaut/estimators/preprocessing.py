@@ -109,22 +109,34 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             Training rows.
         y : ignored
         """
+        self._learn(as_frame(X))
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
+        """Return the training rows as numbers, after `fit`; the table is read once for both."""
+        frame = as_frame(X)
+        parts = self._learn(frame)
+        return _passed_on(X, frame) if parts is None else self._as_output(X, frame, *parts)
+
+    def _learn(self, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray] | None:
+        """Learn from a training table; return its numbers and texts, or None if untouched."""
         if self.categories not in _CATEGORIES:
             raise StrategyError(
                 f"categories={self.categories!r} is not known; use one of {', '.join(_CATEGORIES)}"
             )
-        frame = as_frame(X)
-        self.columns_ = kinds_of(frame)
+        complete = complete_numbers(frame)
+        self.columns_ = kinds_of(frame) if complete is None else _all_numbers(frame)
         self.n_features_in_ = frame.shape[1]
-        self.untouched_ = self.as_needed and _all_complete_numbers(frame)
-        if self.untouched_:
-            self.fill_ = np.median(frame.to_numpy(dtype=np.float64), axis=0)
-        else:
-            self._fit_parts(frame)
-        return self
+        self.untouched_ = False
+        if complete is not None and self.as_needed and have_names_of_one_type(frame):
+            self.untouched_ = True
+            self.fill_ = np.median(complete, axis=0)
+            return None
+        numbers, texts = self._split(frame, complete)
+        self._fit_parts(numbers, texts)
+        return numbers, texts
 
-    def _fit_parts(self, frame: pd.DataFrame) -> None:
-        numbers, texts = self._split(frame)
+    def _fit_parts(self, numbers: np.ndarray, texts: np.ndarray) -> None:
         if self.categories == "native":
             self.levels_ = [_levels(column, self.max_categories) for column in texts.T]
             few = np.isfinite(numbers).sum(axis=0) < FEW_VALUES
@@ -169,9 +181,14 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "columns_")
         frame = self._aligned(as_frame(X))
-        if self.untouched_ and _all_complete_numbers(frame):
-            return X if isinstance(X, pd.DataFrame | np.ndarray) else frame.to_numpy()
-        numbers, texts = self._split(frame)
+        complete = complete_numbers(frame)
+        if self.untouched_ and complete is not None and have_names_of_one_type(frame):
+            return _passed_on(X, frame)
+        return self._as_output(X, frame, *self._split(frame, complete))
+
+    def _as_output(
+        self, X: Any, frame: pd.DataFrame, numbers: np.ndarray, texts: np.ndarray
+    ) -> Any:
         if self.untouched_:
             return self._filled(numbers, X)
         if self.categories == "native":
@@ -211,11 +228,12 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             )
         return frame[names]
 
-    def _split(self, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-        if all(column.kind == NUMBER for column in self.columns_):
-            complete = complete_numbers(frame)
-            if complete is not None:
-                return np.ascontiguousarray(complete), _stacked([], len(frame), object)
+    def _split(
+        self, frame: pd.DataFrame, complete: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the columns of numbers and those of texts."""
+        if complete is not None and all(column.kind == NUMBER for column in self.columns_):
+            return np.ascontiguousarray(complete), _stacked([], len(frame), object)
         numbers = [as_numbers(frame.iloc[:, i], c) for i, c in self._where(category=False)]
         texts = [as_texts(frame.iloc[:, i]) for i, _ in self._where(category=True)]
         return _stacked(numbers, len(frame), np.float64), _stacked(texts, len(frame), object)
@@ -329,9 +347,12 @@ def describe_preprocessing(transformer: Any) -> dict[str, Any]:
     return {type(transformer).__name__: " ".join(str(transformer).split())}
 
 
-def _all_complete_numbers(frame: pd.DataFrame) -> bool:
-    """Return whether scikit-learn accepts the raw table."""
-    return have_names_of_one_type(frame) and complete_numbers(frame) is not None
+def _passed_on(X: Any, frame: pd.DataFrame) -> Any:
+    return X if isinstance(X, pd.DataFrame | np.ndarray) else frame.to_numpy()
+
+
+def _all_numbers(frame: pd.DataFrame) -> tuple[Column, ...]:
+    return tuple(Column(name, NUMBER) for name in frame.columns)
 
 
 def have_names_of_one_type(frame: pd.DataFrame) -> bool:
