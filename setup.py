@@ -87,6 +87,7 @@ setup(
     packages=find_packages(include=["mlaut", "mlaut.*"]),
     package_data={
         "mlaut": ["py.typed", "demo.toml", "data/starter/*", "data/starter/tables/*"],
+        "mlaut.analysis.results": ["tables/*"],
         "mlaut.report": ["templates/*"],
     },
     install_requires=[

@@ -123,6 +123,7 @@ _NAMES = {
         "rank_table",
     ),
     "common.result_types": ("Estimate", "Pairwise", "ResultTable", "TestResult"),
+    "results.published": ("PUBLISHED", "Benchmark"),
     "results.results": ("Results",),
     "results.saving": ("load_result", "save_result"),
     "scores.base": ("MLautScore",),

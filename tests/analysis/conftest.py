@@ -1,6 +1,6 @@
 """Published matrices, and small blocks as a study would give them."""
 
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,37 +10,29 @@ from matplotlib.text import Text
 from mlaut.analysis import Results
 from mlaut.records import CLASSIFICATION, Block, Split, Status
 
-FIXTURES = Path(__file__).with_name("fixtures")
-
-
-def _table(name):
-    return pd.read_csv(FIXTURES / name, index_col=0)
-
 
 @pytest.fixture(scope="session")
 def demsar():
     """14 x 4 AUCs of Demsar 2006, Table 6, as printed."""
-    return Results.from_table(_table("demsar2006_auc.csv"), metric="auc")
+    return Results.published("demsar2006")
 
 
 @pytest.fixture(scope="session")
 def demsar_ranks():
     """The ranks that Demsar computed from the unrounded AUCs."""
-    return Results.from_table(
-        _table("demsar2006_ranks.csv"), metric="rank", greater_is_better=False
-    )
+    return Results.published("demsar2006_ranks")
 
 
 @pytest.fixture(scope="session")
 def garcia():
     """30 x 5 accuracies of Garcia and Herrera 2008."""
-    return Results.from_table(_table("garcia_herrera2008_accuracy.csv"), metric="accuracy")
+    return Results.published("garcia2008")
 
 
 @pytest.fixture(scope="session")
 def mlaut2018():
     """121 x 9 errors that MLaut published in 2018."""
-    return Results.from_table(_table("mlaut2018_error.csv"), metric="misclassification")
+    return replace(Results.published("mlaut2018"), notes=())
 
 
 @pytest.fixture

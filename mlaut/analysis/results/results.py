@@ -13,7 +13,7 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import position, positions, shown
 from mlaut.analysis.common.result_types import Shown
-from mlaut.analysis.results import sources
+from mlaut.analysis.results import published, sources
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError
 
@@ -260,6 +260,39 @@ True or False, or the name of a metric
         return sources.results_from_long(
             cls, table, value, columns, metric=metric, greater_is_better=greater_is_better
         )
+
+    @classmethod
+    def published(cls, name: str) -> Results:
+        """Return the results of a published benchmark, which come with MLaut.
+
+        Parameters
+        ----------
+        name : str
+            A key of `mlaut.analysis.PUBLISHED`: ``"delgado2014"`` (121 datasets, 179 classifiers),
+            ``"mlaut2018"``, ``"demsar2006"``, ``"garcia2008"``, ``"benavoli2017"`` or
+            ``"wainer2023"``. The value of the key is the benchmark's source and protocol.
+
+        Returns
+        -------
+        Results
+            Scores, as shares where the source has percentages. Cells without a published result
+            are missing, and a note names the protocol.
+
+        Raises
+        ------
+        AnalysisError
+            There is no such benchmark.
+
+        Examples
+        --------
+        >>> from mlaut.analysis import PUBLISHED, average_ranks
+        >>> garcia = Results.published("garcia2008")
+        >>> average_ranks(garcia).frame["average_rank"].round(3).to_dict()
+        {'C4.5': 2.1, 'NaiveBayes': 2.2, 'CN2': 3.117, 'k-NN(k=1)': 3.25, 'Kernel': 4.333}
+        >>> PUBLISHED["garcia2008"].failures
+        'no cell is missing'
+        """
+        return published.results_from_published(cls, name)
 
     # ------------------------------------------------------------------- values
 

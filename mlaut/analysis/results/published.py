@@ -1,0 +1,180 @@
+"""Results that papers published: their tables come with MLaut. A new one is an entry and a file.
+
+The tables hold the published numbers only, which are facts; `Benchmark.licence` names the licence
+of the file or the repository that they were taken from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.results.sources import results_from_table
+from mlaut.errors import AnalysisError, nearest
+
+__all__ = ["PUBLISHED", "Benchmark", "results_from_published"]
+
+R = TypeVar("R")
+
+_NO_PROTOCOL = ("greater_is_better", "percent", "index")  # they say how the file is read
+_TABLES = Path(__file__).with_name("tables")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark:
+    """Published benchmark and its protocol.
+
+    Attributes
+    ----------
+    source, licence : str
+        The publication, and the licence of the file that the numbers were taken from.
+    datasets, splits, tuning, failures : str
+        Protocol: the datasets; their training and test sets; how parameters were chosen; and what
+        a missing cell means.
+    metric : str
+        Metric of the scores.
+    advice : str
+        What a reader of these numbers should know.
+    greater_is_better : bool, optional
+        Direction of a metric that MLaut does not know.
+    percent : bool, default False
+        Whether the file has percentages; the results have shares.
+    index : tuple of str, default ("dataset",)
+        Columns of the file that name a cell.
+    """
+
+    source: str
+    licence: str
+    datasets: str
+    splits: str
+    tuning: str
+    failures: str
+    metric: str
+    advice: str = ""
+    greater_is_better: bool | None = None
+    percent: bool = False
+    index: tuple[str, ...] = ("dataset",)
+
+    def __str__(self) -> str:
+        texts = {one.name: getattr(self, one.name) for one in fields(self)}
+        return "\n".join(
+            f"{k}: {text}" for k, text in texts.items() if text and k not in _NO_PROTOCOL
+        )
+
+
+_NO_FAILURE = "no cell is missing"
+PUBLISHED = {
+    "benavoli2017": Benchmark(
+        source="Benavoli, Corani, Demsar and Zaffalon, Time for a change, JMLR 18(77), 2017",
+        licence="repository of the paper's tutorial, GPL-3",
+        datasets="54; the names in the source do not fit its rows everywhere, so go by the numbers "
+        "d01 to d54 before the names",
+        splits="10 runs of 10-fold cross-validation",
+        tuning="none is described: five classifiers of WEKA",
+        failures=_NO_FAILURE,
+        metric="accuracy",
+        percent=True,
+        index=("dataset", "run", "fold"),
+    ),
+    "delgado2014": Benchmark(
+        source="Fernandez-Delgado, Cernadas, Barro and Amorim, Do we need hundreds of classifiers "
+        "to solve real world classification problems?, JMLR 15, 2014",
+        licence="results of the authors; no licence is stated",
+        datasets="121, most of them from UCI; 179 classifiers of 17 families",
+        splits="4-fold cross-validation, the same folds for all; datasets that come with a test "
+        "set use that one",
+        tuning="by the test accuracy on one split into halves, whose rows are also in the folds: "
+        "scores of tuned classifiers may be too good",
+        failures="449 of 21,659 cells: the classifier gave no result there",
+        metric="accuracy",
+        advice="the printed ranks come out if each missing cell gets the mean of its dataset",
+        percent=True,
+    ),
+    "demsar2006": Benchmark(
+        source="Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 7, "
+        "2006, Table 6",
+        licence="printed in the paper",
+        datasets="14 with two classes",
+        splits="one mean for each dataset",
+        tuning="m and cf, where the name has them, by internal 5-fold cross-validation",
+        failures=_NO_FAILURE,
+        metric="roc_auc",
+        advice="the paper ranked AUCs with more digits than it printed: 'demsar2006_ranks' has its "
+        "ranks",
+    ),
+    "demsar2006_ranks": Benchmark(
+        source="Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 7, "
+        "2006, Table 6: the ranks",
+        licence="printed in the paper",
+        datasets="as demsar2006",
+        splits="as demsar2006",
+        tuning="as demsar2006",
+        failures=_NO_FAILURE,
+        metric="rank",
+        greater_is_better=False,
+    ),
+    "garcia2008": Benchmark(
+        source="Garcia and Herrera, An extension on statistical comparisons of classifiers over "
+        "multiple data sets for all pairwise comparisons, JMLR 9, 2008",
+        licence="the R package scmamp, GPL-2, which has the table of the paper",
+        datasets="30; a star marks those that the paper sampled",
+        splits="one mean for each dataset",
+        tuning="see the paper: the table does not say",
+        failures=_NO_FAILURE,
+        metric="accuracy",
+        advice="Friedman's statistic was printed without a correction for ties",
+    ),
+    "mlaut2018": Benchmark(
+        source="Kazakov and Kiraly, notebook of MLaut 0.1, 2018; the study of Machine Learning "
+        "Automation Toolbox (MLaut), 2019",
+        licence="BSD-3-Clause",
+        datasets="the 121 of delgado2014; 9 strategies",
+        splits="one split of each dataset: two thirds for training, one third for testing",
+        tuning="grid search by 5-fold cross-validation within the training set; none for networks",
+        failures=_NO_FAILURE,
+        metric="misclassification",
+        advice="errors have five decimals",
+    ),
+    "wainer2023": Benchmark(
+        source="Wainer, A Bayesian Bradley-Terry model to compare multiple ML algorithms on "
+        "multiple data sets, arXiv 2208.04935, 2023",
+        licence="the package bbtcomp, MIT",
+        datasets="132 of PMLB; 16 classifiers",
+        splits="4 folds",
+        tuning="see the paper: the table does not say",
+        failures="2 cells: qda has no result on two folds of lymphography",
+        metric="accuracy",
+        advice="accuracies have 6 digits",
+        index=("dataset", "fold"),
+    ),
+}
+"""Published benchmarks by name; `mlaut.analysis.Results.published` returns their results."""
+
+
+def results_from_published(make: Callable[..., R], name: str) -> R:
+    """Return published results; see `Results.published`."""
+    if name not in PUBLISHED:
+        hint = nearest(name, PUBLISHED) or f"; there are {', '.join(PUBLISHED)}"
+        raise AnalysisError(f"no published results have the name {name!r}{hint}")
+    benchmark = PUBLISHED[name]
+    table = pd.read_csv(_TABLES / f"{name}.csv.xz", index_col=list(benchmark.index))
+
+    def with_reasons(**fields: object) -> R:
+        holes = np.isnan(np.asarray(fields["cells"]))
+        at = np.argwhere(holes & np.asarray(fields["expected"])[:, None])
+        reasons = {tuple(cell): "no published result" for cell in at.tolist()}
+        note = f"published results {name}: their protocol is mlaut.analysis.PUBLISHED[{name!r}]"
+        notes = (note, benchmark.advice) if benchmark.advice else (note,)
+        return make(**fields, reasons=reasons, notes=notes)
+
+    return results_from_table(
+        with_reasons,
+        table / 100 if benchmark.percent else table,
+        metric=benchmark.metric,
+        greater_is_better=benchmark.greater_is_better,
+    )
