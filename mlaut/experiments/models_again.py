@@ -1,23 +1,28 @@
-"""Save models of cells that are done: fit them again, compare with the stored predictions."""
+"""Save models of cells that are done, by fitting them again; predict with saved models."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlaut.errors import StudyError
-from mlaut.experiments.engines import Engine
 from mlaut.experiments.environment import describe_environment
+from mlaut.experiments.execution import run_record
 from mlaut.experiments.refit import difference, fitted_again, usable_strategies
-from mlaut.files_io import FilesIO, Study
+from mlaut.experiments.run_options import RunOptions
+from mlaut.experiments.saved_models import read_saved
+from mlaut.files_io import FilesIO, SplitEntry, Study
 from mlaut.files_io.lock import beat
 from mlaut.files_io.models import model_path, models_folder, prepare_models
 from mlaut.files_io.study_records import outcome_arrays, record_outcome
 from mlaut.records import Cell, Outcome, Status
 
-__all__ = ["save_models"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["predict_again", "save_models"]
 
 _NAMED = 3  # greatest number of cells that an error message names
 
@@ -27,8 +32,8 @@ def save_models(
     input_io: FilesIO,
     datasets: Sequence[str],
     strategies: Any,
-    engine: Engine,
-    about: Mapping[str, Any],
+    options: RunOptions,
+    seed: int,
 ) -> int:
     """Fit the done cells that have no saved model again, and save their models.
 
@@ -42,9 +47,9 @@ def save_models(
     strategies : strategies or None
         Strategies as `mlaut.estimators.as_strategies` takes them; None takes those that come with
         MLaut.
-    engine : Engine
-    about : mapping
-        Record of this run to store in the study, besides versions and machine.
+    options : RunOptions
+    seed : int
+        Seed of the study, for the record of this run.
 
     Returns
     -------
@@ -68,8 +73,9 @@ def save_models(
     folder = models_folder(study.path).absolute()
     block = lru_cache(maxsize=4)(study.block)
     differ, saved = [], 0
-    again = fitted_again(study, input_io, usable, list(stored), engine, folder)
-    with study.writing({**describe_environment(), **about}) as writer:
+    again = fitted_again(study, input_io, usable, list(stored), options.make_engine(), folder)
+    record = {**describe_environment(), **run_record(study, input_io.path, options, seed)}
+    with study.writing({**record, "purpose": "models of cells that were done"}) as writer:
         prepare_models(folder)
         for outcome in again:
             beat(study.path)
@@ -107,3 +113,52 @@ def _remove(folder: Path, outcome: Outcome) -> None:
     """Remove the model of a cell whose predictions differ from the stored ones."""
     if "model" in outcome.details:
         model_path(folder, outcome.details["model"]).unlink(missing_ok=True)
+
+
+def predict_again(
+    study: Study,
+    input_io: FilesIO,
+    splits: Mapping[str, SplitEntry],
+    names: Sequence[str] | None,
+    trusted: bool,
+) -> pd.DataFrame:
+    """Predict the test rows of every fold with the saved models (`Orchestrator.predict_all`).
+
+    Parameters
+    ----------
+    study : Study
+    input_io : FilesIO
+        Database of the datasets.
+    splits : mapping of str to SplitEntry
+        Datasets to predict, by name.
+    names : sequence of str or None
+        Names of the strategies; None takes all that have saved models.
+    trusted : bool
+        Whether to load pickled models.
+    """
+    import pandas as pd
+
+    folder, parts = models_folder(study.path), []
+    for entry in splits.values():
+        records = [
+            record
+            for record in study.details(entry.name)
+            if "model" in record and (names is None or record["strategy"] in names)
+        ]
+        if not records:
+            continue
+        dataset = input_io.load_dataset(entry.path)
+        truth = dataset.labels.to_numpy()
+        for record in records:
+            model = read_saved(folder, record["model"], trusted=trusted)
+            test = entry.split.rows(record["repeat"], record["fold"])[1]
+            cell = {key: record[key] for key in ("dataset", "strategy", "repeat", "fold")}
+            predicted = model.predict(dataset.features.iloc[test])
+            part = {**cell, "row": test, "truth": truth[test], "prediction": predicted}
+            parts.append(pd.DataFrame(part))
+    if not parts:
+        raise StudyError(
+            f"{study.path}: no fitted models were saved; run with save_models=True, or call "
+            "save_models with the same strategies to fit the cells that are done again"
+        )
+    return pd.concat(parts, ignore_index=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,6 @@ from mlaut.experiments.plan import Plan, plan_run
 from mlaut.experiments.rounds import MakeReferee, check_sealed, clear_raced_out
 from mlaut.experiments.run_options import RunOptions
 from mlaut.files_io import FilesIO, SplitEntry, Study
-from mlaut.files_io.models import models_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -209,17 +207,8 @@ class Orchestrator:
         study = Study(self.hdf5_output_io.path)
         study.settle()
         options = RunOptions(n_jobs=n_jobs, timeout=timeout, engine=engine, scheduler=scheduler)
-        chosen = options.make_engine()
-        about = {
-            "engine": options.engine_name,
-            "seed": self.seed,
-            "input": os.path.relpath(self.hdf5_input_io.path, study.path.parent),
-            "n_jobs": n_jobs,
-            "timeout": timeout,
-            "purpose": "models of cells that were done",
-        }
-        names = list(self._splits(study))
-        return save_models(study, self.hdf5_input_io, names, modelling_strategies, chosen, about)
+        cells = study, self.hdf5_input_io, list(self._splits(study))
+        return save_models(*cells, modelling_strategies, options, self.seed)
 
     def predict_all(
         self, modelling_strategies: Any = None, *, trusted: bool = False
@@ -247,24 +236,13 @@ class Orchestrator:
             A model is not the one that the study recorded, or it is a pickle and ``trusted`` is
             False.
         """
-        import pandas as pd
+        from mlaut.experiments.models_again import predict_again
 
         study = Study(self.hdf5_output_io.path)
         names = None
         if modelling_strategies is not None:
             names = [strategy.name for strategy in as_strategies(modelling_strategies)]
-        parts = [
-            _predict_again(study, self.hdf5_input_io, entry, record, trusted)
-            for entry in self._splits(study).values()
-            for record in study.details(entry.name)
-            if "model" in record and (names is None or record["strategy"] in names)
-        ]
-        if not parts:
-            raise StudyError(
-                f"{study.path}: no fitted models were saved; run with save_models=True, or call "
-                "save_models with the same strategies to fit the cells that are done again"
-            )
-        return pd.concat(parts, ignore_index=True)
+        return predict_again(study, self.hdf5_input_io, self._splits(study), names, trusted)
 
     def _plan(
         self, study: Study, strategies: Sequence[MlautEstimator], options: RunOptions
@@ -291,26 +269,3 @@ class Orchestrator:
             name: replace(stored[name], fingerprint=content)
             for name, content in zip(names, now, strict=True)
         }
-
-
-def _predict_again(
-    study: Study, input_io: FilesIO, entry: SplitEntry, record: Mapping[str, Any], trusted: bool
-) -> pd.DataFrame:
-    import pandas as pd
-
-    from mlaut.experiments.saved_models import read_saved
-
-    model = read_saved(models_folder(study.path), record["model"], trusted=trusted)
-    dataset = input_io.load_dataset(entry.path)
-    test = entry.split.rows(record["repeat"], record["fold"])[1]
-    return pd.DataFrame(
-        {
-            "dataset": entry.name,
-            "strategy": record["strategy"],
-            "repeat": record["repeat"],
-            "fold": record["fold"],
-            "row": test,
-            "truth": dataset.labels.to_numpy()[test],
-            "prediction": model.predict(dataset.features.iloc[test]),
-        }
-    )

@@ -405,15 +405,9 @@ def make_plan(
         known, status = statuses.get(dataset, ((), np.zeros((0, 0, 0), dtype=np.uint8)))
         now = _status_now(entry, names, known, status, changed)
         runs = [not refused and (replace_changed or name not in changed) for name in names]
-        large = {
-            name: why
-            for (name, why) in (size_reasons or {}).get(dataset, {}).items()
-            if runs[names.index(name)]
-        }
-        again = np.zeros((len(names), len(Status)), dtype=bool)
-        for s, name in enumerate(names):
-            again[s, [*retry.get(name, ()), *(() if name in large else _NOT_TRIED)]] = True
-        todo = again[np.arange(len(names))[:, None, None], now]
+        reasons = (size_reasons or {}).get(dataset, {})
+        large = {name: reasons[name] for name in reasons if runs[names.index(name)]}
+        todo = _cells_to_do(names, now, retry, large)
         todo[np.invert(runs)] = False
         planned.append(PlannedDataset(entry, tuple(names), now, todo, old, known, refused, large))
     return Plan(tuple(planned), changed, frozenset(before), tuple(refusals), notes)
@@ -440,6 +434,20 @@ def _status_now(
         if name in position and name not in changed:
             now[s, : status.shape[1]] = status[position[name]]
     return now
+
+
+def _cells_to_do(
+    names: Sequence[str],
+    now: np.ndarray,
+    retry: Mapping[str, frozenset[Status]],
+    large: Mapping[str, str],
+) -> np.ndarray:
+    """Return which cells have a status that is run: never tried, or to be tried again."""
+    run = np.zeros((len(names), len(Status)), dtype=bool)
+    for s, name in enumerate(names):
+        run[s, [*retry.get(name, ()), *(() if name in large else _NOT_TRIED)]] = True
+    todo: np.ndarray = run[np.arange(len(names))[:, None, None], now]
+    return todo
 
 
 def _describe_change(old: StrategyEntry, new: StrategyEntry) -> str:
