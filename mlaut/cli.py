@@ -23,6 +23,7 @@ from mlaut.markup import printable
 if TYPE_CHECKING:
     import pandas as pd
 
+    from mlaut.analysis.racing.study_race import StudyRace
     from mlaut.experiments import RunSummary, StudyFile
 
 __all__ = ["main"]
@@ -181,6 +182,11 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str) -> N
         _print(json.dumps({**now.to_dict(), **more}))
         return
     _print(str(now))
+    race = _race(database)
+    if race is not None:
+        standing = race.now()
+        for line in (f"race: {standing.sentence()}", *(standing.decisions if why else ())):
+            _print(line)
     _rows(now.rows())
     if why:
         _rows([{k: v for k, v in row.items() if k != "traceback"} for row in reasons])
@@ -356,6 +362,11 @@ def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
         _print(json.dumps(preview.to_dict()))
         return
     _print(str(preview))
+    race = _race(preview.study)
+    if race is not None:
+        from mlaut.racing import forecast_race
+
+        _print(forecast_race(race) or "race: no dataset is complete yet, so nothing is forecast")
     _rows(preview.plan.why())
 
 
@@ -511,6 +522,19 @@ def _check_report(
         mistakes.append(f"missing {wanted.missing!r} is neither a treatment nor a strategy{hint}")
     if mistakes:
         raise AnalysisError(f"{file.path}: [report]: {'; '.join(mistakes)}")
+
+
+def _race(database: Path) -> StudyRace | None:
+    """Return the race of a study; None if it is none, or does not exist yet."""
+    from mlaut.experiments.rounds import sealed_terms
+    from mlaut.files_io import Study
+
+    study = Study(database)
+    if not database.exists() or not study.exists or sealed_terms(study) is None:
+        return None
+    from mlaut.analysis.racing.study_race import StudyRace
+
+    return StudyRace.of(study)
 
 
 def _scores(study: Path, metric: str) -> pd.DataFrame:

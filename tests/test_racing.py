@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import drawn_order
+from mlaut.analysis import Results, drawn_order, race, treat_missing, wilcoxon_test
 from mlaut.analysis.racing.study_race import StudyRace
+from mlaut.cli import main
 from mlaut.errors import AnalysisError, RunInterrupted, StudyError
 from mlaut.experiments import Orchestrator, study_status
 from mlaut.experiments.engines import InlineEngine
@@ -16,6 +17,8 @@ from mlaut.experiments.status import unfinished
 from mlaut.files_io import FilesIO, Study
 from mlaut.racing import forecast_race, run_race
 from mlaut.records import Status
+from mlaut.report import make_report
+from mlaut.report.drawing import pictures
 
 N_DATASETS = 12
 OWN = """
@@ -94,10 +97,10 @@ def same(one, other):
 
 
 def test_a_race_drops_the_worst_and_says_so(raced):
-    race = StudyRace.of(Study(raced / "study.h5")).now()
-    assert list(race.datasets) == drawn_order([f"t{i:02}" for i in range(N_DATASETS)])
-    assert race.left == ("bayes", "logistic")
-    after, why = race.departures["guess"]
+    standing = StudyRace.of(Study(raced / "study.h5")).now()
+    assert list(standing.datasets) == drawn_order([f"t{i:02}" for i in range(N_DATASETS)])
+    assert standing.left == ("bayes", "logistic")
+    after, why = standing.departures["guess"]
     assert re.fullmatch(rf"raced out after {after} datasets \(evidence 2\d(\.\d)?\)", why)
     status = study_status(raced / "study.h5")
     # one round was begun before the decision, and the rest was not run
@@ -192,7 +195,7 @@ def test_new_datasets_come_behind_the_old_ones(raced, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("race", "words"),
+    ("terms", "words"),
     [
         ("alpha = 0.1", "the alpha of the race was stored before its first result as 0.05, and is"),
         ('metric = "mcc"', "the metric of the race was stored before its first result as accuracy"),
@@ -201,11 +204,11 @@ def test_new_datasets_come_behind_the_old_ones(raced, tmp_path):
         (None, "its datasets are run as a race; give [race] back, or complete"),
     ],
 )
-def test_sealed_terms_are_not_changed(raced, tmp_path, race, words):
+def test_sealed_terms_are_not_changed(raced, tmp_path, terms, words):
     folder = tmp_path / "copy"
     shutil.copytree(raced, folder)
     with pytest.raises(StudyError) as error:
-        run_race(write_study(folder, race), **QUIET)
+        run_race(write_study(folder, terms), **QUIET)
     assert words in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -235,7 +238,7 @@ def test_counted_failures_are_not_tried_again(raced, how):
 
 
 @pytest.mark.parametrize(
-    ("race", "words"),
+    ("terms", "words"),
     [
         ('question = "worst"', "question 'worst' is not known"),
         ('question = "control: tree"', "strategy 'tree' is not in these results"),
@@ -246,9 +249,9 @@ def test_counted_failures_are_not_tried_again(raced, how):
         ("alhpa = 0.1", "unknown key 'alhpa' in [race]; did you mean 'alpha'?"),
     ],
 )
-def test_terms_that_no_race_can_have(folder, race, words):
+def test_terms_that_no_race_can_have(folder, terms, words):
     with pytest.raises((StudyError, AnalysisError)) as error:
-        run_race(write_study(folder, race), **QUIET)
+        run_race(write_study(folder, terms), **QUIET)
     assert words in str(error.value)
     study = Study(folder / "study.h5")
     assert not study.path.exists() or not any(s.any() for _, s in study.statuses().values())
@@ -263,9 +266,51 @@ def test_a_raced_study_is_not_run_without_its_race(raced):
 def test_a_forecast_from_what_was_seen(folder):
     with pytest.raises(RunInterrupted):
         run_race(folder / "study.toml", engine=Interrupted(16), verbose=0)
-    race = StudyRace.of(Study(folder / "study.h5"))
-    found = forecast_race(race)
+    begun = StudyRace.of(Study(folder / "study.h5"))
+    found = forecast_race(begun)
     assert (found.seen, found.n_datasets) == (4, N_DATASETS)
     assert 0.4 < found.cells < 1
-    assert forecast_race(race) == found
+    assert forecast_race(begun) == found
     assert str(found).startswith("race: 4 of 12 datasets are complete; if the others are like them")
+
+
+def test_the_command_line_shows_a_race(raced, capsys):
+    study_file = str(raced / "study.toml")
+    main(["status", study_file, "--why"])
+    text = capsys.readouterr().out
+    assert "race: After 12 of 12 datasets, at level 0.05 for all looks: bayes, logistic" in text
+    assert "guess raced out after" in text
+    main(["plan", study_file])
+    text = capsys.readouterr().out
+    assert "race: 12 of 12 datasets are complete" in text
+
+
+def test_a_report_shows_the_race_and_no_test_of_the_full_table(raced):
+    made = make_report(raced / "study.h5")
+    (section,) = made.sections
+    assert section.comparison is None
+    assert "mean accuracy" not in section.tables["summary"]
+    assert section.tables["race"].loc["guess", "state"].startswith("raced out after")
+    assert section.sentences[0] == section.race.sentence()
+    assert any("No tests of the full table" in sentence for sentence in section.sentences)
+    assert "race" in pictures(section, "a")
+
+
+def test_a_completed_race_has_tests_again(raced, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(raced, folder)
+    run_race(folder / "study.toml", complete=True, **QUIET)
+    (section,) = make_report(folder / "study.h5").sections
+    assert section.comparison is not None
+    assert section.race is not None
+
+
+@pytest.mark.parametrize("how", ["raise", "failures last", "drop datasets", "bayes"])
+def test_no_treatment_of_missing_cells_makes_tests_of_a_race_valid(raced, how):
+    results = Results.from_study(raced / "study.h5", "accuracy")
+    with pytest.raises(AnalysisError, match="left a race because of results, so ranks and tests"):
+        treat_missing(results, how)
+    with pytest.raises(AnalysisError, match="guess, stump left a race"):
+        wilcoxon_test(results)
+    order = StudyRace.of(Study(raced / "study.h5")).sealed.order
+    assert race(results, order=order).left == ("bayes", "logistic")

@@ -22,6 +22,7 @@ from mlaut.analysis import (
     wilcoxon_test,
 )
 from mlaut.analysis.cross_validation.retrained_estimates import retrained_mean_estimates
+from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import with_means
 from mlaut.errors import AnalysisError
 from mlaut.files_io import Study
@@ -38,6 +39,11 @@ _MOST_TESTS = 20_000  # tests of two strategies; they take about ten seconds
 _NO_BOUNDS = (
     "there are too many pairs to examine the best and the worst case of missing cells here: see "
     "mlaut.analysis.under_treatments"
+)
+_RACED = (
+    "the datasets are run as a race, in which strategies leave because of their results, so ranks "
+    "and tests of the full table are not valid; evidence that is valid at every look is in the "
+    "race, and 'mlaut run --complete' runs all cells"
 )
 _TREATMENTS = ("failures last", "drop datasets")
 
@@ -67,8 +73,11 @@ def make_content(study: Study, metric: str | None, missing: str) -> Content:
     if not state.cells.get(Status.DONE):
         total = sum(state.cells.values())
         raise AnalysisError(f"{study.path}: none of {total} cells is done; run the study first")
+    race = StudyRace.of(study)
     metrics = [metric] if metric is not None else _metrics(state)
-    return Content(study.path, state, tuple(_section(study, m, missing) for m in metrics))
+    if race is not None and metric is None:
+        metrics = [race.sealed.metric]
+    return Content(study.path, state, tuple(_section(study, m, missing, race) for m in metrics))
 
 
 def _metrics(state: State) -> list[str]:
@@ -78,15 +87,17 @@ def _metrics(state: State) -> list[str]:
     return [_METRICS[task] for task in TASKS if task in tasks]
 
 
-def _section(study: Study, metric: str, missing: str) -> Section:
+def _section(study: Study, metric: str, missing: str, of_study: StudyRace | None) -> Section:
     """Return the section on one metric."""
     scored = Results.from_study(study, metric)
-    results, problem = _treat(scored, missing)
+    raced = of_study is not None and len(scored.missing) > 0
+    results, problem = (scored, (_RACED,)) if raced else _treat(scored, missing)
+    race = None if of_study is None or metric != of_study.sealed.metric else of_study.now()
     comparison = None if problem else _compared(results)
     valued = None if problem else with_means(results)
     estimates = {} if valued is None else _estimates(valued, comparison)
-    robustness = _robustness(scored, missing)
-    notes = [*results.notes_text(), *problem]
+    robustness = None if raced else _robustness(scored, missing)
+    notes = [*results.notes_text(), *problem, *(race.notes_text() if race else ())]
     notes += comparison.notes if comparison is not None else ()
     notes += [note for table in estimates.values() for note in table.notes_text()]
     if robustness is not None:
@@ -95,7 +106,10 @@ def _section(study: Study, metric: str, missing: str) -> Section:
     section = Section(
         title=f"{results.metric.name} of {_count(len(results.strategies), 'strategy')} "
         f"on {_count(len(results.datasets), 'dataset')}",
-        sentences=_sentences(comparison, robustness, problem, results.gaps),
+        sentences=(
+            *((race.sentence(), *race.decisions) if race else ()),
+            *_sentences(comparison, robustness, problem, results.gaps),
+        ),
         tables={},
         notes=tuple(dict.fromkeys(notes)),
         scored=scored,
@@ -103,6 +117,7 @@ def _section(study: Study, metric: str, missing: str) -> Section:
         comparison=comparison,
         estimates=estimates,
         robustness=robustness,
+        race=race,
     )
     return replace(section, tables=made(TABLES, section))
 
@@ -137,7 +152,9 @@ def _sentences(
     if comparison is not None:
         sentences = comparison.sentences()
     elif problem:
-        sentences = (f"Nothing can be compared yet: {problem[0]}.",)
+        raced = problem == (_RACED,)
+        start = "No tests of the full table" if raced else "Nothing can be compared yet"
+        sentences = (f"{start}: {problem[0]}.",)
     else:
         left = f" ({'; '.join(gaps)})" if gaps else ""
         sentences = (f"Tests need at least two strategies on two datasets{left}.",)

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from mlaut.analysis import Comparison, Pairwise, box_plot, draw_ranks
 from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
+from mlaut.analysis.plots.race_plots import race_plot
 from mlaut.analysis.plots.rank_plots import best_median_first
 from mlaut.report.records import Section
 
@@ -90,6 +91,17 @@ def _scores(section: Section) -> _Made | None:
         "median, whiskers to the last value within 1.5 box lengths."
     )
     return box_plot(scored.select(strategies=order.index)), caption, alternative
+
+
+def _race(section: Section) -> _Made | None:
+    race = section.race
+    if race is None or not race.datasets:
+        return None
+    caption = (
+        "Evidence against each strategy after each dataset, or the number of undecided pairs. A "
+        "strategy leaves where its line reaches the dashed level; bold names are left."
+    )
+    return race_plot(race), caption, f"{race.sentence()} {'; '.join(race.decisions)}."
 
 
 def _ranks(section: Section) -> _Made | None:
@@ -182,6 +194,7 @@ def _times(section: Section) -> _Made | None:
 
 
 FIGURES: dict[str, tuple[Callable[[Section], _Made | None], str, str]] = {
+    "race": (_race, "Evidence over datasets", "race"),
     "times": (_times, "Scores against training time", "summary"),
     "scores": (_scores, "Distribution of scores", "summary"),
     "ranks": (_ranks, "Average ranks and critical difference", "summary"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis import Comparison, Results, ResultTable, Robustness
+from mlaut.analysis import Comparison, Race, Results, ResultTable, Robustness
 
 __all__ = ["LATEX", "PAGE", "TEXT", "Section", "Table", "made", "shown_in"]
 
@@ -100,6 +100,8 @@ class Section:
     robustness : Robustness or None
         Whether missing cells change a conclusion; None if no cell is missing or nothing can be
         compared.
+    race : Race or None
+        Race of the study as it stands; None for a study that is no race, or by another metric.
     """
 
     title: str
@@ -111,3 +113,4 @@ class Section:
     comparison: Comparison | None = None
     estimates: Mapping[str, ResultTable] = field(default_factory=dict)
     robustness: Robustness | None = None
+    race: Race | None = None

@@ -7,6 +7,7 @@ import pandas as pd
 
 from mlaut.analysis import Comparison, Results, dataset_estimates, rank_table
 from mlaut.analysis.common.display import SCENARIOS, number
+from mlaut.records import Status
 from mlaut.report.records import LATEX, PAGE, TEXT, Section, Table
 
 __all__ = ["TABLES", "dataset_table", "pair_table", "seconds_of_done"]
@@ -26,7 +27,9 @@ def _summary(section: Section) -> pd.DataFrame:
         scores = results.scores
         table = pd.DataFrame({"datasets": scores.notna().sum()})
         order, ascending = ["datasets"], [False]
-        if not results.incomparable:
+        # Strategies that left a race have other datasets, on which means do not compare.
+        raced = Status.RACED_OUT.word in results.reasons.values()
+        if not results.incomparable and not raced:
             table[mean] = scores.mean()
             # A mean over fewer datasets, where others were too hard, must not lead the table.
             order, ascending = [*order, mean], [False, not results.metric.greater_is_better]
@@ -168,6 +171,15 @@ TABLES = (
         "Average rank, score and training time, best first",
         heading="Summary",
     ),
+    Table(
+        "race",
+        lambda s: s.race.to_frame(),
+        (PAGE, TEXT, LATEX),
+        "Race: on how many datasets each strategy was run, and the largest evidence against it",
+        needs="race",
+        heading="Race",
+    ),
+    Table("race pairs", lambda s: s.race.pairs.to_frame().rename_axis(_PAIR), needs="race"),
     Table(
         "portmanteau tests",
         lambda s: pd.concat([test.to_frame() for test in s.comparison.portmanteau.values()]),

@@ -93,7 +93,13 @@ class StudyRace:
 
     @classmethod
     def of(cls, study: Study) -> Self | None:
-        """Return the race of a study; None if the study is no race."""
+        """Return the race of a study; None if the study is no race.
+
+        Raises
+        ------
+        StudyError
+            The stored terms are damaged.
+        """
         stored = [run["race"] for run in study.all_runs if isinstance(run.get("race"), dict)]
         return cls(study, Sealed.read(stored[-1], study.path)) if stored else None
 

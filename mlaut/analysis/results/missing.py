@@ -55,7 +55,8 @@ def treat_missing(results: Results, how: str = "raise") -> Results:
     MissingCellsError
         Cells are missing, and ``how`` is ``"raise"``.
     AnalysisError
-        ``how`` is unknown, would leave no dataset or strategy, or cannot fill every cell.
+        ``how`` is unknown, would leave no dataset or strategy, or cannot fill every cell; or
+        strategies left a race, so that no treatment makes tests of the full table valid.
 
     Examples
     --------
@@ -75,6 +76,7 @@ datasets wine; say how to treat them: missing='failures last', 'drop datasets', 
     _check_known(results, how)
     if not holes.any():
         return results
+    results.check_not_raced()
     if how == "raise":
         results.complete()
     if how == "drop datasets":

@@ -16,6 +16,7 @@ from mlaut.analysis.common.result_types import Shown
 from mlaut.analysis.results import published, sources
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError
+from mlaut.records import Status
 
 if TYPE_CHECKING:
     from mlaut.records import Block
@@ -458,8 +459,20 @@ True or False, or the name of a metric
                     + "".join(f"; {gap}" for gap in self.gaps)
                 )
         if np.isnan(self._means[1]).any():
+            self.check_not_raced()
             raise MissingCellsError(self._missing_text())
         return self.losses
+
+    def check_not_raced(self) -> None:
+        """Raise `AnalysisError` if strategies left a race, so that their cells are missing."""
+        word = Status.RACED_OUT.word
+        names = {self.strategies[k]: 1 for (_, k, _, _), why in self.reasons.items() if why == word}
+        if names:
+            raise AnalysisError(
+                f"{', '.join(list(names)[:5])} left a race because of results, so ranks and tests "
+                "of the full table are not valid, whatever stands in for missing cells: see "
+                "mlaut.analysis.race, or complete the race with 'mlaut run --complete'"
+            )
 
     def _missing_text(self) -> str:
         missing = self.missing
