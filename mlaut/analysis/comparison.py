@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.bayes.dirichlet import DRAWS
 from mlaut.analysis.bayes.sign_tests import (
     EQUIVALENT,
     bayesian_sign_test,
@@ -402,7 +403,7 @@ def compare(
     missing: str = "raise",
     confidence: float = 0.95,
     rope: float = 0.0,
-    n_samples: int = 5000,
+    n_samples: int = DRAWS,
     seed: int = 0,
     zeros: str = "wilcox",
     method: str = "auto",

@@ -184,7 +184,7 @@ def probability(scores: pd.DataFrame, first: str, second: str) -> float:
     if len(scores) < 2:
         return np.nan
     results = ma.Results.from_table(scores[[first, second]], metric="accuracy")
-    return float(ma.bayesian_signed_rank_test(results).to_frame()[BETTER].iloc[0])
+    return float(ma.bayesian_signed_rank_test(results, n_samples=50_000).to_frame()[BETTER].iloc[0])
 
 
 # --------------------------------------------------------------------- how it went

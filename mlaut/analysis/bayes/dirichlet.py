@@ -12,8 +12,9 @@ import numpy as np
 
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised
 
-__all__ = ["SignedRankSums", "largest_component", "weight_blocks"]
+__all__ = ["DRAWS", "SignedRankSums", "largest_component", "weight_blocks"]
 
+DRAWS = 5000  # default of every sampled test: Monte Carlo error at most 0.007, and 0.003 near 0.95
 _BLOCK = 5120  # draws at a time: long enough for numpy, and 40 MB for 1,000 datasets
 _PART = 256  # draws that are made together: another number gives other draws for the same seed
 

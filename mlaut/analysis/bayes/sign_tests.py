@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mlaut.analysis.bayes.dirichlet import (
+    DRAWS,
     SignedRankSums,
     largest_component,
     weight_blocks,
@@ -146,7 +147,7 @@ def signed_rank_probabilities(
     differences: ArrayLike,
     rope: float = 0.0,
     prior: float = 0.5,
-    n_samples: int = 50_000,
+    n_samples: int = DRAWS,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute the Bayesian signed rank test of many pairs by sampling.
@@ -162,7 +163,7 @@ def signed_rank_probabilities(
         Half width of the region of practical equivalence.
     prior : float, default 0.5
         Weight of a pseudo-dataset on which both strategies are equal.
-    n_samples : int, default 50000
+    n_samples : int, default 5000
         Number of draws of the weights of the datasets; all pairs use the same draws.
     seed : int, default 0
         Seed of the draws.
@@ -216,7 +217,7 @@ def signed_rank_posterior(
     differences: ArrayLike,
     rope: float = 0.0,
     prior: float = 0.5,
-    n_samples: int = 50_000,
+    n_samples: int = DRAWS,
     seed: int = 0,
 ) -> np.ndarray:
     """Draw from the posterior of the Bayesian signed rank test of one pair.
@@ -250,7 +251,7 @@ def sign_posterior(
     differences: ArrayLike,
     rope: float = 0.0,
     prior: float = 1.0,
-    n_samples: int = 50_000,
+    n_samples: int = DRAWS,
     seed: int = 0,
 ) -> np.ndarray:
     """Draw from the posterior of the Bayesian sign test of one pair.
@@ -261,7 +262,7 @@ def sign_posterior(
         Loss of the first strategy minus loss of the second on each of N datasets.
     rope, prior
         As in `sign_probabilities`, which needs no draws.
-    n_samples : int, default 50000
+    n_samples : int, default 5000
         Number of draws.
     seed : int, default 0
         Seed of the draws.
@@ -353,7 +354,7 @@ def bayesian_signed_rank_test(
     *,
     rope: float = 0.0,
     prior: float = 0.5,
-    n_samples: int = 50_000,
+    n_samples: int = DRAWS,
     seed: int = 0,
 ) -> PairStatistics:
     """Compute the Bayesian signed rank test of all pairs of strategies over datasets by sampling.
@@ -368,7 +369,7 @@ def bayesian_signed_rank_test(
         Half width of the region of practical equivalence, in units of the metric.
     prior : float, default 0.5
         Weight of a pseudo-dataset on which both strategies are equal.
-    n_samples : int, default 50000
+    n_samples : int, default 5000
         Number of draws of the weights of the datasets.
     seed : int, default 0
         Seed of the draws.

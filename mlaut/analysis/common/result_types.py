@@ -200,10 +200,16 @@ class TestResult(Shown):
         return f"{self.name}: {of}" + (f", {self.metric}" if self.metric else "")
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row with all numbers and texts."""
+        """Return one row with all numbers and texts.
+
+        The statistic is in the column ``statistic``, and again under its own name (``"t"``,
+        ``"wins"``).
+        """
         row: dict[str, Any] = {"strategies": ", ".join(self.strategies), "metric": self.metric}
         row |= {"scenario": self.scenario, "alternative": self.alternative, "n": self.n}
-        row |= {"ties": self.ties, self.statistic_name: self.statistic, "df": self.df}
+        row |= {"ties": self.ties, "statistic": self.statistic, self.statistic_name: self.statistic}
+        row |= {} if self.statistic is None else {"statistic_name": self.statistic_name}
+        row["df"] = self.df
         row |= {"p_value": self.p_value, **self.probabilities}
         for effect in self.effects:
             row |= {effect.name: effect.value, f"{effect.name} low": effect.low}
@@ -339,7 +345,9 @@ class Pairwise(Shown):
         return self.table("statistic")
 
     def table(self, key: str) -> pd.DataFrame:
-        """Return the table with the name ``key``."""
+        """Return the table with the name ``key``; the statistic also has its own name."""
+        if key == self.statistic_name:
+            key = "statistic"
         if key not in self.tables:
             raise AnalysisError(f"{self.name} has no table {key!r}; it has {sorted(self.tables)}")
         return self.tables[key]

@@ -73,6 +73,10 @@ def test_latex_escapes_names():
 def test_a_frame_has_every_number_and_text():
     row = RESULT.to_frame().loc["Paired t-test"]
     assert row["mean difference low"] == -0.027
+    assert (row["statistic"], row["statistic_name"], row["t"]) == (
+        -2.8462370435, "t", -2.8462370435,
+    )  # fmt: skip
+    assert row["mean difference method"] == "t"
     assert (row["n"], row["ties"], row["df"], row["null"]) == (
         14, 2, 13.0, "the expected difference is 0",
     )  # fmt: skip
@@ -138,6 +142,8 @@ def test_pairs_give_single_results():
     assert (one.statistic, one.p_value, one.ties, one.df) == (2.0, 0.03, 3, 8.0)
     assert (one.effect.value, one.effect.low, one.effect.method) == (0.5, 0.1, "exact")
     assert one.probabilities == {"P(row better)": 0.2}
+    named = dataclasses.replace(pairs, statistic_name="wins")
+    assert named.table("wins").equals(pairs.statistics)
     assert one.notes == ("a note",)
     assert pairs.to_frame().loc[("A", "B"), "d low"] == -0.9
     assert pairs.sentence() == "T of 2 strategies (9 datasets): 1 of 1 pairs at or below 0.05, " \
