@@ -317,11 +317,12 @@ class Comparison(Shown):
         best = _first_of(rank)
         alike = next((group for group in self.groups if group[0] == best[0]), ())
         others = ", ".join(name for name in alike if name not in best)
-        told = f"not told apart from {others}" if others else "told apart from all others"
+        shown = f"not shown to differ from {others}" if others else "and differs from all others"
+        shown = shown.replace("differs", "differ") if len(best) > 1 else shown
         are = "is" if len(best) == 1 else "are"
         return (
             f"Average ranks differ (Friedman, {p_text(p)}): {_listed(best)} {are} best with "
-            f"{number(rank.iloc[0])}, {told} by Nemenyi's test."
+            f"{number(rank.iloc[0])}, {shown} by Nemenyi's test."
         )
 
     def _on_pairs(self) -> list[str]:

@@ -28,7 +28,7 @@ def test_what_was_found_in_sentences(found):
         "Over 121 datasets RandomForestClassifier has the lowest mean misclassification, 0.1627 "
         "[0.1387, 0.19], scenario (c).",
         "Average ranks differ (Friedman, p = 1.4e-148): RandomForestClassifier is best with 2.492, "
-        "not told apart from SVC, BaggingClassifier by Nemenyi's test.",
+        "not shown to differ from SVC, BaggingClassifier by Nemenyi's test.",
         "At level 0.05 after the holm correction these differ: 33 of 36 pairs by the paired "
         "t-test, 31 of 36 pairs by the signed rank test, 30 of 36 pairs by the trinomial test.",
     )
@@ -239,8 +239,8 @@ def test_equal_strategies_are_called_equal():
     three = Results.from_table(table.assign(B=table["A"])[["A", "B", "C"]], metric="accuracy")
     said = compare(three).sentences()
     assert said[0].startswith("Over 5 datasets A and B share the highest mean accuracy, 0.78 [")
-    assert "A and B are best with 1.5, told apart from all others" in said[1] or (
-        "A and B are best with 1.5, not told apart from C" in said[1]
+    assert "A and B are best with 1.5, and differ from all others" in said[1] or (
+        "A and B are best with 1.5, not shown to differ from C" in said[1]
     )
 
 

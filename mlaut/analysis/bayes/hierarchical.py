@@ -410,8 +410,8 @@ def _one_pair(
     df = np.array([one.differences[at].size - 1.0 for one in folds])
     if not (error > 0).any():
         raise AnalysisError(
-            f"{names[0]!r} and {names[1]!r} differ by the same on all folds of every dataset; "
-            "use the sign test"
+            f"{names[0]!r} and {names[1]!r} have the same difference on all folds of every "
+            "dataset: use the sign test"
         )
     constant = error == 0
     error = np.where(constant, np.median(error[~constant]), error)

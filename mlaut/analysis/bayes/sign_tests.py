@@ -64,7 +64,7 @@ def _columns(differences: ArrayLike) -> np.ndarray:
     d = d[:, None] if d.ndim == 1 else d
     if d.ndim != 2 or 0 in d.shape or not np.isfinite(d).all():
         raise AnalysisError(
-            f"differences of shape {d.shape} must be finite numbers, one row a dataset"
+            f"differences of shape {d.shape} must be finite numbers with one row for each dataset"
         )
     return d
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from mlaut.errors import AnalysisError
 
-__all__ = ["check", "checked", "floats", "position", "positions", "shown"]
+__all__ = ["check", "checked", "floats", "one_of", "position", "positions", "shown"]
 
 _LARGEST_FIGURE = 200  # inches; at 300 dots an inch matplotlib draws at most 218
 LARGEST = 2**31 - 1  # largest whole number: numpy accepts it, and no computation needs more
@@ -85,17 +85,35 @@ def floats(name: str, values: Any) -> np.ndarray:
     mlaut.errors.AnalysisError: differences must be real numbers, and there are complex128
     """
     if np.ma.is_masked(values):
-        raise AnalysisError(f"{name} has masked values, and each of them counts: make them NaN")
+        raise AnalysisError(f"{name} has masked values: replace them by NaN")
     try:
         array = np.asarray(values)
     except (TypeError, ValueError) as error:  # rows of different lengths
-        raise AnalysisError(f"{name} is no array of numbers: {one_line(error)}") from None
+        raise AnalysisError(f"{name} is not an array of numbers: {one_line(error)}") from None
     if array.dtype.kind in "biuf":
         return array.astype(float, copy=False)
     if array.dtype.kind != "O" or not all(map(_is_number, array.flat)):
         there = f"is {shown(values)}" if array.ndim == 0 else f"there are {array.dtype}"
         raise AnalysisError(f"{name} must be real numbers, and {there}")
     return array.astype(float)
+
+
+def one_of(word: str, value: Any, known: Iterable[str]) -> str:
+    """Return an option; raise `AnalysisError` with the nearest ones if it is not known.
+
+    Examples
+    --------
+    >>> one_of("method", "exakt", ("auto", "exact", "normal"))
+    Traceback (most recent call last):
+    mlaut.errors.AnalysisError: method 'exakt' is not known; did you mean 'exact'?
+    """
+    known = tuple(known)
+    if value in known:
+        return str(value)
+    words = [name for name in known if len(name) > 3]  # any two short names are near each other
+    near = get_close_matches(str(value), words, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(map(repr, known))}"
+    raise AnalysisError(f"{word} {shown(value)} is not known; {hint}")
 
 
 def one_line(error: Exception) -> str:
@@ -127,8 +145,8 @@ def _results(_: str, value: Any) -> Any:
         return value
     raise AnalysisError(
         f"{type(value).__name__} does not say whether more is better, nor what its scores are: "
-        "make it Results.from_table(table, metric='accuracy'), with greater_is_better= for one of "
-        "your own, or Results.from_study(study, 'accuracy')"
+        "make it Results.from_table(table, metric='accuracy'), with greater_is_better= for a "
+        "metric of your own, or Results.from_study(study, 'accuracy')"
     )
 
 
@@ -170,7 +188,7 @@ def _real(name: str, value: Any) -> Any:
 
 def _prior(name: str, value: Any) -> Any:
     if LARGEST < _real(name, value) < np.inf:
-        raise AnalysisError(f"{name} = {shown(value)} is too large: it outweighs any data")
+        raise AnalysisError(f"{name} = {shown(value)} is too large: it would outweigh any data")
     return value
 
 

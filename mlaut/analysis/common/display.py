@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mlaut.errors import AnalysisError
+from mlaut.analysis.common.arguments import one_of
 
 __all__ = ["SCENARIOS", "SMALLEST_P", "Shown", "check_scenario", "number", "p_text"]
 
@@ -57,10 +57,7 @@ def p_text(p: float) -> str:
 
 def check_scenario(scenario: str) -> None:
     """Raise `AnalysisError` for a scenario that is not a key of `SCENARIOS`."""
-    if scenario not in SCENARIOS:
-        raise AnalysisError(
-            f"scenario {scenario!r} is not known; one of {', '.join(map(repr, SCENARIOS))}"
-        )
+    one_of("scenario", scenario, SCENARIOS)
 
 
 class Shown:

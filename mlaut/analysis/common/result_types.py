@@ -192,7 +192,7 @@ class TestResult(Shown):
     def rejects(self, alpha: float = 0.05) -> bool:
         """Return whether the null hypothesis is rejected at level ``alpha``."""
         if self.p_value is None:
-            raise AnalysisError(f"{self.name} gives no p-value; see its probabilities")
+            raise AnalysisError(f"{self.name} has no p-value; see its probabilities")
         return self.p_value <= alpha
 
     def title(self) -> str:  # noqa: D102 - inherited
@@ -369,7 +369,7 @@ class Pairwise(Shown):
     def pair(self, first: str, second: str) -> TestResult:
         """Return the result of one pair; differences and alternatives are first against second."""
         if first == second:
-            raise AnalysisError(f"a strategy is not compared with itself: {first!r}")
+            raise AnalysisError(f"{first!r} is not compared with itself: name two strategies")
 
         def get(key: str) -> float | None:
             return self.value(key, first, second) if key in self.tables else None

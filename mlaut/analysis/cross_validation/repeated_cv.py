@@ -30,7 +30,7 @@ def degrees_of_freedom(test: CvTest, df: float | str, folds: int, runs: int) -> 
     if not test.calibratable and df == "calibrated":
         raise AnalysisError(
             f"test {test.name!r} cannot be calibrated: its error does not come from the degrees of "
-            "freedom; use 'use all data', or pass df as a number"
+            "freedom; choose test='use all data', or pass df as a number"
         )
     if df == "default" or not test.calibrated:
         return test.default_df(folds, runs)
@@ -51,14 +51,16 @@ def difference_table(differences: ArrayLike, test: CvTest) -> np.ndarray:
     if x.ndim < 2 or 0 in x.shape:
         raise AnalysisError(f"differences of shape {x.shape}: expected (..., folds, runs)")
     if not np.isfinite(x).all():
-        raise AnalysisError("a difference is missing or infinite: every fold of every run counts")
+        raise AnalysisError(
+            "a difference is missing or infinite: the test needs every fold of every run"
+        )
     folds, runs = x.shape[-2:]
     if test.name.startswith("5x2cv") and (folds, runs) != (2, 5):
         raise AnalysisError(f"{test.name} needs 2 folds x 5 runs, not {folds} x {runs}")
     if test.default_df(folds, runs) < 1 or folds < 2:
         raise AnalysisError(
-            f"{test.name!r} cannot be made from {folds} folds x {runs} runs; random splits have "
-            "'corrected resampling'"
+            f"{test.name!r} cannot be computed from {folds} folds x {runs} runs; for random splits "
+            "use 'corrected resampling'"
         )
     return x
 

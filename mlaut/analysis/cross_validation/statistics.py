@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 import numpy as np
 
+from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
-from mlaut.errors import AnalysisError
 
 __all__ = ["CV_TESTS", "CvTest", "find_cv_test", "variance"]
 
@@ -224,8 +223,4 @@ CV_TESTS: dict[str, CvTest] = {test.name: test for test in _TESTS}
 
 def find_cv_test(name: str) -> CvTest:
     """Return a test of `CV_TESTS` by name, or raise an AnalysisError with the nearest name."""
-    if name not in CV_TESTS:
-        near = get_close_matches(name, CV_TESTS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(CV_TESTS)}"
-        raise AnalysisError(f"test {name!r} is not known; {hint}")
-    return CV_TESTS[name]
+    return CV_TESTS[one_of("test", name, CV_TESTS)]

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.numerics import bounded_ends, wilson
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.results.given import of_results
@@ -148,8 +149,7 @@ def _dataset_intervals(
     if method in METHODS:
         folds = results.expected.any(axis=1).sum(axis=1)[:, None]
         return _mean_interval(results, value, error, method, n - folds, confidence, n), n_test
-    if method not in _OF_SHARES:
-        raise _unknown(method, (*METHODS, *_OF_SHARES, "bootstrap"))
+    one_of("method", method, (*METHODS, *_OF_SHARES, "bootstrap"))
     if not results.metric.zero_one:
         raise AnalysisError(
             f"{method!r} is for metrics whose point losses are 0 or 1, and {results.metric.name} "
@@ -239,8 +239,7 @@ def mean_estimates(
             f"scenario {scenario!r} is not one of '(a)', '(c)'; for '(b)' see "
             "mlaut.analysis.retrained_estimates"
         )
-    if method not in (*METHODS, "bootstrap"):
-        raise _unknown(method, (*METHODS, "bootstrap"))
+    one_of("method", method, (*METHODS, "bootstrap"))
     results.complete(datasets=2 if scenario == "(c)" else 1)
     if method == "bootstrap":
         from mlaut.analysis.estimates.bootstrap import bootstrap_means
@@ -361,8 +360,7 @@ def upper_point(method: str, df: ArrayLike, confidence: float) -> np.ndarray:
     """Return the upper quantile of the two-sided interval: of the normal or of Student's t."""
     from scipy.special import ndtri, stdtrit
 
-    if method not in METHODS:
-        raise _unknown(method, METHODS)
+    one_of("method", method, METHODS)
     level = 0.5 + confidence / 2
     df = np.maximum(np.asarray(df, dtype=float), 1)
     return ndtri(np.full_like(df, level)) if method == "normal" else stdtrit(df, level)
@@ -402,7 +400,3 @@ def _table(
         scenario=scenario,
         notes=tuple(notes),
     )
-
-
-def _unknown(method: str, known: tuple[str, ...]) -> AnalysisError:
-    return AnalysisError(f"method {method!r} is not known; one of {', '.join(map(repr, known))}")

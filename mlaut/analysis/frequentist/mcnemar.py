@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked, position
+from mlaut.analysis.common.arguments import checked, one_of, position
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.lacoste.risk_posterior import checked_counts
 from mlaut.analysis.pairwise.effects import Effect
@@ -45,10 +45,7 @@ def mcnemar_p(only_first: ArrayLike, only_second: ArrayLike, method: str = "mid-
     """
     from scipy.special import bdtr, chdtrc, gammaln
 
-    if method not in _METHODS:
-        raise AnalysisError(
-            f"method {method!r} is not known; one of {', '.join(map(repr, _METHODS))}"
-        )
+    one_of("method", method, _METHODS)
     b, c = checked_counts(only_first=only_first, only_second=only_second)
     n, fewer = b + c, np.minimum(b, c)
     if method in ("corrected", "uncorrected"):
@@ -104,10 +101,13 @@ def mcnemar_test(results: Results, dataset: str, *, method: str = "mid-p") -> Pa
     Source: McNemar 1947.
     """
     if not results.metric.zero_one:
-        raise AnalysisError(f"McNemar's test is for right and wrong, not for {results.metric.name}")
+        raise AnalysisError(
+            "McNemar's test needs a metric whose losses are 0 and 1, such as accuracy, and this is "
+            f"{results.metric.name}"
+        )
     if results.expected[position("dataset", dataset, results.datasets)].sum() > 1:
         raise AnalysisError(
-            f"McNemar's test is for one test set, and {dataset!r} was tested repeatedly: "
+            f"McNemar's test needs a single test set, and {dataset!r} was tested repeatedly: "
             "see mlaut.analysis.cv_test_datasets"
         )
     results.select(datasets=[dataset]).complete(strategies=2)

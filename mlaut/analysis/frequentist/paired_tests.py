@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.numerics import trinomial_sf
 from mlaut.analysis.pairwise.effects import Effect, cohens_d, mean_difference, share_better
 from mlaut.analysis.pairwise.pairs import paired_losses
@@ -21,7 +22,6 @@ from mlaut.analysis.pairwise.signed_rank import (
     signed_rank_p,
 )
 from mlaut.analysis.results.results import Results
-from mlaut.errors import AnalysisError
 
 __all__ = [
     "ranksum_test",
@@ -220,8 +220,7 @@ def sign_test(results: Results, *, ties: str = "drop", confidence: float = 0.95)
     """
     from scipy.special import bdtr
 
-    if ties not in ("drop", "split"):
-        raise AnalysisError(f"the tie rule {ties!r} is not known; one of 'drop', 'split'")
+    one_of("the tie rule", ties, ("drop", "split"))
     d = paired_losses(results).differences
     wins, losses, tied = _win_loss_tie(d)
     shared = tied // 2 if ties == "split" else 0

@@ -6,6 +6,7 @@ from math import lgamma
 
 import numpy as np
 
+from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, snap
 from mlaut.analysis.common.result_types import SMALLEST_P, Estimate, TestResult
 from mlaut.analysis.frequentist.ranks import rank_differences
@@ -77,8 +78,7 @@ Kendall's W 0.7551, 95 % interval [0.6704, 0.8398], scenario (c)."
     """
     from scipy.special import chdtrc
 
-    if statistic not in ("F", "chi2"):
-        raise AnalysisError(f"statistic {statistic!r} is not known; one of 'F', 'chi2'")
+    one_of("statistic", statistic, ("F", "chi2"))
     table = paired_losses(results).ranks
     n, k = table.shape
     chi2, correction = _friedman_chi2(table)
@@ -336,6 +336,7 @@ def post_hoc_test(
     """
     from scipy.special import ndtr, ndtri
 
+    one_of("after =", after, ("friedman", "quade", "aligned"))
     of = paired_losses(results)
     n, k = of.ranks.shape
     if after == "friedman":
@@ -344,10 +345,8 @@ def post_hoc_test(
         weighted, weight = _quade(results)
         mean = weighted.sum(axis=0) / weight.sum() + (k + 1) / 2
         error = np.sqrt(k * (k + 1) * (2 * n + 1) * (k - 1) / (18 * n * (n + 1)))
-    elif after == "aligned":
-        mean, error = _aligned(results).mean(axis=0), np.sqrt(k * (k * n + 1) / 6)
     else:
-        raise AnalysisError(f"after={after!r} is not known; one of 'friedman', 'quade', 'aligned'")
+        mean, error = _aligned(results).mean(axis=0), np.sqrt(k * (k * n + 1) / 6)
     difference = mean[of.pairs.first] - mean[of.pairs.second]
     z = difference / error
     half = ndtri(0.5 + confidence / 2) * error
@@ -393,8 +392,8 @@ def conover_test(results: Results) -> PairStatistics:
     # At its maximum N (K - 1), up to rounding, chi-square leaves no variance for t.
     if correction == 0 or chi2 / correction >= n * (k - 1) * (1 - 1e-12):
         raise AnalysisError(
-            "Conover's test is not defined where all datasets agree on the order, or all "
-            "strategies are equal; choose nemenyi_test"
+            "Conover's test is not defined if all datasets agree on the order, or all strategies "
+            "are equal: choose nemenyi_test"
         )
     p = posthoc_conover_friedman(of.ranks).to_numpy()[of.pairs.first, of.pairs.second]
     difference = rank_differences(of)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked, position
+from mlaut.analysis.common.arguments import checked, one_of, position
 from mlaut.analysis.common.numerics import range_ppf, range_sf
 from mlaut.analysis.common.result_types import SMALLEST_P, ResultTable
 from mlaut.analysis.estimates.intervals import FEW_DATASETS, mean_ends, too_few_for_normal
@@ -119,10 +119,11 @@ def critical_difference(
     from scipy.special import ndtri
 
     if n_strategies < 2 or n_datasets < 1 or not 0 < alpha < 1:
-        raise AnalysisError("it needs two strategies, one dataset and an alpha between 0 and 1")
-    if test not in ("nemenyi", "bonferroni-dunn"):
-        raise AnalysisError(f"test {test!r} is not known; one of 'nemenyi', 'bonferroni-dunn'")
-    if test == "nemenyi":
+        raise AnalysisError(
+            "a critical difference needs two strategies or more, one dataset or more, and an alpha "
+            "between 0 and 1"
+        )
+    if one_of("test", test, ("nemenyi", "bonferroni-dunn")) == "nemenyi":
         q = range_ppf(alpha, n_strategies) / np.sqrt(2)
     else:
         q = -float(ndtri(alpha / (2 * (n_strategies - 1))))

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import checked, one_of
 from mlaut.analysis.common.result_types import SMALLEST_P, Pairwise
 from mlaut.errors import AnalysisError
 
@@ -68,7 +67,7 @@ def adjust(p: np.ndarray, method: str) -> np.ndarray:
     function = CORRECTIONS[_known(method)]
     p = np.asarray(p, dtype=float)
     if p.ndim != 1 or not ((p > 0) & (p <= 1)).all():
-        raise AnalysisError("p-values must be a row of numbers above 0 and up to 1")
+        raise AnalysisError("p must be an array with one axis, of p-values above 0 and at most 1")
     return np.clip(function(p), SMALLEST_P, 1.0) if len(p) else p
 
 
@@ -115,12 +114,7 @@ def adjust_pairs(pairs: Pairwise, method: str) -> Pairwise:
 
 
 def _known(method: str) -> str:
-    key = str(method).lower().replace("_", "-")
-    if key in CORRECTIONS:
-        return key
-    near = get_close_matches(key, CORRECTIONS, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(map(repr, CORRECTIONS))}"
-    raise AnalysisError(f"correction {method!r} is not known; {hint}")
+    return one_of("correction", str(method).lower().replace("_", "-"), CORRECTIONS)
 
 
 # ---------------------------------------------------------- any hypotheses
@@ -158,7 +152,8 @@ def _n_strategies(m: int) -> int:
     k = round((1 + np.sqrt(1 + 8 * m)) / 2)
     if k * (k - 1) // 2 != m:
         raise AnalysisError(
-            f"this correction is for all pairs of strategies, and {m} is not a number of all pairs"
+            f"this correction needs the p-values of all pairs of strategies, and {m} is not their "
+            "number for any number of strategies"
         )
     return k
 

@@ -144,7 +144,7 @@ def _surest_first(better: pd.DataFrame) -> pd.DataFrame:
     rows, columns = np.triu_indices(len(p), 1)
     first, second = p[rows, columns], p[columns, rows]
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
-        raise AnalysisError("the table of probabilities has gaps; leave out what was not compared")
+        raise AnalysisError("the table has gaps: leave out the strategies that were not compared")
     names = np.asarray([str(name) for name in better.index], dtype=object)
     wins = first >= second
     frame = pd.DataFrame(

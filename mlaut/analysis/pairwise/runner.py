@@ -16,12 +16,12 @@ from typing import Any, Protocol, cast, overload
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.result_types import Pairwise, TestResult
 from mlaut.analysis.pairwise.effects import Effect
 from mlaut.analysis.pairwise.pairs import Pairs
 from mlaut.analysis.results.given import extend_signature, of_results
 from mlaut.analysis.results.results import Results
-from mlaut.errors import AnalysisError
 
 __all__ = ["PairFunction", "PairStatistics", "PairTest", "even", "odd", "pair_test"]
 
@@ -115,10 +115,7 @@ class PairTest:
     ) -> Pairwise:
         """Return the numbers of all pairs as tables by strategy."""
         pairs, alternative = Pairs.of(results.strategies), given.get("alternative", "two-sided")
-        if alternative not in _SIDES:
-            raise AnalysisError(
-                f"alternative {alternative!r} is not known; one of {', '.join(map(repr, _SIDES))}"
-            )
+        one_of("alternative", alternative, _SIDES)
         both = _with_p_values(found, _SIDES[alternative]) | _effect_tables(found.effects)
         return Pairwise(
             name=self.name.format(**given),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.numerics import (
     EXACT_UP_TO,
     signed_rank_cdf,
@@ -17,7 +18,6 @@ from mlaut.analysis.common.numerics import (
     wilson,
 )
 from mlaut.analysis.pairwise.effects import WILSON, Effect, effective_n
-from mlaut.errors import AnalysisError
 
 __all__ = ["ZERO_RULES", "SignedRanks", "hodges_lehmann", "rank_biserial", "signed_rank_p"]
 
@@ -54,9 +54,7 @@ class SignedRanks(NamedTuple):
         """
         from scipy.stats import rankdata
 
-        if zeros not in ZERO_RULES:
-            rules = ", ".join(map(repr, ZERO_RULES))
-            raise AnalysisError(f"the zero rule {zeros!r} is not known; one of {rules}")
+        one_of("the zero rule", zeros, ZERO_RULES)
         zero = d == 0
         n_zero = zero.sum(axis=0)
         ranks = rankdata(np.abs(d), axis=0)
@@ -87,8 +85,7 @@ def signed_rank_p(signed: SignedRanks, side: str, method: str = "auto") -> np.nd
         ``"normal"``: the normal approximation with the variance of these ranks. ``"auto"``: exact
         up to 300 differences, normal beyond.
     """
-    if method not in ("auto", "exact", "normal"):
-        raise AnalysisError(f"method {method!r} is not known; one of 'auto', 'exact', 'normal'")
+    one_of("method", method, ("auto", "exact", "normal"))
     if side == "two-sided":
         lower, factor = np.minimum(signed.plus, signed.minus), 2.0
     else:

@@ -244,7 +244,7 @@ def test_a_dataset_that_varies_little_by_luck_does_not_speak_for_those_that_do_n
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: hierarchical_test(_results(), "A", "C"), "differ by the same on all folds"),
+        (lambda: hierarchical_test(_results(), "A", "C"), "have the same difference on all folds"),
         (lambda: hierarchical_test(_results(), "A", "D"), "strategy 'D' is not in these results"),
         (lambda: hierarchical_probabilities([0.1], [0.1], [9]), "two datasets or more"),
         (lambda: hierarchical_probabilities([0.1, 0], [0.1, 0], [9, 9]), "the scales positive"),

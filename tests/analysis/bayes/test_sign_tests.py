@@ -205,7 +205,10 @@ def test_no_probability_is_0_by_sampling():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: sign_probabilities([0.1, np.nan]), "must be finite numbers, one row a dataset"),
+        (
+            lambda: sign_probabilities([0.1, np.nan]),
+            "must be finite numbers with one row for each dataset",
+        ),
         (lambda: sign_probabilities([]), "must be finite numbers"),
         (lambda: sign_probabilities([0.1], rope=-0.1), "rope = -0.1 must be 0 or a positive"),
         (lambda: sign_probabilities([0.1], prior=np.nan), "prior = nan must be 0 or a positive"),

@@ -169,7 +169,10 @@ def test_the_interval_covers_under_the_correlation_it_allows_for():
         (lambda: cv_statistic(TINY.ravel(), "resampling"), "calibrated for 10 and 100 splits"),
         (lambda: cv_statistic(TINY.ravel(), "corrected resampling", 9), "needs test_to_train"),
         (lambda: cv_statistic(TINY, "5x2cv t"), "needs 2 folds x 5 runs, not 4 x 3"),
-        (lambda: cv_statistic(TINY[:, :1], "folds", "default"), "cannot be made from 4 folds x 1"),
+        (
+            lambda: cv_statistic(TINY[:, :1], "folds", "default"),
+            "cannot be computed from 4 folds x 1",
+        ),
         (lambda: cv_statistic(TINY[:1], "runs, averaged var", "default"), "from 1 folds x 3 runs"),
         (lambda: cv_statistic([[0.1, np.nan]]), "a difference is missing or infinite"),
         (lambda: cv_statistic([]), "expected \\(..., folds, runs\\)"),

@@ -51,7 +51,9 @@ def test_random_splits_take_the_sizes_of_the_study():
 def test_bad_studies_are_named():
     with pytest.raises(AnalysisError, match="dataset 'iris' has random splits of unknown size"):
         retrained_estimates(_results(repeats=8, folds=1))
-    with pytest.raises(AnalysisError, match=r"dataset 'iris': .* cannot be made from 1 folds x 1"):
+    with pytest.raises(
+        AnalysisError, match=r"dataset 'iris': .* cannot be computed from 1 folds x 1"
+    ):
         retrained_estimates(_results(repeats=1, folds=1, n_test=10, n_train=20))
     index = pd.MultiIndex.from_product([["iris"], range(2), range(2)])
     gaps = pd.DataFrame({"A": [1, 2, 3, np.nan]}, index=index)

@@ -56,7 +56,9 @@ def test_what_it_is_not_for(make_block):
     block = make_block([0, 1, 0, 1], [[0, 1, 0, 1]] * 2, [0, 0, 1, 1], dataset="iris")
     with pytest.raises(AnalysisError, match="'iris' was tested repeatedly"):
         mcnemar_test(Results.from_blocks([block], "accuracy"), "iris")
-    with pytest.raises(AnalysisError, match="for right and wrong, not for mcc"):
+    with pytest.raises(
+        AnalysisError, match="losses are 0 and 1, such as accuracy, and this is mcc"
+    ):
         mcnemar_test(Results.from_blocks([block], "mcc"), "iris")
-    with pytest.raises(AnalysisError, match="'mid-p', 'exact'"):
+    with pytest.raises(AnalysisError, match="did you mean 'mid-p'"):
         mcnemar_p(1, 2, "midp")

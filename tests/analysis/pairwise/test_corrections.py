@@ -178,9 +178,9 @@ def test_no_adjusted_p_value_is_zero():
 def test_bad_input():
     with pytest.raises(AnalysisError, match="did you mean 'hochberg'"):
         adjust(np.array([0.1]), "hochbreg")
-    with pytest.raises(AnalysisError, match="above 0 and up to 1"):
+    with pytest.raises(AnalysisError, match="above 0 and at most 1"):
         adjust(np.array([0.1, np.nan]), "holm")
-    with pytest.raises(AnalysisError, match="4 is not a number of all pairs"):
+    with pytest.raises(AnalysisError, match="4 is not their number for any number"):
         adjust(np.full(4, 0.1), "shaffer")
     with pytest.raises(
         AnalysisError,
