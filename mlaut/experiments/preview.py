@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from mlaut.data import Data
 from mlaut.data.resampling import parse_scheme
@@ -16,6 +16,7 @@ from mlaut.errors import DataError, MlautError, StudyError
 from mlaut.experiments.engines import LocalEngine, make_engine
 from mlaut.experiments.forecast import Forecast, make_forecast
 from mlaut.experiments.plan import Plan, plan_run
+from mlaut.experiments.run_options import collect
 from mlaut.experiments.study_file import (
     StudyFile,
     choose_strategies,
@@ -30,8 +31,6 @@ from mlaut.markup import Displayed
 from mlaut.records import TASKS
 
 __all__ = ["Preview", "plan_study"]
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,19 +104,19 @@ def plan_study(
     file = read_study_file(path)
     run = file.run.replaced(changes)
     found: list[MlautError] = []
-    strategies = _kept(found, choose_strategies, file) or ()
+    strategies = collect(found, choose_strategies, file) or ()
     names = [strategy.name for strategy in strategies]
     # Without strategies (a mistake that was found already), the words of retry are still checked.
     found += run.mistakes(names or ["any"])
     if file.split.scheme:
-        _kept(found, parse_scheme, file.split.scheme)
+        collect(found, parse_scheme, file.split.scheme)
     study = Study(file.output)
     known = study.load_splits() if study.exists else {}
     with contextlib.ExitStack() as stack:
-        data = _kept(found, lambda: stack.enter_context(_datasets(file)))
+        data = collect(found, lambda: stack.enter_context(_datasets(file)))
         tasks = {data[0].dataset_info(one).task for one in data[1]} if data else set(TASKS)
         if check is not None:
-            _kept(found, check, file, names, tasks)
+            collect(found, check, file, names, tasks)
         if found or data is None:
             raise together(file.path, found)
         input_io, paths = data
@@ -128,15 +127,6 @@ def plan_study(
     n_workers = engine.n_workers if isinstance(engine, LocalEngine) else 1
     foreseen = make_forecast(plan, file.output, n_workers=n_workers, save_models=run.save_models)
     return Preview(file.output, plan, foreseen)
-
-
-def _kept(found: list[MlautError], call: Callable[..., T], *arguments: Any) -> T | None:
-    """Return the value of a call; where it raises a `MlautError`, collect that and return None."""
-    try:
-        return call(*arguments)
-    except MlautError as error:
-        found.append(error)
-        return None
 
 
 @contextlib.contextmanager

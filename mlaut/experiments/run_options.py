@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from mlaut.errors import MlautError, StudyError, nearest
 from mlaut.experiments.cell_memory import check_memory_can_be_limited, parse_bytes, parse_seconds
@@ -19,7 +18,9 @@ if TYPE_CHECKING:  # reading a study file must not import scikit-learn, which ta
     from mlaut.experiments.cell import CellOptions
     from mlaut.experiments.engines import Engine
 
-__all__ = ["RunOptions", "parse_retry"]
+__all__ = ["RunOptions", "collect", "parse_retry"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -103,21 +104,14 @@ class RunOptions:
         """Return an error for each value that is invalid, in a run of these strategies."""
         from mlaut.experiments.engines import check_engine
 
-        checks: list[Callable[[], object]] = [
-            partial(parse_seconds, self.timeout),
-            partial(parse_seconds, self.tuning_timeout, "tuning_timeout"),
-            partial(parse_bytes, self.memory),
-            partial(parse_retry, self.retry, strategies),
-        ]
+        found: list[MlautError] = []
+        collect(found, parse_seconds, self.timeout)
+        collect(found, parse_seconds, self.tuning_timeout, "tuning_timeout")
+        collect(found, parse_bytes, self.memory)
         if isinstance(self.engine, str):
-            arguments = self.engine, self.n_jobs, self.timeout, self.scheduler, self.threads
-            checks.insert(3, partial(check_engine, *arguments))
-        found = []
-        for check in checks:
-            try:
-                check()
-            except MlautError as error:
-                found.append(error)
+            limits = self.timeout, self.scheduler, self.threads
+            collect(found, check_engine, self.engine, self.n_jobs, *limits)
+        collect(found, parse_retry, self.retry, strategies)
         return found
 
     def make_engine(self) -> Engine:
@@ -152,6 +146,15 @@ class RunOptions:
             tuning_timeout=parse_seconds(self.tuning_timeout, "tuning_timeout"),
             checkpoints=checkpoints_folder(study).absolute(),
         )
+
+
+def collect(found: list[MlautError], call: Callable[..., T], *arguments: Any) -> T | None:
+    """Return the value of a call; append a `MlautError` that it raises to ``found``."""
+    try:
+        return call(*arguments)
+    except MlautError as error:
+        found.append(error)
+        return None
 
 
 def parse_retry(
