@@ -93,6 +93,7 @@ _NAMES = {
     "ratings.davidson": ("BradleyTerry", "bradley_terry"),
     "ratings.elo": ("elo_ratings",),
     "ratings.luce": ("plackett_luce",),
+    "frequentist.incomplete": ("pairwise_complete", "skillings_mack_test"),
     "frequentist.paired_tests": (
         "ranksum_test",
         "sign_test",

@@ -45,6 +45,7 @@ OF_RESULTS = {
     "mcnemar_test": {"dataset": "d0"},
     "mean_estimates": {"method": "t"},
     "nemenyi_test": {},
+    "pairwise_complete": {"test": analysis.sign_test},
     "percent_of_best": {},
     "performance_profile": {},
     "pilot_design": {},
@@ -62,6 +63,7 @@ OF_RESULTS = {
     "retrained_mean_estimates": {},
     "scale_free_table": {},
     "sign_test": {},
+    "skillings_mack_test": {},
     "t_test": {},
     "treat_missing": {},
     "trinomial_test": {},
@@ -80,7 +82,8 @@ OF_ONE_STRATEGY = {
     "retrained_mean_estimates", "treat_missing",
 }  # fmt: skip
 UNDEFINED = {"conover_test", "hierarchical_test"}  # where nothing varies; they say so
-OF_GAPS = {"box_plot", "dataset_estimates", "under_treatments"}
+OF_GAPS = {"box_plot", "dataset_estimates", "pairwise_complete", "skillings_mack_test",
+           "under_treatments"}  # fmt: skip
 
 
 def sets_of_folds(repeats):

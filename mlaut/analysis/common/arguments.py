@@ -394,6 +394,7 @@ _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
     "calibrate": {"df": _each(_real), "tests": _or(_none, _names)},
     "calibration_plot": {"tests": _or(_none, _names)},
     "dataset_plot": {"ax": _or(_none, _each(_instance("Axes", "axes of matplotlib")))},
+    "pairwise_complete": {"test": _function},
     "friedman_test": {"ties": _yes_or_no},
     "hierarchical_probabilities": {"df": floats},
     "lacoste_sign_test": dict.fromkeys(("losses", "ties", "wins"), _real),

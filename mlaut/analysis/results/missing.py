@@ -23,6 +23,8 @@ TREATMENTS = {
     "drop datasets": "datasets with a missing cell are left out",
     "drop strategies": "strategies with a missing cell are left out",
     "worst": "a missing cell gets the largest loss that any strategy has there",
+    "row mean": "a missing cell gets the mean loss of the strategies there, which is kind to it",
+    "row median": "a missing cell gets the median loss of the strategies there, likewise",
     "worst rank": "a missing cell gets a loss just above that, so that it ranks last",
     "failures last": "a failed cell ranks last; datasets that were not run by all, and strategies "
     "without any result, are left out",
@@ -86,6 +88,9 @@ datasets wine; say how to treat them: missing='failures last', 'drop datasets', 
     if how == "worst":
         seen = "the largest loss seen there"
         return _filled(results, _worst_seen(results), seen, f"such cells get {seen}")
+    if how in ("row mean", "row median"):
+        told = f"the {how.removeprefix('row ')} loss of the strategies there"
+        return _filled(results, _middle_seen(results, how), told, f"such cells get {told}")
     if how == "worst rank":
         return _ranked_last(results)
     if how == "failures last":
@@ -221,6 +226,13 @@ def _worst_seen(results: Results) -> np.ndarray:
     anywhere = losses.max(axis=(1, 2, 3), keepdims=True)
     worst = np.where(np.isfinite(here), here, anywhere)
     return np.where(np.isfinite(worst), worst, np.nan)
+
+
+def _middle_seen(results: Results, how: str) -> np.ndarray:
+    """Return the mean or median loss of the strategies in each cell: (N, 1, R, F)."""
+    seen = np.ma.masked_invalid(results.cell_losses)
+    middle = (np.ma.mean if how == "row mean" else np.ma.median)(seen, axis=1, keepdims=True)
+    return np.asarray(middle.filled(np.nan))
 
 
 def _above_worst(results: Results) -> np.ndarray:

@@ -72,6 +72,7 @@ RIGHT = {
     "elo_ratings": {"n_samples": 5},
     "error_counts": {"first": "A", "second": "B"},
     "interquartile_means": {"n_samples": 5},
+    "pairwise_complete": {"test": analysis.sign_test},
     "probability_of_improvement": {"n_samples": 5},
     "ranking_stability": {"n_samples": 5},
     "hierarchical_probabilities": {
@@ -154,6 +155,7 @@ SHARES = {"alpha", "confidence", "delta", "level", "power"}
 SKIPPED = {
     "hierarchical_probabilities": {"rope"},  # slow
     "hierarchical_test": {"rope", "pair", "metric", "greater_is_better"},
+    "pairwise_complete": {"test"},  # the user's own errors
     "under_treatments": {"comparison"},  # the user's own errors
 }
 
