@@ -24,7 +24,6 @@ import numpy as np
 from mlaut.errors import MlautError
 from mlaut.estimators import DataShape, MlautEstimator, search_limits
 from mlaut.estimators.tuning import TuningRecord, tuning_record
-from mlaut.experiments.answers import checked_predictions, checked_probabilities
 from mlaut.experiments.cell_memory import (
     TuningBudget,
     lacked_memory,
@@ -33,6 +32,7 @@ from mlaut.experiments.cell_memory import (
     reset_peak_memory,
 )
 from mlaut.experiments.fold_models import FoldModel, Table
+from mlaut.experiments.prediction_checks import checked_predictions, checked_probabilities
 from mlaut.experiments.search_checkpoints import checkpoint_of
 from mlaut.experiments.templates import new_model
 from mlaut.records import Cell, Outcome, Status

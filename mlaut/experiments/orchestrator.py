@@ -202,7 +202,7 @@ class Orchestrator:
         50
         >>> folder.cleanup()
         """
-        from mlaut.experiments.models_again import save_models
+        from mlaut.experiments.finished_models import save_models
 
         study = Study(self.hdf5_output_io.path)
         study.settle()
@@ -236,7 +236,7 @@ class Orchestrator:
             A model is not the one that the study recorded, or it is a pickle and ``trusted`` is
             False.
         """
-        from mlaut.experiments.models_again import predict_again
+        from mlaut.experiments.finished_models import predict_again
 
         study = Study(self.hdf5_output_io.path)
         names = None

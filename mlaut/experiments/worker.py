@@ -1,6 +1,6 @@
 """Code of a worker process: load the dataset, run the cells of a batch, send their outcomes.
 
-A process serves one strategy. If the strategy has foreign code (`mlaut.experiments.copies`), the
+A process serves one strategy. If the strategy has foreign code (`process_copies.foreign_code`), the
 process only loads strategy and dataset, and each cell runs in a copy (fork) of the process.
 """
 
@@ -29,8 +29,8 @@ from mlaut.errors import DataError, MlautError
 from mlaut.experiments.batches import Batch, DatasetRef
 from mlaut.experiments.cell import Table, cell_seed, run_cell
 from mlaut.experiments.cell_memory import limited_memory, offer_to_be_killed, resident_memory
-from mlaut.experiments.copies import can_be_copied, load_known, run_in_copy
 from mlaut.experiments.messages import encode_outcome, frame, largest_outcome
+from mlaut.experiments.process_copies import can_be_copied, load_known, run_in_copy
 from mlaut.experiments.process_sessions import end_children, forget_server, lead_session
 from mlaut.files_io import FilesIO
 from mlaut.records import Cell, Dataset, Outcome, Split

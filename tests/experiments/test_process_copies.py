@@ -13,7 +13,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 from mlaut.estimators import REGISTRY, as_strategies
-from mlaut.experiments.copies import foreign_code, run_in_copy
+from mlaut.experiments.process_copies import foreign_code, run_in_copy
 
 
 def test_the_listed_strategies_need_no_copies():

@@ -9,9 +9,9 @@ from sklearn.dummy import DummyClassifier
 from mlaut import Data, Orchestrator
 from mlaut.errors import DataError, StrategyError
 from mlaut.estimators import as_strategies
-from mlaut.experiments import answers, verify_study
-from mlaut.experiments.answers import checked_predictions, checked_probabilities
+from mlaut.experiments import prediction_checks, verify_study
 from mlaut.experiments.messages import largest_outcome
+from mlaut.experiments.prediction_checks import checked_predictions, checked_probabilities
 from mlaut.files_io import Study
 from mlaut.records import Cell, Outcome, Status
 
@@ -210,8 +210,8 @@ def test_the_baseline_predicts_as_before_and_is_as_sure_as_the_frequencies():
 
 
 def test_more_probabilities_than_the_journal_takes_are_an_error_of_the_cell(monkeypatch):
-    monkeypatch.setattr(answers, "LARGEST_RECORD", largest_outcome(4, 3))
+    monkeypatch.setattr(prediction_checks, "LARGEST_RECORD", largest_outcome(4, 3))
     assert probabilities(THIRDS).shape == (4, 3)
-    monkeypatch.setattr(answers, "LARGEST_RECORD", largest_outcome(4, 3) - 1)
+    monkeypatch.setattr(prediction_checks, "LARGEST_RECORD", largest_outcome(4, 3) - 1)
     with pytest.raises(StrategyError, match=r"for 4 test rows and 3 classes needs \d+ bytes, and"):
         probabilities(THIRDS)
