@@ -18,15 +18,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlaut.analysis.bayes.sign_tests import EQUIVALENT, WORSE, checked_rope
+from mlaut.analysis.bayes.sign_tests import EQUIVALENT, checked_rope, region_statistics
 from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.result_types import Pairwise, TestResult
 from mlaut.analysis.cross_validation.fold_tests import FoldDifferences, fold_differences, selected
 from mlaut.analysis.cross_validation.repeated_cv import cv_interval
-from mlaut.analysis.lacoste.pair_probabilities import BETTER
 from mlaut.analysis.pairwise.pairs import Pairs
-from mlaut.analysis.pairwise.runner import PairStatistics, PairTest, even
+from mlaut.analysis.pairwise.runner import PairTest
 from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
@@ -38,7 +37,6 @@ _TEST = PairTest(
     null="none is tested: which is better on most new datasets, by more than {rope:g}?",
     source="Corani, Benavoli, Demsar, Mangili & Zaffalon 2017",
 )
-_SHARE = "share of datasets"
 # The error stated beside each constant is the largest change of a probability or share, on six
 # examples of 3 to 12 datasets, when only this constant is made finer.
 # `test_finer_constants_change_little` bounds the sum of the errors.
@@ -368,28 +366,16 @@ def hierarchical_test(
     pairs, folds = Pairs.of(results.strategies), fold_differences(results)
     each = [_one_pair(names, at, folds, rope) for at, names in enumerate(pairs.labels)]
     p, shares = (np.array([getattr(one, x) for one in each]) for x in ("probabilities", "shares"))
-    constant = [one.constant for one in each]
     notes = {
-        names: f"{n} datasets do not vary: they have the median error of the others"
-        for n, names in zip(constant, pairs.labels, strict=True)
-        if n
+        names: f"{one.constant} datasets do not vary: they have the median error of the others"
+        for one, names in zip(each, pairs.labels, strict=True)
+        if one.constant
     }
-    found = _TEST.lay_out(
-        results,
-        PairStatistics(
-            tables={
-                BETTER: (p[:, 0], p[:, 2]),
-                EQUIVALENT: even(p[:, 1]),
-                WORSE: (p[:, 2], p[:, 0]),
-                "ties": even(np.array([one.ties for one in each])),
-                _SHARE: (shares[:, 0], shares[:, 2]),
-            },
-            effects={_SHARE: "posterior mean"},
-            notes=(f"region of practical equivalence: +-{rope:g}",),
-            pair_notes=notes,
-        ),
-        {"rope": rope},
+    ties = np.array([one.ties for one in each])
+    numbers = region_statistics(
+        pairs, p, shares, of="share of datasets", ties=ties, rope=rope, pair_notes=notes
     )
+    found = _TEST.lay_out(results, numbers, {"rope": rope})
     return found if pair is None else _named(found.pair(*pair))
 
 
@@ -416,7 +402,7 @@ def _one_pair(
     constant = error == 0
     error = np.where(constant, np.median(error[~constant]), error)
     p, shares = hierarchical_probabilities(mean, error, df, rope)
-    p = np.where(np.array([True, rope > 0, True]), np.clip(p, SMALLEST_P, 1.0), 0.0)
+    p = np.where(np.array([True, rope > 0, True]), np.maximum(p, SMALLEST_P), 0.0)
     return _OnePair(p, shares, int((mean == 0).sum()), int(constant.sum()))
 
 

@@ -11,6 +11,7 @@ counts half for each strategy, and so does the prior.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -27,7 +28,7 @@ from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.lacoste.pair_probabilities import BETTER
 from mlaut.analysis.pairwise.decisions import many_pairs
-from mlaut.analysis.pairwise.pairs import PairedLosses, paired_losses
+from mlaut.analysis.pairwise.pairs import EQUAL, PairedLosses, Pairs, paired_losses
 from mlaut.analysis.pairwise.runner import PairStatistics, even, pair_test
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
@@ -37,6 +38,7 @@ __all__ = [
     "WORSE",
     "bayesian_sign_test",
     "bayesian_signed_rank_test",
+    "region_statistics",
     "sign_posterior",
     "sign_probabilities",
     "signed_rank_posterior",
@@ -343,9 +345,9 @@ def bayesian_sign_test(
     >>> round(float(pairs.table("P(row better)").loc["A", "B"]), 4)
     0.6875
     """
-    of = paired_losses(results)
-    p, shares = sign_probabilities(of.with_margin(checked_rope(rope)), rope, prior)
-    return _statistics(of, rope, p, {"share of datasets": shares})
+    losses = paired_losses(results)
+    p, shares = sign_probabilities(losses.with_margin(checked_rope(rope)), rope, prior)
+    return _of_differences(losses, rope, p, shares, "share of datasets")
 
 
 @pair_test(name="Bayesian signed rank test", **_OF_BOTH)
@@ -402,10 +404,10 @@ def bayesian_signed_rank_test(
     >>> round(float(pairs.table("P(row better)").loc["A", "B"]), 2)
     0.95
     """
-    of = paired_losses(results)
-    d = of.with_margin(checked_rope(rope))
+    losses = paired_losses(results)
+    d = losses.with_margin(checked_rope(rope))
     p, shares, errors = signed_rank_probabilities(d, rope, prior, n_samples, seed)
-    found = _statistics(of, rope, p, {"share of pairs of datasets": shares})
+    found = _of_differences(losses, rope, p, shares, "share of pairs of datasets")
     return replace(
         found,
         tables={**found.tables, "Monte Carlo error": even(errors.max(axis=1))},
@@ -413,21 +415,38 @@ def bayesian_signed_rank_test(
     )
 
 
-def _statistics(
-    of: PairedLosses, rope: float, probabilities: np.ndarray, shares: dict[str, np.ndarray]
+def region_statistics(
+    pairs: Pairs,
+    probabilities: np.ndarray,
+    shares: np.ndarray,
+    *,
+    of: str,
+    ties: np.ndarray,
+    rope: float,
+    pair_notes: Mapping[tuple[str, str], str],
 ) -> PairStatistics:
-    """Return the tables of all pairs from probabilities and shares of shape (P, 3)."""
+    """Return the tables of a test with three probabilities, of shape (P, 3), for each pair.
+
+    The name of the effect is ``of``; its values are the expected ``shares``, shape (P, 3).
+    """
     p = np.where(probabilities > 0, np.maximum(probabilities, SMALLEST_P), 0.0)
-    equal = of.differences == 0
     return PairStatistics(
         tables={
             BETTER: (p[:, 0], p[:, 2]),
             EQUIVALENT: even(p[:, 1]),
             WORSE: (p[:, 2], p[:, 0]),
-            "ties": even(equal.sum(axis=0)),
-            **{name: (share[:, 0], share[:, 2]) for name, share in shares.items()},
+            "ties": even(ties),
+            of: (shares[:, 0], shares[:, 2]),
         },
-        effects=dict.fromkeys(shares, "posterior mean"),
-        notes=(f"region of practical equivalence: +-{rope:g}", *many_pairs(equal.shape[1])),
-        pair_notes=of.pairs.notes(equal.all(axis=0), "equal on every dataset"),
+        effects={of: "posterior mean"},
+        notes=(f"region of practical equivalence: +-{rope:g}", *many_pairs(len(pairs.first))),
+        pair_notes=pair_notes,
     )
+
+
+def _of_differences(
+    losses: PairedLosses, rope: float, p: np.ndarray, shares: np.ndarray, of: str
+) -> PairStatistics:
+    equal, pairs = losses.differences == 0, losses.pairs
+    notes, ties = pairs.notes(equal.all(axis=0), EQUAL), equal.sum(axis=0)
+    return region_statistics(pairs, p, shares, of=of, ties=ties, rope=rope, pair_notes=notes)

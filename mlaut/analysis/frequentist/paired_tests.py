@@ -12,7 +12,7 @@ import numpy as np
 from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.numerics import trinomial_sf
 from mlaut.analysis.pairwise.effects import Effect, cohens_d, mean_difference, share_better
-from mlaut.analysis.pairwise.pairs import paired_losses
+from mlaut.analysis.pairwise.pairs import EQUAL, paired_losses
 from mlaut.analysis.pairwise.runner import PairStatistics, even, odd, pair_test
 from mlaut.analysis.pairwise.signed_rank import (
     ZERO_RULES,
@@ -31,7 +31,6 @@ __all__ = [
     "wilcoxon_test",
 ]
 
-EQUAL = "equal on every dataset"
 _CONSTANT = (
     "the difference is the same on every dataset, so its variance is 0: t is infinite, and p is "
     "only the limit for a variance of 0; see the sign test"

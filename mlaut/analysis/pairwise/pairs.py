@@ -14,7 +14,9 @@ from mlaut.analysis.common.arguments import check
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, snap
 from mlaut.analysis.results.results import Results
 
-__all__ = ["PairedLosses", "Pairs", "paired_differences", "paired_losses"]
+__all__ = ["EQUAL", "PairedLosses", "Pairs", "paired_losses"]
+
+EQUAL = "equal on every dataset"  # note on a pair
 
 
 class Pairs(NamedTuple):
@@ -143,9 +145,3 @@ def paired_losses(results: Results) -> PairedLosses:
         found = PairedLosses(pairs, _read_only(losses), _read_only(scale))
         _PREPARED[results] = found
     return found
-
-
-def paired_differences(results: Results, rope: float = 0.0) -> tuple[np.ndarray, Pairs]:
-    """Return the differences of all pairs, shape (N, P), and the pairs; see `PairedLosses`."""
-    found = paired_losses(results)
-    return found.with_margin(rope), found.pairs

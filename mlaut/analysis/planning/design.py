@@ -19,7 +19,7 @@ from mlaut.analysis.cross_validation.retrained_estimates import fold_table, trai
 from mlaut.analysis.lacoste.context_tests import judge_on_context
 from mlaut.analysis.lacoste.synthetic_contexts import Context
 from mlaut.analysis.pairwise.effects import cohens_d
-from mlaut.analysis.pairwise.pairs import paired_differences
+from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.planning.power import (
     POWER_TESTS,
     dataset_sd,
@@ -150,7 +150,8 @@ def pilot_design(
     >>> plan.frame[["needed (t)", "at least", "at most"]].iloc[0].tolist()
     [7.0, 4.0, 12701.0]
     """
-    d, pairs = paired_differences(results)
+    losses = paired_losses(results)
+    d, pairs = losses.differences, losses.pairs
     within, noise = _within(results, pairs.first, pairs.second)
     mean, sd = d.mean(axis=0), d.std(axis=0, ddof=1)
     effect = cohens_d(d, confidence)
@@ -169,11 +170,9 @@ def pilot_design(
         columns[f"needed ({test})"] = [_needed(e, test, power, alpha) for e in seen]
     columns["at least"] = [_needed(e, "t", power, alpha) for e in far]
     columns["at most"] = [_needed(e, "t", power, alpha) for e in near]
-    names = np.array(pairs.strategies, dtype=object)
-    index = pd.MultiIndex.from_arrays([names[pairs.first], names[pairs.second]])
     return ResultTable(
         name=f"Datasets needed to find the difference with probability {number(power)}",
-        frame=pd.DataFrame(columns, index=index),
+        frame=pd.DataFrame(columns, index=pairs.labels),
         source=_SOURCE,
         metric=results.metric.loss_name,
         notes=(

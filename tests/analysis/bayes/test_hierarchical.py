@@ -220,6 +220,25 @@ def test_two_strategies_of_a_study():
     )
 
 
+@pytest.mark.slow
+def test_all_pairs_have_the_numbers_of_each_pair():
+    results = _results().select(datasets=["iris", "wine"])
+    table = results.fold_losses.assign(C=lambda frame: frame["A"] ** 2)
+    every = hierarchical_test(table, metric="mine", greater_is_better=False, rope=0.01)
+    one = hierarchical_test(
+        table, metric="mine", greater_is_better=False, pair=("B", "A"), rope=0.01
+    )
+    assert [*every.tables] == [
+        "P(row better)", "P(equivalent)", "P(column better)", "ties", "share of datasets",
+    ]  # fmt: skip
+    assert every.value("P(row better)", "B", "A") == pytest.approx(
+        one.probabilities["P(B better)"], abs=5e-3
+    )
+    assert every.value("share of datasets", "B", "A") == pytest.approx(one.effect.value, abs=1e-3)
+    assert any("not corrected for 3 pairs" in note for note in every.notes)
+    assert not any("not corrected" in note for note in one.notes)
+
+
 def test_datasets_without_variance_are_said():
     result = hierarchical_test(_results(constant=True), "A", "B", rope=0.01)
     assert result.notes[-1].startswith("1 datasets do not vary")

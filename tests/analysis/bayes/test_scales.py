@@ -17,7 +17,7 @@ from mlaut.analysis.bayes.correlated_t import correlated_t_probabilities
 from mlaut.analysis.bayes.dirichlet import SignedRankSums
 from mlaut.analysis.bayes.sign_tests import sign_probabilities, signed_rank_probabilities
 from mlaut.analysis.frequentist.ranks import rank_table
-from mlaut.analysis.pairwise.pairs import paired_differences
+from mlaut.analysis.pairwise.pairs import paired_losses
 
 TESTS = [bayesian_sign_test, bayesian_signed_rank_test]
 MANY = pytest.param(1000, marks=pytest.mark.slow)
@@ -64,7 +64,7 @@ def test_ties_are_those_of_the_frequentist_tests():
 def test_a_difference_keeps_its_value_beside_a_noisy_one_of_the_same_size():
     # 5 is the difference of losses of 3e10, whose noise is 3; the others are exact
     table = {"A": [3e10, 102.0, 102.5, 105.1], "B": [3e10 - 5, 100.0, 100.0, 100.0]}
-    d, _ = paired_differences(Results.from_table(pd.DataFrame(table), metric="mse"))
+    d = paired_losses(Results.from_table(pd.DataFrame(table), metric="mse")).differences
     assert d[:, 0] == pytest.approx([5.0, 2.0, 2.5, 5.1], rel=1e-12)
 
 
@@ -87,7 +87,7 @@ def test_a_difference_of_the_size_of_the_region_is_in_it():
     assert correlated_t_probabilities([0.31 - 0.3] * 5, rope=0.01).tolist() == [0, 1, 0]
     table = {"A": [1e6 + 0.1, 2e6 + 0.1, 0.5], "B": [1e6, 2e6, 0.4]}  # 0.1 but for 1e-10
     results = Results.from_table(pd.DataFrame(table), metric="mse")
-    d, _ = paired_differences(results, 0.1)
+    d = paired_losses(results).with_margin(0.1)
     assert np.unique(np.abs(d)).tolist() == [0.1]
     p = bayesian_sign_test(results, rope=0.1, prior=0).pair("A", "B").probabilities
     assert p["P(equivalent)"] == 1
