@@ -40,7 +40,7 @@ from mlaut.records import Cell, Outcome, Status
 if TYPE_CHECKING:
     pass
 
-__all__ = ["CellOptions", "Table", "cell_seed", "run_cell"]
+__all__ = ["CellOptions", "cell_seed", "run_cell"]
 
 # Bounds on the texts that are stored with a cell. Lengths are in characters.
 _WARNINGS_KEPT = 10  # different warnings that are stored

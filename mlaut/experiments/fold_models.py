@@ -7,7 +7,7 @@ the numbers, the type and the order in memory that they would make of a DataFram
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -75,12 +75,21 @@ class Table:
         """Whether scikit-learn accepts the names of the columns: all texts, or none."""
         return have_names_of_one_type(self.features)
 
+    def rows(self, rows: np.ndarray) -> pd.DataFrame:
+        """Return rows of the features."""
+        return self.features.iloc[rows]
+
     def rows_of_numbers(self, rows: np.ndarray) -> np.ndarray:
         """Return rows of the complete numbers as scikit-learn would make them of the DataFrame."""
         assert self.numbers is not None
         if self.numbers.flags.f_contiguous:
             return self.numbers.T.take(rows, axis=1).T
         return self.numbers.take(rows, axis=0)
+
+    def rows_of_floats(self, rows: np.ndarray) -> np.ndarray:
+        """Return rows of the complete numbers as a `Preprocessor` returns them, not yet scaled."""
+        assert self.numbers is not None
+        return np.asarray(self.numbers[rows], dtype=np.float64, order="C")
 
 
 @dataclass(frozen=True)
@@ -136,7 +145,7 @@ class FoldModel:
         self.model = self.asked = model
         self._table = table
         self._preprocessing: Any = None
-        self._from_numbers = False
+        self._rows: Callable[[np.ndarray], Any] = table.rows
         if traits.parted:
             (_, self._preprocessing), (_, self.asked) = model.steps
             if not saved and type(self._preprocessing) is Preprocessor:
@@ -148,10 +157,11 @@ class FoldModel:
             return
         if preprocessing.as_needed and self._table.names_of_one_type:
             self._preprocessing = None
-            self._from_numbers = traits.only_numbers
+            if traits.only_numbers:
+                self._rows = self._table.rows_of_numbers
         elif preprocessing.categories != "native" or traits.only_order:
-            self._preprocessing = _Numbers(preprocessing.for_numbers())
-            self._from_numbers = True
+            self._preprocessing = preprocessing.for_numbers()
+            self._rows = self._table.rows_of_floats
 
     def fit(self, rows: np.ndarray) -> None:
         """Fit on the training rows."""
@@ -169,28 +179,6 @@ class FoldModel:
         """Return test rows, prepared for the methods of ``asked``."""
         tested = self._rows(rows)
         return tested if self._preprocessing is None else self._preprocessing.transform(tested)
-
-    def _rows(self, rows: np.ndarray) -> Any:
-        if self._from_numbers:
-            return self._table.rows_of_numbers(rows)
-        return self._table.features.iloc[rows]
-
-
-class _Numbers:
-    """Preprocessing of complete numbers: float64 in the order of rows, scaled if asked for."""
-
-    def __init__(self, scaler: Any) -> None:
-        self._scaler = scaler
-
-    def fit_transform(self, rows: np.ndarray, _: Any) -> np.ndarray:
-        numbers = np.asarray(rows, dtype=np.float64, order="C")
-        if self._scaler is None:
-            return numbers
-        return np.asarray(self._scaler.fit(numbers).transform(numbers))
-
-    def transform(self, rows: np.ndarray) -> np.ndarray:
-        numbers = np.asarray(rows, dtype=np.float64, order="C")
-        return numbers if self._scaler is None else np.asarray(self._scaler.transform(numbers))
 
 
 def _is_histogram_boosting(model: Any) -> bool:

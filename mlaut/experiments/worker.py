@@ -27,8 +27,9 @@ import numpy as np
 
 from mlaut.errors import DataError, MlautError
 from mlaut.experiments.batches import Batch, DatasetRef
-from mlaut.experiments.cell import Table, cell_seed, run_cell
+from mlaut.experiments.cell import cell_seed, run_cell
 from mlaut.experiments.cell_memory import limited_memory, offer_to_be_killed, resident_memory
+from mlaut.experiments.fold_models import Table
 from mlaut.experiments.messages import encode_outcome, frame, largest_outcome
 from mlaut.experiments.process_copies import can_be_copied, load_known, run_in_copy
 from mlaut.experiments.process_sessions import end_children, forget_server, lead_session
