@@ -1,0 +1,23 @@
+"""A few kills of a race; ``race_kills.py`` itself does as many as one likes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("race_kills.py")
+
+
+@pytest.mark.slow
+def test_a_killed_race_decides_the_same():
+    done = subprocess.run(
+        [sys.executable, SCRIPT, "--kills", "5", "--seed", "1", "--datasets", "12"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-5000:]
+    figures = json.loads(done.stdout)
+    assert figures["kills"] >= 5
+    assert figures["decisions"] >= 1
