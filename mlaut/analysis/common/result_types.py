@@ -417,6 +417,30 @@ class Pairwise(Shown):
         known = {key: x for key, x in columns.items() if not np.isnan(x).all()}
         return pd.DataFrame(known, index=index)
 
+    def advantages(self) -> pd.DataFrame:
+        """Return the effect sizes, turned so that above 0 the first strategy of a pair is better.
+
+        The effects themselves are differences of losses or ranks, which are below 0 where the first
+        is better, or shares, whose neutral value is 0.5. Here 0.5 is subtracted from shares.
+
+        Returns
+        -------
+        DataFrame
+            One row for each pair; for each effect its value and, where it has one, its interval:
+            ``"<name>"``, ``"<name> low"``, ``"<name> high"``.
+        """
+        upper, columns = np.triu_indices(len(self.strategies), 1), {}
+        for name in self.effects:
+            both = self.table(name).to_numpy()
+            is_share = np.ma.masked_invalid(both[upper] + both.T[upper]).mean() > 0.5  # 1, else 0
+            ends = ("", " low", " high") if is_share else ("", " high", " low")
+            for end, source in zip(("", " low", " high"), ends, strict=True):
+                if name + source in self.tables:
+                    value = self.table(name + source).to_numpy()[upper]
+                    columns[name + end] = value - 0.5 if is_share else 0.0 - value
+        frame = pd.DataFrame(columns, index=pd.MultiIndex.from_tuples(self.pairs))
+        return frame.dropna(axis="columns", how="all")
+
     def grouped(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return one row for each strategy, with letters: two differ if they share no letter.
 

@@ -138,3 +138,24 @@ def test_a_comparison_has_the_tests_of_its_table():
     assert "p (unadjusted)" not in found.pairs["Nemenyi"].tables
     with pytest.raises(TypeError, match="unexpected keyword argument 'zeroes'"):
         compare(RESULTS, zeroes="pratt")
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_an_advantage_above_0_means_that_the_first_is_better(name):
+    table = TABLE.assign(A=TABLE["A"] + 0.5, D=TABLE["D"] - 0.5)  # A is best, D is worst, always
+    table.loc[8, "D"] = table.loc[8, "C"] + 0.01  # else all datasets would agree
+    found = getattr(analysis, name)(
+        table, metric="mine", greater_is_better=True, **(TESTS[name] | {"rope": 0.0})
+        if "rope" in TESTS[name] else TESTS[name],
+    )  # fmt: skip
+    advantages = found.advantages()
+    assert {*found.effects} <= {*advantages}
+    for effect in found.effects:
+        assert advantages.loc[("A", "D"), effect] > 0
+        turned = -(found.table(effect) - (0.5 if "share" in effect or "P(" in effect else 0.0))
+        sign = -1 if "share" in effect or "P(" in effect else 1
+        assert advantages.loc[("A", "B"), effect] == sign * turned.loc["A", "B"]
+        if f"{effect} low" in advantages:
+            low, high = (advantages[f"{effect} {end}"] for end in ("low", "high"))
+            assert (low <= advantages[effect]).all()
+            assert (advantages[effect] <= high).all()
