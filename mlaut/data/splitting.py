@@ -72,7 +72,7 @@ def split_entry(
     hdf5_in: FilesIO, info: DatasetInfo, scheme: Any, seed: int, groups: str | None
 ) -> SplitEntry:
     """Return the split of a dataset by a scheme; None means the split of the dataset's source."""
-    dataset = hdf5_in.load_dataset(info.path)
+    dataset = hdf5_in.load_columns(info.path, [] if groups is None else [groups])
     try:
         truth, classes = encode_target(dataset.labels, dataset.task)
         if groups is not None and groups not in dataset.frame.columns:

@@ -28,7 +28,7 @@ OWN, OTHER_DATASETS, OTHER_STRATEGIES, NOTHING = (
 )
 _BASES = (OWN, OTHER_DATASETS, OTHER_STRATEGIES, NOTHING)
 _ROUNDS = 20  # alternating fits of the effects of strategies and of datasets
-_STRUCTURE = 18_000  # bytes that HDF5 uses for names and layout of one dataset
+_STRUCTURE = 45_000  # bytes that HDF5 uses for names and layout of one dataset
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,12 +46,11 @@ class Forecast(Displayed):
     basis : mapping of str to int
         Number of cells by the kind of cells whose times are used for them.
     bytes_now, bytes_then : int
-        Size of the study now, and with all its cells.
+        Room that the study takes on the disk now, and with all its cells.
     bytes_models : int or None
         Expected size of the models that will be saved; None if no model was saved before.
     bytes_free : int
-        Free bytes on the disk of the study. While a study grows, or a journal is merged into it,
-        the old and the new file exist together.
+        Free bytes on the disk of the study.
     """
 
     cells: int
@@ -71,7 +70,7 @@ class Forecast(Displayed):
     @property
     def fits(self) -> bool:
         """Whether the disk has enough free space."""
-        return 2 * self.bytes_then - self.bytes_now + (self.bytes_models or 0) <= self.bytes_free
+        return self.bytes_then - self.bytes_now + (self.bytes_models or 0) <= self.bytes_free
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON values."""
@@ -88,8 +87,8 @@ class Forecast(Displayed):
                 elif n:
                     lines.append(f"  {n} cells estimated from the times of {basis}")
         lines.append(
-            f"disk space: {_size(self.bytes_then)} (now {_size(self.bytes_now)}), and as much "
-            f"again while the file changes; free: {_size(self.bytes_free)}"
+            f"disk space: {_size(self.bytes_then)} (now {_size(self.bytes_now)}); "
+            f"free: {_size(self.bytes_free)}"
             + ("" if self.fits else ": NOT ENOUGH, free some, or put the study on another disk")
         )
         if self.bytes_models != 0:
@@ -116,7 +115,7 @@ def make_forecast(
     path = Path(study)
     expected, reasons = expected_seconds(plan, Study(path) if path.exists() else None)
     cells = plan.todo.cells.sum(axis=2)
-    now = path.stat().st_size if path.exists() else 0
+    now = path.stat().st_blocks * 512 if path.exists() else 0  # without the holes of the file
     above = next(folder for folder in path.absolute().parents if folder.exists())
     return Forecast(
         cells=plan.n_todo,
@@ -203,17 +202,14 @@ def _effects(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _growth(planned: PlannedDataset) -> int:
-    """Return the bytes by which a dataset will grow in the study."""
-    names = set(planned.known) | set(planned.strategies)
-    then = _bytes(planned.entry, len(names)) + _split_bytes(planned.entry)
+    """Return the bytes by which a dataset will grow in the study: cells take room as they come."""
+    split = planned.entry.split
+    layout = array_layout(planned.entry, 1).values()
+    of_strategy = sum(int(np.prod(shape)) * dtype.itemsize for shape, dtype, _ in layout)
+    cells = of_strategy * int(planned.todo.sum()) // (split.n_repeats * split.n_folds)
     if planned.stored is None:
-        return then + _STRUCTURE
-    return then - _bytes(planned.stored, len(planned.known)) - _split_bytes(planned.stored)
-
-
-def _bytes(entry: Any, n_strategies: int) -> int:
-    layout = array_layout(entry, n_strategies).values()
-    return sum(int(np.prod(shape)) * dtype.itemsize for shape, dtype, _ in layout)
+        return cells + _split_bytes(planned.entry) + _STRUCTURE
+    return cells + _split_bytes(planned.entry) - _split_bytes(planned.stored)
 
 
 def _split_bytes(entry: Any) -> int:

@@ -9,7 +9,7 @@ repeat the most important values for users of other tools.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,9 +19,9 @@ import pandas as pd
 
 from mlaut.errors import DataError, StoreError, nearest
 from mlaut.files_io.fingerprints import column_fingerprints, dataset_fingerprint
-from mlaut.files_io.frames import read_frame, write_frame
+from mlaut.files_io.frames import read_columns, read_frame, write_frame
 from mlaut.files_io.names import from_h5
-from mlaut.files_io.study_arrays import get_json, put_json
+from mlaut.files_io.texts import get_json, put_json
 from mlaut.files_io.untrusted import read_whole
 from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, Dataset, Split
 
@@ -251,6 +251,13 @@ def get_info(group: h5py.Group) -> DatasetInfo:
         ) from error
 
 
+def get_columns(group: h5py.Group, names: Collection[Any]) -> Dataset:
+    """Read the target and some other columns of a dataset, without a check of their content."""
+    info = get_info(group)
+    frame = read_columns(_table(group, info), [info.target, *names], info.name)
+    return _dataset(group, info, frame)
+
+
 def get_dataset(group: h5py.Group) -> Dataset:
     """Read a stored dataset, and check its content against its fingerprint.
 
@@ -261,17 +268,25 @@ def get_dataset(group: h5py.Group) -> Dataset:
         and column.
     """
     info = get_info(group)
-    if "table" not in group:
-        raise StoreError(
-            f"{group.file.filename}: dataset {info.name!r} has lost its table; "
-            "restore the file from a copy, or store the dataset again"
-        )
-    frame = read_frame(group["table"], info.name)
+    frame = read_frame(_table(group, info), info.name)
     if dataset_fingerprint(frame, info.target, info.task) != info.fingerprint:
         raise StoreError(
             f"{group.file.filename}: dataset {info.name!r} is not what was stored (its fingerprint "
             "does not hold); restore the file from a copy, or store the dataset again"
         )
+    return _dataset(group, info, frame)
+
+
+def _table(group: h5py.Group, info: DatasetInfo) -> h5py.Group:
+    if "table" not in group:
+        raise StoreError(
+            f"{group.file.filename}: dataset {info.name!r} has lost its table; "
+            "restore the file from a copy, or store the dataset again"
+        )
+    return group["table"]
+
+
+def _dataset(group: h5py.Group, info: DatasetInfo, frame: pd.DataFrame) -> Dataset:
     return Dataset(
         name=info.name,
         frame=frame,

@@ -15,13 +15,14 @@ from mlaut.errors import DataError, StoreError, nearest
 from mlaut.files_io.datasets import (
     DatasetInfo,
     checked,
+    get_columns,
     get_dataset,
     get_info,
     is_dataset,
     put_dataset,
     what_changed,
 )
-from mlaut.files_io.hdf5 import read_h5, rewrite_h5
+from mlaut.files_io.hdf5 import change_h5, read_h5, rewrite_h5
 from mlaut.files_io.lock import locked
 from mlaut.files_io.names import from_h5, to_h5
 from mlaut.files_io.old_files import check_not_old
@@ -60,8 +61,8 @@ class FilesIO:
     A dataset is stored at ``<group>/<name>``. Characters of a name that HDF5 does not allow are
     replaced by a percent sign and their code: ``a/b`` is stored as ``a%2Fb``.
 
-    Each change is made in a copy that then replaces the file, so a change is complete or absent.
-    Storing n datasets one by one copies the file n times; `save_datasets` copies it once.
+    A change is complete or absent, and writes as much as is new (`mlaut.files_io.changes`). The
+    space of deleted datasets is freed as soon as more than half of the file is unused.
 
     Examples
     --------
@@ -216,6 +217,28 @@ class FilesIO:
         """
         with self._reading() as file:
             return get_dataset(self._group(file, dataset_path))
+
+    def load_columns(self, dataset_path: str, columns: Iterable[Any] = ()) -> Dataset:
+        """Read the target of a dataset, and some other columns; the rest is not read.
+
+        The fingerprint is that of the whole dataset, and is not checked.
+
+        Parameters
+        ----------
+        dataset_path : str
+            Path as `list_datasets` returns it; the leading slash may be left out.
+        columns : iterable
+            Names of further columns; those that the dataset does not have are left out.
+
+        Raises
+        ------
+        DataError
+            The dataset does not exist.
+        StoreError
+            The dataset is damaged.
+        """
+        with self._reading() as file:
+            return get_columns(self._group(file, dataset_path), list(columns))
 
     def load_dataset_pd(self, dataset_path: str) -> tuple[pd.DataFrame, dict[str, Any]]:
         """Read a dataset as a table and its metadata.
@@ -433,15 +456,22 @@ class FilesIO:
     def _changing(self, without: Sequence[str]) -> Iterator[h5py.File]:
         """Open the file for a change of structure, without the datasets at some paths.
 
-        Those datasets are left out of a new copy of the file: HDF5 would not free their space.
+        HDF5 does not free the space of what is deleted. The file is made anew as soon as more than
+        half of it would be unused, so that all deletions together write less than they deleted.
         """
-        if not without:
-            with rewrite_h5(self.path) as file:
+        left_out = set(without)
+        if left_out:
+            with self._reading() as file:
+                unused = self.path.stat().st_size - _stored_bytes(file["/"], left_out)
+        if not left_out or unused < self.path.stat().st_size // 2:
+            with change_h5(self.path) as file:
+                for path in left_out:
+                    del file[path]
                 yield file
             return
         with rewrite_h5(self.path, fresh=True) as new:
             with self._reading() as old:
-                _copy_without(old, new, set(without))
+                _copy_without(old, new, left_out)
             yield new
 
     def check_writable(self) -> None:
@@ -496,6 +526,17 @@ def _copy_without(old: h5py.Group, new: h5py.Group, left_out: set[str]) -> None:
             _copy_without(item, new.create_group(name), left_out)
         elif item.name not in left_out:
             old.copy(item, new, name)
+
+
+def _stored_bytes(group: h5py.Group, left_out: set[str]) -> int:
+    """Return the bytes of the arrays below a group, without the groups at some paths."""
+    items = [item for item in group.values() if item.name not in left_out]
+    return sum(
+        _stored_bytes(item, left_out)
+        if isinstance(item, h5py.Group)
+        else int(item.id.get_storage_size())
+        for item in items
+    )
 
 
 def _make_folder(path: Path) -> None:

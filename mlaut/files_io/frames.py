@@ -9,15 +9,17 @@ The group of a table, of encoding ``mlaut-table``, holds::
 Neighbouring columns of one numeric type are joined to one element with an array (column, row), so
 that a table of thousands of columns is read quickly; its attribute ``columns`` is their number. An
 element is a group with its encoding and version as attributes. It holds only arrays of fixed type:
-no pickles, and no strings of variable length.
+no pickles, and no strings of variable length. Texts are stored as ``values``, an array of UTF-8
+strings, and ``missing``; those with a NUL or half of a character as ``bytes`` and ``offsets``.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
+from typing import Any
 
 import h5py
 import numpy as np
@@ -32,12 +34,14 @@ from mlaut.files_io.encodings import (
     encode_index,
 )
 from mlaut.files_io.fingerprints import fingerprint
-from mlaut.files_io.untrusted import check_together, read_whole
+from mlaut.files_io.untrusted import check_size, check_together, read_whole
 
-__all__ = ["fingerprint", "read_frame", "write_frame"]
+__all__ = ["fingerprint", "read_columns", "read_frame", "write_frame"]
 
 VERSION = 1
-COMPRESS_ABOVE = 2**16  # bytes of an array
+STRINGS = 2  # version of the encoding of texts with an array of strings in place of bytes, offsets
+COMPRESS_ABOVE = 2**16  # bytes of an array of strings
+_PADDED = 8  # times the bytes of all texts that an array of strings may have
 ENCODING, ENCODING_VERSION = "encoding-type", "encoding-version"
 
 
@@ -108,13 +112,83 @@ def _kind(numbered: tuple[int, Element]) -> object:
 def _put(parent: h5py.Group, name: str, element: Element) -> h5py.Group:
     group = parent.create_group(name)
     group.attrs.update({ENCODING: element.encoding, ENCODING_VERSION: VERSION, **element.about})
-    for key, array in element.arrays.items():
-        large = array.nbytes > COMPRESS_ABOVE
-        how = {"compression": "gzip", "compression_opts": 1, "shuffle": True} if large else {}
+    arrays = dict(element.arrays)
+    if element.encoding == "text" and (strings := _as_strings(arrays)) is not None:
+        arrays = {"values": strings, "missing": arrays["missing"]}
+        group.attrs[ENCODING_VERSION] = STRINGS
+    for key, array in arrays.items():
+        # Numbers are not compressed: that took 40 times as long, and saved a tenth of them.
+        packed = array.dtype.kind == "S" and array.nbytes > COMPRESS_ABOVE
+        how = {"compression": "gzip", "compression_opts": 1} if packed else {}
         group.create_dataset(key, data=array, **how)
     for key, part in element.parts.items():
         _put(group, key, part)
     return group
+
+
+def _as_strings(arrays: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """Return texts as an array of UTF-8 strings of one length.
+
+    It is None for texts that such an array cannot hold (with a NUL, or half of a character), and
+    for those that it would make much larger: a few long ones among many.
+    """
+    joined, offsets = arrays["bytes"].tobytes(), arrays["offsets"]
+    width, count = max(1, int(np.diff(offsets).max(initial=1))), len(offsets) - 1
+    if b"\0" in joined or width * count > _PADDED * len(joined) + COMPRESS_ABOVE:
+        return None
+    try:
+        joined.decode()
+    except UnicodeDecodeError:
+        return None
+    texts = [joined[start:end] for start, end in pairwise(offsets.tolist())]
+    return np.array(texts, dtype=h5py.string_dtype("utf-8", width))
+
+
+def _from_strings(strings: np.ndarray) -> dict[str, np.ndarray]:
+    """Return texts as their bytes and offsets."""
+    texts = strings.tolist()
+    offsets = np.zeros(len(texts) + 1, dtype=np.int64)
+    np.cumsum([len(text) for text in texts], out=offsets[1:])
+    return {"bytes": np.frombuffer(b"".join(texts), dtype=np.uint8), "offsets": offsets}
+
+
+def read_columns(group: h5py.Group, names: Collection[Any], dataset: str = "") -> pd.DataFrame:
+    """Read some columns of a table; names that it does not have are left out.
+
+    Parameters
+    ----------
+    group : h5py.Group
+        Group that `write_frame` wrote.
+    names : collection
+        Names of columns.
+    dataset : str, default the name of the group
+        Name of the table in error messages.
+
+    Raises
+    ------
+    StoreError
+        The group is damaged, or was written by a newer version.
+    """
+    where = f"{group.file.filename}: dataset {dataset or group.name!r}"
+    with _damage_explained(where, "its layout"):
+        _check_version(group, where)
+        columns = list(decode_index(_get(group["columns"], where)))
+        index = decode_index(_get(group["index"], where))
+        counts = [int(group["body"][str(k)].attrs["columns"]) for k in range(len(group["body"]))]
+    starts = np.cumsum([0, *counts]).tolist()
+    found = {}
+    for name in names:
+        if name in columns:
+            with _damage_explained(where, f"column {name!r}"):
+                at = columns.index(name)
+                k = int(np.searchsorted(starts, at, side="right")) - 1
+                stored = group["body"][str(k)]
+                if stored.attrs[ENCODING] == "array":
+                    values = check_size(stored["values"])[at - starts[k]]
+                else:
+                    values = decode(_get(stored, where))
+                found[name] = pd.Series(values, index, values.dtype)
+    return pd.DataFrame(found, index=index)
 
 
 def read_frame(group: h5py.Group, dataset: str = "") -> pd.DataFrame:
@@ -176,6 +250,8 @@ def _get(group: h5py.Group, where: str) -> Element:
     about = {key: _plain(value) for key, value in group.attrs.items()}
     stored = ((key, item) for key, item in group.items() if isinstance(item, h5py.Dataset))
     arrays = {key: read_whole(item) for key, item in stored}
+    if about[ENCODING] == "text" and "values" in arrays:
+        arrays |= _from_strings(arrays.pop("values"))
     parts = {key: _get(item, where) for key, item in group.items() if isinstance(item, h5py.Group)}
     return Element(str(about[ENCODING]), arrays, about, parts)
 
@@ -186,10 +262,11 @@ def _plain(value: object) -> str | int | bool:
 
 def _check_version(group: h5py.Group, where: str) -> None:
     version = int(group.attrs[ENCODING_VERSION])
-    if version > VERSION:
+    newest = STRINGS if group.attrs[ENCODING] == "text" else VERSION
+    if version > newest:
         raise StoreError(
             f"{where}: {group.name} has version {version} of encoding {group.attrs[ENCODING]!r}, "
-            f"and this MLaut reads up to {VERSION}; update MLaut"
+            f"and this MLaut reads up to {newest}; update MLaut"
         )
 
 

@@ -86,6 +86,7 @@ class Journal:
             self._file.seek(whole)
             if not whole:
                 self._file.write(_header(study_id))
+            self._header = len(_header(study_id))
             os.fsync(self._file.fileno())
             fsync_folder(path.parent)
         # A daemon thread, so that a journal that is never closed does not keep its process alive.
@@ -120,6 +121,17 @@ class Journal:
         self._appended += 1
         synced, self._told = self._told != self._synced, self._synced
         return synced
+
+    @property
+    def size(self) -> int:
+        """Bytes of the journal."""
+        return self._file.tell()
+
+    def restart(self) -> None:
+        """Drop all records, which the study now holds and has synced to disk."""
+        with explained(self.path, "emptying the journal"):
+            self._file.truncate(self._header)
+            self._file.seek(self._header)
 
     def sync(self) -> None:
         """Sync the journal to disk: all appended records then survive a power cut.

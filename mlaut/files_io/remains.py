@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mlaut.errors import StoreError
+from mlaut.files_io.changes import change_path
 from mlaut.files_io.hdf5 import leftovers
 from mlaut.files_io.journal import index_journal, kept_journals
 from mlaut.files_io.lock import holder_of
@@ -23,6 +24,11 @@ def remains_of(study: Study) -> tuple[str, ...]:
         "study; delete the file when you do not need it"
         for file in kept_journals(study.journal_path)
     ]
+    if change_path(study.path).exists() and holder_of(study.path) is None:
+        lines.append(
+            f"{change_path(study.path).name}: a change that a killed writer had decided; the next "
+            "writer completes it, and readers already see it"
+        )
     if holder_of(study.path) is None:
         lines += _journal_damage(study)
     return tuple(lines)

@@ -16,17 +16,17 @@ the digest covers. So it is fast, and valid while a run writes.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
 
 from mlaut.errors import StoreError
 
-__all__ = ["BLOCK", "check_seal", "list_open", "write_seal"]
+__all__ = ["BLOCK", "check_seal", "list_open", "make_seal", "sealed_size"]
 
 BLOCK = 512
 LIST = "mlaut-seal"
@@ -62,14 +62,26 @@ def list_open(file: h5py.File) -> tuple[int, int]:
     return item.get_offset(), len(stretches)
 
 
-def write_seal(path: Path, offset: int, count: int) -> None:
-    """Write the seal of a closed file."""
-    with path.open("r+b", buffering=0) as file:
-        head = f"MLaut 1 size={path.stat().st_size} open={offset}+{count}".encode()
-        digest = _digest(file.fileno(), head, offset, count)
-        if digest is None:
-            raise ValueError(f"{path}: the list of its open stretches makes no sense")
-        os.pwrite(file.fileno(), head + b" sha256=" + digest.encode() + b"\n", 0)
+def make_seal(content: Any, offset: int, count: int) -> bytes:
+    """Return the first bytes of a closed file, which hold its seal.
+
+    Parameters
+    ----------
+    content : mlaut.files_io.hdf5_output.Bytes, or an object with its methods
+    offset, count : int
+        Place of the list of open stretches.
+    """
+    head = f"MLaut 1 size={content.size} open={offset}+{count}".encode()
+    digest = _digest(content, head, offset, count)
+    if digest is None:
+        raise ValueError("the list of its open stretches makes no sense")
+    return (head + b" sha256=" + digest.encode() + b"\n").ljust(BLOCK, b"\0")
+
+
+def sealed_size(block: bytes) -> int | None:
+    """Return the size of a file that its first bytes name; None without a whole seal."""
+    line = _LINE.match(block)
+    return int(line[2]) if line else None
 
 
 def _stretches(group: h5py.Group, kind: str = "") -> Iterator[tuple[int, int]]:
@@ -87,14 +99,17 @@ def _stretches(group: h5py.Group, kind: str = "") -> Iterator[tuple[int, int]]:
 def _places(item: h5py.Dataset, changing: bool) -> Iterator[tuple[int, int]]:
     """Yield begin and end of values that change in place, or are too large to read each time."""
     identity = item.id
+    if changing and identity.get_create_plist().get_alloc_time() != h5py.h5d.ALLOC_TIME_EARLY:
+        return  # only arrays of cells are allocated early
+    smallest = 1 if changing else _SMALL
     if item.chunks is None:
         offset, size = identity.get_offset(), identity.get_storage_size()
-        if offset is not None and size and (changing or size >= _SMALL):
+        if offset is not None and size >= smallest:
             yield offset, offset + size
-    elif not changing:
-        for chunk in map(identity.get_chunk_info, range(identity.get_num_chunks())):
-            if chunk.size >= _SMALL:
-                yield chunk.byte_offset, chunk.byte_offset + chunk.size
+    else:
+        chunks: list[tuple[int, int]] = []
+        identity.chunk_iter(lambda chunk: chunks.append((chunk.byte_offset, chunk.size)))
+        yield from ((begin, begin + size) for begin, size in chunks if size >= smallest)
 
 
 def _joined(stretches: Iterable[tuple[int, int]]) -> np.ndarray:
@@ -110,42 +125,46 @@ def _joined(stretches: Iterable[tuple[int, int]]) -> np.ndarray:
 # ------------------------------------------------------------------- checking
 
 
-def check_seal(path: Path) -> None:
+def check_seal(path: Path, content: Any, now: tuple[int, int, int] | None) -> None:
     """Check a file against its seal; a file that another program made has none, and is accepted.
+
+    Parameters
+    ----------
+    path : Path
+    content : mlaut.files_io.hdf5_output.Bytes, or an object with its methods
+    now : tuple of int, optional
+        Inode, size and time of the last change: a file with those of the last check is not read
+        again. None always reads it.
 
     Raises
     ------
     StoreError
         The file is truncated or damaged, or another program has changed it.
     """
-    with path.open("rb", buffering=0) as file:
-        block = os.pread(file.fileno(), BLOCK, 0)
-        if block.startswith(_SIGNATURE):
-            return
-        about = os.fstat(file.fileno())
-        now = (about.st_ino, about.st_size, about.st_mtime_ns)
-        if _known.get(path) == now:
-            return
-        line = _LINE.match(block)
-        if not line:
-            raise _not_sealed(path, file.fileno())
-        size, offset, count = (int(line[n]) for n in (2, 3, 4))
-        if about.st_size < size:
-            raise StoreError(
-                f"{path}: a truncated HDF5 file ({about.st_size} bytes of {size}); "
-                "restore it from a copy, or write to a new file"
-            )
-        if _digest(file.fileno(), line[1], offset, min(count, size // 16)) != line[5].decode():
-            raise StoreError(
-                f"{path}: damaged, or changed by another program (its seal does not hold); "
-                f"restore it from a copy; if the change is yours, 'mlaut verify --seal {path}' "
-                "accepts it"
-            )
+    block = content.read(BLOCK, 0)
+    if block.startswith(_SIGNATURE) or (now is not None and _known.get(path) == now):
+        return
+    line = _LINE.match(block)
+    if not line:
+        raise _not_sealed(path, content)
+    size, offset, count = (int(line[n]) for n in (2, 3, 4))
+    if content.size < size:
+        raise StoreError(
+            f"{path}: a truncated HDF5 file ({content.size} bytes of {size}); "
+            "restore it from a copy, or write to a new file"
+        )
+    if _digest(content, line[1], offset, min(count, size // 16)) != line[5].decode():
+        raise StoreError(
+            f"{path}: damaged, or changed by another program (its seal does not hold); "
+            f"restore it from a copy; if the change is yours, 'mlaut verify --seal {path}' "
+            "accepts it"
+        )
+    if now is not None:
         _known[path] = now
 
 
-def _not_sealed(path: Path, handle: int) -> StoreError:
-    if os.pread(handle, len(_SIGNATURE), BLOCK) == _SIGNATURE:
+def _not_sealed(path: Path, content: Any) -> StoreError:
+    if content.read(len(_SIGNATURE), BLOCK) == _SIGNATURE:
         return StoreError(
             f"{path}: damaged (the seal at its begin is not whole); restore it from a copy; "
             f"if the change is yours, 'mlaut verify --seal {path}' accepts it"
@@ -153,22 +172,22 @@ def _not_sealed(path: Path, handle: int) -> StoreError:
     return StoreError(f"{path}: not an HDF5 file; check the path")
 
 
-def _digest(handle: int, head: bytes, offset: int, count: int) -> str | None:
+def _digest(content: Any, head: bytes, offset: int, count: int) -> str | None:
     """Return the digest of the head of the line and of all bytes that are not open.
 
     It is None if the list of open stretches is invalid.
     """
     digest = hashlib.sha256(head)
     size = int(head.split()[2].partition(b"=")[2])
-    content = os.pread(handle, 16 * count, offset)
-    if len(content) < 16 * count:
+    places = content.read(16 * count, offset)
+    if len(places) < 16 * count:
         return None
     position = BLOCK
-    for begin, end in [*np.frombuffer(content, dtype="<u8").reshape(-1, 2).tolist(), (size, size)]:
+    for begin, end in [*np.frombuffer(places, dtype="<u8").reshape(-1, 2).tolist(), (size, size)]:
         if not position <= begin <= end <= size:
             return None
         while position < begin:
-            piece = os.pread(handle, min(_PIECE, begin - position), position)
+            piece = content.read(min(_PIECE, begin - position), position)
             digest.update(piece)
             position += len(piece) or begin
         position = end

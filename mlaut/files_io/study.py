@@ -3,9 +3,10 @@
 Layout of the file below its root::
 
     splits/<dataset>                 folds (repeat, row), truth (row,), classes
-    experiments/strategies           name, fingerprint and identity of each, as JSON
+    experiments/strategies           name, fingerprint and identity of each
     experiments/runs                 machine, versions and arguments of each run, as JSON
     experiments/predictions/<dataset>
+        strategies (S,)              names
         status (S, R, F)             the values of `mlaut.records.Status`; written last
         checksum (S, R, F)           checksum of the values that the cell stored
         seed (S, R, F)               seed that the cell was run with
@@ -15,9 +16,10 @@ Layout of the file below its root::
         probabilities (S, R, row, C) classification only
         details                      records of varying length, as JSON
 
-The axes are S strategies, R repeats, F folds and C classes. The arrays have their full size from
-the start: while a run writes, only values change. Each outcome is first written to a journal
-beside the file (`mlaut.files_io.journal`), so that a crash loses none.
+The axes are S strategies, R repeats, F folds and C classes; the rows of a repeat are sorted by
+fold. The places of all cells are known from the start, and take room on the disk as cells come:
+while a run writes, only values change. Each outcome is first written to a journal beside the file
+(`mlaut.files_io.journal`), so that a crash loses none.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ import contextlib
 import os
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,22 +36,24 @@ import h5py
 import numpy as np
 
 from mlaut.errors import StoreError, StoreWarning
-from mlaut.files_io.hdf5 import read_h5, rewrite_h5, write_in_place
+from mlaut.files_io.hdf5 import change_h5, read_h5, rewrite_h5, write_in_place
 from mlaut.files_io.journal import Journal, index_journal, put_aside
 from mlaut.files_io.lock import locked
 from mlaut.files_io.names import beside, from_h5, to_h5
-from mlaut.files_io.study_arrays import StudyArrays, put_json
+from mlaut.files_io.study_arrays import PART, StudyArrays
 from mlaut.files_io.study_layout import (
+    FORMAT_VERSION,
     PREDICTIONS,
     SPLITS,
-    STRATEGIES,
     arrays_of,
     check_format,
-    copy_all_but,
+    copy_study,
     damage_explained,
     entry_of,
+    format_of,
     mark,
     put_entry,
+    put_strategies,
     runs_of,
     strategies_of,
 )
@@ -207,6 +212,18 @@ class Study:
             for name in _names(file, datasets):
                 yield self._whole(file, name, StudyArrays.block)
 
+    def parts(self, datasets: Iterable[str] | None = None) -> Iterator[Block]:
+        """Yield the blocks of datasets (default: of all), those of many rows in several parts.
+
+        Each part has some of the strategies, in their order, and takes a few times 16 MiB of
+        memory; one strategy may take more.
+        """
+        with self.reading() as file:
+            for name in _names(file, datasets):
+                arrays = arrays_of(file, name)
+                for part in arrays.parts(PART) if arrays.names else [slice(None)]:
+                    yield self._whole(file, name, partial(StudyArrays.part, part=part))
+
     def status(self, dataset: str) -> np.ndarray:
         """Return the status of each cell of a dataset: uint8, shape (S, R, F)."""
         return self.statuses([dataset])[dataset][1]
@@ -335,7 +352,7 @@ class Study:
                 if kept is not old:
                     changed[entry.name] = known[entry.name] = kept
             if changed or not self.exists:
-                self._rebuild(entries=changed)
+                self._change(entries=changed)
 
     def allocate(
         self,
@@ -364,21 +381,23 @@ class Study:
         with locked(self.path):
             self._settle()
             names = [entry.name for entry in strategies]
-            wanted = datasets or dict.fromkeys(self.datasets, names)
-            stored = self.strategies
+            with self.reading() as file:
+                stored = strategies_of(file)
+                present = {name: arrays_of(file, name).names for name in _names(file, None)}
+            wanted = datasets or dict.fromkeys(present, names)
             merged = merged_strategies(stored, strategies, replace)
             stale = {
                 old.name for old, new in zip(stored, merged, strict=False) if not old.is_same(new)
             }
             columns = {
-                dataset: list(dict.fromkeys([*present, *wanted.get(dataset, ())]))
-                for dataset, (present, _) in self.statuses().items()
-                if not set(wanted.get(dataset, ())) <= set(present) or stale & set(present)
+                dataset: list(dict.fromkeys([*known, *wanted.get(dataset, ())]))
+                for dataset, known in present.items()
+                if not set(wanted.get(dataset, ())) <= set(known) or stale & set(known)
             }
             if columns or merged != list(stored):
-                self._rebuild(strategies=merged, columns=columns, stale=stale)
+                self._change(strategies=merged, columns=columns, stale=stale)
 
-    def _rebuild(
+    def _change(
         self,
         *,
         entries: Mapping[str, SplitEntry] | None = None,
@@ -386,37 +405,17 @@ class Study:
         columns: Mapping[str, Sequence[str]] | None = None,
         stale: Collection[str] = (),
     ) -> None:
-        """Change splits, strategies and the strategies of each dataset, in one step.
-
-        Every change of structure goes through here: a new file is built beside the old one, takes
-        over the outcomes that remain valid, and replaces the old file.
-        """
-        entries, columns = entries or {}, dict(columns or {})
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(damage_explained(self.path))
-            old = stack.enter_context(read_h5(self.path)) if self.path.exists() else None
-            new = stack.enter_context(rewrite_h5(self.path, fresh=True))
-            before = set(old.get(PREDICTIONS, {})) if old is not None else set()
-            for dataset in entries:
-                stored = to_h5(dataset) in before
-                columns.setdefault(dataset, arrays_of(old, dataset).names if stored else ())
-            if old is not None:
-                copy_all_but(old, new, {to_h5(name) for name in columns})
-            mark(new)
-            for entry in entries.values():
-                put_entry(new, entry)
+        """Change splits, strategies and the strategies of each dataset, in one step."""
+        with damage_explained(self.path), change_h5(self.path) as file:
+            mark(file)
+            for entry in (entries or {}).values():
+                _put_dataset(file, entry)
             if strategies is not None:
-                put_json(new, STRATEGIES, [vars(entry) for entry in strategies])
-            for dataset, names in columns.items():
-                known = arrays_of(old, dataset) if to_h5(dataset) in before else None
-                if known is None or dataset in entries:
-                    entry = entry_of(new, dataset)
-                else:
-                    entry = known.entry
-                group = new[PREDICTIONS].create_group(to_h5(dataset))
-                arrays = StudyArrays.create(group, entry, names)
-                if known is not None and extends(known.entry, entry):
-                    arrays.copy_from(known, stale)
+                put_strategies(file, strategies)
+            for dataset, names in (columns or {}).items():
+                arrays = arrays_of(file, dataset)
+                arrays = arrays.grow(arrays.entry, names)
+                arrays.clear(stale)
 
     # ---------------------------------------------------------------- writing
 
@@ -448,13 +447,13 @@ class Study:
                 ):
                     writer = StudyWriter(file, journal, run)
                     yield writer
-                    file.sync()
+                    writer.fold_in()
             except StoreError:
                 raise  # the disk is full or gone: leave the journal to the next writer
             except BaseException:
                 self._settle()
                 raise
-            self._settle(crashed=False)
+            self.journal_path.unlink()
 
     def settle(self) -> None:
         """Merge the journal of an interrupted run into the study file.
@@ -480,20 +479,31 @@ class Study:
                 file.sync()
             return cleared
 
-    def _settle(self, crashed: bool = True) -> None:
-        if not self.journal_path.exists() or not self.exists:
+    def _settle(self) -> None:
+        """Bring the study into the present format, and take in what an interrupted run left."""
+        if not self.exists:
+            return
+        with self.reading() as file:
+            version = format_of(file)
+        if version < FORMAT_VERSION:
+            with (
+                damage_explained(self.path),
+                rewrite_h5(self.path, fresh=True) as new,
+                read_h5(self.path) as old,
+            ):
+                copy_study(old, new)
+        if not self.journal_path.exists():
             return
         with damage_explained(self.path):
             index = index_journal(self.journal_path, self.id)
-            if crashed:
-                with write_in_place(self.path) as file:
-                    put_again(file, index)
-                with write_in_place(self.path) as file:
-                    forget_torn(file)
-                    file.sync()
+            with write_in_place(self.path) as file:
+                ragged = put_again(file, index)
+            with write_in_place(self.path) as file:
+                forget_torn(file)
+                file.sync()
             if index.places:
-                with rewrite_h5(self.path) as file:
-                    fold_in(file, index)
+                with change_h5(self.path) as changed:
+                    fold_in(changed, index.runs, ragged)
         if index.damaged:
             warnings.warn(
                 f"{index.path}: {index.damaged} bytes of this journal were damaged; "
@@ -508,6 +518,21 @@ class Study:
 
 def _names(file: h5py.File, datasets: Iterable[str] | None) -> list[str]:
     return [from_h5(name) for name in file[SPLITS]] if datasets is None else list(datasets)
+
+
+def _put_dataset(file: h5py.File, entry: SplitEntry) -> None:
+    """Store a dataset and its split; outcomes of another split of it are deleted."""
+    name = to_h5(entry.name)
+    names: tuple[str, ...] = ()
+    arrays = arrays_of(file, entry.name) if name in file[PREDICTIONS] else None
+    put_entry(file, entry)
+    if arrays is not None:
+        names = arrays.names
+        if extends(arrays.entry, entry):
+            arrays.grow(entry, names)
+            return
+        del file[PREDICTIONS][name]
+    StudyArrays.create(file[PREDICTIONS].create_group(name), entry, names)
 
 
 def _damaged(path: Path, arrays: StudyArrays, torn: np.ndarray) -> StoreError:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -14,30 +15,26 @@ import numpy as np
 
 from mlaut.files_io.hdf5 import InPlace
 from mlaut.files_io.study_records import USAGE, SplitEntry, prediction_type
-from mlaut.files_io.untrusted import check_size, read_json, read_whole
+from mlaut.files_io.texts import append_log, get_labels, get_log, put_labels
+from mlaut.files_io.untrusted import check_size
 from mlaut.records import CLASSIFICATION, Block, Cell, Outcome, Split, Status
 
 __all__ = [
     "ArrayWriter",
     "StudyArrays",
     "array_layout",
-    "get_json",
-    "put_json",
+    "stored_order",
     "tested_rows",
 ]
 
-_CELL_ARRAYS: dict[str, tuple[str, tuple[int, ...], float]] = {
-    "status": ("u1", (), 0),
-    "checksum": ("<u4", (), 0),
-    "seed": ("<u4", (), 0),
-    "seconds": ("<f8", (3,), np.nan),
-    "usage": ("<f8", (len(USAGE),), np.nan),
-}
-_HEAD = np.dtype([(name, *_CELL_ARRAYS[name][:2]) for name in ("seed", "seconds", "usage")])
+VERSION = 2
+ROWS = ("predictions", "probabilities")  # arrays with a value for each row
 _STATUS_BITS = 7  # lowest bits of a checksum, which hold the status
-# Bytes of JSON: some kilobytes for each of 100,000 cells. In memory, objects take 20 times that.
-_LARGEST_JSON = 2**28
 _DONE = int(Status.DONE)
+PART = 2**24  # bytes of the rows of some strategies that are read at once
+_PIECE = 2**16  # bytes of a piece of an array; HDF5 needs about 50 bytes for the place of each
+_MOST_STRATEGIES = 16  # of a piece: so many have their place, if not their room, from the first on
+_LARGEST_PIECE = 2**30  # bytes; HDF5 allows 4 GiB
 
 
 class StudyArrays:
@@ -54,34 +51,66 @@ class StudyArrays:
     def __init__(self, group: h5py.Group, entry: SplitEntry) -> None:
         self.group = group
         self.entry = entry
-        self.names: tuple[str, ...] = tuple(get_json(group, "strategies", []))
+        self.version = int(group.attrs["encoding-version"])
+        self.names: tuple[str, ...] = tuple(get_labels(group, "strategies"))
         if not all(isinstance(name, str) for name in self.names):
             raise ValueError(f"a strategy of dataset {entry.name!r} has no name")
 
     @classmethod
     def create(cls, group: h5py.Group, entry: SplitEntry, names: Sequence[str]) -> StudyArrays:
-        """Create and allocate the arrays of a dataset, with all cells missing."""
-        group.attrs.update({"encoding-type": "mlaut-outcomes", "encoding-version": 1})
-        put_json(group, "strategies", list(names))
-        for name, (shape, dtype, nothing) in array_layout(entry, len(names)).items():
-            _allocate(group, name, shape, dtype, nothing)
+        """Create the arrays of a dataset, with all cells missing."""
+        group.attrs.update({"encoding-type": "mlaut-outcomes", "encoding-version": VERSION})
+        put_labels(group, "strategies", names)
+        for name, (shape, dtype, _) in array_layout(entry, len(names)).items():
+            _allocate(group, name, shape, dtype)
+        group["usage"].attrs["fields"] = ", ".join(USAGE)
         return cls(group, entry)
 
-    def copy_from(self, other: StudyArrays, stale: Collection[str] = ()) -> None:
-        """Copy the outcomes of arrays with fewer strategies or repeats, except stale strategies."""
-        kept = [s for s, name in enumerate(other.names) if name not in stale]
-        position = {name: s for s, name in enumerate(self.names)}
-        at = [position[other.names[s]] for s in kept]
-        for name, (shape, dtype, nothing) in array_layout(self.entry, len(self.names)).items():
-            old = other._read(name)
-            values = np.full(shape, nothing, dtype=dtype)
-            values[at, : old.shape[1]] = old[kept]
-            self.group[name][...] = values  # in one call, as each call of HDF5 takes 0.1 ms
-        put_json(self.group, "details", other.ragged())
+    def grow(self, entry: SplitEntry, names: Sequence[str]) -> StudyArrays:
+        """Make room for further strategies or repeats, all missing; nothing is moved."""
+        for name, (shape, _, _) in self._layout_of(entry, len(names)).items():
+            self.group[name].resize(shape)
+        if tuple(names) != self.names:
+            put_labels(self.group, "strategies", names)
+        return StudyArrays(self.group, entry)
+
+    def clear(self, names: Collection[str]) -> None:
+        """Clear all cells of some strategies."""
+        at = [s for s, name in enumerate(self.names) if name in names]
+        for array in ("status", "checksum") if at else ():
+            self.group[array][at] = 0
+
+    def copy_from(self, other: StudyArrays) -> None:
+        """Copy the outcomes of arrays of another file with the same strategies and repeats."""
+        for name in self.layout:
+            self.put(name, other.by_row(name))
+        self.append_details(other.ragged())
+
+    def append_details(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Store records of stored cells that hold what the arrays cannot."""
+        stored, texts = self._read("checksum"), []
+        for record in records:
+            at = self.names.index(record["strategy"]), record["repeat"], record["fold"]
+            texts.append(json.dumps({**record, "checksum": int(stored[at])}))
+        append_log(self.group, "details", texts)
 
     def ragged(self) -> list[dict[str, Any]]:
-        """Return the records of cells that hold what the arrays cannot."""
-        return get_json(self.group, "details", [])
+        """Return the records of cells that hold what the arrays cannot.
+
+        A record names the checksum of its cell: those of outcomes that were replaced since are left
+        out. In the first version of the format, there were no others.
+        """
+        records: list[dict[str, Any]] = get_log(self.group, "details")
+        stored, found = self._read("checksum"), []
+        position = {name: s for s, name in enumerate(self.names)}
+        for record in records:
+            s, at = position.get(record["strategy"]), (record["repeat"], record["fold"])
+            if s is None or not (0 <= at[0] < stored.shape[1] and 0 <= at[1] < stored.shape[2]):
+                continue
+            checksum = int(stored[(s, *at)])
+            if record.setdefault("checksum", checksum) == checksum:
+                found.append(record)
+        return found
 
     def status(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the status of each cell, and whether it contradicts the checksum.
@@ -93,20 +122,38 @@ class StudyArrays:
         torn : ndarray of bool, shape (S, R, F)
             Whether the status differs from the one in the checksum.
         """
-        status = self._read("status")
-        torn = (status != Status.MISSING) & (status != self._read("checksum") & _STATUS_BITS)
-        return np.where(torn, np.uint8(Status.MISSING), status), torn
+        return _whole(self._read("status"), self._read("checksum"))
 
     def numbers(self) -> dict[str, np.ndarray]:
-        """Return seed (S, R, F), seconds and usage (S, R, F, 3) of each cell."""
-        return {name: self._read(name) for name in ("seed", "seconds", "usage")}
+        """Return seed (S, R, F), seconds and usage (S, R, F, 3); 0 and NaN for missing cells."""
+        missing = self.status()[0] == Status.MISSING
+        numbers = {name: self._read(name) for name in ("seed", "seconds", "usage")}
+        numbers["usage"] = self._known_usage(numbers["usage"])
+        for name, values in numbers.items():
+            values[missing] = 0 if name == "seed" else np.nan
+        return numbers
 
-    def _read(self, name: str) -> np.ndarray:
-        return self._array(name)[...]
+    def _known_usage(self, stored: np.ndarray) -> np.ndarray:
+        """Return the fields of ``USAGE``; those that the file does not have are NaN."""
+        known = np.full((*stored.shape[:-1], len(USAGE)), np.nan)
+        for k, name in enumerate(USAGE):
+            if name in self.fields:
+                known[..., k] = stored[..., self.fields.index(name)]
+        return known
+
+    @property
+    def fields(self) -> list[str]:
+        """Names of what ``usage`` holds in this file."""
+        item = self.group["usage"]
+        names = str(item.attrs.get("fields", ", ".join(USAGE))).split(", ")
+        return names[: item.shape[-1]]
+
+    def _read(self, name: str, part: slice = slice(None)) -> np.ndarray:
+        return self._array(name)[part]
 
     def _array(self, name: str) -> h5py.Dataset:
         """Return an array; raise ValueError if it has another shape or type than expected."""
-        item, (shape, dtype, _) = check_size(self.group[name]), self._layout[name]
+        item, (shape, dtype, _) = check_size(self.group[name]), self.layout[name]
         if (item.shape, item.dtype) != (shape, dtype):
             raise ValueError(
                 f"{name} of dataset {self.entry.name!r} is {item.dtype} {item.shape}, "
@@ -114,9 +161,37 @@ class StudyArrays:
             )
         return item
 
+    def by_row(self, name: str) -> np.ndarray:
+        """Return a whole array; values of rows are in the order of the table."""
+        values = self._read(name)
+        if name in ROWS and self.version > 1:
+            _in_order_of_table(values, self.entry.split.folds)
+        return values
+
+    def put(self, name: str, values: np.ndarray) -> None:
+        """Write a whole array, with values of rows in the order of the table."""
+        if name in ROWS:
+            for s in range(len(values)):  # a strategy at a time: memory for a copy of it only
+                of_one = values[s].copy()
+                for repeat, order in enumerate(map(stored_order, self.entry.split.folds)):
+                    of_one[repeat] = values[s, repeat, order]
+                self.group[name][s] = of_one
+        elif name == "usage":
+            fields = self.group[name].shape[-1]
+            self.group[name][...] = values[..., :fields]
+        else:
+            self.group[name][...] = values
+
     @cached_property
-    def _layout(self) -> dict[str, tuple[tuple[int, ...], np.dtype, Any]]:
-        return array_layout(self.entry, len(self.names))
+    def layout(self) -> dict[str, tuple[tuple[int, ...], np.dtype, Any]]:
+        """Shape, dtype and empty value of each array of this file, as `array_layout`."""
+        return self._layout_of(self.entry, len(self.names))
+
+    def _layout_of(
+        self, entry: SplitEntry, n_strategies: int
+    ) -> dict[str, tuple[tuple[int, ...], np.dtype, Any]]:
+        shape = self.group["usage"].shape
+        return array_layout(entry, n_strategies, shape[-1] if len(shape) == 4 else len(USAGE))
 
     def block(self) -> tuple[Block, np.ndarray]:
         """Read all arrays; cells that are not done or torn have empty values.
@@ -127,27 +202,30 @@ class StudyArrays:
         torn : ndarray of bool, shape (S, R, F)
             Whether a cell has a status and its checksum does not match.
         """
+        return self.part(slice(None))
+
+    def part(self, part: slice) -> tuple[Block, np.ndarray]:
+        """Read the arrays of some strategies as `block` does."""
         entry, folds = self.entry, self.entry.split.folds
-        status, torn = self.status()
-        numbers = self.numbers()
-        rows: dict[str, np.ndarray] = {
-            name: self._read(name)
-            for name in ("predictions", "probabilities")
-            if name in self._layout
-        }
-        stored = self._read("checksum")
-        torn |= (status > 0) & (_checksums(entry.split, status, numbers, rows) != stored)
+        stored = self._read("checksum", part)
+        status, torn = _whole(self._read("status", part), stored)
+        numbers = {name: self._read(name, part) for name in ("seed", "seconds", "usage")}
+        rows = {name: self._read(name, part) for name in ROWS if name in self.layout}
+        torn |= (status > 0) & (
+            _checksums(entry.split, status, numbers, rows, self.version) != stored
+        )
         status[torn] = Status.MISSING
         empty = ~tested_rows(folds, status == Status.DONE)
-        rows["predictions"][empty] = prediction_type(entry.task)[1]
-        if "probabilities" in rows:
-            rows["probabilities"][empty] = np.nan
+        for name, values in rows.items():
+            if self.version > 1:
+                _in_order_of_table(values, folds)
+            values[empty] = self.layout[name][2]
         numbers["seconds"][status == Status.MISSING] = np.nan
         block = Block(
             dataset=entry.name,
             task=entry.task,
             fingerprint=entry.fingerprint,
-            strategies=self.names,
+            strategies=self.names[part],
             classes=entry.classes,
             truth=entry.truth,
             split=entry.split,
@@ -157,6 +235,40 @@ class StudyArrays:
             seconds=numbers["seconds"],
         )
         return block, torn
+
+    def torn(self) -> np.ndarray:
+        """Return whether the checksum of each cell does not match: bool, shape (S, R, F)."""
+        found = [self.part(part)[1] for part in self.parts(PART)]
+        return np.concatenate(found) if found else np.zeros((0, 0, 0), dtype=bool)
+
+    def parts(self, n_bytes: int) -> Iterator[slice]:
+        """Yield slices of the strategies whose rows have at most so many bytes, or one strategy."""
+        layout = array_layout(self.entry, 1, 0)
+        one = sum(math.prod(layout[n][0]) * layout[n][1].itemsize for n in ROWS if n in layout)
+        step = max(1, n_bytes // max(1, one))
+        yield from (slice(start, start + step) for start in range(0, len(self.names), step))
+
+
+def _whole(status: np.ndarray, checksum: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    torn = (status != Status.MISSING) & (status != checksum & _STATUS_BITS)
+    return np.where(torn, np.uint8(Status.MISSING), status), torn
+
+
+def stored_order(folds: np.ndarray) -> np.ndarray:
+    """Return the rows of a repeat in the order in which a study stores them: sorted by fold.
+
+    Rows of one fold are neighbours, so that a cell is written in one piece.
+    """
+    return np.argsort(folds, kind="stable")
+
+
+def _in_order_of_table(values: np.ndarray, folds: np.ndarray) -> None:
+    """Sort values (S, R, row, ...) from the stored order into that of the table, in place."""
+    for repeat, order in enumerate(map(stored_order, folds)):
+        for s in range(len(values)):
+            sorted_ = np.empty_like(values[s, repeat])
+            sorted_[order] = values[s, repeat]
+            values[s, repeat] = sorted_
 
 
 class ArrayWriter:
@@ -173,31 +285,46 @@ class ArrayWriter:
         self.entry = arrays.entry
         self.names = arrays.names
         self._position = {name: s for s, name in enumerate(arrays.names)}
-        self._layout = array_layout(arrays.entry, len(arrays.names))
-        self._arrays = {name: file.array(arrays.group[name]) for name in self._layout}
+        self.layout = arrays.layout
+        self._head = _head_type(self.layout)
+        self._fields = arrays.fields
+        self._arrays = {name: file.array(arrays.group[name]) for name in self.layout}
+        folds = arrays.entry.split.folds
+        self._begins = [
+            np.searchsorted(np.sort(of_repeat), np.arange(arrays.entry.split.n_folds))
+            for of_repeat in folds
+        ]
 
-    def put(self, outcome: Outcome) -> None:
-        """Write an outcome; the status is written last, and makes the other values valid."""
-        index = self.index(outcome.cell)
-        head, rows = _head(outcome), self._rows(outcome)
-        self._arrays["status"].write(index, Status.MISSING)
-        for name in _HEAD.names or ():
-            self._arrays[name].write(index, head[name])
-        test = self.entry.split.folds[outcome.cell.repeat] == outcome.cell.fold
+    def put(self, outcome: Outcome) -> int:
+        """Write an outcome; the status is written last, and makes the other values valid.
+
+        Returns
+        -------
+        int
+            Checksum of the cell.
+        """
+        s, repeat, fold = self.index(outcome.cell)
+        head, rows = self._head_of(outcome), self._rows(outcome)
+        checksum = _checksum(outcome, head, rows)
+        self._arrays["status"].write(s, repeat, fold, np.uint8(Status.MISSING))
+        for name in self._head.names or ():
+            self._arrays[name].write(s, repeat, fold, head[name])
+        begin = int(self._begins[repeat][fold])
         for name, values in rows.items():
-            # The rows of a fold are scattered, so a repeat is read, changed and written as a whole.
-            of_repeat = self._arrays[name].read(*index[:2])
-            of_repeat[test] = values
-            self._arrays[name].write(index[:2], of_repeat)
-        self._arrays["checksum"].write(index, _checksum(outcome, head, rows))
-        self._arrays["status"].write(index, outcome.status)
+            self._arrays[name].write(s, repeat, begin, values)
+        self._arrays["checksum"].write(s, repeat, fold, np.uint32(checksum))
+        self._arrays["status"].write(s, repeat, fold, np.uint8(outcome.status))
+        return checksum
+
+    def checksum(self, outcome: Outcome) -> int:
+        """Return the checksum that the cell of an outcome has when it is stored."""
+        return _checksum(outcome, self._head_of(outcome), self._rows(outcome))
 
     def has(self, outcome: Outcome) -> bool:
         """Return whether the stored status and checksum of a cell equal those of an outcome."""
-        index = self.index(outcome.cell)
-        expected = _checksum(outcome, _head(outcome), self._rows(outcome))
-        stored = (int(self._arrays[name].read(*index)) for name in ("status", "checksum"))
-        return tuple(stored) == (outcome.status, expected)
+        s, repeat, fold = self.index(outcome.cell)
+        stored = (int(self._arrays[name].read(s, repeat)[fold]) for name in ("status", "checksum"))
+        return tuple(stored) == (outcome.status, self.checksum(outcome))
 
     def index(self, cell: Cell) -> tuple[int, int, int]:
         """Return the position of a cell in the arrays: strategy, repeat, fold."""
@@ -206,10 +333,19 @@ class ArrayWriter:
     def forget(self, strategies: Sequence[str], cells: np.ndarray) -> None:
         """Clear the cells where ``cells``, of shape (len(strategies), R, F), is True."""
         for name, of_strategy in zip(strategies, cells, strict=True):
-            for array in ("status", "checksum"):
-                stored = self._arrays[array].read(self._position[name])
-                stored[of_strategy] = 0
-                self._arrays[array].write((self._position[name],), stored)
+            for repeat in np.flatnonzero(of_strategy.any(axis=1)).tolist():
+                for array in map(self._arrays.__getitem__, ("status", "checksum")):
+                    stored = array.read(self._position[name], repeat)
+                    stored[of_strategy[repeat]] = 0
+                    array.write(self._position[name], repeat, 0, stored)
+
+    def _head_of(self, outcome: Outcome) -> np.ndarray:
+        """Return seed, seconds and usage of an outcome in the stored types."""
+        head = np.zeros((), dtype=self._head)
+        head["seed"], head["seconds"], head["usage"] = outcome.seed, outcome.seconds, np.nan
+        known = [outcome.details.get(key, np.nan) for key in self._fields]
+        head["usage"][: len(known)] = known
+        return head
 
     def _rows(self, outcome: Outcome) -> dict[str, np.ndarray]:
         """Return predictions and probabilities of the test rows, in the stored types."""
@@ -217,20 +353,18 @@ class ArrayWriter:
             return {}
         given = {"predictions": outcome.predictions, "probabilities": outcome.probabilities}
         rows = {}
-        for name in (name for name in given if name in self._layout):
-            shape, dtype, nothing = self._layout[name]
+        for name in (name for name in given if name in self.layout):
+            shape, dtype, nothing = self.layout[name]
             values = nothing if given[name] is None else given[name]
             of_test = (len(outcome.predictions), *shape[3:])
             rows[name] = np.broadcast_to(np.asarray(values, dtype=dtype), of_test)
         return rows
 
 
-def _head(outcome: Outcome) -> np.ndarray:
-    """Return seed, seconds and usage of an outcome in the stored types."""
-    head = np.zeros((), dtype=_HEAD)
-    head["seed"], head["seconds"] = outcome.seed, outcome.seconds
-    head["usage"] = [outcome.details.get(key, np.nan) for key in USAGE]
-    return head
+def _head_type(layout: Mapping[str, tuple[tuple[int, ...], np.dtype, Any]]) -> np.dtype:
+    """Return the type of what the checksum of a cell covers beside its rows."""
+    names = ("seed", "seconds", "usage")
+    return np.dtype([(name, layout[name][1], layout[name][0][3:]) for name in names])
 
 
 def _checksum(outcome: Outcome, head: np.ndarray, rows: Mapping[str, np.ndarray]) -> int:
@@ -242,17 +376,29 @@ def _checksum(outcome: Outcome, head: np.ndarray, rows: Mapping[str, np.ndarray]
 
 
 def array_layout(
-    entry: SplitEntry, n_strategies: int
+    entry: SplitEntry, n_strategies: int, n_usage: int | None = None
 ) -> dict[str, tuple[tuple[int, ...], np.dtype, Any]]:
-    """Return shape, dtype and empty value of each array of a dataset."""
-    split = entry.split
+    """Return shape, dtype and empty value of each array of a dataset.
+
+    Parameters
+    ----------
+    entry : SplitEntry
+    n_strategies : int
+    n_usage : int, optional
+        Number of fields of ``usage``: a file of another version may have more or fewer than this
+        one, whose number is the default.
+    """
+    split, n_usage = entry.split, len(USAGE) if n_usage is None else n_usage
     cells = (n_strategies, split.n_repeats, split.n_folds)
     rows = (n_strategies, split.n_repeats, split.n_rows)
     layout: dict[str, tuple[tuple[int, ...], np.dtype, Any]] = {
-        name: ((*cells, *shape), np.dtype(dtype), nothing)
-        for name, (dtype, shape, nothing) in _CELL_ARRAYS.items()
+        "status": (cells, np.dtype("u1"), 0),
+        "checksum": (cells, np.dtype("<u4"), 0),
+        "seed": (cells, np.dtype("<u4"), 0),
+        "seconds": ((*cells, 3), np.dtype("<f8"), np.nan),
+        "usage": ((*cells, n_usage), np.dtype("<f8"), np.nan),
+        "predictions": (rows, *prediction_type(entry.task)),
     }
-    layout["predictions"] = (rows, *prediction_type(entry.task))
     if entry.task == CLASSIFICATION:
         layout["probabilities"] = ((*rows, len(entry.classes)), np.dtype("<f4"), np.nan)
     return layout
@@ -272,26 +418,30 @@ def _checksums(
     status: np.ndarray,
     numbers: Mapping[str, np.ndarray],
     rows: Mapping[str, np.ndarray],
+    version: int,
 ) -> np.ndarray:
     """Compute the checksum of each cell from its stored values: uint32, shape (S, R, F).
 
     It is the crc32 of seed, seconds, usage and, for a done cell, predictions and probabilities of
     its test rows; the status replaces its lowest three bits. It is 0 for a missing cell.
     """
-    heads = np.empty(status.shape, dtype=_HEAD)
+    head_type = np.dtype([(n, v.dtype, v.shape[3:]) for n, v in numbers.items()])
+    heads = np.empty(status.shape, dtype=head_type)
     for name, values in numbers.items():
         heads[name] = values
-    found = np.zeros(status.shape, dtype=np.uint32)
+    found, width = np.zeros(status.shape, dtype=np.uint32), head_type.itemsize
     for repeat, folds in enumerate(split.folds):
-        order = np.argsort(folds, kind="stable")
+        order = stored_order(folds)
         ends = np.searchsorted(folds[order], np.arange(status.shape[2] + 1))
-        by_fold = [array[:, repeat].take(order, axis=1) for array in rows.values()]
+        by_fold = [array[:, repeat] for array in rows.values()]
+        if version == 1:  # stored in the order of the table
+            by_fold = [array.take(order, axis=1) for array in by_fold]
         for s, words in enumerate(status[:, repeat].tolist()):
             head = memoryview(heads[s, repeat].tobytes())
             parts = [_cut(array[s], ends) for array in by_fold]
             for fold, word in enumerate(words):
                 if word:
-                    crc = zlib.crc32(head[fold * _HEAD.itemsize : (fold + 1) * _HEAD.itemsize])
+                    crc = zlib.crc32(head[fold * width : (fold + 1) * width])
                     for part in parts if word == _DONE else ():
                         crc = zlib.crc32(part[fold], crc)
                     found[s, repeat, fold] = crc
@@ -304,36 +454,26 @@ def _cut(array: np.ndarray, ends: np.ndarray) -> list[memoryview]:
     return [content[a * width : b * width] for a, b in pairwise(ends.tolist())]
 
 
-def _allocate(
-    group: h5py.Group, name: str, shape: tuple[int, ...], dtype: np.dtype, nothing: Any
-) -> None:
-    """Create an array whose disk space is allocated at once, so that later only values change."""
+def _allocate(group: h5py.Group, name: str, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    """Create an array that can grow, and whose places in the file are known at once.
+
+    Only statuses are written. The rest are holes of the file, which take no room on the disk until
+    a cell is stored there.
+    """
     creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    creation.set_chunk(_chunk(name, shape, dtype))
     creation.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-    creation.set_fill_value(np.array(nothing, dtype=dtype))
-    h5py.h5d.create(
-        group.id,
-        name.encode(),
-        h5py.h5t.py_create(dtype, logical=True),
-        h5py.h5s.create_simple(shape),
-        dcpl=creation,
-    )
+    written = h5py.h5d.FILL_TIME_ALLOC if name == "status" else h5py.h5d.FILL_TIME_NEVER
+    creation.set_fill_time(written)
+    space = h5py.h5s.create_simple(shape, (h5py.h5s.UNLIMITED, h5py.h5s.UNLIMITED, *shape[2:]))
+    kind = h5py.h5t.py_create(dtype, logical=True)
+    h5py.h5d.create(group.id, name.encode(), kind, space, dcpl=creation)
 
 
-def put_json(group: h5py.Group, name: str, value: Any) -> None:
-    """Store plain JSON values as compressed UTF-8 bytes; only while a file is rebuilt."""
-    if name in group:
-        del group[name]
-    text = np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
-    item = group.create_dataset(name, data=text, compression="gzip", chunks=True)
-    item.attrs.update({"encoding-type": "json", "encoding-version": 1})
-
-
-def get_json(group: h5py.Group, name: str, default: Any) -> Any:
-    """Return stored plain JSON values; ``default`` if there are none."""
-    if name not in group:
-        return default
-    item = group[name]
-    if item.size > _LARGEST_JSON:
-        raise ValueError(f"{item.name} has {item.size:,} bytes of JSON, which nothing needs")
-    return read_json(read_whole(item).tobytes())
+def _chunk(name: str, shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
+    """Return the shape of the pieces of an array: all folds or rows of some strategies."""
+    inner = max(1, math.prod(shape[2:]) * dtype.itemsize)
+    repeats = 1 if name in ROWS else min(max(1, shape[1]), max(1, _PIECE // inner))
+    strategies = min(_MOST_STRATEGIES, max(1, _PIECE // (inner * repeats)))
+    rows = max(1, min(shape[2], _LARGEST_PIECE * shape[2] // inner))
+    return (strategies, repeats, rows, *(max(1, n) for n in shape[3:]))

@@ -12,7 +12,7 @@ from mlaut.errors import MlautError
 from mlaut.files_io.models import is_recorded, models_folder
 from mlaut.files_io.names import from_h5
 from mlaut.files_io.study import Study
-from mlaut.files_io.study_arrays import StudyArrays, array_layout, tested_rows
+from mlaut.files_io.study_arrays import StudyArrays, tested_rows
 from mlaut.files_io.study_layout import PREDICTIONS, SPLITS, arrays_of, strategies_of
 from mlaut.files_io.study_records import SplitEntry
 from mlaut.records import CLASSIFICATION, TRAIN_ONLY, UNUSED, Block, Cell, not_distributions
@@ -76,7 +76,7 @@ def _split_problems(entry: SplitEntry) -> Iterator[str]:
 def _layout_problems(arrays: StudyArrays, known: set[str]) -> Iterator[str]:
     if unknown := set(arrays.names) - known:
         yield f"outcomes of strategies that the study does not know: {', '.join(sorted(unknown))}"
-    for name, (shape, dtype, _) in array_layout(arrays.entry, len(arrays.names)).items():
+    for name, (shape, dtype, _) in arrays.layout.items():
         item = arrays.group[name]
         if (item.shape, item.dtype) != (shape, dtype):
             yield f"{name} is {item.dtype} {item.shape}, and must be {dtype} {shape}"

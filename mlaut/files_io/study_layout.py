@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import uuid
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,20 @@ import h5py
 import numpy as np
 
 from mlaut.errors import MlautError, StoreError, StudyError
-from mlaut.files_io.names import to_h5
+from mlaut.files_io.names import from_h5, to_h5
 from mlaut.files_io.old_files import check_not_old
 from mlaut.files_io.seal import LIST
-from mlaut.files_io.study_arrays import StudyArrays, get_json, put_json
+from mlaut.files_io.study_arrays import StudyArrays
 from mlaut.files_io.study_records import SplitEntry, StrategyEntry, prediction_type
-from mlaut.files_io.untrusted import read_whole
+from mlaut.files_io.texts import (
+    append_log,
+    get_json,
+    get_labels,
+    get_log,
+    put_json,
+    put_labels,
+)
+from mlaut.files_io.untrusted import read_json, read_whole
 from mlaut.records import CLASSIFICATION, TASKS, Split
 
 __all__ = [
@@ -29,15 +38,19 @@ __all__ = [
     "arrays_of",
     "check_format",
     "copy_all_but",
+    "copy_study",
     "damage_explained",
     "entry_of",
+    "format_of",
     "mark",
     "put_entry",
+    "put_runs",
+    "put_strategies",
     "runs_of",
     "strategies_of",
 ]
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 SPLITS = "splits"
 PREDICTIONS = "experiments/predictions"
 STRATEGIES = "experiments/strategies"
@@ -72,9 +85,37 @@ def check_format(file: h5py.File, path: Path) -> None:
         )
 
 
+def format_of(file: h5py.File) -> int:
+    """Return the version of the format of a study."""
+    return int(file.attrs["study_format"])
+
+
+def put_strategies(file: h5py.File, entries: Sequence[StrategyEntry]) -> None:
+    """Store the strategies of a study; only while its structure changes."""
+    if STRATEGIES in file:
+        del file[STRATEGIES]
+    group = file.create_group(STRATEGIES)
+    group.attrs.update({"encoding-type": "mlaut-strategies", "encoding-version": 2})
+    for name in ("name", "fingerprint"):
+        put_labels(group, name, [getattr(entry, name) for entry in entries])
+    for name in ("identity", "metadata"):
+        put_labels(group, name, [json.dumps(getattr(entry, name)) for entry in entries])
+
+
+def _stored_strategies(file: h5py.File) -> list[dict[str, Any]]:
+    if not isinstance(file.get(STRATEGIES), h5py.Group):
+        return list(get_json(file, STRATEGIES, []))
+    group = file[STRATEGIES]
+    columns = {name: get_labels(group, name) for name in group}
+    for name in ("identity", "metadata"):
+        columns[name] = [read_json(text.encode()) for text in columns[name]]
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
 def strategies_of(file: h5py.File) -> tuple[StrategyEntry, ...]:
     """Return the strategies of a study."""
-    entries = tuple(StrategyEntry(**entry) for entry in get_json(file, STRATEGIES, []))
+    entries = tuple(StrategyEntry(**entry) for entry in _stored_strategies(file))
     for entry in entries:
         texts, tables = (entry.name, entry.fingerprint), (entry.identity, entry.metadata)
         if not (_all(texts, str) and _all(tables, dict)):
@@ -84,7 +125,7 @@ def strategies_of(file: h5py.File) -> tuple[StrategyEntry, ...]:
 
 def runs_of(file: h5py.File) -> tuple[dict[str, Any], ...]:
     """Return the records of the runs that ended."""
-    runs = get_json(file, RUNS, [])
+    runs = get_log(file, RUNS)
     for run in runs:
         datetime.fromisoformat(run.get("started", "2000-01-01"))
         texts, tables = (run["id"], run.get("input", "")), [run.get("versions", {})]
@@ -92,6 +133,12 @@ def runs_of(file: h5py.File) -> tuple[dict[str, Any], ...]:
         if not (_all(texts, str) and _all(tables, dict) and _all(numbers, int)):
             raise ValueError("what is told of a run is of another type")
     return tuple(runs)
+
+
+def put_runs(file: h5py.File, runs: Iterable[Mapping[str, Any]]) -> None:
+    """Append the records of runs that the study does not have; only while its structure changes."""
+    known = {run.get("id") for run in get_log(file, RUNS)}
+    append_log(file, RUNS, [json.dumps(run) for run in runs if run["id"] not in known])
 
 
 def _all(values: Iterable[Any], kind: type) -> bool:
@@ -110,10 +157,10 @@ def put_entry(file: h5py.File, entry: SplitEntry) -> None:
     if name in splits:
         del splits[name]
     group = splits.create_group(name)
-    group.attrs.update({"encoding-type": "mlaut-split", "encoding-version": 1})
+    group.attrs.update({"encoding-type": "mlaut-split", "encoding-version": 2})
     group.create_dataset("folds", data=entry.split.folds.astype("<i2"))
     group.create_dataset("truth", data=entry.truth)
-    put_json(group, "classes", list(entry.classes))
+    put_labels(group, "classes", entry.classes)
     about = {"path": entry.path, "task": entry.task, "fingerprint": entry.fingerprint}
     put_json(group, "about", {**about, "scheme": entry.split.scheme, "seed": entry.split.seed})
 
@@ -139,7 +186,7 @@ def entry_of(file: h5py.File, dataset: str) -> SplitEntry:
         path=about["path"],
         task=about["task"],
         fingerprint=about["fingerprint"],
-        classes=tuple(get_json(group, "classes", [])),
+        classes=tuple(get_labels(group, "classes")),
         truth=read_whole(group["truth"]),
         split=Split(read_whole(group["folds"]), about["scheme"], about["seed"]),
     )
@@ -174,6 +221,27 @@ def copy_all_but(old: h5py.File, new: h5py.File, left_out: Collection[str]) -> N
         for name in old[group or "/"] if group in old or not group else ():
             if name not in names:
                 old.copy(old[group or "/"][name], new.require_group(group or "/"), name)
+
+
+def copy_study(old: h5py.File, new: h5py.File) -> None:
+    """Copy a file with a study of any version into a new file, in the present format."""
+    datasets = list(map(from_h5, old[SPLITS]))
+    copy_all_but(old, new, old[PREDICTIONS])
+    new.attrs["study_format"] = FORMAT_VERSION
+    strategies, runs = strategies_of(old), runs_of(old)
+    for name in (SPLITS, RUNS):
+        if name in new:
+            del new[name]
+    mark(new)
+    put_strategies(new, strategies)
+    put_runs(new, runs)
+    for dataset in datasets:
+        entry = entry_of(old, dataset)
+        put_entry(new, entry)
+        if to_h5(dataset) in old[PREDICTIONS]:
+            known = arrays_of(old, dataset)
+            group = new[PREDICTIONS].create_group(to_h5(dataset))
+            StudyArrays.create(group, entry, known.names).copy_from(known)
 
 
 @contextlib.contextmanager

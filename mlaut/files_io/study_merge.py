@@ -18,17 +18,18 @@ from mlaut.files_io.lock import holder_of
 from mlaut.files_io.models import copy_model, is_recorded, model_path, models_folder
 from mlaut.files_io.names import to_h5
 from mlaut.files_io.study import Study
-from mlaut.files_io.study_arrays import StudyArrays, array_layout, put_json, tested_rows
+from mlaut.files_io.study_arrays import ROWS, StudyArrays, array_layout, tested_rows
 from mlaut.files_io.study_layout import (
     PREDICTIONS,
-    RUNS,
-    STRATEGIES,
     arrays_of,
     damage_explained,
     mark,
     put_entry,
+    put_runs,
+    put_strategies,
 )
 from mlaut.files_io.study_records import (
+    USAGE,
     SplitEntry,
     StrategyEntry,
     extends,
@@ -93,9 +94,9 @@ def merge_studies(
         new = stack.enter_context(rewrite_h5(target, fresh=True))
         old = [stack.enter_context(read_h5(study.path)) for study in studies]
         mark(new)
-        put_json(new, STRATEGIES, [vars(entry) for entry in strategies])
+        put_strategies(new, strategies)
         runs = {run["id"]: run for study in studies for run in study.runs}
-        put_json(new, RUNS, list(runs.values()))
+        put_runs(new, runs.values())
         for entry in entries.values():
             put_entry(new, entry)
             models += _merge_dataset(new, entry, strategies, list(zip(studies, old, strict=True)))
@@ -145,8 +146,9 @@ def _merge_dataset(
     some = {name for block in blocks for name in block.strategies}
     names = [strategy.name for strategy in strategies if strategy.name in some]
     group = new[PREDICTIONS].create_group(to_h5(entry.name))
-    StudyArrays.create(group, entry, names)
-    arrays = {name: group[name][...] for name in array_layout(entry, len(names))}
+    merged = StudyArrays.create(group, entry, names)
+    layout = array_layout(entry, len(names)).items()
+    arrays = {name: np.full(shape, nothing, dtype) for name, (shape, dtype, nothing) in layout}
     told: list[dict[str, Any]] = []
     models: list[Model] = []
     for (study, file), block in zip(present, blocks, strict=True):
@@ -161,8 +163,8 @@ def _merge_dataset(
                     if "model" in record:
                         models.append((models_folder(study.path), record["model"]))
     for name, values in arrays.items():
-        group[name][...] = values
-    put_json(group, "details", told)
+        merged.put(name, values)
+    merged.append_details(told)
     return models
 
 
@@ -209,12 +211,17 @@ def _differ(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 def _copy(
     source: StudyArrays, arrays: dict[str, np.ndarray], at: list[int], taken: np.ndarray
 ) -> None:
+    if tuple(source.fields) != USAGE:
+        raise StudyError(
+            f"{source.group.file.filename}: written by another version of MLaut, which stores "
+            f"other numbers of each cell ({', '.join(source.fields)}); merge with that version"
+        )
     folds = source.entry.split.folds
     rows = tested_rows(folds, taken)
     for name, values in arrays.items():
-        where = rows if name in ("predictions", "probabilities") else taken
+        where = rows if name in ROWS else taken
         merged = values[at, : len(folds)]
-        merged[where] = source.group[name][...][where]
+        merged[where] = source.by_row(name)[where]
         values[at, : len(folds)] = merged
 
 

@@ -30,7 +30,7 @@ _TYPES: Mapping[str, type] = {
 }
 # Keys of a record that are attributes of an outcome; all others are its details.
 _OF_OUTCOME = ("dataset", "strategy", "repeat", "fold", "status", "reason", "seconds", "seed")
-_IN_ARRAYS = ("dataset", "status", "seconds", "seed", *USAGE)
+_IN_ARRAYS = ("dataset", "status", "seconds", "seed", "checksum", *USAGE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,6 +293,7 @@ def cell_details(
     for s, repeat, fold in np.argwhere(status != Status.MISSING).tolist():
         at = s, repeat, fold
         usage = dict(zip(USAGE, numbers["usage"][at].tolist(), strict=True))
+        known = latest.get((names[s], repeat, fold), {})
         yield {
             "dataset": dataset,
             "strategy": names[s],
@@ -303,5 +304,5 @@ def cell_details(
             "seconds": numbers["seconds"][at].tolist(),
             "seed": int(numbers["seed"][at]),
             **{k: int(v) if k == "peak_memory" else v for k, v in usage.items() if v == v},
-            **latest.get((names[s], repeat, fold), {}),
+            **{key: value for key, value in known.items() if key != "checksum"},
         }

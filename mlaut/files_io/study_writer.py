@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import h5py
 import numpy as np
 
-from mlaut.files_io.hdf5 import InPlace
+from mlaut.files_io.hdf5 import InPlace, change_h5
 from mlaut.files_io.journal import Journal, JournalIndex
-from mlaut.files_io.names import from_h5
-from mlaut.files_io.study_arrays import ArrayWriter, StudyArrays, get_json, put_json
-from mlaut.files_io.study_layout import PREDICTIONS, RUNS, arrays_of
+from mlaut.files_io.names import from_h5, to_h5
+from mlaut.files_io.study_arrays import ArrayWriter
+from mlaut.files_io.study_layout import PREDICTIONS, arrays_of, put_runs
 from mlaut.files_io.study_records import (
     check_outcome,
     outcome_arrays,
@@ -21,9 +22,15 @@ from mlaut.files_io.study_records import (
     ragged,
     record_outcome,
 )
-from mlaut.records import Outcome, Status
+from mlaut.files_io.system_errors import explained
+from mlaut.files_io.texts import append_log
+from mlaut.records import Outcome
 
 __all__ = ["StudyWriter", "fold_in", "forget_torn", "put_again"]
+
+
+# Bytes of a journal that are moved into the study while a run lasts: a crash takes in no more.
+LARGEST_JOURNAL = 2**26
 
 
 class StudyWriter:
@@ -35,7 +42,10 @@ class StudyWriter:
         self._file = file
         self._journal = journal
         self._opened: dict[str, ArrayWriter] = {}
-        journal.append({"run": {"id": uuid.uuid4().hex, **(run or {})}}, {})
+        self._run = {"id": uuid.uuid4().hex, **(run or {})}
+        self._ragged: dict[str, list[str]] = {}
+        self._written = False
+        journal.append({"run": self._run}, {})
 
     def write(self, *outcomes: Outcome) -> None:
         """Store outcomes, which from then on survive the death of the process.
@@ -47,6 +57,7 @@ class StudyWriter:
         StoreError
             The disk is full, or the file was removed; earlier outcomes are intact.
         """
+        self._written = self._written or bool(outcomes)
         arrays = [self._arrays(outcome.cell.dataset) for outcome in outcomes]
         for opened, outcome in zip(arrays, outcomes, strict=True):
             check_outcome(outcome, opened.entry, opened.names)
@@ -55,7 +66,28 @@ class StudyWriter:
             if synced:
                 self._file.check_there()
         for opened, outcome in zip(arrays, outcomes, strict=True):
-            opened.put(outcome)
+            with explained(self._file.path, "writing"):  # room on the disk is taken here
+                checksum = opened.put(outcome)
+            if record := ragged(outcome_record(outcome)):
+                record["checksum"] = checksum
+                self._ragged.setdefault(outcome.cell.dataset, []).append(json.dumps(record))
+        if self._journal.size > LARGEST_JOURNAL:
+            self.fold_in()
+            self._journal.restart()
+            self._file.open()
+
+    def fold_in(self) -> None:
+        """Store what the arrays do not hold; afterwards the journal is no longer needed.
+
+        The file is closed after it.
+        """
+        self._file.sync()
+        if not self._written:
+            return
+        self._file.close()
+        with change_h5(self._file.path) as file:
+            fold_in(file, [self._run], self._ragged)
+        self._ragged = {}
 
     def forget(self, dataset: str, strategies: Sequence[str], cells: np.ndarray) -> None:
         """Clear the cells where ``cells``, of shape (len(strategies), R, F), is True."""
@@ -67,20 +99,30 @@ class StudyWriter:
         return self._opened[dataset]
 
 
-def put_again(file: InPlace, index: JournalIndex) -> None:
+def put_again(file: InPlace, index: JournalIndex) -> dict[str, list[str]]:
     """Write the outcomes of a journal that the arrays do not hold.
 
     Outcomes that the arrays already hold are not written again: a cell reads as missing while it is
     written, and would stay so if the process were killed at that moment.
+
+    Returns
+    -------
+    dict of str to list of str
+        What the arrays cannot hold of these outcomes, by dataset, each a JSON text.
     """
+    found: dict[str, list[str]] = {}
     for dataset in index.places:
         arrays = arrays_of(file.file, dataset)
-        torn = arrays.block()[1]
+        torn = arrays.torn()
         writer = ArrayWriter(file, arrays)
-        for record in index.last_records(dataset):
-            outcome = record_outcome(*record)
+        for record, values in index.last_records(dataset):
+            outcome = record_outcome(record, values)
             if torn[writer.index(outcome.cell)] or not writer.has(outcome):
                 writer.put(outcome)
+            if rest := ragged(record):
+                rest["checksum"] = writer.checksum(outcome)
+                found.setdefault(dataset, []).append(json.dumps(rest))
+    return found
 
 
 def forget_torn(file: InPlace) -> dict[str, int]:
@@ -94,33 +136,17 @@ def forget_torn(file: InPlace) -> dict[str, int]:
     cleared = {}
     for name in map(from_h5, file.file[PREDICTIONS]):
         arrays = arrays_of(file.file, name)
-        torn = arrays.block()[1]
+        torn = arrays.torn()
         if torn.any():
             ArrayWriter(file, arrays).forget(arrays.names, torn)
             cleared[name] = int(torn.sum())
     return cleared
 
 
-def fold_in(file: h5py.File, index: JournalIndex) -> None:
-    """Copy the runs and the details of a journal into a study file that is being rebuilt."""
-    runs = get_json(file, RUNS, [])
-    known = {run.get("id") for run in runs}
-    put_json(file, RUNS, runs + [run for run in index.runs if run["id"] not in known])
-    for dataset in index.places:
-        arrays = arrays_of(file, dataset)
-        put_json(arrays.group, "details", _ragged_records(arrays, index))
-
-
-def _ragged_records(arrays: StudyArrays, index: JournalIndex) -> list[dict[str, Any]]:
-    """Return the ragged part of the last record of each cell that has a status."""
-    live = (record for record, _ in index.records(arrays.entry.name))
-    latest = {(r["strategy"], r["repeat"], r["fold"]): ragged(r) for r in [*arrays.ragged(), *live]}
-    position = {name: s for s, name in enumerate(arrays.names)}
-    status = arrays.status()[0]
-    return [
-        record
-        for (strategy, repeat, fold), record in latest.items()
-        if record
-        and strategy in position
-        and status[position[strategy], repeat, fold] != Status.MISSING
-    ]
+def fold_in(
+    file: h5py.File, runs: Iterable[Mapping[str, Any]], ragged: Mapping[str, Sequence[str]]
+) -> None:
+    """Store runs, and what arrays cannot hold of cells; only while the structure changes."""
+    put_runs(file, runs)
+    for dataset, records in ragged.items():
+        append_log(file[PREDICTIONS][to_h5(dataset)], "details", records)

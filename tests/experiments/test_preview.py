@@ -69,7 +69,7 @@ def test_a_finished_study_is_planned_with_what_is_added(study_file):
     assert rows["GaussianNaiveBayes", "new repeats"] == 6
     assert rows["BernoulliNaiveBayes", "new strategy"] == 18
     run_study(study_file, verbose=0)
-    now = study_file.with_name("study.h5").stat().st_size
+    now = study_file.with_name("study.h5").stat().st_blocks * 512
     assert now == pytest.approx(preview.forecast.bytes_then, rel=0.25)
 
 
@@ -122,7 +122,8 @@ def test_times_come_from_the_nearest_that_was_seen(tmp_path):
         f"{made.basis['other strategies']} cells estimated from the times of other strategies"
         in str(made)
     )
-    assert made.bytes_then == made.bytes_now == study.path.stat().st_size
+    assert made.bytes_now == study.path.stat().st_blocks * 512
+    assert 0 < made.bytes_then - made.bytes_now < 2000  # the cells that are missing
     assert made.fits
 
 

@@ -93,8 +93,8 @@ def test_lists_are_of_a_group_and_its_groups_in_order(io):
 
 def test_many_datasets_are_one_change_of_the_file(io, monkeypatch):
     calls = []
-    real = files_io.rewrite_h5
-    monkeypatch.setattr(files_io, "rewrite_h5", lambda *a, **k: calls.append(a) or real(*a, **k))
+    real = files_io.change_h5
+    monkeypatch.setattr(files_io, "change_h5", lambda *a, **k: calls.append(a) or real(*a, **k))
     assert io.save_datasets(iter(datasets("a", "b", "c")), "g") == ("/g/a", "/g/b", "/g/c")
     assert len(calls) == 1
 

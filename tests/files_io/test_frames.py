@@ -16,7 +16,7 @@ from pandas.testing import assert_frame_equal
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io.encodings import encode
 from mlaut.files_io.fingerprints import column_fingerprints
-from mlaut.files_io.frames import fingerprint, read_frame, write_frame
+from mlaut.files_io.frames import fingerprint, read_columns, read_frame, write_frame
 
 
 def around(frame: pd.DataFrame) -> pd.DataFrame:
@@ -201,16 +201,57 @@ def test_a_multiindex_and_odd_labels_are_refused():
         around(odd)
 
 
+def strings(group):
+    return group.attrs["encoding-type"] == "text" and "values" in group
+
+
+TEXTS = {
+    "plain": ["a", "ü", None, ""],
+    "a NUL at the end": ["a\0", "b"],
+    "half of a character": ["\ud800", "b"],
+    "one long among many": ["x" * 100_000, *"abcdefgh" * 100],
+}
+
+
+@pytest.mark.parametrize("texts", TEXTS)
+def test_texts_are_plain_strings_where_strings_can_hold_them(tmp_path, texts):
+    frame = pd.DataFrame({"t": pd.Series(TEXTS[texts], dtype=object)})
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        write_frame(file, "t", frame)
+        pd.testing.assert_frame_equal(read_frame(file["t"]), frame)
+        stored = file["t/body/0"]
+        assert ("values" in stored) == (texts == "plain")
+        if texts == "plain":
+            assert stored["values"].asstr()[:2].tolist() == ["a", "ü"]
+        del file["t"].attrs["rows"]
+        assert read_columns(file["t"], ["t", "none"]).equals(frame)
+
+
+def test_a_column_is_read_without_the_others(tmp_path):
+    numbers = np.arange(12.0).reshape(4, 3)
+    frame = pd.DataFrame(numbers, columns=["a", "b", "c"]).assign(t=["p", "q", None, "r"], d=1.5)
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        write_frame(file, "t", frame)
+        for names in (["b"], ["d", "a"], ["t", "c"]):
+            pd.testing.assert_frame_equal(read_columns(file["t"], names), frame[names])
+        del file["t/body/1"]["missing"]
+        assert read_columns(file["t"], ["b"])["b"].tolist() == [1, 4, 7, 10]
+        with pytest.raises(StoreError, match="column 't': cannot be read"):
+            read_columns(file["t"], ["t"])
+
+
 def test_nothing_is_pickled_or_of_variable_length():
     with h5py.File("table", "w", driver="core", backing_store=False) as file:
         write_frame(file, "t", pd.DataFrame(COLUMNS))
 
         def check(name: str, item: h5py.Group | h5py.Dataset) -> None:
             if isinstance(item, h5py.Dataset):
-                assert item.dtype.kind in "biuf", name
+                assert item.dtype.kind in "biufS", name
                 assert h5py.check_vlen_dtype(item.dtype) is None
             elif name != "t/body":
-                assert item.attrs["encoding-version"] == 1, name
+                assert item.attrs["encoding-version"] == 1 + ("values" in item and strings(item)), (
+                    name
+                )
                 assert item.attrs["encoding-type"], name
 
         file.visititems(check)
@@ -230,7 +271,7 @@ def test_wide_tables_are_one_array():
         ("index/values", "the index of its rows"),
         ("body", "its columns"),
         ("body/0", "column 'x'"),
-        ("body/1/offsets", "column 'a/b'"),
+        ("body/1/values", "column 'a/b'"),
         ("body/2/categories", "column 'c'"),
     ],
 )

@@ -22,7 +22,7 @@ from studies import assert_same_block, entry, outcome, strategy
 from mlaut.errors import StoreError, StoreWarning, StudyError, StudyLockedError
 from mlaut.experiments import study_status, verify_study
 from mlaut.files_io import FilesIO, Study
-from mlaut.files_io.hdf5 import InPlace, accept_changes, read_h5, rewrite_h5
+from mlaut.files_io.hdf5 import InPlace, accept_changes, rewrite_h5
 from mlaut.files_io.journal import index_journal
 from mlaut.files_io.study_writer import put_again
 from mlaut.records import REGRESSION, Status
@@ -272,8 +272,8 @@ def test_settling_writes_nothing_over_cells_that_are_whole(study):
     broken_off(study, outcome(iris, "svc", fold=0, seed=3), outcome(iris, "svc", fold=1))
     before = study.block("iris")
     index = index_journal(study.journal_path, study.id)
-    with study.path.open("rb") as readonly, read_h5(study.path) as file:
-        put_again(InPlace(study.path, file, readonly.fileno()), index)
+    with contextlib.closing(InPlace(study.path, writable=False)) as file:
+        put_again(file, index)
     assert_same_block(study.block("iris"), before)
     study.settle()
     assert_same_block(study.block("iris"), before)
@@ -284,8 +284,8 @@ def test_settling_leaves_the_last_of_several_outcomes_of_a_cell_alone(study):
     last = outcome(iris, "svc", seed=4)
     broken_off(study, outcome(iris, "svc", status=Status.ERROR), outcome(iris, "svc", seed=5), last)
     index = index_journal(study.journal_path, study.id)
-    with study.path.open("rb") as readonly, read_h5(study.path) as file:
-        put_again(InPlace(study.path, file, readonly.fileno()), index)
+    with contextlib.closing(InPlace(study.path, writable=False)) as file:
+        put_again(file, index)
     study.settle()
     found = study.block("iris").predictions[1, 0, iris.split.rows(0, 0)[1]]
     np.testing.assert_array_equal(found, last.predictions)

@@ -20,8 +20,9 @@ from mlaut.experiments import study_status, verify_study
 from mlaut.experiments.search_checkpoints import checkpoint_of
 from mlaut.experiments.status import unfinished
 from mlaut.files_io import FilesIO, Study, accept_changes, merge_studies
-from mlaut.files_io.seal import LIST, write_seal
-from mlaut.files_io.study_arrays import put_json
+from mlaut.files_io.hdf5_output import Bytes
+from mlaut.files_io.seal import LIST, make_seal
+from mlaut.files_io.texts import put_json
 from mlaut.records import Cell
 from mlaut.report import make_report
 from mlaut.sharing.score_log import Checkpoint
@@ -50,7 +51,8 @@ def change(study, how):
         del file[LIST]
         item = file.create_dataset(LIST, data=np.zeros((1, 2), "u8"))
         offset = item.id.get_offset()
-    write_seal(study.path, offset, 0)
+    with study.path.open("r+b") as file:
+        file.write(make_seal(Bytes(file.fileno()), offset, 0))
 
 
 USES = {

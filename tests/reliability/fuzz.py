@@ -45,7 +45,7 @@ from mlaut.files_io import (
     merge_studies,
 )
 from mlaut.files_io.models import models_folder, write_model
-from mlaut.files_io.study_arrays import put_json
+from mlaut.files_io.texts import put_json
 from mlaut.records import Cell, Dataset, Outcome, Split, Status
 from mlaut.report import make_report, write_report
 

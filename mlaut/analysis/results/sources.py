@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, TypeVar
 
 import numpy as np
@@ -47,9 +48,8 @@ def results_from_study(
     score = find_metric(metric)
     names = list(study.datasets)
     notes: list[str] = []
-    blocks: Iterable[Block] = study.blocks(
-        [names[i] for i in positions("dataset", datasets, names)]
-    )
+    read = getattr(study, "parts", study.blocks)  # parts of a dataset, in bounded memory
+    blocks: Iterable[Block] = read([names[i] for i in positions("dataset", datasets, names)])
     if datasets is None:
         blocks = _of_task(blocks, score, notes)
     return results_from_blocks(
@@ -69,12 +69,12 @@ def open_study(output: Any) -> Study:
 
 def _of_task(blocks: Iterable[Block], score: MLautScore, notes: list[str]) -> Iterator[Block]:
     """Yield the blocks of the metric's task; append a note on the other datasets to ``notes``."""
-    others = []
+    others: dict[str, None] = {}
     for block in blocks:
         if score.task in (None, block.task):
             yield block
         else:
-            others.append(block.dataset)
+            others[block.dataset] = None
     if others:
         notes.append(f"{score.name} is for {score.task}; left out: {', '.join(others)}")
 
@@ -93,7 +93,8 @@ def results_from_blocks(
     if load_block is None:
         kept = {block.dataset: block for block in blocks}
         blocks, load_block = kept.values(), kept.__getitem__
-    scored = [_Scored.of(block, score) for block in blocks]
+    each = (_Scored.of(block, score) for block in blocks)
+    scored = [_Scored.joined(list(of_one)) for _, of_one in groupby(each, lambda one: one.dataset)]
     if not scored:
         raise AnalysisError(f"there is no dataset that suits the metric {score.name!r}")
     names, never = _strategy_names(scored, strategies)
@@ -148,6 +149,29 @@ class _Scored:
             tried=tried,
             n_test=n_test,
             n_train=(folds != UNUSED).sum(axis=1)[:, None] - n_test,
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Scored]) -> _Scored:
+        """Return one dataset from parts with some of its strategies each."""
+        if len(parts) == 1:
+            return parts[0]
+        starts = np.cumsum([0, *(len(part.strategies) for part in parts)]).tolist()
+        reasons = {
+            (s + start, *at): why
+            for start, part in zip(starts, parts, strict=False)
+            for (s, *at), why in part.scores.reasons.items()
+        }
+        cells, losses, variances = (
+            np.concatenate([getattr(part.scores, name) for part in parts])
+            for name in ("cells", "losses", "variances")
+        )
+        return replace(
+            parts[0],
+            strategies=tuple(name for part in parts for name in part.strategies),
+            scores=CellScores(cells, losses, variances, reasons),
+            seconds=np.concatenate([part.seconds for part in parts]),
+            tried=np.concatenate([part.tried for part in parts]),
         )
 
 

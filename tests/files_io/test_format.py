@@ -1,0 +1,151 @@
+"""Studies of the first format are opened, read and resumed; a field more breaks nothing."""
+
+import json
+import shutil
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from memory_study import MemoryStudy
+from studies import assert_same_block, entry, outcome, strategy
+
+from mlaut.errors import StudyError
+from mlaut.files_io import FilesIO, Study
+from mlaut.files_io.hdf5 import change_h5, read_h5
+from mlaut.files_io.study_checks import problems_of
+from mlaut.records import REGRESSION, Status
+
+FIXTURES = Path(__file__).parent / "fixtures"
+IRIS = entry("iris", n_rows=12, n_folds=2, n_repeats=2)
+CPU = entry("cpu", n_rows=5, task=REGRESSION)
+FIRST_RUN = [
+    outcome(IRIS, "tree", 0, 1),
+    outcome(IRIS, "tree", 1, 0, seed=3),
+    outcome(CPU, "svc", 0, 0),
+    outcome(IRIS, "svc", 0, 0, Status.ERROR),
+]
+IN_JOURNAL = [outcome(IRIS, "svc", 1, 1, seed=8), outcome(CPU, "tree", 0, 1)]
+
+
+@pytest.fixture
+def old(tmp_path):
+    for file in FIXTURES.glob("format-1.h5*"):
+        shutil.copy(file, tmp_path / file.name.replace("format-1", "study"))
+    return Study(tmp_path / "study.h5")
+
+
+def expected(*outcomes):
+    study = MemoryStudy()
+    study.save_splits([IRIS, CPU])
+    study.allocate([strategy("tree"), strategy("svc")])
+    study.write(*outcomes)
+    return study
+
+
+def assert_same(study, known):
+    for name in known.datasets:
+        assert_same_block(study.block(name), known.block(name))
+    assert study.strategies == known.strategies
+
+
+def test_a_study_of_the_first_format_is_read_and_not_changed(old):
+    before = old.path.read_bytes()
+    assert_same(old, expected(*FIRST_RUN, *IN_JOURNAL))
+    assert old.block("iris").classes == ("no", "yes", "ü")
+    assert [run["seed"] for run in old.runs] == [1]
+    details = {(d["strategy"], d["repeat"]): d for d in old.details("iris")}
+    assert details["tree", 1]["best_params"] == {"C": 3}
+    assert details["svc", 0]["reason"] == "error of seed 1"
+    assert details["svc", 1]["best_params"] == {"C": 8}
+    assert "checksum" not in details["tree", 1]
+    assert old.path.read_bytes() == before
+
+
+def test_a_study_of_the_first_format_is_resumed(old):
+    shutil.rmtree(old.path.with_name("study.h5.models"), ignore_errors=True)
+    with old.writing({"seed": 2}) as writer:
+        writer.write(outcome(IRIS, "tree", 0, 0), outcome(IRIS, "svc", 0, 0, seed=4))
+    with h5py.File(old.path) as file:
+        assert file.attrs["study_format"] == 2
+    known = expected(*FIRST_RUN, *IN_JOURNAL)
+    known.write(outcome(IRIS, "tree", 0, 0), outcome(IRIS, "svc", 0, 0, seed=4))
+    assert_same(old, known)
+    assert [run["seed"] for run in old.runs] == [1, 1, 2]
+    details = {(d["strategy"], d["repeat"], d["fold"]): d for d in old.details("iris")}
+    assert details["tree", 1, 0]["best_params"] == {"C": 3}
+    assert details["svc", 0, 0]["reason"] == ""  # what the failed attempt left is not taken over
+    assert not [*problems_of(old)]
+    old.save_splits([entry("iris", n_rows=12, n_folds=2, n_repeats=3)])
+    old.allocate([strategy("new")])
+    block = old.block("iris")
+    assert block.strategies == ("tree", "svc", "new")
+    assert (block.status > 0).sum() == 5
+    np.testing.assert_array_equal(block.predictions[:2, :2], known.block("iris").predictions)
+
+
+def test_a_table_of_the_first_format_is_read(old):
+    table, about = FilesIO(old.path).load_dataset_pd("tables/words")
+    assert table["word"].tolist()[::2] == ["a", "ü"]
+    assert table["word"].isna().tolist() == [False, True, False]
+    assert about["class_name"] == "y"
+
+
+def test_a_newer_format_is_refused(old):
+    with change_h5(old.path) as file:
+        file.attrs["study_format"] = 3
+    with pytest.raises(StudyError, match="study format 3, and this MLaut reads up to 2; update"):
+        old.block("iris")
+
+
+@pytest.mark.parametrize("fields", ["started, elapsed, peak_memory, energy", "elapsed, cores"])
+def test_other_fields_of_a_cell_break_nothing(tmp_path, monkeypatch, fields):
+    """A study of another version may have more fields for each cell, or fewer."""
+    study = Study(tmp_path / "study.h5")
+    given = {"started": 1.7e9, "elapsed": 2.5, "peak_memory": 1e6, "energy": 7.0, "cores": 3.0}
+    first, second = (outcome(IRIS, "tree", 0, fold) for fold in range(2))
+    for one in (first, second):
+        one.details.update(given)
+    for module in ("study_arrays", "study_records"):
+        monkeypatch.setattr(f"mlaut.files_io.{module}.USAGE", tuple(fields.split(", ")))
+    study.save_splits([IRIS])
+    study.allocate([strategy("tree")])
+    with study.writing() as writer:
+        writer.write(first)
+    monkeypatch.undo()
+    with study.writing() as writer:
+        writer.write(second)
+    study.allocate([strategy("svc")])
+    study.save_splits([entry("iris", n_rows=12, n_folds=2, n_repeats=3)])
+    assert study.status("iris")[0, 0].tolist() == [1, 1]
+    assert not [*problems_of(study)]
+    ((_, numbers),) = study.numbers()
+    both = numbers["usage"][0, 0]
+    assert both[:, 1].tolist() == [2.5, 2.5]
+    assert np.isnan(both[:, 0]).all() == ("started" not in fields)
+    with read_h5(study.path) as file:
+        stored = file["experiments/predictions/iris/usage"]
+        assert stored.attrs["fields"] == fields
+        assert stored[0, 0, 0].tolist() == [given[name] for name in fields.split(", ")]
+
+
+def test_other_programs_read_names_and_scores(tmp_path):
+    """The example of the page on other programs, with h5py alone."""
+    study = Study(tmp_path / "study.h5")
+    study.save_splits([IRIS])
+    study.allocate([strategy("tree"), strategy("süc")])
+    with study.writing({"seed": 1}) as writer:
+        writer.write(*(outcome(IRIS, "süc", 1, fold) for fold in range(2)))
+    with h5py.File(study.path) as file:
+        group = file["experiments/predictions/iris"]
+        assert group["strategies"].asstr()[...].tolist() == ["tree", "süc"]
+        assert file["splits/iris/classes"].asstr()[...].tolist() == ["no", "yes", "ü"]
+        order = np.argsort(file["splits/iris/folds"][1], kind="stable")
+        truth = file["splits/iris/truth"][...][order]
+        accuracy = float(np.mean(group["predictions"][1, 1] == truth))
+        names = file["experiments/strategies/name"].asstr()[...].tolist()
+        runs = json.loads(file["experiments/runs/0"].asstr()[0])
+    block = study.block("iris")
+    assert accuracy == np.mean(block.predictions[1, 1] == block.truth)
+    assert names == ["tree", "süc"]
+    assert runs[0]["seed"] == 1
