@@ -184,7 +184,7 @@ def test_a_table_that_declares_more_than_is_stored_is_told(tmp_path):
         file.create_dataset(path + "/table/body/0/values", (1, LARGE), "f8", chunks=(1, 2**20))
     accept_changes(io.path)
     with pytest.raises(
-        StoreError, match=r"/t/table needs 8,796,093,022,334 bytes, more than half of the memory"
+        StoreError, match=r"/t/table needs 8,796,093,022,230 bytes, more than half of the memory"
     ):
         io.load_dataset(path)
 
