@@ -81,6 +81,9 @@ def test_what_an_error_or_a_warning_says_is_stored_in_part(databases, deed):
         "warnings": "",
     }
     assert told["reason"].startswith(expected[deed])
+    if deed == "warnings":
+        assert [text.split()[1] for text in told["warnings"][:10]] == [str(i) for i in range(10)]
+        assert told["warnings"][10:] == ["and 990 further warnings"]  # 1,000 are counted
     if deed == "line":
         assert told["reason"].endswith("aaathe end")
         assert "in _line" in told["traceback"]
