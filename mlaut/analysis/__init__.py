@@ -120,6 +120,7 @@ _NAMES = {
         "bonferroni_dunn_test",
         "critical_difference",
         "nemenyi_test",
+        "pair_groups",
         "rank_groups",
         "rank_table",
     ),

@@ -391,7 +391,8 @@ class AnalyseResults:
         """Draw average ranks with Nemenyi's critical difference; see `mlaut.analysis.plots`."""
         from mlaut.analysis.plots.rank_plots import critical_difference_diagram
 
-        return critical_difference_diagram(self._complete(errors), alpha=alpha)
+        kept = self._complete(errors)
+        return critical_difference_diagram(kept, pairs=nemenyi_test(kept), alpha=alpha)
 
     # -------------------------------------------------------------------- helpers
 

@@ -413,9 +413,9 @@ ELSEWHERE = {  # their own tests have their bad input
     "dataset_plot", "dataset_sd", "datasets_needed", "datasets_needed_for_ranks",
     "datasets_needed_in_context", "decide", "draw_ranks", "drawn_order", "forest_plot",
     "hierarchical_probabilities", "joint_errors", "judge_on_context", "metric", "metric_names",
-    "non_transitive_cycles", "pairwise_matrix", "pareto_front", "poisson_binomial_pairs",
-    "power_of_test", "probabilities_by_dataset", "race_plot", "rank_groups", "resolution",
-    "roc_plot", "simplex_plot", "smallest_difference", "time_plot",
+    "non_transitive_cycles", "pair_groups", "pairwise_matrix", "pareto_front",
+    "poisson_binomial_pairs", "power_of_test", "probabilities_by_dataset", "race_plot",
+    "rank_groups", "resolution", "roc_plot", "simplex_plot", "smallest_difference", "time_plot",
 }  # fmt: skip
 HERE = {"adjust", "context_from_counts", "lacoste_comparison", "lacoste_sign_test",
         "langford_bounds", "mcnemar_p", "poisson_binomial_from_probabilities",

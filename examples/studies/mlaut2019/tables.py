@@ -253,7 +253,9 @@ def main() -> None:
         if name.startswith("pairing"):
             sys.stdout.write(f"{decided(table).to_frame(name)}\n\n")
     for name, one in results.items():
-        ma.critical_difference_diagram(one).savefig(given.out / f"ranks_{name}.png", dpi=110)
+        ma.critical_difference_diagram(one, pairs=ma.nemenyi_test(one)).savefig(
+            given.out / f"ranks_{name}.png", dpi=110
+        )
         sys.stdout.write(f"networks {name}: {len(one.datasets)} finished datasets\n")
 
 

@@ -388,7 +388,7 @@ def figures(results: ma.Results, share: pd.DataFrame) -> dict[str, Figure]:
     pairs = ma.adjust_pairs(ma.wilcoxon_test(results), "holm")
     return {
         "agreement": agreement_figure(share),
-        "ranks": ma.critical_difference_diagram(results),
+        "ranks": ma.critical_difference_diagram(results, pairs=ma.nemenyi_test(results)),
         "pairs": ma.pairwise_matrix(pairs, order=order),
     }
 

@@ -6,12 +6,16 @@ the other strategies that are compared. Scenario (c).
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked, one_of, position
+from mlaut.analysis.common.arguments import checked, one_of, position, positions
+from mlaut.analysis.common.letters import letter_groups
 from mlaut.analysis.common.numerics import range_ppf, range_sf
-from mlaut.analysis.common.result_types import SMALLEST_P, ResultTable
+from mlaut.analysis.common.result_types import SMALLEST_P, Pairwise, ResultTable
 from mlaut.analysis.estimates.intervals import FEW_DATASETS, mean_ends, too_few_for_normal
 from mlaut.analysis.pairwise.effects import Effect
 from mlaut.analysis.pairwise.pairs import PairedLosses, paired_losses
@@ -25,6 +29,7 @@ __all__ = [
     "bonferroni_dunn_test",
     "critical_difference",
     "nemenyi_test",
+    "pair_groups",
     "rank_groups",
     "rank_table",
 ]
@@ -288,3 +293,52 @@ def rank_groups(average: pd.Series, difference: float) -> tuple[tuple[str, ...],
             groups.append(tuple(names[start : end + 1]))
             reached = end
     return tuple(groups)
+
+
+@checked
+def pair_groups(
+    pairs: Pairwise, order: Sequence[str] | None = None, *, alpha: float = 0.05
+) -> tuple[tuple[str, ...], ...]:
+    """Return groups of strategies of which no two differ by a test of pairs.
+
+    Parameters
+    ----------
+    pairs : Pairwise
+        Result of a test of all pairs, corrected for their number if it has p-values.
+    order : sequence of str, optional
+        All strategies, for example by average rank; default the order of the test.
+    alpha : float, default 0.05
+        Two strategies differ if the p-value is at most ``alpha``, or for a test without p-values
+        if one is better with a probability of ``1 - alpha`` or more.
+
+    Returns
+    -------
+    tuple of tuple of str
+        Groups in the order of their first strategies. Two strategies that do not differ share at
+        least one group; a strategy that differs from all others is in none.
+
+    Notes
+    -----
+    For a test that looks at two strategies only, such as the signed rank test, whether two share a
+    group depends on the others through the correction alone. Source: Benavoli, Corani & Mangili
+    2016, Should we really use post-hoc tests based on mean-ranks?
+
+    Examples
+    --------
+    >>> from mlaut.analysis import sign_test
+    >>> table = pd.DataFrame({"A": [0.1] * 8, "B": [0.2] * 8, "C": [0.3] * 4 + [0.1] * 4})
+    >>> pair_groups(sign_test(table, metric="error"))
+    (('A', 'C'), ('B', 'C'))
+    """
+    names = list(pairs.strategies if order is None else order)
+    at = positions("strategy", names, pairs.strategies)
+    if "p_value" in pairs.tables:
+        differ = pairs.p_values.to_numpy() <= alpha
+    else:
+        differ = pairs.table("P(row better)").to_numpy() >= 1 - alpha
+    letters = letter_groups(~(differ | differ.T)[np.ix_(at, at)])
+    members: dict[str, list[str]] = {}
+    for name, text in zip(names, letters, strict=True):
+        for letter in re.findall(r"[a-z]\d*", text):
+            members.setdefault(letter, []).append(name)
+    return tuple(tuple(group) for group in members.values() if len(group) > 1)

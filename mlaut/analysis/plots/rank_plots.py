@@ -10,7 +10,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mlaut.analysis.common.arguments import checked, positions
-from mlaut.analysis.frequentist.ranks import average_ranks, critical_difference, rank_groups
+from mlaut.analysis.common.result_types import Pairwise
+from mlaut.analysis.frequentist.paired_tests import trinomial_test, wilcoxon_test
+from mlaut.analysis.frequentist.ranks import (
+    average_ranks,
+    critical_difference,
+    nemenyi_test,
+    pair_groups,
+    rank_groups,
+)
+from mlaut.analysis.pairwise.corrections import adjust_pairs
 from mlaut.analysis.plots.canvas import (
     BLUE,
     FONT,
@@ -109,15 +118,22 @@ def _label(name: str, n_missing: int) -> str:
 def critical_difference_diagram(
     results: Results,
     *,
+    pairs: Pairwise | None = None,
     alpha: float = 0.05,
     ax: Axes | None = None,
     figsize: Size | None = None,
 ) -> Figure:
-    """Draw average ranks, with bars over strategies that Nemenyi's test does not separate.
+    """Draw average ranks, with bars over strategies that a test does not separate.
 
     Parameters
     ----------
     results : Results
+    pairs : Pairwise, optional
+        Result of a test of all pairs of these strategies. By default it is the signed rank test
+        with Holm's correction, or the trinomial test if the scales of the datasets do not compare:
+        what they say of a pair does not depend on the other strategies. With `nemenyi_test` the
+        diagram is that of Demsar, with the critical difference; with a Bayesian test a bar joins
+        strategies of which none is better than another with a probability of ``1 - alpha``.
     alpha : float, default 0.05
         Level of the test.
     ax : Axes, optional
@@ -129,12 +145,28 @@ def critical_difference_diagram(
     Returns
     -------
     Figure
-        Diagram after Demsar 2006, Figure 1; rank 1, the best, is on the left.
+        Diagram after Demsar 2006, Figure 1, and Benavoli, Corani & Mangili 2016; rank 1, the best,
+        is on the left. A bar joins strategies of which no two differ; if it passes over others, it
+        has dots at its own.
+
+    Raises
+    ------
+    AnalysisError
+        ``pairs`` are of other strategies.
     """
     ranks = average_ranks(results).frame["average_rank"]
-    cd = critical_difference(len(ranks), len(results.datasets), alpha=alpha)
-    label = f"CD = {cd:.3g} at {alpha:g}"
-    return draw_ranks(ranks, cd, rank_groups(ranks, cd), label=label, ax=ax, figsize=figsize)
+    if pairs is None:
+        test = trinomial_test if results.metric.incomparable else wilcoxon_test
+        pairs = adjust_pairs(test(results), "holm")
+    if set(pairs.strategies) != set(results.strategies):
+        raise AnalysisError("pairs are of other strategies than these results")
+    if pairs.name == nemenyi_test.test.name:
+        cd = critical_difference(len(ranks), len(results.datasets), alpha=alpha)
+        label = f"CD = {cd:.3g} at {alpha:g}"
+        return draw_ranks(ranks, cd, rank_groups(ranks, cd), label=label, ax=ax, figsize=figsize)
+    groups = pair_groups(pairs, [str(name) for name in ranks.index], alpha=alpha)
+    label = f"{pairs.name}, level {alpha:g}"
+    return draw_ranks(ranks, 0.0, groups, label=label, ax=ax, figsize=figsize)
 
 
 @checked
@@ -154,11 +186,12 @@ def draw_ranks(
     ranks : Series
         Average rank by strategy.
     difference : float
-        Critical difference, drawn as a scale.
+        Critical difference, drawn as a scale; 0 for none.
     groups : sequence of sequence of str
-        Groups of strategies that a test does not separate. The test need not be Nemenyi's.
+        Groups of strategies that a test does not separate. The test need not be Nemenyi's. A bar
+        that passes over strategies of another group has dots at its own.
     label : str
-        Label of the scale.
+        Label of the scale, or of the test.
     ax : Axes, optional
         Axes to draw in; default a new figure.
     figsize : (float, float), optional
@@ -199,8 +232,11 @@ def draw_ranks(
     axes.set_ylim(n_rows, -3.2)
     axes.set_axis_off()
     _draw_axis(axes, low, high, difference, label)
-    for left, right, row in bars:
+    for (left, right, row), group in zip(bars, groups, strict=True):
         height, pad = 0.55 * (row + 1), 0.03 * inch
+        if ranks.between(left, right).sum() > len(group):  # the bar passes over others
+            at = ranks[list(group)]
+            axes.plot(at, [height] * len(at), "o", color=ORANGE, markersize=6)
         axes.plot(
             [left - pad, right + pad],
             [height] * 2,
@@ -258,8 +294,9 @@ def _draw_axis(axes: Axes, low: float, high: float, difference: float, label: st
     for tick in np.arange(low, high + 1e-9, step):
         axes.plot([tick, tick], [0, -0.3], color="black", linewidth=1)
         axes.text(tick, -0.4, f"{tick:g}", ha="center", va="bottom", fontsize=FONT)
-    axes.plot([low, low + difference], [-1.9, -1.9], color="black", linewidth=1.2)
-    for end in (low, low + difference):
-        axes.plot([end, end], [-2.1, -1.7], color="black", linewidth=1.2)
+    if difference:
+        axes.plot([low, low + difference], [-1.9, -1.9], color="black", linewidth=1.2)
+        for end in (low, low + difference):
+            axes.plot([end, end], [-2.1, -1.7], color="black", linewidth=1.2)
     axes.text(low, -2.25, label, ha="left", va="bottom", fontsize=FONT)
     axes.text(high, -1.5, "average rank", ha="right", va="bottom", fontsize=FONT)

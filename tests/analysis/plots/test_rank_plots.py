@@ -5,7 +5,17 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from mlaut.analysis import Results, box_plot, critical_difference_diagram, draw_ranks
+from mlaut.analysis import (
+    Results,
+    adjust_pairs,
+    bayesian_sign_test,
+    box_plot,
+    critical_difference_diagram,
+    draw_ranks,
+    nemenyi_test,
+    pair_groups,
+    wilcoxon_test,
+)
 from mlaut.analysis.plots.rank_plots import _stacked
 from mlaut.errors import AnalysisError
 
@@ -45,7 +55,7 @@ def test_close_ranks_and_very_long_names_still_do_not_overlap():
 
 
 def test_a_diagram_shows_ranks_and_groups(mlaut2018):
-    figure = critical_difference_diagram(mlaut2018)
+    figure = critical_difference_diagram(mlaut2018, pairs=nemenyi_test(mlaut2018))
     shown = [text for text, _ in texts(figure)]
     assert "RandomForestClassifier  2.49" in shown
     assert "CD = 1.09 at 0.05" in shown
@@ -53,6 +63,43 @@ def test_a_diagram_shows_ranks_and_groups(mlaut2018):
     assert len(bars) == 4
     left = min(bars[0].get_xdata())
     assert left == pytest.approx(2.49, abs=0.1)
+
+
+def test_groups_are_those_of_the_signed_rank_test_with_holms_correction(mlaut2018):
+    """The groups of a pair do not depend on a bad strategy, as those of Nemenyi's test do."""
+    figure = critical_difference_diagram(mlaut2018)
+    assert "Wilcoxon signed rank test, holm correction, level 0.05" in [
+        text for text, _ in texts(figure)
+    ]
+    pairs = adjust_pairs(wilcoxon_test(mlaut2018), "holm")
+    p = pairs.p_values
+    groups = pair_groups(pairs)
+    for first, second in pairs.pairs:
+        together = any({first, second} <= set(group) for group in groups)
+        assert together == (p.loc[first, second] > 0.05)
+    bars = [line for line in figure.axes[0].lines if line.get_linewidth() > 3]
+    assert len(bars) == len(groups)
+
+
+def test_a_bar_over_others_has_dots_at_its_own():
+    ranks = pd.Series({"A": 1.0, "B": 2.0, "C": 3.0})
+    axes = draw_ranks(ranks, 0.0, [["A", "C"]], label="a test").axes[0]
+    dots = [line for line in axes.lines if line.get_marker() == "o"]
+    assert [list(line.get_xdata()) for line in dots] == [[1.0, 3.0]]
+    assert not [
+        x for x in draw_ranks(ranks, 0.0, [[*"ABC"]]).axes[0].lines if x.get_marker() == "o"
+    ]
+
+
+def test_units_of_the_target_take_the_trinomial_test_and_pairs_may_be_bayesian():
+    values = np.abs(np.random.default_rng(0).normal(1, 0.3, (12, 3)))
+    results = Results.from_table(pd.DataFrame(values, columns=[*"ABC"]), metric="rmse")
+    shown = [text for text, _ in texts(critical_difference_diagram(results))]
+    assert any(text.startswith("Trinomial test, holm correction") for text in shown)
+    bayesian = critical_difference_diagram(results, pairs=bayesian_sign_test(results))
+    assert any(text.startswith("Bayesian sign test") for text, _ in texts(bayesian))
+    with pytest.raises(AnalysisError, match="pairs are of other strategies"):
+        critical_difference_diagram(results, pairs=nemenyi_test(many(3)))
 
 
 def test_bars_that_overlap_get_rows_of_their_own():
