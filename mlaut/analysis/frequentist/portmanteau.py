@@ -31,7 +31,9 @@ _AGREE = (
     "among all permutations"
 )
 _TIED = "all strategies are equal on every dataset"
-_CONOVER_TOO_OFTEN = "where other strategies differ, Conover's test rejects too often (8 to 13 % at 5 % were measured)"
+_CONOVER_TOO_OFTEN = (
+    "where other strategies differ, Conover's test rejects too often (8 to 13 % at 5 % were seen)"
+)
 _SAME_RANK = "the two strategies have the same mean rank"
 
 
