@@ -3,9 +3,9 @@
 The same fits (fit, predict, predict_proba on the same rows, the same predictions in the end) three
 ways: one after the other in this process; by joblib's loky, the fits alone; and as a study, in
 guarded processes, with everything stored. Loky's processes and the study's workers are started
-anew each time; what a process does once (the server that workers are forked from, for the first
-study) is told apart. Each way comes in turn in each round; the middle of the rounds is told, of
-wall time and of the CPU time of all processes, which says the same on a machine that others use.
+anew each time; what a process does once (the server that workers are forked from) is printed as
+the first study. The ways take turns in each round. Printed are the medians of the rounds, of wall
+time and of the CPU time of all processes, which other programs on the machine hardly change.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_overhead.py [--cells 4000] [--rounds 3] [--jobs 2]
 """
@@ -23,6 +23,7 @@ import joblib
 import numpy as np
 from joblib.externals.loky import get_reusable_executor
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
@@ -105,16 +106,16 @@ class Work:
 
 
 def cpu_seconds() -> float:
-    """CPU seconds of this process and of all that descend from it, as Linux tells them."""
-    told = {}
+    """CPU seconds of this process and of all that descend from it, from Linux's /proc."""
+    used = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            told[int(folder.name)] = int(fields[1]), sum(map(int, fields[11:15]))
+            used[int(folder.name)] = int(fields[1]), sum(map(int, fields[11:15]))
     family = {os.getpid()}
-    while more := {pid for pid, (parent, _) in told.items() if parent in family} - family:
+    while more := {pid for pid, (parent, _) in used.items() if parent in family} - family:
         family |= more
-    return sum(told[pid][1] for pid in family) / os.sysconf("SC_CLK_TCK")
+    return sum(used[pid][1] for pid in family) / os.sysconf("SC_CLK_TCK")
 
 
 def seconds(function: Callable[[], Any]) -> tuple[float, float]:
@@ -171,5 +172,7 @@ if __name__ == "__main__":
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=cores())
     given = parser.parse_args()
+    measure("empty", DummyClassifier(), given.cells, given.rounds, given.jobs)
     measure("short", GaussianNB(), given.cells, given.rounds, given.jobs)
     measure("20 ms", forest_of(20), given.cells // 4, given.rounds, given.jobs)
+    measure("100 ms", forest_of(100), given.cells // 16, given.rounds, given.jobs)
