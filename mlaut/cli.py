@@ -238,6 +238,22 @@ def strategies(criterion: str, task: str | None, as_json: bool) -> None:
 
 
 @cli.command()
+@click.option("--task", type=_TASKS, help="List only metrics for this task.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def metrics(task: str | None, as_json: bool) -> None:
+    """List the metrics: names, direction, range, and what each needs.
+
+    \b
+    mlaut metrics
+    mlaut metrics --task regression
+    """
+    from mlaut.analysis import describe_metrics
+
+    wanted = {"any", task.capitalize()} if task else ()
+    _rows([row for row in describe_metrics() if not wanted or row["task"] in wanted], as_json)
+
+
+@cli.command()
 @click.argument("database", required=False, type=click.Path(path_type=Path))
 @click.option("--group", default="/", show_default=True, help="Group of the database to list.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -303,28 +319,40 @@ def load(
     type=click.Choice(["text", "markdown", "csv"]),
     help="Format of the tables on the screen.",
 )
-@click.option("--metric", help="accuracy, mcc, r2, ...; default: set by the study file or task.")
+@click.option(
+    "--metric",
+    multiple=True,
+    help="accuracy, mcc, r2, ... (repeatable; the first is the primary one); default: set by the "
+    "study file or task. 'mlaut metrics' lists them.",
+)
+@click.option(
+    "--greater-is-better/--less-is-better",
+    default=None,
+    help="Direction of a table's metric that MLaut does not know.",
+)
 @click.option(
     "--missing",
     help="Treatment of cells without a result: 'failures last' (default), 'drop datasets', "
     "'drop strategies', 'worst', 'worst rank', or the name of a strategy whose scores replace "
     "theirs; the report flags replaced scores.",
 )
-def report(study: Path, output: Path | None, style: str, **given: str | None) -> None:
+def report(study: Path, output: Path | None, style: str, **given: Any) -> None:
     """Report the results of a study: scores with confidence intervals, ranks and tests.
 
-    STUDY is a study database or a study file.
+    STUDY is a study database, a study file, or a table of scores of another program (CSV, TSV,
+    ARFF, parquet) with its metric.
 
     \b
     mlaut report study.h5
     mlaut report study.h5 -o report.html
     mlaut report study.h5 --metric balanced_accuracy -o tables/
+    mlaut report results.csv --metric accuracy
     """
     from mlaut.report import make_report, write_report
     from mlaut.report.writing import FORMATS
 
     database, options = _study(study)
-    options |= {name: value for name, value in given.items() if value is not None}
+    options |= {name: value for name, value in given.items() if value not in (None, ())}
     made = make_report(database, **options)
     if output is None:
         _print(FORMATS[style](made))

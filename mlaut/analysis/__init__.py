@@ -85,6 +85,7 @@ _NAMES = {
     "comparison": ("Comparison", "compare"),
     "pairwise.corrections": ("CORRECTIONS", "adjust", "adjust_pairs"),
     "plots.pair_plots": ("forest_plot", "pairwise_matrix", "pareto_front", "time_plot"),
+    "importers.any_table": ("read_results",),
     "importers.automlbenchmark": ("read_automlbenchmark",),
     "importers.benchopt": ("read_benchopt",),
     "importers.openml": ("read_openml_evaluations", "read_openml_runs"),
@@ -129,7 +130,7 @@ _NAMES = {
     "results.results": ("Results",),
     "results.saving": ("load_result", "save_result"),
     "scores.base": ("MLautScore",),
-    "scores.catalogue": ("metric", "metric_names"),
+    "scores.catalogue": ("describe_metrics", "metric", "metric_names"),
     "scores.metrics": (
         "LossAbsolute",
         "LossBrier",

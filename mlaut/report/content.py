@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from mlaut.analysis import (
     under_treatments,
     wilcoxon_test,
 )
+from mlaut.analysis import metric as find_metric
 from mlaut.analysis.cross_validation.retrained_estimates import retrained_mean_estimates
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import with_means
@@ -31,7 +33,7 @@ from mlaut.report.records import Section, made
 from mlaut.report.state import State, study_state
 from mlaut.report.tables import TABLES
 
-__all__ = ["Content", "make_content"]
+__all__ = ["Content", "results_content", "study_content"]
 
 # R2 has no unit. Errors in the units of each target cannot be averaged over datasets.
 _METRICS = dict(zip(TASKS, ("accuracy", "r2"), strict=True))
@@ -67,17 +69,34 @@ class Content:
     sections: tuple[Section, ...]
 
 
-def make_content(study: Study, metric: str | None, missing: str) -> Content:
+def study_content(study: Study, metrics: Sequence[str], missing: str) -> Content:
     """Return the content of a report on a study; see `mlaut.report.make_report`."""
     state = study_state(study)
     if not state.cells.get(Status.DONE):
         total = sum(state.cells.values())
         raise AnalysisError(f"{study.path}: none of {total} cells is done; run the study first")
     race = StudyRace.of(study)
-    metrics = [metric] if metric is not None else _metrics(state)
-    if race is not None and metric is None:
+    if race is not None and not metrics:
         metrics = [race.sealed.metric]
-    return Content(study.path, state, tuple(_section(study, m, missing, race) for m in metrics))
+    scored = [Results.from_study(study, one) for one in metrics or _metrics(state)]
+    sections = [section(one, missing, race) for one in scored]
+    return Content(study.path, state, _primary_first(sections) if metrics else tuple(sections))
+
+
+def results_content(name: str, scored: Sequence[Results], missing: str) -> Content:
+    """Return the content of a report on results without a study."""
+    strategies, datasets = len(scored[0].strategies), len(scored[0].datasets)
+    line = f"{strategies} strategies, {datasets} datasets, from a table of scores."
+    state = State((line,), "", {}, {}, {})
+    return Content(Path(name), state, _primary_first(section(one, missing) for one in scored))
+
+
+def _primary_first(sections: Iterable[Section]) -> tuple[Section, ...]:
+    """Return the sections, of which all but the first say that their metric is secondary."""
+    first, *others = sections
+    primary = first.scored.metric.name
+    line = f"A secondary metric: the primary one, which decides, is {primary}."
+    return (first, *(replace(one, sentences=(line, *one.sentences)) for one in others))
 
 
 def _metrics(state: State) -> list[str]:
@@ -87,12 +106,13 @@ def _metrics(state: State) -> list[str]:
     return [_METRICS[task] for task in TASKS if task in tasks]
 
 
-def _section(study: Study, metric: str, missing: str, of_study: StudyRace | None) -> Section:
-    """Return the section on one metric."""
-    scored = Results.from_study(study, metric)
+def section(scored: Results, missing: str, of_study: StudyRace | None = None) -> Section:
+    """Return the section on the results by one metric."""
     raced = of_study is not None and len(scored.missing) > 0
     results, problem = (scored, (_RACED,)) if raced else _treat(scored, missing)
-    race = None if of_study is None or metric != of_study.sealed.metric else of_study.now()
+    race = None
+    if of_study is not None and scored.metric.name == find_metric(of_study.sealed.metric).name:
+        race = of_study.now()
     comparison = None if problem else _compared(results)
     valued = None if problem else with_means(results)
     estimates = {} if valued is None else _estimates(valued, comparison)
@@ -103,7 +123,7 @@ def _section(study: Study, metric: str, missing: str, of_study: StudyRace | None
     if robustness is not None:
         notes += robustness.notes_text()
         notes += [] if "best for the first" in robustness.frame else [_NO_BOUNDS]
-    section = Section(
+    bare = Section(
         title=f"{results.metric.name} of {_count(len(results.strategies), 'strategy')} "
         f"on {_count(len(results.datasets), 'dataset')}",
         sentences=(
@@ -119,7 +139,7 @@ def _section(study: Study, metric: str, missing: str, of_study: StudyRace | None
         robustness=robustness,
         race=race,
     )
-    return replace(section, tables=made(TABLES, section))
+    return replace(bare, tables=made(TABLES, bare))
 
 
 def _count(n: int, word: str) -> str:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from html import escape
+from pathlib import Path
+from typing import Any
 
+import pandas as pd
+
+from mlaut.analysis import Results, read_results
 from mlaut.analysis.results.sources import open_study
+from mlaut.errors import AnalysisError
 from mlaut.files_io import FilesIO, Study
-from mlaut.report.content import Content, make_content
+from mlaut.files_io.tables import ending_of
+from mlaut.report.content import Content, results_content, study_content
 from mlaut.report.writing import as_text
 
 __all__ = ["Report", "make_report"]
@@ -29,27 +37,33 @@ class Report(Content):
 
 
 def make_report(
-    study: str | os.PathLike[str] | Study | FilesIO,
-    metric: str | None = None,
+    study: str | os.PathLike[str] | Study | FilesIO | Results | pd.DataFrame,
+    metric: str | Sequence[str] | None = None,
     *,
     missing: str = "failures last",
+    greater_is_better: bool | None = None,
 ) -> Report:
-    """Return a report on a study: its state, scores and conclusions.
+    """Return a report on a study or a table of scores: its state, scores and conclusions.
 
     The study may still be running; the report then covers the cells that are done.
 
     Parameters
     ----------
-    study : path-like, Study, or FilesIO
-        Study to report on. A `FilesIO` is the output database that `mlaut.Data.open_hdf5` returns.
-    metric : str, optional
-        Name of a metric that `mlaut.analysis.metric` accepts. Default accuracy for classification
-        and R2 for regression, each in a section of its own.
+    study : path-like, Study, FilesIO, Results, or DataFrame
+        Study to report on; a `FilesIO` is the output database that `mlaut.Data.open_hdf5` returns.
+        Or results, a table that `Results.from_table` accepts, or the file of a table that
+        `mlaut.analysis.read_results` reads.
+    metric : str or sequence of str, optional
+        Names of metrics that `mlaut.analysis.metric` accepts, each with a section of its own; the
+        first one is the primary metric. Default accuracy for classification and R2 for
+        regression. Tables need one, and `Results` have theirs.
     missing : str, default "failures last"
         Treatment of missing cells (`mlaut.analysis.treat_missing`). The first sentence and the
         notes of each section describe its effect. By default a strategy ranks last on a dataset on
         which it failed, so that no failure makes it look better. If leaving out datasets or
         strategies would leave none, the report shows the scores and compares nothing.
+    greater_is_better : bool, optional
+        Direction of a table's metric that is not known by its name.
 
     Returns
     -------
@@ -57,10 +71,48 @@ def make_report(
 
     Raises
     ------
-    StoreError, StudyError
-        The file cannot be read, or is not a study.
+    StoreError, StudyError, DataError
+        The file cannot be read, or is neither a study nor a table.
     AnalysisError
         The metric is not known or does not suit any dataset, or no cell is done.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"A": [0.9, 0.8, 0.7], "B": [0.8, 0.6, 0.5]})
+    >>> report = make_report(table, "accuracy")
+    >>> report.sections[0].title
+    'accuracy of 2 strategies on 3 datasets'
     """
-    content = make_content(open_study(study), metric, missing)
+    metrics = [metric] if isinstance(metric, str) else list(metric or ())
+    scored = _scored(study, metrics, greater_is_better)
+    if scored is not None:
+        name = str(study) if isinstance(study, str | os.PathLike) else "results"
+        content = results_content(name, scored, missing)
+    else:
+        content = study_content(open_study(study), metrics, missing)
     return Report(content.study, content.state, content.sections)
+
+
+def _scored(
+    source: Any, metrics: list[str], greater_is_better: bool | None
+) -> list[Results] | None:
+    """Return the results of a table by each metric; None if the source is a study."""
+    how: dict[str, Any] = {"greater_is_better": greater_is_better}
+    if isinstance(source, Results):
+        if metrics or greater_is_better is not None:
+            raise AnalysisError(
+                f"these results are of {source.metric.name}: metric and greater_is_better are for "
+                "studies and tables"
+            )
+        return [source]
+    if isinstance(source, pd.DataFrame):
+        if not metrics:
+            raise AnalysisError("a table does not say what its scores are: name their metric")
+        return [Results.from_table(source, metric=one, **how) for one in metrics]
+    if isinstance(source, str | os.PathLike) and ending_of(Path(source).name):
+        if not metrics:
+            return [read_results(source, **how)]
+        return [read_results(source, one, **how) for one in metrics]
+    if greater_is_better is not None:
+        raise AnalysisError("greater_is_better is for tables: the metrics of a study are known")
+    return None

@@ -21,7 +21,15 @@ from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.errors import AnalysisError, MlautError, nearest
 from mlaut.files_io.tables import read_table
 
-__all__ = ["Format", "choose", "direction", "in_one_line", "last_counts", "results_of_cells"]
+__all__ = [
+    "Format",
+    "choose",
+    "direction",
+    "direction_if_unknown",
+    "in_one_line",
+    "last_counts",
+    "results_of_cells",
+]
 
 Source = str | os.PathLike[str] | pd.DataFrame | Sequence[str | os.PathLike[str]]
 
@@ -205,8 +213,8 @@ def results_of_cells(
     by_appearance = wide.index.get_level_values(0).map(order)
     wide = wide.iloc[np.argsort(by_appearance, kind="stable")]
     wide = wide[list(pd.unique(cells["strategy"]))]
-    if greater_is_better is None and not _is_known(metric):
-        greater_is_better = direction(metric)
+    if greater_is_better is None:
+        greater_is_better = direction_if_unknown(metric)
     sizes = {name: _sizes(cells, name, wide.index) for name in ("n_test", "n_train")}
     results = Results.from_table(wide, metric=metric, greater_is_better=greater_is_better, **sizes)
     at = _positions(cells, results)
@@ -223,6 +231,11 @@ def direction(metric: str) -> bool | None:
     if metric.startswith("neg_") or word.endswith(GREATER):
         return True
     return False if word.endswith(LESS) else None
+
+
+def direction_if_unknown(metric: str) -> bool | None:
+    """Return the `direction` of a metric that MLaut cannot compute; None for one that it can."""
+    return None if _is_known(metric) else direction(metric)
 
 
 def _is_known(metric: str) -> bool:

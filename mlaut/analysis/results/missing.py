@@ -152,10 +152,10 @@ def _whose(results: Results) -> str:
     """Return the words for which strategies lack cells, and on how many datasets."""
     holes = np.any(_holes(results), axis=(2, 3))
     counts = {name: int(holes[:, k].sum()) for k, name in enumerate(results.strategies)}
-    told = [f"of {name} on {n}" for name, n in counts.items() if n]
-    more = len(told) - _MOST_NAMED
-    told = [*told[:_MOST_NAMED], f"of {more} more strategies"] if more > 0 else told
-    return f"no {results.metric.name} {', '.join(told)}"
+    whose = [f"of {name} on {n}" for name, n in counts.items() if n]
+    more = len(whose) - _MOST_NAMED
+    whose = [*whose[:_MOST_NAMED], f"of {more} more strategies"] if more > 0 else whose
+    return f"no {results.metric.name} {', '.join(whose)}"
 
 
 def _without(results: Results, what: str, drop: np.ndarray, why: str) -> Results:
@@ -427,13 +427,13 @@ def under_treatments(
     frame = pd.DataFrame(
         {how: [column.get(key, "") for key in keys] for how, column in columns.items()}, index=index
     )
-    told = (f"treatment {how!r} cannot be applied: {why}" for how, why in not_applied.items())
+    refused = (f"treatment {how!r} cannot be applied: {why}" for how, why in not_applied.items())
     return Robustness(
         name=name,
         frame=frame,
         n_missing=int(_holes(results).sum()),
         alpha=alpha,
-        notes=(*results.notes_text(), *told),
+        notes=(*results.notes_text(), *refused),
         not_applied=not_applied,
     )
 

@@ -22,6 +22,8 @@ from mlaut.files_io.study import Study
 from mlaut.records import NOT_PLANNED, UNUSED, Block, Status
 
 __all__ = [
+    "FOLDS",
+    "REPEATS",
     "TableMetric",
     "open_study",
     "results_from_blocks",
@@ -98,26 +100,26 @@ def results_from_blocks(
     if not scored:
         raise AnalysisError(f"there is no dataset that suits the metric {score.name!r}")
     names, never = _strategy_names(scored, strategies)
-    said = list(notes)
+    notes = list(notes)
     if never:
-        said.append(f"tried on none of the datasets, left out: {', '.join(never)}")
+        notes.append(f"tried on none of the datasets, left out: {', '.join(never)}")
     gaps = (f"{', '.join(never)} left out: tried on none",) if never else ()
     if score.average and any(one.n_test.size > 1 for one in scored):
-        said.append(
+        notes.append(
             "several test sets share training rows: standard errors of scenario (a) are "
             "approximate under cross-validation"
         )
     arrays = _assemble(scored, names, score)
-    return make(metric=score, notes=tuple(said), gaps=gaps, load_block=load_block, **arrays)
+    return make(metric=score, notes=tuple(notes), gaps=gaps, load_block=load_block, **arrays)
 
 
 def _only_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
     """Yield the blocks; raise `AnalysisError` for anything that is not a block."""
     if not isinstance(blocks, Iterable):
-        raise AnalysisError(f"{shown(blocks)} are not blocks, such as Study.blocks() gives")
+        raise AnalysisError(f"{shown(blocks)} are not blocks, such as Study.blocks() returns")
     for block in blocks:
         if not isinstance(block, Block):
-            raise AnalysisError(f"{shown(block)} is not a block, such as Study.block() gives")
+            raise AnalysisError(f"{shown(block)} is not a block, such as Study.block() returns")
         yield block
 
 
@@ -390,8 +392,8 @@ def _outside(values: np.ndarray, score: MLautScore) -> np.ndarray:
 
 
 # names that other programs use for folds and repeats in an index
-_FOLDS = {"fold", "folds", "fold_id", "cv_fold", "split", "split_id"}
-_REPEATS = {"repeat", "repeats", "repetition", "rep", "run", "replication", "seed"}
+FOLDS = {"fold", "folds", "fold_id", "cv_fold", "split", "split_id"}
+REPEATS = {"repeat", "repeats", "repetition", "rep", "run", "replication", "seed"}
 
 
 def _levels(index: pd.Index) -> dict[str, int]:
@@ -401,15 +403,15 @@ def _levels(index: pd.Index) -> dict[str, int]:
     found: dict[str, int] = {}
     for at, name in enumerate(index.names):
         word = str(name).strip().lower().replace(" ", "_")
-        meaning = "fold" if word in _FOLDS else "repeat" if word in _REPEATS else "dataset"
+        meaning = "fold" if word in FOLDS else "repeat" if word in REPEATS else "dataset"
         if name is None and at < len(unnamed):
             whole = pd.api.types.is_integer_dtype(index.get_level_values(at).dtype)
             meaning = unnamed[at] if at == 0 or whole else "unknown"
         found[meaning] = at
     if len(found) < n or "dataset" not in found or "unknown" in found or n > 3:
-        told = ", ".join("no name" if name is None else repr(name) for name in index.names)
+        names = ", ".join("no name" if name is None else repr(name) for name in index.names)
         raise AnalysisError(
-            f"the levels of the index ({told}) are not dataset and fold, or dataset, repeat and "
+            f"the levels of the index ({names}) are not dataset and fold, or dataset, repeat and "
             "fold: name them so with index.set_names, or make one name of those that together name "
             "a dataset, for example index.map('/'.join)"
         )

@@ -10,7 +10,7 @@ from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.metrics import OWN
 from mlaut.errors import AnalysisError
 
-__all__ = ["metric", "metric_names"]
+__all__ = ["describe_metrics", "metric", "metric_names"]
 
 
 def metric_names() -> list[str]:
@@ -24,6 +24,35 @@ def metric_names() -> list[str]:
     from sklearn.metrics import get_scorer_names
 
     return sorted({*OWN, *get_scorer_names()})
+
+
+def describe_metrics() -> list[dict[str, str]]:
+    """Return what each metric is, one row for each name that `metric` accepts.
+
+    Examples
+    --------
+    >>> describe_metrics()[0]["name"]
+    'absolute'
+    >>> [row for row in describe_metrics() if row["name"] == "mmce"]
+    [{'name': 'mmce', 'metric': 'misclassification', 'task': 'Classification', 'better': 'less', \
+'range': '0 to 1', 'needs': 'labels', 'source': 'MLaut'}]
+    """
+    rows = []
+    for name in metric_names():
+        one = metric(name)
+        low, high = one.bounds
+        rows.append(
+            {
+                "name": name,
+                "metric": one.name,
+                "task": one.task or "any",
+                "better": "greater" if one.greater_is_better else "less",
+                "range": f"{low:g} to {high:g}",
+                "needs": one.uses,
+                "source": "MLaut" if name in OWN else "scikit-learn",
+            }
+        )
+    return rows
 
 
 def metric(which: str | MLautScore | type[MLautScore] | Any) -> MLautScore:

@@ -19,6 +19,7 @@ from mlaut.analysis import (
     read_benchopt,
     read_openml_evaluations,
     read_openml_runs,
+    read_results,
     read_sktime,
     read_weka,
 )
@@ -576,3 +577,34 @@ def test_row_numbers_that_cannot_be_are_refused(tmp_path):
     assert "1 repeats of 3000000001 rows of 'iris', of which 4 are tested" in message
     arff.write_text(arff.read_text().replace("3000000000", "-3"))
     assert "no numbers from 0; check the files" in error_of(read_openml_runs, tmp_path, "mcc")
+
+
+# ---------------------------------------------------------------- any other table
+
+
+def test_a_table_of_a_known_program_is_known_by_its_columns(amlb):
+    assert read_results(amlb).scores.equals(read_automlbenchmark(amlb).scores)
+    assert read_results(amlb, "acc").metric.name == "accuracy"
+
+
+def test_wide_and_long_tables_are_the_same_results(tmp_path):
+    wide = pd.DataFrame(
+        {"Dataset": ["a", "a", "b", "b"], "fold": [1, 2, 1, 2], "x": [0.1, 0.2, 0.3, 0.4]}
+    ).assign(y=lambda t: t["x"] / 2)
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    long = wide.melt(["Dataset", "fold"], var_name="strategy", value_name="error rate")
+    long.to_csv(tmp_path / "long.csv", index=False)
+    first = read_results(tmp_path / "wide.csv", "error rate", greater_is_better=False)
+    second = read_results(tmp_path / "long.csv", "error rate", greater_is_better=False)
+    assert first.cells.shape == (2, 2, 1, 2)
+    assert first.fold_losses.equals(second.fold_losses)
+
+
+def test_tables_that_are_unclear_are_refused(tmp_path):
+    path = write(tmp_path / "t.csv", "x,y\n0.1,0.2\n")
+    assert "t.csv: no columns of texts" in error_of(read_results, path, "accuracy")
+    assert "name their metric" in error_of(read_results, path)
+    path = write(tmp_path / "l.csv", "dataset,strategy,p,q\na,x,0.1,0.2\n")
+    assert "unclear which of p, q has the scores" in error_of(read_results, path, "accuracy")
+    path = write(tmp_path / "m.csv", "name,x\na,0.1\n")
+    assert "the direction of 'mine' is not known" in error_of(read_results, path, "mine")

@@ -1,0 +1,77 @@
+"""Reports on tables of scores, and reports with several metrics."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from made_up import made_up_study
+
+from mlaut.analysis import Results, compare
+from mlaut.cli import cli
+from mlaut.errors import AnalysisError
+from mlaut.report import make_report
+from mlaut.report.page import as_html
+
+TABLE = pd.DataFrame(
+    np.random.default_rng(0).uniform(0.6, 0.9, (12, 3)) + np.array([0.0, 0.05, 0.1]),
+    index=pd.Index([f"d{i}" for i in range(12)], name="dataset"),
+    columns=["one", "two", "three"],
+).clip(0, 1)
+
+
+def test_a_table_has_the_conclusions_of_compare():
+    report = make_report(TABLE, "accuracy")
+    assert report.sections[0].sentences == compare(TABLE, metric="accuracy").sentences()
+    assert report.state.lines == ("3 strategies, 12 datasets, from a table of scores.",)
+    page = as_html(report)
+    assert "What was run" not in page
+    assert "No cell that was run failed" not in page
+    again = make_report(Results.from_table(TABLE, metric="accuracy"))
+    assert again.sections[0].sentences == report.sections[0].sentences
+
+
+def test_the_command_line_reports_a_csv_file(tmp_path):
+    path = tmp_path / "results.csv"
+    TABLE.to_csv(path)
+    done = CliRunner().invoke(cli, ["report", str(path), "--metric", "accuracy"])
+    assert done.exit_code == 0, done.output
+    assert compare(TABLE, metric="accuracy").sentences()[0] in done.output
+    without = CliRunner().invoke(cli, ["report", str(path)])
+    assert isinstance(without.exception, AnalysisError)
+    assert "a table does not say what its scores are" in str(without.exception)
+    own = ["report", str(path), "--metric", "my score", "--greater-is-better"]
+    assert CliRunner().invoke(cli, own).exit_code == 0
+
+
+def test_the_first_of_several_metrics_is_the_primary_one(tmp_path):
+    study = made_up_study(tmp_path / "s.h5", ["one", "two"], [f"d{i}" for i in range(6)])
+    first, second = make_report(study, ["mcc", "accuracy"]).sections
+    assert [first.scored.metric.name, second.scored.metric.name] == ["mcc", "accuracy"]
+    line = "A secondary metric: the primary one, which decides, is mcc."
+    assert second.sentences[0] == line
+    assert line not in first.sentences
+
+
+def test_what_a_table_needs():
+    with pytest.raises(AnalysisError, match="does not say what its scores are: name their metric"):
+        make_report(TABLE)
+    with pytest.raises(AnalysisError, match="these results are of accuracy"):
+        make_report(Results.from_table(TABLE, metric="accuracy"), "mcc")
+
+
+def test_the_metrics_are_listed():
+    done = CliRunner().invoke(cli, ["metrics", "--task", "regression", "--json"])
+    rows = {row["name"]: row for row in json.loads(done.output)}
+    assert rows["rmse"] == {
+        "name": "rmse",
+        "metric": "rmse",
+        "task": "Regression",
+        "better": "less",
+        "range": "0 to inf",
+        "needs": "labels",
+        "source": "MLaut",
+    }
+    assert "accuracy" not in rows
+    assert "accuracy" in CliRunner().invoke(cli, ["metrics"]).output
