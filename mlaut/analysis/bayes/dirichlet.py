@@ -184,35 +184,26 @@ class _SignForm:
 
     def __init__(self, u: np.ndarray, noise: np.ndarray) -> None:
         self.size, self.sign = equalised(np.abs(u), noise), np.sign(u)
+        # of equal sizes the positive come first, and `both_signs` corrects for that
         self.order = np.lexsort((-self.sign, self.size), axis=0)
         size, sign = (np.take_along_axis(x, self.order, axis=0) for x in (self.size, self.sign))
-        mixed = _both_signs(size, sign)
-        alone = np.where(mixed, 0.0, sign)
-        self.change = (alone - np.concatenate([alone[1:], np.zeros((1, u.shape[1]))])) / 2
-        columns = np.flatnonzero(mixed.any(axis=0)).tolist()
-        self.mixed = {at: _spans(size[:, at], sign[:, at], mixed[:, at]) for at in columns}
+        self.change = (sign - np.concatenate([sign[1:], np.zeros((1, u.shape[1]))])) / 2
+        self.both_signs = _both_signs(size, sign, self.order)
 
     def half_sum(self, at: int, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return half the sum of ``w_i w_j sign(u_i + u_j)``, and the sum of weights, by draw."""
         order, change = self.order[:, at].tolist(), self.change[:, at].tolist()
         total, cumulated, square = np.zeros((3, weights.shape[1]))
-        spans = self.mixed.get(at, {})
-        negative = end = -1
-        for place, row in enumerate(order):
-            if place in spans:  # equal sizes of both signs, the positive first: their sums are 0
-                before, (negative, end) = cumulated.copy(), spans[place]
-            elif place == negative:
-                middle = cumulated.copy()
+        for row, factor in zip(order, change, strict=True):
             np.add(cumulated, weights[row], out=cumulated)
-            factor = change[place]
             if factor:
                 np.multiply(cumulated, cumulated, out=square)
                 if abs(factor) != 1:
                     square *= abs(factor)
                 (np.add if factor > 0 else np.subtract)(total, square, out=total)
-            if place + 1 == end:
-                both = before + cumulated
-                total += both * (middle - both / 2)
+        for positive, negative in self.both_signs.get(at, ()):  # their sums of two are 0
+            np.multiply(_sum(weights, positive), _sum(weights, negative), out=square)
+            np.add(total, square, out=total)
         return total, cumulated
 
     def mean_sum(self, prior: float) -> np.ndarray:
@@ -228,29 +219,28 @@ class _SignForm:
         return (data + own + diagonal) / 2
 
 
-def _both_signs(size: np.ndarray, sign: np.ndarray) -> np.ndarray:
-    """Return whether each number has an equally large one of another sign; columns are sorted."""
+def _sum(weights: np.ndarray, rows: list[int]) -> np.ndarray:
+    return weights[rows[0]] if len(rows) == 1 else weights[rows].sum(axis=0)
+
+
+def _both_signs(
+    size: np.ndarray, sign: np.ndarray, order: np.ndarray
+) -> dict[int, list[tuple[list[int], list[int]]]]:
+    """Return by column the positive and the negative rows of each group of equal sizes with both.
+
+    All arrays have shape (n, P); each column is sorted by size, the positive first.
+    """
+    n = len(size)
     new = np.ones(size.shape, dtype=bool)
     new[1:] = size[1:] > size[:-1]
-    group = np.cumsum(new.T.ravel())
-    unlike = np.zeros(size.shape, dtype=bool)
-    unlike[1:] = ~new[1:] & (sign[1:] != sign[:-1])
-    mixed = np.zeros(group[-1] + 1, dtype=bool)
-    mixed[group[unlike.T.ravel()]] = True
-    return mixed[group].reshape(size.T.shape).T
-
-
-def _spans(size: np.ndarray, sign: np.ndarray, mixed: np.ndarray) -> dict[int, tuple[int, int]]:
-    """Return by its start the first negative place and the end of each group with both signs."""
-    places = np.flatnonzero(mixed)
-    new = np.flatnonzero(np.diff(size[places], prepend=-1.0))
-    ends = places[np.append(new[1:], len(places)) - 1] + 1
-    n_positive = np.add.reduceat(sign[places] > 0, new, dtype=int)
-    starts = places[new]
-    return dict(
-        zip(
-            starts.tolist(),
-            zip((starts + n_positive).tolist(), ends.tolist(), strict=True),
-            strict=True,
-        )
-    )
+    starts = np.flatnonzero(new.T.ravel())
+    counts = (np.add.reduceat((x * sign > 0).T.ravel(), starts, dtype=int) for x in (1, -1))
+    n_positive, n_negative = counts
+    rows, found = order.T.ravel(), dict[int, list[tuple[list[int], list[int]]]]()
+    for group in np.flatnonzero((n_positive > 0) & (n_negative > 0)).tolist():
+        start = int(starts[group])
+        middle = start + int(n_positive[group])
+        end = middle + int(n_negative[group])
+        both = rows[start:middle].tolist(), rows[middle:end].tolist()
+        found.setdefault(start // n, []).append(both)
+    return found
