@@ -92,7 +92,7 @@ def test_differences_need_two_strategies_and_one_shape(tmp_path):
     three = STRATEGIES | {"stump": DecisionTreeClassifier(max_depth=1, random_state=0)}
     summary = simulate_study(tmp_path / "null.h5", three, small, n_datasets=2, **HOW)
     results = Results.from_study(summary.study, "accuracy")
-    with pytest.raises(AnalysisError, match="there are 3: give first and second"):
+    with pytest.raises(AnalysisError, match="there are 3: give pair="):
         cv_differences(results)
     chosen = cv_differences(results, "stump", "tree")
     np.testing.assert_allclose(chosen, -cv_differences(results, "tree", "stump"))
