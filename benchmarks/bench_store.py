@@ -1,123 +1,147 @@
-"""What a large study costs when nothing is left to do: open it again, its status, its losses.
+"""Measure what changes of a database and of a study write, and the room that they take.
 
-A study of 100,000 done cells is made of made-up predictions, without a fit. Then, each several
-times, in turn with a study of one cell: the run that finds nothing to do, the status, the losses of
-every cell by accuracy and by log loss. The least of the rounds is told, wall and CPU seconds.
+    python benchmarks/bench_store.py [--cells 700]
 
-    OMP_NUM_THREADS=1 python benchmarks/bench_store.py [--datasets 100] [--strategies 100]
+The bytes are those that this process hands to the system (``wchar`` of ``/proc/self/io``), journal
+included. CPU seconds are of this process.
 """
 
+from __future__ import annotations
+
 import argparse
+import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.naive_bayes import GaussianNB
 
-from mlaut import Data, Orchestrator
-from mlaut.analysis import Results
-from mlaut.estimators import as_strategies
-from mlaut.experiments import study_status
-from mlaut.experiments.entries import strategy_entries
-from mlaut.files_io import SplitEntry, Study
-from mlaut.records import CLASSIFICATION, Cell, Dataset, Outcome, Status
+from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study
+from mlaut.records import CLASSIFICATION, Cell, Outcome, Split, Status
 
-N_ROWS, N_CLASSES = 150, 3
+MB = 1e6
 
 
-def datasets(n: int) -> Iterator[Dataset]:
-    """Return tables of four columns and three classes."""
-    for number in range(n):
-        generator = np.random.default_rng(number)
-        frame = pd.DataFrame(generator.normal(size=(N_ROWS, 4)), columns=list("abcd"))
-        frame["class"] = np.arange(N_ROWS) % N_CLASSES
-        yield Dataset(f"table {number}", frame, "class", CLASSIFICATION)
+def entry(name: str, n_rows: int, n_folds: int, n_repeats: int = 1) -> SplitEntry:
+    """Return a dataset of three classes."""
+    folds = np.stack([np.arange(n_rows) % n_folds] * n_repeats).astype(np.int16)
+    truth = (np.arange(n_rows) % 3).astype(np.int32)
+    split = Split(folds, f"kfold({n_folds})")
+    return SplitEntry(name, f"/{name}", CLASSIFICATION, "f", ("a", "b", "c"), truth, split)
 
 
-def outcomes(entry: SplitEntry, names: Iterable[str]) -> Iterator[Outcome]:
-    """Return an outcome of every cell of a dataset."""
-    generator = np.random.default_rng(0)
-    for name in names:
-        for repeat in range(entry.split.n_repeats):
-            for fold in range(entry.split.n_folds):
-                n_test = len(entry.split.rows(repeat, fold)[1])
-                given = generator.dirichlet([1] * N_CLASSES, n_test).astype(np.float32)
-                predicted = given.argmax(axis=1).astype(np.int32)
-                cell = Cell(entry.name, name, repeat, fold)
-                yield Outcome(cell, Status.DONE, predicted, given, (0.0, 1e-3, 1e-4))
+def outcome(of: SplitEntry, strategy: str, repeat: int, fold: int) -> Outcome:
+    """Return an outcome with random probabilities."""
+    generator = np.random.default_rng([repeat, fold])
+    given = generator.random((len(of.split.rows(repeat, fold)[1]), 3), dtype=np.float32)
+    labels = given.argmax(axis=1).astype(np.int32)
+    cell = Cell(of.name, strategy, repeat, fold)
+    return Outcome(cell, Status.DONE, labels, given, seconds=(0, 1, 2))
 
 
-class Finished:
-    """A study of which every cell is done, and the call that made it."""
+def measure(what: str, step: Callable[[], object], folder: Path) -> None:
+    """Do a step, and print what it has cost."""
+    before, cpu, size = _written(), time.process_time(), _room(folder)
+    ended, peak = threading.Event(), [0]
 
-    def __init__(self, folder: Path, n_datasets: int, n_strategies: int, scheme: str) -> None:
-        self.input_io = Data().open_hdf5(folder / f"input-{n_datasets}.h5", mode="a")
-        self.out_io = Data().open_hdf5(folder / f"study-{n_datasets}.h5", mode="a")
-        paths = self.input_io.save_datasets(datasets(n_datasets), "tables")
-        Data().split_datasets(
-            hdf5_in=self.input_io, hdf5_out=self.out_io, dataset_paths=paths, scheme=scheme
-        )
-        self.strategies = {f"bayes {i}": GaussianNB(priors=None) for i in range(n_strategies)}
-        study = Study(self.out_io.path)
-        study.allocate(strategy_entries(as_strategies(self.strategies)))
-        with study.writing() as writer:
-            for entry in study.load_splits().values():
-                writer.write(*outcomes(entry, self.strategies))
+    def watch() -> None:
+        while not ended.wait(0.005):
+            peak[0] = max(peak[0], _room(folder))
 
-    def run(self) -> int:
-        """Find nothing to do."""
-        summary = Orchestrator(self.input_io, self.out_io).run(self.strategies, verbose=0)
-        assert summary.complete
-        assert not summary.counts
-        return summary.n_cells
-
-    def status(self) -> int:
-        """Count the cells."""
-        return study_status(self.out_io.path).total[Status.DONE]
-
-    def losses(self, metric: str) -> Any:
-        """Score every cell."""
-        return Results.from_study(self.out_io.path, metric)
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    step()
+    cpu, written = time.process_time() - cpu, _written() - before
+    ended.set()
+    watcher.join()
+    now = _room(folder)
+    sys.stdout.write(
+        f"{what}: wrote {written / MB:.2f} MB, {cpu:.2f} CPU s, room {size / MB:.1f} -> "
+        f"{now / MB:.1f} MB, at most {max(0, peak[0] - max(size, now)) / MB:.2f} MB beside it\n"
+    )
 
 
-def least(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, tuple[float, float]]:
-    """Return the least wall and CPU seconds of each call, the calls taken in turn."""
-    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
-    for _ in range(rounds):
-        for name, call in calls.items():
-            wall, cpu = time.perf_counter(), time.process_time()
-            call()
-            taken[name].append((time.perf_counter() - wall, time.process_time() - cpu))
-    return {name: tuple(np.min(seconds, axis=0)) for name, seconds in taken.items()}
+def _written() -> int:
+    with Path("/proc/self/io").open() as file:
+        return int(dict(line.split(": ") for line in file)["wchar"])
+
+
+def _room(folder: Path) -> int:
+    total = 0
+    for file in folder.iterdir():
+        try:
+            total += file.stat().st_blocks * 512
+        except FileNotFoundError:
+            continue
+    return total
+
+
+def write(study: Study, of: SplitEntry, cells: list[tuple[str, int, int]]) -> None:
+    """Store some cells in one run."""
+    with study.writing({"threads": 1}) as writer:
+        for cell in cells:
+            writer.write(outcome(of, *cell))
+
+
+def main() -> None:
+    """Measure all steps."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cells", type=int, default=700, help="cells of 1.6 MB")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="mlaut-store-") as name:
+        large(Path(name), given.cells)
+    with tempfile.TemporaryDirectory(prefix="mlaut-store-") as name:
+        many(Path(name))
+    with tempfile.TemporaryDirectory(prefix="mlaut-store-") as name:
+        tables(Path(name))
+
+
+def large(folder: Path, n_cells: int) -> None:
+    """Measure a study of large cells."""
+    study, of = Study(folder / "study.h5"), entry("large", 1_000_000, 10)
+    names = [f"s{k}" for k in range(n_cells // 10 + 1)]
+    study.save_splits([of])
+    measure(
+        "place for all cells", lambda: study.allocate([StrategyEntry(n, n) for n in names]), folder
+    )
+    cells = [(name, 0, fold) for name in names for fold in range(10)]
+    measure(f"{n_cells} cells", lambda: write(study, of, cells[:n_cells]), folder)
+    measure("one cell", lambda: write(study, of, cells[n_cells : n_cells + 1]), folder)
+    measure("one strategy", lambda: study.allocate([StrategyEntry("new", "new")]), folder)
+
+
+def many(folder: Path) -> None:
+    """Measure a study of 100 datasets, 100 strategies and 10 times 10 folds."""
+    study, entries = Study(folder / "study.h5"), [entry(f"d{k}", 100, 10, 10) for k in range(100)]
+    study.save_splits(entries)
+    strategies = [StrategyEntry(f"s{k}", "f") for k in range(100)]
+    measure("place for a million cells", lambda: study.allocate(strategies), folder)
+    measure(
+        "one strategy to 100 x 100 x 10",
+        lambda: study.allocate([StrategyEntry("new", "f")]),
+        folder,
+    )
+    cells = [(f"s{s}", r, f) for s in range(10) for r in range(10) for f in range(10)]
+    measure("1000 cells", lambda: write(study, entries[0], cells), folder)
+    measure("find what is done", study.statuses, folder)
+
+
+def tables(folder: Path) -> None:
+    """Measure 100 datasets that are saved one by one."""
+    io, generator = FilesIO(folder / "input.h5", mode="a"), np.random.default_rng(0)
+
+    def save() -> None:
+        for k in range(100):
+            frame = pd.DataFrame(generator.normal(size=(2000, 20))).rename(columns=str)
+            frame["y"] = np.arange(2000) % 2
+            io.save_pandas_dataset(frame, "/", {"class_name": "y", "dataset_name": f"d{k}"})
+
+    measure("100 datasets one by one", save, folder)
+    measure("one dataset removed", lambda: io.delete_dataset("/d7"), folder)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--datasets", type=int, default=100)
-    parser.add_argument("--strategies", type=int, default=100)
-    parser.add_argument("--scheme", default="kfold(10)")
-    parser.add_argument("--rounds", type=int, default=5)
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        small = Finished(Path(folder), 1, 1, "holdout")
-        begun = time.perf_counter()
-        large = Finished(Path(folder), given.datasets, given.strategies, given.scheme)
-        size = large.out_io.path.stat().st_size
-        print(
-            f"{large.status()} cells of {given.datasets} datasets and {given.strategies} "
-            f"strategies, {size / 2**20:.0f} MiB, written in {time.perf_counter() - begun:.0f} s"
-        )
-        calls: dict[str, Callable[[], Any]] = {}
-        for kind, study in (("one cell", small), ("all", large)):
-            calls |= {
-                f"run, {kind}": study.run,
-                f"status, {kind}": study.status,
-                f"accuracy, {kind}": lambda study=study: study.losses("accuracy"),
-                f"log loss, {kind}": lambda study=study: study.losses("log_loss"),
-            }
-        for name, (wall, cpu) in least(calls, given.rounds).items():
-            print(f"  {name:20s} {wall:6.3f} s wall, {cpu:6.3f} s CPU")
+    main()

@@ -433,6 +433,22 @@ def models(study: Path, database: Path | None, **options: Any) -> None:
 
 
 @cli.command()
+@click.argument("database", type=click.Path(path_type=Path))
+def compact(database: Path) -> None:
+    """Free the unused space of a study or of a database of datasets.
+
+    The file is made anew, which needs room for a second one.
+
+    \b
+    mlaut compact study.h5
+    """
+    from mlaut.files_io import Study
+
+    before, after = Study(database).compact()
+    _print(f"{database}: {before} bytes on the disk before, {after} now")
+
+
+@cli.command()
 @click.argument("studies", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "-o", "--output", required=True, type=click.Path(path_type=Path), help="Path of the new study."

@@ -479,6 +479,31 @@ class Study:
                 file.sync()
             return cleared
 
+    def compact(self) -> tuple[int, int]:
+        """Make the file anew, without space that deleted and replaced values left in it.
+
+        It needs room for a second file while it works. A file of datasets without a study can be
+        compacted, too.
+
+        Returns
+        -------
+        before, after : int
+            Bytes that the file took on the disk.
+        """
+        with locked(self.path):
+            self._settle()
+            before = self.path.stat().st_blocks * 512
+            self._make_anew()
+            return before, self.path.stat().st_blocks * 512
+
+    def _make_anew(self) -> None:
+        with (
+            damage_explained(self.path),
+            read_h5(self.path) as old,
+            rewrite_h5(self.path, fresh=True) as new,
+        ):
+            copy_study(old, new)
+
     def _settle(self) -> None:
         """Bring the study into the present format, and take in what an interrupted run left."""
         if not self.exists:
@@ -486,12 +511,7 @@ class Study:
         with self.reading() as file:
             version = format_of(file)
         if version < FORMAT_VERSION:
-            with (
-                damage_explained(self.path),
-                rewrite_h5(self.path, fresh=True) as new,
-                read_h5(self.path) as old,
-            ):
-                copy_study(old, new)
+            self._make_anew()
         if not self.journal_path.exists():
             return
         with damage_explained(self.path):

@@ -224,7 +224,10 @@ def copy_all_but(old: h5py.File, new: h5py.File, left_out: Collection[str]) -> N
 
 
 def copy_study(old: h5py.File, new: h5py.File) -> None:
-    """Copy a file with a study of any version into a new file, in the present format."""
+    """Copy a file into a new one; a study of any version gets the present format."""
+    if "study_id" not in old.attrs:
+        copy_all_but(old, new, ())
+        return
     datasets = list(map(from_h5, old[SPLITS]))
     copy_all_but(old, new, old[PREDICTIONS])
     new.attrs["study_format"] = FORMAT_VERSION

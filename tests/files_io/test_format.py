@@ -6,10 +6,12 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+import pandas as pd
 import pytest
 from memory_study import MemoryStudy
 from studies import assert_same_block, entry, outcome, strategy
 
+from mlaut.cli import main
 from mlaut.errors import StudyError
 from mlaut.files_io import FilesIO, Study
 from mlaut.files_io.hdf5 import change_h5, read_h5
@@ -130,22 +132,39 @@ def test_other_fields_of_a_cell_break_nothing(tmp_path, monkeypatch, fields):
 
 
 def test_other_programs_read_names_and_scores(tmp_path):
-    """The example of the page on other programs, with h5py alone."""
+    """The example of the page on other programs, with h5py and pandas alone."""
     study = Study(tmp_path / "study.h5")
     study.save_splits([IRIS])
     study.allocate([strategy("tree"), strategy("süc")])
     with study.writing({"seed": 1}) as writer:
         writer.write(*(outcome(IRIS, "süc", 1, fold) for fold in range(2)))
-    with h5py.File(study.path) as file:
-        group = file["experiments/predictions/iris"]
-        assert group["strategies"].asstr()[...].tolist() == ["tree", "süc"]
+        writer.write(outcome(IRIS, "tree", 1, 0))
+    page = (Path(__file__).parents[2] / "docs/other-programs.md").read_text("utf-8")
+    names: dict = {}
+    exec(page.partition("```python\n")[2].partition("```")[0], names)
+    found = names["accuracies"](study.path, "iris", 1)
+    block, fold = study.block("iris"), IRIS.split.folds[1]
+    right = block.predictions[:, 1] == block.truth
+    assert found.to_dict() == {"tree": right[0, fold == 0].mean(), "süc": right[1].mean()}
+    with h5py.File(study.path, locking=False) as file:
         assert file["splits/iris/classes"].asstr()[...].tolist() == ["no", "yes", "ü"]
-        order = np.argsort(file["splits/iris/folds"][1], kind="stable")
-        truth = file["splits/iris/truth"][...][order]
-        accuracy = float(np.mean(group["predictions"][1, 1] == truth))
-        names = file["experiments/strategies/name"].asstr()[...].tolist()
-        runs = json.loads(file["experiments/runs/0"].asstr()[0])
-    block = study.block("iris")
-    assert accuracy == np.mean(block.predictions[1, 1] == block.truth)
-    assert names == ["tree", "süc"]
-    assert runs[0]["seed"] == 1
+        assert file["experiments/strategies/name"].asstr()[...].tolist() == ["tree", "süc"]
+        assert json.loads(file["experiments/runs/0"].asstr()[0])[0]["seed"] == 1
+
+
+def test_compacting_frees_what_was_replaced_and_changes_no_value(old, capsys):
+    assert_same(old, expected(*FIRST_RUN, *IN_JOURNAL))
+    io = FilesIO(old.path, mode="a")
+    noise = pd.DataFrame(np.random.default_rng(0).random((60_000, 4))).rename(columns=str)
+    for name in ("one", "two", "three"):
+        io.save_pandas_dataset(noise, "/", {"class_name": "0", "dataset_name": name})
+    io.delete_dataset("two")
+    before = old.path.stat().st_size
+    main(["compact", str(old.path)])
+    assert "bytes on the disk before" in capsys.readouterr().out
+    assert old.path.stat().st_size < before - 1_000_000
+    assert_same(old, expected(*FIRST_RUN, *IN_JOURNAL))
+    assert io.load_dataset("three").frame.equals(noise)
+    assert {d["reason"] for d in old.details("iris")} >= {"error of seed 1"}
+    before, after = Study(old.path).compact()
+    assert after == before
