@@ -1,0 +1,42 @@
+"""The simulation of many races at once, which docs/when-is-it-enough.md reports."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mlaut.analysis.racing.course import Terms, follow
+
+SCRIPT = Path(__file__).parents[3] / "benchmarks" / "race_levels.py"
+
+
+@pytest.fixture(scope="module")
+def levels():
+    spec = importlib.util.spec_from_file_location("race_levels", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("kind", ["sign", "signed rank", "mean"])
+@pytest.mark.parametrize("losses", ["normal", "tied"])
+def test_many_races_at_once_are_the_races_one_by_one(levels, kind, losses):
+    drawn = [levels.LOSSES[losses](np.random.default_rng(seed), 40, 5) for seed in range(5)]
+    table = np.stack(drawn, axis=1) + np.linspace(0, 0.1, 5)
+    together = levels.dropped_after(table, kind, alpha=0.2)
+    for race in range(5):
+        course = follow(table[:, race], table[:, race], Terms(kind=kind, alpha=0.2, span=1.0))
+        alone = np.full(5, np.inf)
+        for decision in course.decisions:
+            alone[decision.first] = decision.after
+        np.testing.assert_array_equal(together[race], alone)
+    if kind == "sign":
+        assert np.isfinite(together).any()
+
+
+@pytest.mark.parametrize("losses", ["normal", "skewed", "tied", "uneven", "closed collection"])
+def test_a_race_drops_the_best_with_at_most_its_level(levels, losses):
+    """400 races: the standard error of 5 % is 1.1 points."""
+    dropped = levels.best_errors(400, 3, "sign", levels.LOSSES[losses], 60)
+    assert np.isfinite(dropped).mean() <= 0.05 + 2 * 0.011
