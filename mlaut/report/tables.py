@@ -5,12 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis import Comparison, Results, dataset_estimates, rank_table
+from mlaut.analysis import (
+    Comparison,
+    Results,
+    dataset_estimates,
+    elo_ratings,
+    probability_of_best,
+    rank_table,
+    scale_free_table,
+)
 from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.records import Status
 from mlaut.report.records import LATEX, PAGE, TEXT, Section, Table
 
 __all__ = ["TABLES", "dataset_table", "pair_table", "seconds_of_done"]
+
+_ELO_SAMPLES = 50  # of datasets: for 100 strategies half a second
+_STANDING = ("P(best)", "expected rank", "Elo", "won duels", "normalised score", "improvability")
 
 
 def _summary(section: Section) -> pd.DataFrame:
@@ -71,6 +82,17 @@ def seconds_of_done(results: Results) -> np.ndarray:
     total = np.where(done, results.seconds, 0.0).sum(axis=(2, 3))
     number = done.sum(axis=(2, 3))
     return total / np.where(number > 0, number, np.nan)
+
+
+def _standing(section: Section) -> pd.DataFrame:
+    """Return the numbers without a unit by which strategies are compared, the best rank first."""
+    results = section.results
+    table = scale_free_table(results).frame
+    likely = probability_of_best(results).frame
+    rating = elo_ratings(results, n_samples=_ELO_SAMPLES).frame
+    return pd.concat(
+        [likely.reindex(table.index), rating.add_prefix("Elo ").reindex(table.index), table], axis=1
+    ).rename(columns={"Elo Elo": "Elo", "low": "rank low", "high": "rank high"})
 
 
 def _tests(comparison: Comparison) -> pd.DataFrame:
@@ -180,6 +202,15 @@ TABLES = (
         heading="Race",
     ),
     Table("race pairs", lambda s: s.race.pairs.to_frame().rename_axis(_PAIR), needs="race"),
+    Table(
+        "standing",
+        _standing,
+        (PAGE,),
+        "Probability of the best average rank, Elo, and other numbers without a unit, scenario (c)",
+        needs="comparison",
+        heading="Standing",
+        shown=lambda _, frame: frame[[name for name in _STANDING if name in frame]],
+    ),
     Table(
         "portmanteau tests",
         lambda s: pd.concat([test.to_frame() for test in s.comparison.portmanteau.values()]),

@@ -1,6 +1,7 @@
 """The registry of tables: one entry makes a table known to the page, text, LaTeX and CSV."""
 
 import pandas as pd
+import pytest
 from made_up import made_up_study
 
 from mlaut.report import content, make_report, page, write_report, writing
@@ -38,3 +39,16 @@ def test_entries_are_whole():
     assert len(set(names)) == len(names)
     assert all(table.caption for table in (*TABLES, *STATE_TABLES) if table.forms)
     assert {after for _, _, after in FIGURES.values()} <= {table.name for table in TABLES}
+
+
+def test_the_standing_has_the_probability_of_the_best_and_elo(tmp_path):
+    study = made_up_study(tmp_path / "s.h5", ["one", "two", "three"], [*"abcdef"])
+    report = make_report(study)
+    table = report.sections[0].tables["standing"]
+    assert table["P(best)"].sum() == pytest.approx(1)
+    assert table["Elo"].mean() == pytest.approx(1000)
+    assert table["average rank"].is_monotonic_increasing
+    assert {"Elo low", "rank high", "won duels low"} <= set(table)
+    shown = page.as_html(report)
+    assert "<h3>Standing</h3>" in shown
+    assert "normalised score low" not in shown
