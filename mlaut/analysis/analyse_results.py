@@ -16,7 +16,7 @@ from mlaut.analysis.frequentist.ranks import average_ranks, nemenyi_test
 from mlaut.analysis.pairwise.corrections import adjust_pairs
 from mlaut.analysis.results.missing import treat_missing
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.sources import open_study
+from mlaut.analysis.results.sources import mean_seconds, open_study
 from mlaut.errors import AnalysisError
 
 if TYPE_CHECKING:
@@ -184,9 +184,7 @@ class AnalyseResults:
         chosen = None if estimators is None else _names(estimators)
         by_dataset: list[pd.DataFrame] = []
         for block in study.blocks(self._datasets()):
-            done = block.done[..., None]
-            total = np.where(done, block.seconds, 0.0).sum(axis=(1, 2))
-            mean = total / np.where(done.any(axis=(1, 2)), done.sum(axis=(1, 2)), np.nan)
+            mean = mean_seconds(block.seconds, block.done)
             by_dataset.append(pd.DataFrame(mean, index=list(block.strategies), columns=_PHASES))
         seconds = pd.concat(by_dataset, keys=range(len(by_dataset))).dropna()
         seconds.insert(0, "training", seconds["tuning"] + seconds["fitting"])
@@ -199,7 +197,7 @@ class AnalyseResults:
 
     def _need_study(self) -> Study:
         if self.study is None:
-            raise AnalysisError("there is no study: give hdf5_output_io")
+            raise AnalysisError("there is no study to read: AnalyseResults needs hdf5_output_io")
         return self.study
 
     def _datasets(self) -> list[str]:
@@ -458,7 +456,7 @@ def as_results(errors: Any) -> Results:
             ) from error
     if not isinstance(errors, pd.DataFrame):
         raise AnalysisError(
-            "errors must be what prediction_errors gives, a dict of strategies, a DataFrame or "
+            "errors must be what prediction_errors returns, a dict of strategies, a DataFrame or "
             f"Results, not {type(errors).__name__}"
         )
     return Results.from_table(errors, metric="error", greater_is_better=False)

@@ -15,6 +15,7 @@ from mlaut.analysis import (
     scale_free_table,
 )
 from mlaut.analysis.common.display import SCENARIOS, number
+from mlaut.analysis.results.sources import mean_seconds
 from mlaut.records import Status
 from mlaut.report.records import LATEX, PAGE, TEXT, Section, Table
 
@@ -76,12 +77,9 @@ def _training_seconds(section: Section) -> pd.Series:
 
 def seconds_of_done(results: Results) -> np.ndarray:
     """Return the mean seconds of done cells for tuning, fitting and predicting: shape (N, K, 3)."""
-    done = ~np.isnan(results.cells)[..., None]
     if results.seconds is None:
         return np.full((*results.cells.shape[:2], 3), np.nan)
-    total = np.where(done, results.seconds, 0.0).sum(axis=(2, 3))
-    number = done.sum(axis=(2, 3))
-    return total / np.where(number > 0, number, np.nan)
+    return mean_seconds(results.seconds, ~np.isnan(results.cells))
 
 
 def _standing(section: Section) -> pd.DataFrame:

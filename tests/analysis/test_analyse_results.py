@@ -102,7 +102,9 @@ def test_bad_choices(study, tmp_path):
         AnalyseResults(study, None, "pmlb/").prediction_errors("accuracy")
     with pytest.raises(AnalysisError, match=r"strategy 'smv' .* did you mean 'svm'\?"):
         AnalyseResults(study).prediction_errors("accuracy", ["smv"])
-    with pytest.raises(AnalysisError, match="there is no study: give hdf5_output_io"):
+    with pytest.raises(
+        AnalysisError, match="there is no study to read: AnalyseResults needs hdf5_output_io"
+    ):
         AnalyseResults().prediction_errors("accuracy")
 
 

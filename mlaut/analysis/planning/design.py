@@ -295,11 +295,11 @@ class ContextDesign(Shown):
 
     def sentence(self) -> str:  # noqa: D102 - inherited
         wrong = self.frame.loc[self.n_datasets, "wrong"]
-        told = f"with {number(wrong)}" if wrong else f"in none of {self.n_repetitions} studies"
+        risk = f"with {number(wrong)}" if wrong else f"in none of {self.n_repetitions} studies"
         return (
             f"{self.n_datasets} datasets of the context {self.context!r} are needed for the "
             f"{self.test} test to claim the right strategy above {number(self.threshold)} with "
-            f"probability {number(self.power)}; it then claims the wrong one {told}."
+            f"probability {number(self.power)}; it then claims the wrong one {risk}."
         )
 
     def notes_text(self) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ from mlaut.errors import AnalysisError
 __all__ = ["box_plot", "critical_difference_diagram", "draw_ranks"]
 
 _LINE = 5.0  # inches of the axis of ranks
-_SHORTEST_LINE = 1.5  # inches; on a shorter one the ranks cannot be told from each other
+_SHORTEST_LINE = 1.5  # inches; on a shorter one no two ranks can be distinguished
 
 
 @checked

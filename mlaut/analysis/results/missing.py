@@ -89,8 +89,8 @@ datasets wine; say how to treat them: missing='failures last', 'drop datasets', 
         seen = "the largest loss seen there"
         return _filled(results, _worst_seen(results), seen, f"such cells get {seen}")
     if how in ("row mean", "row median"):
-        told = f"the {how.removeprefix('row ')} loss of the strategies there"
-        return _filled(results, _middle_seen(results, how), told, f"such cells get {told}")
+        loss = f"the {how.removeprefix('row ')} loss of the strategies there"
+        return _filled(results, _middle_seen(results, how), loss, f"such cells get {loss}")
     if how == "worst rank":
         return _ranked_last(results)
     if how == "failures last":

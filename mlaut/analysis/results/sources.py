@@ -25,6 +25,7 @@ __all__ = [
     "FOLDS",
     "REPEATS",
     "TableMetric",
+    "mean_seconds",
     "open_study",
     "results_from_blocks",
     "results_from_long",
@@ -111,6 +112,24 @@ def results_from_blocks(
         )
     arrays = _assemble(scored, names, score)
     return make(metric=score, notes=tuple(notes), gaps=gaps, load_block=load_block, **arrays)
+
+
+def mean_seconds(seconds: np.ndarray, done: np.ndarray) -> np.ndarray:
+    """Return the mean seconds of done cells for tuning, fitting and predicting.
+
+    Parameters
+    ----------
+    seconds : ndarray, shape (..., R, F, 3)
+    done : ndarray of bool, shape (..., R, F)
+
+    Returns
+    -------
+    ndarray, shape (..., 3)
+        NaN where no cell is done.
+    """
+    total = np.where(done[..., None], seconds, 0.0).sum(axis=(-3, -2))
+    number = done.sum(axis=(-2, -1))[..., None]
+    return total / np.where(number > 0, number, np.nan)
 
 
 def _only_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
