@@ -21,7 +21,6 @@ from mlaut.report.records import LATEX, PAGE, TEXT, Section, Table
 
 __all__ = ["TABLES", "dataset_table", "pair_table", "seconds_of_done"]
 
-_ELO_SAMPLES = 50  # of datasets: for 100 strategies half a second
 _STANDING = ("P(best)", "expected rank", "Elo", "won duels", "normalised score", "improvability")
 
 
@@ -87,7 +86,7 @@ def _standing(section: Section) -> pd.DataFrame:
     results = section.results
     table = scale_free_table(results).frame
     likely = probability_of_best(results).frame
-    rating = elo_ratings(results, n_samples=_ELO_SAMPLES).frame
+    rating = elo_ratings(results).frame
     return pd.concat(
         [likely.reindex(table.index), rating.add_prefix("Elo ").reindex(table.index), table], axis=1
     ).rename(columns={"Elo Elo": "Elo", "low": "rank low", "high": "rank high"})

@@ -142,6 +142,8 @@ def _fitted(wins: np.ndarray) -> np.ndarray:
         bend = fought * p * (1 - p)
         curvature = eye * (bend.sum(axis=2) + _RIDGE)[:, :, None] - bend
         step = np.linalg.solve(curvature, slope[..., None])[..., 0]
+        # Their sum is 0 at the maximum; only the ridge bounds it, so that rounding would move it.
+        step -= step.mean(axis=1, keepdims=True)
         size = np.abs(step).max()
         strengths += step / np.maximum(np.abs(step).max(axis=1, keepdims=True), 1.0)
         if size < _DONE:
