@@ -297,6 +297,16 @@ def test_what_is_read_has_names_and_values():
     assert reads["study.POWER"] == 2
 
 
+def test_the_keys_of_a_pattern_are_read_and_its_captures_are_not():
+    source = (
+        "class Keys:\n    first = 'a'\n"
+        "found = rest = 1\n"
+        "def f(x):\n    match x:\n        case {Keys.first: found, **rest}:\n"
+        "            return found, rest\n"
+    )
+    assert list(describe(function(source)).reads) == ["study.Keys"]
+
+
 def test_modules_of_ones_own_are_followed_and_libraries_are_not(tmp_path, monkeypatch):
     (tmp_path / "own_helpers.py").write_text("LEVEL = 1\ndef helper(x):\n    return x + LEVEL\n")
     monkeypatch.syspath_prepend(tmp_path)

@@ -30,6 +30,13 @@ def test_table_3_from_the_risks_of_table_6(first, second, expected):
     assert 1 - result.p_value == pytest.approx(expected, abs=5e-5)
 
 
+def test_the_sign_test_has_the_share_of_wins_without_ties():
+    result = lacoste_sign_test(5, 3, ties=2)
+    (share,) = result.effects
+    assert (share.value, share.n, result.n, result.ties) == (5 / 8, 8, 10, 2)
+    assert 0 < share.low < 5 / 8 < share.high < 1
+
+
 def test_sign_test_of_svm_against_parzen():
     assert 1 - lacoste_sign_test(17, 3).p_value == pytest.approx(0.9974231720, abs=5e-11)
 
