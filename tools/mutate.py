@@ -356,7 +356,7 @@ def try_mutant(work: Path, mutant: Mutant, site: int, *, narrow: bool = False) -
 
 def _failed(log: Path) -> str:
     """Return the first test that pytest reports as failed."""
-    found = re.search(r"^(?:FAILED|ERROR) (\S+)", log.read_text(errors="replace"), re.M)
+    found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", log.read_text(errors="replace"), re.M)
     return found[1] if found else "pytest could not start"
 
 

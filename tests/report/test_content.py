@@ -97,6 +97,15 @@ def test_failures_are_told_and_conclusions_examined(tmp_path):
     assert section.tables["missing cells"]["counts as"].tolist() == ["last"] * 4
 
 
+def test_a_strategy_without_a_time_is_not_drawn_by_its_time(tmp_path):
+    """Times are on a logarithmic axis, which has no 0."""
+    study = made_up_study(tmp_path / "s.h5", NAMES, [f"set {i}" for i in range(6)])
+    section = make_report(study).sections[0]
+    assert pictures(section, "p")["times"].alternative.endswith("on: good.")
+    section.tables["summary"].loc["good", "training seconds"] = 0.0
+    assert "good" not in pictures(section, "p")["times"].alternative
+
+
 def crowned(section):
     """Return who leads in each sentence on the best."""
     found = [re.search(r"(\S+) has the (best|highest|lowest)", s) for s in section.sentences]
