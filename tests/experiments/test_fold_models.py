@@ -223,3 +223,9 @@ def test_the_cell_stores_what_the_whole_model_predicts():
     assert outcome.status is Status.DONE
     assert np.array(CLASSES)[outcome.predictions].tolist() == expected.tolist()
     np.testing.assert_array_equal(outcome.probabilities, probable.astype(np.float32))
+
+
+def test_a_model_that_cannot_be_pickled_is_assembled_each_time():
+    (strategy,) = as_strategies(KNeighborsClassifier(metric=lambda a, b: abs(a - b).sum()))
+    check_same_bits(strategy, "floats, by columns")
+    assert set(_templates[strategy].values()) == {None}
