@@ -49,6 +49,7 @@ PACKAGES = {
     "mlaut.estimators": "Strategies",
     "mlaut.sharing": "Grid search that shares work",
     "mlaut.experiments": "Running studies",
+    "mlaut.racing": "Races",
     "mlaut.files_io": "The files",
     "mlaut.analysis": "Statistics and figures",
     "mlaut.report": "Reports",

@@ -118,7 +118,13 @@ class _Referee:
         return frozenset(found.left)
 
     def dropped(self, n: int) -> Mapping[str, tuple[int, str]]:
-        return self.race.after(n).departures if n else {}
+        if n == 0:
+            return {}
+        found = self.race.after(n)
+        used = len(found.datasets)
+        why = used, f"not needed: the race was answered after {used} datasets"
+        rest = dict.fromkeys(found.left, why) if found.answered else {}
+        return {**rest, **found.departures}
 
     def sentence(self, n: int) -> str:
         if n == 0:

@@ -65,6 +65,11 @@ class Status(enum.IntEnum):
         """Lower-case name for tables, study files and the command line."""
         return self.name.lower().replace("_", " ")
 
+    @classmethod
+    def of_word(cls, word: str) -> Status:
+        """Return the status with this word."""
+        return cls[word.upper().replace(" ", "_")]
+
     @property
     def failed(self) -> bool:
         """Return whether the cell was run and has no predictions."""

@@ -162,6 +162,16 @@ def test_practical_equality_ends_it(folder):
     assert study_status(folder / "study.h5").total[Status.RACED_OUT] == 4
 
 
+def test_a_race_that_is_answered_leaves_no_cell_missing(folder):
+    summary = run_race(write_study(folder, "rope = 1.0"), **QUIET)
+    assert "and they are practically equal" in summary.race
+    status = study_status(folder / "study.h5")
+    assert not status.total[Status.MISSING]
+    reasons = {row["reason"] for row in unfinished(folder / "study.h5")}
+    assert any(why.startswith("not needed: the race was answered after") for why in reasons)
+    assert not run_race(folder / "study.toml", **QUIET).counts
+
+
 def test_max_cost_ends_it_and_may_be_changed(folder, raced):
     summary = run_race(write_study(folder, 'max_cost = "0.000001 s cpu"'), **QUIET)
     assert summary.race.endswith("No round begins after max_cost, 1e-06 s.")

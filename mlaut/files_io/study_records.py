@@ -223,7 +223,7 @@ def record_outcome(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) 
     """Return the outcome of a record."""
     return Outcome(
         cell=Cell(record["dataset"], record["strategy"], record["repeat"], record["fold"]),
-        status=Status[record["status"].upper()],
+        status=Status.of_word(record["status"]),
         predictions=arrays.get("predictions"),
         probabilities=arrays.get("probabilities"),
         seconds=tuple(record["seconds"]),

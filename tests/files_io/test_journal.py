@@ -9,6 +9,8 @@ import pytest
 from mlaut.errors import StoreError, StudyError
 from mlaut.files_io import journal as journals
 from mlaut.files_io.journal import Journal, index_journal
+from mlaut.files_io.study_records import outcome_record, record_outcome
+from mlaut.records import Cell, Outcome, Status
 
 ID = "0" * 32
 
@@ -218,3 +220,10 @@ def test_a_closed_journal_leaves_no_thread(tmp_path):
 def test_the_journal_of_another_study_is_refused(written):
     with pytest.raises(StoreError, match=r"not the journal of this study \(id 11111111\)"):
         index_journal(written[0], "1" * 32)
+
+
+@pytest.mark.parametrize("status", [status for status in Status if status != Status.DONE])
+def test_an_outcome_of_every_status_is_read_again(status):
+    outcome = Outcome(Cell("wine", "SVC", 1, 2), status, reason="why")
+    again = record_outcome(outcome_record(outcome), {})
+    assert (again.cell, again.status, again.reason) == (outcome.cell, status, "why")
