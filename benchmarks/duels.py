@@ -50,9 +50,9 @@ def main(samples: int) -> None:
             found = {f"{k}, {n}": covered(k, n, width, weight, samples) for k, n in SIZES}
             words = ("coverage of 95 % intervals", "pairs above .975", "studies with such a pair")
             for place, what in enumerate(words[: 3 if not width else 1]):
-                told = "1" if weight else "3 / (K + 1)"
+                words_of_weight = "1" if weight else "3 / (K + 1)"
                 rows.append(
-                    {"weight": told, "strategies are": name, "per cent": what}
+                    {"weight": words_of_weight, "strategies are": name, "per cent": what}
                     | {size: numbers[place] for size, numbers in found.items()}
                 )
     sys.stdout.write(pd.DataFrame(rows).to_markdown(index=False, floatfmt=".1f") + "\n")

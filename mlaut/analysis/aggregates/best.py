@@ -69,10 +69,10 @@ class RankProbabilities(Shown):
     def sentence(self) -> str:  # noqa: D102 - inherited
         best = self.frame["P(best)"]
         first = best.index[best == best.max()]
-        told = " and ".join(map(str, first)) if len(first) < 4 else f"{len(first)} strategies"
+        leaders = " and ".join(map(str, first)) if len(first) < 4 else f"{len(first)} strategies"
         each = " each" if len(first) > 1 else ""
         return (
-            f"{self.title()}: {told}{each} with probability {number(best.max(), 2)}, "
+            f"{self.title()}: {leaders}{each} with probability {number(best.max(), 2)}, "
             f"scenario {self.scenario}."
         )
 

@@ -179,12 +179,15 @@ def percent_of_best(
     above = (np.nan_to_num(part) > threshold).sum(axis=0)
     frame[f"per cent above {threshold:g}"] = 100 * above / np.maximum(counts, 1)
     frame.index = pd.Index(results.strategies, name="strategy")
-    told = "counted as 0" if missing == "zero" else "left out"
+    treatment = "counted as 0" if missing == "zero" else "left out"
     holes = int(np.isnan(scores).sum())
     return ResultTable(
         name="Per cent of the best score",
         frame=frame.sort_values("per cent of best", ascending=False, kind="stable"),
         source="Fernandez-Delgado et al. 2014, section 3",
         metric=f"{worst:g} - {metric.name}" if of_loss else metric.name,
-        notes=(*results.notes_text(), *((f"{holes} missing results are {told}",) if holes else ())),
+        notes=(
+            *results.notes_text(),
+            *((f"{holes} missing results are {treatment}",) if holes else ()),
+        ),
     )

@@ -155,7 +155,7 @@ def pairwise_complete(results: Results, test: Callable[..., Pairwise]) -> Pairwi
         for key in every[0].tables
     }
     counts = np.array([one.n for one in every], dtype=float)
-    told = f"each pair on the datasets that both have: {counts.min():g} to {counts.max():g}"
+    counted = f"each pair on the datasets that both have: {counts.min():g} to {counts.max():g}"
     noted = {
         pair: one.pair_notes[pair]
         for pair, one in zip(pairs.labels, every, strict=True)
@@ -166,7 +166,7 @@ def pairwise_complete(results: Results, test: Callable[..., Pairwise]) -> Pairwi
         strategies=results.strategies,
         tables={**tables, "datasets": pairs.square(counts, counts)},
         n=len(results.datasets),
-        notes=(*results.notes_text(), told, _RANDOM),
+        notes=(*results.notes_text(), counted, _RANDOM),
         pair_notes=noted,
     )
 
