@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from mlaut.errors import StudyError
-from mlaut.experiments.plan import Plan, PlannedDataset
-from mlaut.experiments.run_options import RunOptions
 from mlaut.files_io import SplitEntry, Study
 from mlaut.records import Cell, Outcome, Status
+
+if TYPE_CHECKING:  # 'mlaut status' reads the terms of a race, without importing scikit-learn
+    from mlaut.experiments.plan import Plan, PlannedDataset
+    from mlaut.experiments.run_options import RunOptions
 
 __all__ = ["MakeReferee", "Referee", "Rounds", "check_sealed", "clear_raced_out", "sealed_terms"]
 
@@ -59,7 +61,7 @@ class Referee(Protocol):
         ...
 
 
-MakeReferee = Callable[[Study, Plan], Referee]
+MakeReferee = Callable[[Study, "Plan"], Referee]
 
 
 class Rounds:
