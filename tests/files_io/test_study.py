@@ -588,3 +588,33 @@ def _sorted(details):
         (d["strategy"], d["repeat"], d["fold"], d["status"], d["reason"], d["seed"])
         for d in details
     )
+
+
+def test_parts_of_a_dataset_give_the_scores_of_the_whole(study, monkeypatch):
+    from mlaut.analysis import Results
+
+    iris = study.load_split("iris")
+    study.allocate([strategy("knn")])
+    with study.writing() as writer:
+        writer.write(*(outcome(iris, "svc", fold=f, seed=5) for f in range(2)))
+        writer.write(outcome(iris, "tree", fold=1), outcome(iris, "knn", status=Status.ERROR))
+    whole = Results.from_study(study, "accuracy")
+    monkeypatch.setattr("mlaut.files_io.study.PART", 1)
+    parts = [block.strategies for block in study.parts(["iris"])]
+    assert parts == [("tree",), ("svc",), ("knn",)]
+    found = Results.from_study(study, "accuracy")
+    np.testing.assert_array_equal(found.cells, whole.cells)
+    np.testing.assert_array_equal(found.seconds, whole.seconds)
+    assert (found.strategies, found.reasons) == (whole.strategies, whole.reasons)
+
+
+def test_the_journal_moves_into_the_study_while_a_run_lasts(study, monkeypatch):
+    iris = study.load_split("iris")
+    monkeypatch.setattr("mlaut.files_io.study_writer.LARGEST_JOURNAL", 200)
+    with study.writing({"seed": 1}) as writer:
+        for fold in range(2):
+            writer.write(outcome(iris, "svc", fold=fold, seed=5 + fold))
+            assert study.journal_path.stat().st_size < 200
+            assert study.status("iris")[1, 0, fold] == Status.DONE
+    assert [run["seed"] for run in study.runs] == [1]
+    assert [d["best_params"] for d in study.details("iris")] == [{"C": 5}, {"C": 6}]
