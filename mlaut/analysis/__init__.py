@@ -95,6 +95,7 @@ _NAMES = {
     "ratings.elo": ("elo_ratings",),
     "ratings.luce": ("plackett_luce",),
     "frequentist.incomplete": ("pairwise_complete", "skillings_mack_test"),
+    "frequentist.multi_comparison": ("multi_comparison",),
     "frequentist.paired_tests": (
         "ranksum_test",
         "sign_test",
@@ -105,6 +106,7 @@ _NAMES = {
     "estimates.intervals": ("dataset_estimates", "mean_estimates"),
     "frequentist.mcnemar": ("mcnemar_p", "mcnemar_test"),
     "results.missing": ("TREATMENTS", "Robustness", "treat_missing", "under_treatments"),
+    "plots.comparison_matrix": ("multi_comparison_matrix",),
     "plots.race_plots": ("race_plot",),
     "racing.race": ("Race", "drawn_order", "race"),
     "plots.rank_plots": ("box_plot", "critical_difference_diagram", "draw_ranks"),

@@ -44,6 +44,7 @@ OF_RESULTS = {
     "kendalls_w": {},
     "mcnemar_test": {"dataset": "d0"},
     "mean_estimates": {"method": "t"},
+    "multi_comparison": {},
     "nemenyi_test": {},
     "pairwise_complete": {"test": analysis.sign_test},
     "percent_of_best": {},

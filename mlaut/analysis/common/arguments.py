@@ -363,7 +363,7 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("scenario", "statistic", "test", "zeros"), _text),
     "strategies": _pair,
     "pair": _or(_none, _pair),
-    "order": _or(_none, _names),
+    **dict.fromkeys(("columns", "order", "rows"), _or(_none, _names)),
     "tests": _names,
     "treatments": _names,
     **dict.fromkeys(("average", "ranks", "scores", "seconds"), _series),

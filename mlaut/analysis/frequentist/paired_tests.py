@@ -29,6 +29,7 @@ __all__ = [
     "t_test",
     "trinomial_test",
     "wilcoxon_test",
+    "win_tables",
 ]
 
 _CONSTANT = (
@@ -232,7 +233,7 @@ def sign_test(results: Results, *, ties: str = "drop", confidence: float = 0.95)
 
     rule = "dropped" if ties == "drop" else "shared by both, one dropped if their number is odd"
     return PairStatistics(
-        tables=_win_tables(d),
+        tables=win_tables(d),
         p=p_of,
         effects={"share better": share_better(d, confidence)},
         notes=(f"ties {rule}",) if tied.any() else (),
@@ -276,7 +277,7 @@ def trinomial_test(results: Results, *, confidence: float = 0.95) -> PairStatist
         return np.minimum(factor * trinomial_sf(net[side], n, tied / n), 1.0)
 
     return PairStatistics(
-        tables=_win_tables(d), p=p_of, effects={"share better": share_better(d, confidence)}
+        tables=win_tables(d), p=p_of, effects={"share better": share_better(d, confidence)}
     )
 
 
@@ -285,7 +286,8 @@ def _win_loss_tie(d: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return (d < 0).sum(axis=0), (d > 0).sum(axis=0), (d == 0).sum(axis=0)
 
 
-def _win_tables(d: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def win_tables(d: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return the numbers of wins (the statistic), losses and ties of both orders of each pair."""
     wins, losses, tied = _win_loss_tie(d)
     return {"statistic": (wins, losses), "losses": (losses, wins), "ties": even(tied)}
 

@@ -139,6 +139,11 @@ OF_OTHERS = {  # what other functions return
     "calibration_plot": lambda _: {"calibration": analysis.calibrate(**RIGHT["calibrate"])},
     "dataset_plot": lambda _: {"probabilities": by_dataset(), "first": "A", "second": "B"},
     "forest_plot": lambda results: {"tables": analysis.mean_estimates(results), "order": [*"ABC"]},
+    "multi_comparison_matrix": lambda results: {
+        "pairs": analysis.multi_comparison(results),
+        "rows": ["A"],
+        "columns": [*"BC"],
+    },
     "pair_groups": lambda results: {"pairs": analysis.t_test(results), "order": [*"ABC"]},
     "pairwise_matrix": lambda results: {"pairs": analysis.t_test(results), "alpha": 0.05},
     "poisson_binomial_pairs": lambda _: {"probabilities": by_dataset(), "prior": 1.0},
