@@ -95,6 +95,8 @@ _NAMES = {
     "ratings.elo": ("elo_ratings",),
     "ratings.luce": ("plackett_luce",),
     "frequentist.incomplete": ("pairwise_complete", "skillings_mack_test"),
+    "explaining.differences": ("Explanation", "explain_differences"),
+    "explaining.properties": ("dataset_properties",),
     "frequentist.multi_comparison": ("multi_comparison",),
     "frequentist.paired_tests": (
         "ranksum_test",

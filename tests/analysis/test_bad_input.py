@@ -20,6 +20,7 @@ from mlaut.records import TRAIN_ONLY, Status
 
 # ------------------------------------------------------------ tests of results
 
+ABOUT = pd.DataFrame({"rows": [10, 20, 15, 40, 80]}, index=[f"d{i}" for i in range(5)])
 OF_RESULTS = {
     "aligned_ranks_test": {},
     "average_ranks": {},
@@ -36,8 +37,10 @@ OF_RESULTS = {
     "cv_test_datasets": {"df": 3},
     "data_profile": {"baseline": "C"},
     "dataset_estimates": {"method": "wilson"},
+    "dataset_properties": {"baseline": "A"},
     "elo_ratings": {"n_samples": 20, "anchor": "A"},
     "error_counts": {"first": "A", "second": "B"},
+    "explain_differences": {"properties": ABOUT, "n_samples": 20},
     "friedman_test": {},
     "hierarchical_test": {"first": "A", "second": "B"},
     "interquartile_means": {"n_samples": 20},
@@ -77,14 +80,15 @@ OF_ONE_DATASET = {
     "box_plot", "correlated_t_datasets", "cv_differences", "cv_test_datasets", "dataset_estimates",
     "error_counts", "mcnemar_test", "poisson_binomial_test", "race", "retrained_estimates",
     "retrained_mean_estimates", "treat_missing", "percent_of_best",
+    "dataset_properties",
 }  # fmt: skip
 OF_ONE_STRATEGY = {
-    "box_plot", "dataset_estimates", "mean_estimates", "percent_of_best", "retrained_estimates",
-    "retrained_mean_estimates", "treat_missing",
+    "box_plot", "dataset_estimates", "dataset_properties", "mean_estimates", "percent_of_best",
+    "retrained_estimates", "retrained_mean_estimates", "treat_missing",
 }  # fmt: skip
 UNDEFINED = {"conover_test", "hierarchical_test"}  # where nothing varies; they say so
-OF_GAPS = {"box_plot", "dataset_estimates", "pairwise_complete", "skillings_mack_test",
-           "under_treatments"}  # fmt: skip
+OF_GAPS = {"box_plot", "dataset_estimates", "dataset_properties", "pairwise_complete",
+           "skillings_mack_test", "under_treatments"}  # fmt: skip
 
 
 def sets_of_folds(repeats):
@@ -414,7 +418,8 @@ ELSEWHERE = {  # their own tests have their bad input
     "dataset_plot", "dataset_sd", "datasets_needed", "datasets_needed_for_ranks",
     "datasets_needed_in_context", "decide", "draw_ranks", "drawn_order", "forest_plot",
     "hierarchical_probabilities", "joint_errors", "judge_on_context", "metric", "metric_names",
-    "non_transitive_cycles", "pair_groups", "pairwise_matrix", "pareto_front",
+    "multi_comparison_matrix", "non_transitive_cycles", "pair_groups", "pairwise_matrix",
+    "pareto_front",
     "poisson_binomial_pairs", "power_of_test", "probabilities_by_dataset", "race_plot",
     "rank_groups", "resolution", "roc_plot", "simplex_plot", "smallest_difference", "time_plot",
     "describe_metrics",

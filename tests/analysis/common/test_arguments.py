@@ -71,6 +71,10 @@ RIGHT = {
     "drawn_order": {"datasets": ["d0", "d1"], "seed": 0},
     "elo_ratings": {"n_samples": 5},
     "error_counts": {"first": "A", "second": "B"},
+    "explain_differences": {
+        "properties": pd.DataFrame({"rows": [10, 20, 15, 40, 80]}, [f"d{i}" for i in range(5)]),
+        "n_samples": 5,
+    },
     "interquartile_means": {"n_samples": 5},
     "pairwise_complete": {"test": analysis.sign_test},
     "probability_of_improvement": {"n_samples": 5},

@@ -1,0 +1,1 @@
+"""Where a strategy wins: properties, groups and relations of datasets."""
