@@ -16,9 +16,9 @@ import numpy as np
 from mlaut.errors import RunInterrupted
 from mlaut.experiments.batches import make_batches
 from mlaut.experiments.environment import describe_environment
-from mlaut.experiments.plan import Plan
+from mlaut.experiments.plan import Group, Plan
 from mlaut.experiments.progress import Progress
-from mlaut.experiments.rounds import Group, MakeReferee, Rounds
+from mlaut.experiments.rounds import MakeReferee, Rounds
 from mlaut.experiments.run_options import RunOptions
 from mlaut.experiments.search_checkpoints import (
     checkpoints_folder,

@@ -15,6 +15,7 @@ from mlaut.experiments.progress import clock
 from mlaut.files_io import Study
 from mlaut.files_io.models import models_folder
 from mlaut.files_io.study_arrays import array_layout
+from mlaut.files_io.study_records import USAGE
 from mlaut.markup import Displayed
 from mlaut.records import Status
 
@@ -170,7 +171,7 @@ def _mean_seconds(
         return means
     for name, numbers in study.numbers(list(place)):
         known = datasets[place[name]].known
-        elapsed = numbers["usage"][..., 1]
+        elapsed = numbers["usage"][..., USAGE.index("elapsed")]
         total = np.nansum(
             np.where(np.isnan(elapsed), numbers["seconds"].sum(axis=3), elapsed),
             axis=(1, 2),

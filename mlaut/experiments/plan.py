@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -21,6 +21,7 @@ from mlaut.markup import Displayed
 from mlaut.records import Status
 
 __all__ = [
+    "Group",
     "Plan",
     "PlannedDataset",
     "applicable",
@@ -28,6 +29,9 @@ __all__ = [
     "make_plan",
     "plan_run",
 ]
+
+Group = tuple[SplitEntry, str, tuple[tuple[int, int], ...]]
+"""Cells to do of one strategy on one dataset: dataset, strategy, and (repeat, fold) of each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +73,12 @@ class PlannedDataset:
         """Cells that the run will store as skipped, without trying: bool, shape (S, R, F)."""
         large = np.array([name in self.size_reasons for name in self.strategies], dtype=bool)
         return (self.status == Status.MISSING) & large[:, None, None]
+
+    def groups(self, among: Collection[str] | None = None) -> Iterator[Group]:
+        """Yield each group of cells to do, of these strategies; default all."""
+        for strategy, todo in zip(self.strategies, self.todo, strict=True):
+            if todo.any() and (among is None or strategy in among):
+                yield self.entry, strategy, tuple((int(r), int(f)) for r, f in np.argwhere(todo))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,13 +151,10 @@ class Plan(Displayed):
         if self.refusals:
             raise self.refusals[0]
 
-    def groups(self) -> Iterator[tuple[SplitEntry, str, tuple[tuple[int, int], ...]]]:
-        """Yield each group of cells to do: dataset, strategy, and (repeat, fold) of its cells."""
+    def groups(self) -> Iterator[Group]:
+        """Yield each group of cells to do."""
         for planned in self.datasets:
-            for strategy, todo in zip(planned.strategies, planned.todo, strict=True):
-                if todo.any():
-                    cells = tuple((int(r), int(f)) for r, f in np.argwhere(todo))
-                    yield planned.entry, strategy, cells
+            yield from planned.groups()
 
     def why(self) -> list[dict[str, Any]]:
         """Return the reasons why cells will run or not.

@@ -17,6 +17,7 @@ from mlaut.experiments.engines import Engine
 from mlaut.experiments.entries import strategy_entries
 from mlaut.experiments.environment import describe_environment
 from mlaut.files_io import FilesIO, SplitEntry, Study
+from mlaut.files_io.study_records import USAGE
 from mlaut.identity.distributions import installed_version
 from mlaut.records import Block, Cell, Outcome
 
@@ -137,14 +138,15 @@ class RunHistory:
     def __init__(self, study: Study) -> None:
         self._runs = sorted(study.runs, key=_began)
         self._began = [_began(run) for run in self._runs]
-        self._usage = {name: numbers["usage"] for name, numbers in study.numbers()}
+        started = USAGE.index("started")
+        self._started = {name: numbers["usage"][..., started] for name, numbers in study.numbers()}
         self._names = {name: names for name, (names, _) in study.statuses().items()}
         self._now = describe_environment()
 
     def of(self, cell: Cell) -> Mapping[str, Any]:
         """Return the record of the last run that began before the cell did."""
         s = self._names[cell.dataset].index(cell.strategy)
-        started = self._usage[cell.dataset][s, cell.repeat, cell.fold, 0]
+        started = self._started[cell.dataset][s, cell.repeat, cell.fold]
         at = int(np.searchsorted(self._began, started, side="right")) - 1
         return self._runs[max(at, 0)] if self._runs else {}
 

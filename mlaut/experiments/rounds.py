@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from mlaut.errors import StudyError
-from mlaut.files_io import SplitEntry, Study
+from mlaut.files_io import Study
 from mlaut.records import Cell, Outcome, Status
 
 if TYPE_CHECKING:  # 'mlaut status' reads the terms of a race, without importing scikit-learn
-    from mlaut.experiments.plan import Plan, PlannedDataset
+    from mlaut.experiments.plan import Group, Plan, PlannedDataset
     from mlaut.experiments.run_options import RunOptions
 
 __all__ = ["MakeReferee", "Referee", "Rounds", "check_sealed", "clear_raced_out", "sealed_terms"]
-
-Group = tuple[SplitEntry, str, tuple[tuple[int, int], ...]]
 
 
 class Referee(Protocol):
@@ -80,7 +78,7 @@ class Rounds:
         self._rounds = [planned[name] for name in referee.order]
         self._place = {name: place for place, name in enumerate(referee.order)}
         self._waiting: list[int] = []  # by begun round, the number of cells without an outcome
-        self._told: set[str] = set()  # dropped strategies whose cells are marked
+        self._left: set[str] = set()  # dropped strategies whose cells are marked
 
     @property
     def n_ended(self) -> int:
@@ -96,7 +94,7 @@ class Rounds:
             racing = self.referee.racing(needed)
             if not racing:
                 return
-            groups = list(_groups(planned, racing))
+            groups = list(planned.groups(racing))
             self._waiting.append(sum(len(cells) for _, _, cells in groups))
             yield from groups
 
@@ -110,18 +108,12 @@ class Rounds:
         """Return an outcome for each cell of the strategies that left since the last call."""
         dropped = self.referee.dropped(self.n_ended)
         found: list[Outcome] = []
-        for name in dropped.keys() - self._told:
+        for name in dropped.keys() - self._left:
             after, reason = dropped[name]
-            self._told.add(name)
+            self._left.add(name)
             for planned in self._rounds[after + self.referee.ahead :]:
                 found += _raced_out(planned, name, reason)
         return found
-
-
-def _groups(planned: PlannedDataset, racing: frozenset[str]) -> Iterator[Group]:
-    for strategy, todo in zip(planned.strategies, planned.todo, strict=True):
-        if strategy in racing and todo.any():
-            yield planned.entry, strategy, tuple((int(r), int(f)) for r, f in np.argwhere(todo))
 
 
 def _raced_out(planned: PlannedDataset, name: str, reason: str) -> Iterator[Outcome]:

@@ -11,7 +11,7 @@ Layout of the file below its root::
         checksum (S, R, F)           checksum of the values that the cell stored
         seed (S, R, F)               seed that the cell was run with
         seconds (S, R, F, 3)         tuning, fitting, predicting
-        usage (S, R, F, 3)           start time, wall seconds of the whole cell, peak memory
+        usage (S, R, F, fields)      start time, wall seconds of the whole cell, peak memory
         predictions (S, R, row)      class positions or numbers
         probabilities (S, R, row, C) classification only
         details                      records of varying length, as JSON
@@ -243,7 +243,7 @@ class Study:
     def numbers(
         self, datasets: Iterable[str] | None = None
     ) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-        """Yield dataset name and arrays: status and seed (S, R, F), seconds and usage (S, R, F, 3).
+        """Yield dataset name and arrays: status, seed (S, R, F), seconds, usage (S, R, F, fields).
 
         ``usage`` holds the start time of a cell (POSIX seconds), the wall seconds of the whole
         cell, and the peak memory of its process in bytes; unknown values are NaN.

@@ -125,7 +125,7 @@ class StudyArrays:
         return _whole(self._read("status"), self._read("checksum"))
 
     def numbers(self) -> dict[str, np.ndarray]:
-        """Return seed (S, R, F), seconds and usage (S, R, F, 3); 0 and NaN for missing cells."""
+        """Return seed, seconds and usage as `Study.numbers`; 0 and NaN for missing cells."""
         missing = self.status()[0] == Status.MISSING
         numbers = {name: self._read(name) for name in ("seed", "seconds", "usage")}
         numbers["usage"] = self._known_usage(numbers["usage"])

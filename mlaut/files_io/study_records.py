@@ -13,6 +13,7 @@ from mlaut.records import CLASSIFICATION, Cell, Outcome, Split, Status
 
 __all__ = ["USAGE", "SplitEntry", "StrategyEntry"]
 
+# One more number for each cell: its name at the end, and its value in `experiments.cell.run_cell`.
 USAGE = ("started", "elapsed", "peak_memory")  # POSIX seconds, wall seconds of a cell, bytes
 _TYPES: Mapping[str, type] = {
     "dataset": str,
@@ -284,7 +285,7 @@ def cell_details(
         Names of the strategies.
     status : ndarray of uint8, shape (S, R, F)
     numbers : mapping
-        ``seed`` (S, R, F), ``seconds`` and ``usage`` (S, R, F, 3).
+        ``seed`` (S, R, F), ``seconds`` (S, R, F, 3), ``usage`` (S, R, F, fields of ``USAGE``).
     told : iterable of mapping
         Records; the last one of a cell is used.
     """

@@ -1,6 +1,7 @@
 """Ranks of strategies within datasets, average ranks, critical differences and groups.
 
-Rank 1 is the best; tied strategies share the mean of their ranks. The rank of a strategy depends on
+Rank 1 is the best; tied strategies share the mean of their ranks (`PairedLosses.ranks` computes
+them, and what counts as a tie). The rank of a strategy depends on
 the other strategies that are compared. Scenario (c).
 """
 

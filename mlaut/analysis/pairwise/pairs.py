@@ -100,7 +100,11 @@ class PairedLosses:
 
     @cached_property
     def ranks(self) -> np.ndarray:
-        """Ranks within each dataset, shape (N, K): 1 is the best, ties share their mean rank."""
+        """Ranks within each dataset, shape (N, K): 1 is the best, ties share their mean rank.
+
+        Average ranks, rank tests and rank models read these. Their variances assume mean ranks of
+        ties. Tables with missing cells and ranks by fold are ranked where they are used.
+        """
         from scipy.stats import rankdata
 
         return _read_only(rankdata(self.snapped, axis=1))
