@@ -1,4 +1,7 @@
-"""The tables of a section. To add one, add an entry to `TABLES`: pages show them in this order."""
+"""The tables of a section. To add one, add an entry to `TABLES`: pages show them in this order.
+
+`Table` in `mlaut/report/records.py` explains the fields of an entry.
+"""
 
 from __future__ import annotations
 

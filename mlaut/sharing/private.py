@@ -3,7 +3,7 @@
 Any release of scikit-learn may drop or move a private name. Each name belongs to a group. If one is
 missing, only the sharers that need its group stop sharing: scikit-learn fits their candidates, with
 the same scores and a warning. A missing private attribute is noticed when a sharer runs, with the
-same consequence.
+same consequence. A name that moved is mended in its line here.
 """
 
 from __future__ import annotations
