@@ -96,6 +96,8 @@ _NAMES = {
     "ratings.luce": ("plackett_luce",),
     "frequentist.incomplete": ("pairwise_complete", "skillings_mack_test"),
     "explaining.differences": ("Explanation", "explain_differences"),
+    "explaining.groups": ("DatasetGroups", "dataset_groups"),
+    "explaining.related": ("effective_datasets",),
     "explaining.properties": ("dataset_properties",),
     "frequentist.multi_comparison": ("multi_comparison",),
     "frequentist.paired_tests": (

@@ -37,7 +37,11 @@ OF_RESULTS = {
     "cv_test_datasets": {"df": 3},
     "data_profile": {"baseline": "C"},
     "dataset_estimates": {"method": "wilson"},
+    "dataset_groups": {"n_samples": 9},
     "dataset_properties": {"baseline": "A"},
+    "effective_datasets": {
+        "related": dict.fromkeys(["d0", "d1", "d2"], "x") | {"d3": "y", "d4": "y"}
+    },
     "elo_ratings": {"n_samples": 20, "anchor": "A"},
     "error_counts": {"first": "A", "second": "B"},
     "explain_differences": {"properties": ABOUT, "n_samples": 20},

@@ -22,7 +22,7 @@ from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
-__all__ = ["Explanation", "explain_differences"]
+__all__ = ["Explanation", "advantages_of", "explain_differences"]
 
 _FEWEST = 4  # datasets: with three, no order is rarer than one in three
 _EXACT = 8  # datasets: up to here all 8! = 40320 orders are counted
@@ -172,15 +172,18 @@ def explain_differences(
     Notes
     -----
     Null hypothesis of a row: the advantage is independent of the property. p-values of rank
-    correlations are exact up to 8 datasets, else by Student's t. The model is a ridge regression of
-    the signed ranks of the advantages on the ranks of all properties. It is judged on datasets that
-    it has not seen (20 folds), and its penalty is chosen without them. Its p-value is the share of
-    permutations with an R2 at least as large; the adjusted one compares with the largest R2 of all
-    pairs, and bounds the probability of any false finding.
+    correlations are exact up to 8 datasets; else they are those of Student's t with the larger one
+    of the usual standard error and HC3, because advantages on small datasets vary more.
+
+    The model is a ridge regression of the signed ranks of the advantages on the ranks of all
+    properties. It is judged on datasets that it has not seen (20 folds), and its penalty is chosen
+    without them. Its p-value is the share of permutations with an R2 at least as large; the
+    adjusted one compares with the largest R2 of all pairs, and bounds the probability of any false
+    finding.
 
     An association is no cause: properties come together, and not by an experiment. Datasets count
     as independent; `effective_datasets` says what related ones are worth. Source: Spearman 1904;
-    Benjamini & Hochberg 1995; Hoerl & Kennard 1970; Westfall & Young 1993.
+    MacKinnon & White 1985; Benjamini & Hochberg 1995; Hoerl & Kennard 1970; Westfall & Young 1993.
 
     Examples
     --------
@@ -202,7 +205,7 @@ def explain_differences(
     about, constant = _checked(properties, results)
     if pair is not None:
         results = results.select(strategies=pair)
-    advantages, pairs = _advantages(results), Pairs.of(results.strategies)
+    advantages, pairs = advantages_of(results), Pairs.of(results.strategies)
     own = _own_losses(pairs, list(about.columns))
     varies = np.ptp(advantages, axis=0) > 0
     associations = _associations(about, advantages, pairs, own, correction)
@@ -220,7 +223,7 @@ def explain_differences(
         alpha=alpha,
         n=len(results.datasets),
         correction=correction,
-        source="Spearman 1904; Benjamini & Hochberg 1995; Westfall & Young 1993",
+        source="Spearman 1904; MacKinnon & White 1985; Westfall & Young 1993",
         metric=results.metric.loss_name,
         notes=(*results.notes_text(), *notes),
     )
@@ -267,7 +270,7 @@ def _checked(
     return table.drop(columns=constant), constant
 
 
-def _advantages(results: Results) -> np.ndarray:
+def advantages_of(results: Results) -> np.ndarray:
     """Return loss of the second minus loss of the first strategy, relative if units differ."""
     prepared = paired_losses(results)
     if not results.incomparable:
@@ -300,7 +303,7 @@ def _associations(
 ) -> pd.DataFrame:
     x, y = _ranks(about.to_numpy()), _ranks(advantages)
     rho = np.clip(x.T @ y, -1, 1)
-    p = _exact_p(x, y, rho) if len(x) <= _EXACT else _student_p(rho, len(x))
+    p = _exact_p(x, y, rho) if len(x) <= _EXACT else _student_p(x, y, rho)
     rho = np.where(np.ptp(advantages, axis=0) > 0, rho, np.nan)
     at, of_pair = np.nonzero(~own)
     first, second = (pairs.labels.get_level_values(level)[of_pair] for level in (0, 1))
@@ -324,12 +327,21 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     return np.divide(ranks, length, out=np.zeros_like(ranks), where=length > 0)
 
 
-def _student_p(rho: np.ndarray, n: int) -> np.ndarray:
-    """Return two-sided p-values by Student's t; none is below that of the rarest order, 2 / n!."""
+def _student_p(x: np.ndarray, y: np.ndarray, rho: np.ndarray) -> np.ndarray:
+    """Return two-sided p-values by Student's t; none is below that of the rarest order, 2 / n!.
+
+    The standard error is the larger one of the usual and of HC3, which allows that advantages on
+    small datasets vary more; HC3 alone is too small for a property that few datasets have.
+    """
     from scipy.special import stdtr
 
-    with np.errstate(divide="ignore"):
-        t = np.abs(rho) * np.sqrt((n - 2) / (1 - rho**2))
+    n, t = len(x), np.empty_like(rho)
+    for row, column in enumerate(x.T[:, :, None]):
+        rest = (y - column * rho[row]) ** 2
+        free = 1 - 1 / n - column**2  # one minus the leverage, 0 if one dataset decides alone
+        robust = np.divide(column, free, out=np.zeros_like(column), where=free > 1e-9) ** 2
+        variance = np.maximum(rest.sum(axis=0) / (n - 2), (robust * rest).sum(axis=0))
+        t[row] = np.abs(rho[row]) / np.sqrt(np.maximum(variance, 1e-300))
     return np.clip(2 * stdtr(n - 2, -t), 2 / factorial(min(n, 170)), 1.0)
 
 

@@ -68,6 +68,8 @@ RIGHT = {
         "difference": 1.2,
         "groups": [["A", "B"]],
     },
+    "dataset_groups": {"n_samples": 5},
+    "effective_datasets": {"related": {"d0": "x", "d1": "x", "d2": "y", "d3": "y", "d4": "y"}},
     "drawn_order": {"datasets": ["d0", "d1"], "seed": 0},
     "elo_ratings": {"n_samples": 5},
     "error_counts": {"first": "A", "second": "B"},

@@ -1,9 +1,10 @@
-"""Explained differences: scipy's correlations, invariances, and what is found in pure noise."""
+"""Explained differences: correlations of two packages, invariances, what is found in noise."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import permutation_test, spearmanr
+import statsmodels.api as sm
+from scipy.stats import permutation_test, rankdata, spearmanr
 from statsmodels.stats.multitest import multipletests
 
 from mlaut.analysis import Results, explain_differences, load_result, save_result
@@ -33,20 +34,22 @@ def explained(table, properties, **how):
 
 
 @pytest.mark.parametrize("n", [9, 25])
-def test_correlations_are_scipys(n):
+def test_correlations_are_those_of_scipy_and_statsmodels(n):
     table, properties = noise(n), about(n)
     found = explained(table, properties).associations
     assert len(found) == 9
     for (first, second, name), row in found.iterrows():
         theirs = spearmanr(properties[name], table[second] - table[first])
         assert row["rho"] == pytest.approx(theirs.statistic)
-        assert row["p_value"] == pytest.approx(theirs.pvalue)
+        ranks = rankdata(properties[name]), rankdata(table[second] - table[first])
+        model = sm.OLS(ranks[1], sm.add_constant(ranks[0])).fit(cov_type="HC3", use_t=True)
+        assert row["p_value"] == pytest.approx(max(theirs.pvalue, model.pvalues[1]))
     adjusted = multipletests(found["p_value"], method="fdr_bh")[1]
     assert found["adjusted"].to_numpy() == pytest.approx(adjusted)
 
 
 def test_few_datasets_have_exact_p_values():
-    table, properties = noise(6), about(6)
+    table, properties = noise(5, k=2), about(5)[["rows", "gaps"]]
     found = explained(table, properties).associations
     for (first, second, name), row in found.iterrows():
         d = table[second] - table[first]
@@ -161,9 +164,9 @@ def test_saved_and_loaded(tmp_path):
 
 @pytest.mark.parametrize("heteroscedastic", [False, True])
 def test_false_findings_in_noise(heteroscedastic):
-    """At 5 %, 80 studies of noise have findings in 4 +- 2; 12 are 4 standard errors more."""
+    """At 5 %, 40 studies of noise have findings in 2 +- 1.4; 8 are 4 standard errors more."""
     with_finding = predicted = 0
-    for seed in range(80):
+    for seed in range(40):
         properties = about(12, seed=1000 + seed)
         spread = (
             0.05 / np.sqrt(1 + properties[["rows"]].rank().to_numpy()) if heteroscedastic else 1
@@ -176,8 +179,8 @@ def test_false_findings_in_noise(heteroscedastic):
         )
         with_finding += len(found.found) > 0
         predicted += len(found.predicted) > 0
-    assert with_finding < 12
-    assert predicted < 12
+    assert with_finding < 8
+    assert predicted < 8
 
 
 def test_bad_input():
