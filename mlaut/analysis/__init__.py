@@ -96,6 +96,7 @@ _NAMES = {
     "ratings.luce": ("plackett_luce",),
     "frequentist.incomplete": ("pairwise_complete", "skillings_mack_test"),
     "explaining.differences": ("Explanation", "explain_differences"),
+    "explaining.difficulty": ("dataset_difficulty",),
     "explaining.groups": ("DatasetGroups", "dataset_groups"),
     "explaining.related": ("effective_datasets",),
     "explaining.properties": ("dataset_properties",),

@@ -37,6 +37,7 @@ OF_RESULTS = {
     "cv_test_datasets": {"df": 3},
     "data_profile": {"baseline": "C"},
     "dataset_estimates": {"method": "wilson"},
+    "dataset_difficulty": {},
     "dataset_groups": {"n_samples": 9},
     "dataset_properties": {"baseline": "A"},
     "effective_datasets": {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
-from math import factorial
 
 import numpy as np
 import pandas as pd
@@ -14,6 +12,7 @@ from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.display import Shown, check_scenario, number, p_text
 from mlaut.analysis.common.numerics import snap
 from mlaut.analysis.common.result_types import ResultTable
+from mlaut.analysis.explaining.correlations import centred_ranks, rank_correlations
 from mlaut.analysis.explaining.properties import LOSS_OF
 from mlaut.analysis.explaining.ridge import left_out_predictions
 from mlaut.analysis.pairwise.corrections import CORRECTIONS, adjust
@@ -25,9 +24,7 @@ from mlaut.errors import AnalysisError
 __all__ = ["Explanation", "advantages_of", "explain_differences"]
 
 _FEWEST = 4  # datasets: with three, no order is rarer than one in three
-_EXACT = 8  # datasets: up to here all 8! = 40320 orders are counted
 _FOLDS = 20  # of datasets; up to 20 datasets each is left out alone
-_BLOCK = 1 << 22  # numbers held in memory at a time: 34 MB
 _OF_PAIRS = ("shaffer", "bergmann-hommel")  # corrections for hypotheses of another kind
 
 
@@ -301,10 +298,7 @@ def _own_losses(pairs: Pairs, names: list[str]) -> np.ndarray:
 def _associations(
     about: pd.DataFrame, advantages: np.ndarray, pairs: Pairs, own: np.ndarray, correction: str
 ) -> pd.DataFrame:
-    x, y = _ranks(about.to_numpy()), _ranks(advantages)
-    rho = np.clip(x.T @ y, -1, 1)
-    p = _exact_p(x, y, rho) if len(x) <= _EXACT else _student_p(x, y, rho)
-    rho = np.where(np.ptp(advantages, axis=0) > 0, rho, np.nan)
+    rho, p = rank_correlations(about.to_numpy(), advantages)
     at, of_pair = np.nonzero(~own)
     first, second = (pairs.labels.get_level_values(level)[of_pair] for level in (0, 1))
     index = pd.MultiIndex.from_arrays(
@@ -315,47 +309,6 @@ def _associations(
         raise AnalysisError("the only property is the loss of a compared strategy: give others")
     frame["adjusted"] = adjust(frame["p_value"].to_numpy(), correction)
     return frame.sort_values("p_value", kind="stable")
-
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    """Return the ranks of each column, with mean 0 and length 1; a constant column is 0."""
-    from scipy.stats import rankdata
-
-    ranks = rankdata(values, axis=0)
-    ranks = ranks - ranks.mean(axis=0)
-    length = np.sqrt((ranks**2).sum(axis=0))
-    return np.divide(ranks, length, out=np.zeros_like(ranks), where=length > 0)
-
-
-def _student_p(x: np.ndarray, y: np.ndarray, rho: np.ndarray) -> np.ndarray:
-    """Return two-sided p-values by Student's t; none is below that of the rarest order, 2 / n!.
-
-    The standard error is the larger one of the usual and of HC3, which allows that advantages on
-    small datasets vary more; HC3 alone is too small for a property that few datasets have.
-    """
-    from scipy.special import stdtr
-
-    n, t = len(x), np.empty_like(rho)
-    for row, column in enumerate(x.T[:, :, None]):
-        rest = (y - column * rho[row]) ** 2
-        free = 1 - 1 / n - column**2  # one minus the leverage, 0 if one dataset decides alone
-        robust = np.divide(column, free, out=np.zeros_like(column), where=free > 1e-9) ** 2
-        variance = np.maximum(rest.sum(axis=0) / (n - 2), (robust * rest).sum(axis=0))
-        t[row] = np.abs(rho[row]) / np.sqrt(np.maximum(variance, 1e-300))
-    return np.clip(2 * stdtr(n - 2, -t), 2 / factorial(min(n, 170)), 1.0)
-
-
-def _exact_p(x: np.ndarray, y: np.ndarray, rho: np.ndarray) -> np.ndarray:
-    """Return the share of all orders of the datasets with a rho at least as far from 0."""
-    orders = np.array(list(permutations(range(len(x)))))
-    p = np.empty_like(rho)
-    step = max(1, _BLOCK // len(orders))
-    for row, column in enumerate(x.T):
-        for at in range(0, y.shape[1], step):
-            here = np.s_[at : at + step]
-            far = np.abs(column[orders] @ y[:, here]) >= np.abs(rho[row, here]) - 1e-12
-            p[row, here] = far.mean(axis=0)
-    return p
 
 
 # -------------------------------------------------------------------- the model
@@ -373,7 +326,7 @@ def _models(
     n, rng = len(about), np.random.default_rng(seed)
     folds = rng.permutation(np.arange(n) % min(n, _FOLDS))
     orders = np.vstack([np.arange(n), rng.permuted(np.tile(np.arange(n), (n_samples, 1)), axis=1)])
-    x, y = _ranks(about) * np.sqrt(n), _signed_ranks(advantages)
+    x, y = centred_ranks(about) * np.sqrt(n), _signed_ranks(advantages)
     explained = np.zeros((1 + n_samples, y.shape[1]))
     right = np.full((2, y.shape[1]), 0.5)
     for at, column in enumerate(y.T):
