@@ -91,6 +91,7 @@ _NAMES = {
     "importers.openml": ("read_openml_evaluations", "read_openml_runs"),
     "importers.sktime_results": ("read_sktime",),
     "importers.weka": ("read_weka",),
+    "multilevel.model": ("Multilevel", "multilevel_model"),
     "ratings.davidson": ("BradleyTerry", "bradley_terry"),
     "ratings.elo": ("elo_ratings",),
     "ratings.luce": ("plackett_luce",),

@@ -53,6 +53,7 @@ OF_RESULTS = {
     "mcnemar_test": {"dataset": "d0"},
     "mean_estimates": {"method": "t"},
     "multi_comparison": {},
+    "multilevel_model": {"n_samples": 64, "rope": 0.01},
     "nemenyi_test": {},
     "pairwise_complete": {"test": analysis.sign_test},
     "percent_of_best": {},

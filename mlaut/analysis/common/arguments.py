@@ -397,6 +397,7 @@ _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
     "critical_difference_diagram": {
         "pairs": _or(_none, _instance("Pairwise", "the result of a test of all pairs"))
     },
+    "multilevel_model": {"scale": _text},
     "pairwise_complete": {"test": _function},
     "friedman_test": {"ties": _yes_or_no},
     "hierarchical_probabilities": {"df": floats},

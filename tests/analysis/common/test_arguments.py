@@ -78,6 +78,7 @@ RIGHT = {
         "n_samples": 5,
     },
     "interquartile_means": {"n_samples": 5},
+    "multilevel_model": {"n_samples": 8},
     "pairwise_complete": {"test": analysis.sign_test},
     "probability_of_improvement": {"n_samples": 5},
     "ranking_stability": {"n_samples": 5},

@@ -1,0 +1,1 @@
+"""One multilevel model of strategies, datasets and folds."""
