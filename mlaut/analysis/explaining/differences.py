@@ -170,7 +170,7 @@ def explain_differences(
     -----
     Null hypothesis of a row: the advantage is independent of the property. p-values of rank
     correlations are exact up to 8 datasets; else they are those of Student's t with the larger one
-    of the usual standard error and HC3, because advantages on small datasets vary more.
+    of the usual standard error and the jackknife's, because advantages on small datasets vary more.
 
     The model is a ridge regression of the signed ranks of the advantages on the ranks of all
     properties. It is judged on datasets that it has not seen (20 folds), and its penalty is chosen
@@ -180,7 +180,7 @@ def explain_differences(
 
     An association is no cause: properties come together, and not by an experiment. Datasets count
     as independent; `effective_datasets` says what related ones are worth. Source: Spearman 1904;
-    MacKinnon & White 1985; Benjamini & Hochberg 1995; Hoerl & Kennard 1970; Westfall & Young 1993.
+    Efron & Stein 1981; Benjamini & Hochberg 1995; Hoerl & Kennard 1970; Westfall & Young 1993.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def explain_differences(
         alpha=alpha,
         n=len(results.datasets),
         correction=correction,
-        source="Spearman 1904; MacKinnon & White 1985; Westfall & Young 1993",
+        source="Spearman 1904; Efron & Stein 1981; Westfall & Young 1993",
         metric=results.metric.loss_name,
         notes=(*results.notes_text(), *notes),
     )

@@ -86,7 +86,6 @@ def dataset_properties(
         name="Properties of datasets",
         frame=frame.dropna(axis="columns", how="all"),
         source="MLaut",
-        metric=results.metric.loss_name,
         notes=results.notes_text(),
     )
 
@@ -139,5 +138,6 @@ def _of_classes(counts: np.ndarray) -> dict[str, float]:
     entropy = -float(shares @ np.log(shares))
     return {
         "classes": len(shares),
-        "imbalance": 1 - entropy / np.log(len(shares)) if len(shares) > 1 else 1.0,
+        # rounded, since noise of the last bits would break ties
+        "imbalance": round(1 - entropy / np.log(len(shares)), 12) if len(shares) > 1 else 1.0,
     }
