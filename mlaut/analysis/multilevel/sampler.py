@@ -23,11 +23,11 @@ from mlaut.analysis.multilevel.blocks import Blocks
 __all__ = ["CHAINS", "Draws", "draw"]
 
 CHAINS = 8  # side by side in one array; they are independent, so they show the Monte Carlo error
-_WARM = 150  # steps that are thrown away; a thousand change no probability by its error
+_WARM = 150  # steps that are thrown away; a thousand change less than another seed does
 _DF = 3.0  # datasets that the prior of Omega is worth: the fewest with a finite mean of variances
 # Priors of scales are uniform. They are integrated over these grids of their logarithm, in units
-# of the root mean square of the data; a step of .1 is a third of the narrowest peak, of a scale
-# with 30 degrees of freedom or more, and each draw is spread evenly over its step.
+# of the root mean square of the data, and each draw is spread evenly over its step. A quarter of
+# the step changes less than another seed does (4 to 12 strategies on 6 to 30 datasets).
 _STEP = 0.1
 _LOG_SCALES = np.arange(-14.0, 7.0, _STEP)
 _FLOOR = 1e-12  # variance, in the same units: without it a constant difference has none
