@@ -58,9 +58,22 @@ PACKAGES = {
 
 
 def public(package: str) -> list[str]:
-    """Name what a package offers, but for plain values."""
-    module = importlib.import_module(package)
-    return [name for name in sorted(module.__all__) if callable(getattr(module, name))]
+    """Name what a package offers, but for plain values and what another package documents."""
+    offered = importlib.import_module(package)
+    found = {name: getattr(offered, name) for name in sorted(offered.__all__)}
+    return [
+        name
+        for name, value in found.items()
+        if callable(value) and _home(value, default=package) == package
+    ]
+
+
+def _home(value: object, *, default: str) -> str:
+    """Return the package in which an object is defined, if it is documented, else the default."""
+    module = f"{getattr(value, '__module__', '')}."
+    homes = [package for package in PACKAGES if module.startswith(f"{package}.")]
+    named = getattr(value, "__name__", "")
+    return next((p for p in homes if named in importlib.import_module(p).__all__), default)
 
 
 def write_api(folder: Path) -> None:

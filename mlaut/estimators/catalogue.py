@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from mlaut.estimators.sizes import SizeLimit
+from mlaut.identity.distributions import installed_version
 from mlaut.records import CLASSIFICATION, REGRESSION
 
 __all__ = ["CATALOGUE", "MOST_STEPS", "CatalogueEntry"]
@@ -99,7 +99,18 @@ the starter collection, no fit with C up to 10^4 takes as many steps; docs/strat
 figures.
 """
 
-_SKLEARN = tuple(int(part) for part in version("scikit-learn").split(".")[:2])
+
+def _sklearn_release() -> tuple[int, ...]:
+    """Return the first two numbers of scikit-learn's version."""
+    found = installed_version("scikit-learn")
+    if found is None:  # a folder of packages without their metadata, as some systems have
+        import sklearn
+
+        found = sklearn.__version__
+    return tuple(int(part) for part in found.split(".")[:2])
+
+
+_SKLEARN = _sklearn_release()
 
 
 def _powers(start: float, stop: float, n: int, base: float = 10) -> list[float]:
