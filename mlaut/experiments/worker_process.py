@@ -179,6 +179,8 @@ class GuardedProcess:
     def end(self) -> None:
         """End the process and all processes that it started."""
         end_session(self.pid)
+        if self._process.exitcode is None:  # one that was just forked leads no session yet
+            self._process.kill()
         self._process.join()
 
     def close(self) -> None:

@@ -27,6 +27,7 @@ from mlaut.experiments.batches import Batch, BatchQueue, DatasetRef
 from mlaut.experiments.cell import CellOptions, cell_seed
 from mlaut.experiments.messages import encode_outcome, frame
 from mlaut.experiments.process_sessions import is_running
+from mlaut.experiments.process_start import start_process
 from mlaut.experiments.worker import serve
 from mlaut.experiments.worker_pool import Team, run_batches
 from mlaut.experiments.worker_process import GuardedProcess
@@ -354,6 +355,17 @@ def test_run_that_is_given_up_leaves_no_process(batch, tmp_path):
         pids = [process.pid for process in team._members]
         running.close()
         assert not any(map(is_running, pids))
+
+
+def test_a_process_that_leads_no_session_yet_is_ended(monkeypatch):
+    def only_forked(_, *arguments):
+        return start_process(time.sleep, 20)
+
+    monkeypatch.setattr(worker_process, "start_process", only_forked)
+    process = GuardedProcess(b"", threads=1)
+    process.end()
+    assert process._process.exitcode == -signal.SIGKILL
+    process.close()
 
 
 ORPHANS = """
