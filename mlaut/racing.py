@@ -58,8 +58,8 @@ def run_race(
     Raises
     ------
     StudyError
-        The terms differ from those with which the race began, or the study has results that are
-        none of the race.
+        The terms differ from those with which the race began, or the study has results from before
+        the race.
     """
     section = read_study_file(path).race
     judge = referee_of(section) if section is not None else None
@@ -188,13 +188,13 @@ def _continued(sealed: Sealed, wanted: Sealed, study: Study) -> Sealed:
             raise StudyError(
                 f"{study.path}: the {name} of the race was stored before its first result as "
                 f"{_text(before)}, and is now {_text(now)}: a change after results are known is no "
-                "longer valid; give the old value back, or begin a study of its own"
+                "longer valid; restore the old value, or race in a new study"
             )
     known = set(sealed.order)
     if lacks := known - set(wanted.order):
         raise StudyError(
             f"{study.path}: the race is about {len(sealed.order)} datasets, and "
-            f"{', '.join(sorted(lacks)[:3])} are no longer chosen: give them back"
+            f"{', '.join(sorted(lacks)[:3])} are no longer chosen: choose them again"
         )
     new = drawn_order([name for name in wanted.order if name not in known])
     return replace(sealed, order=(*sealed.order, *new))
@@ -209,7 +209,7 @@ def _text(value: object) -> str:
 
 @dataclass(frozen=True)
 class RaceForecast:
-    """What the rest of a race will probably cost, if its datasets are like those seen so far.
+    """Forecast of the rest of a race, whose datasets are taken to be like those seen so far.
 
     Attributes
     ----------
@@ -252,11 +252,6 @@ def forecast_race(race: StudyRace, seed: int = 0) -> RaceForecast | None:
     -------
     RaceForecast or None
         None while no dataset is complete.
-
-    Examples
-    --------
-    >>> forecast_race.__name__
-    'forecast_race'
     """
     now = race.now()
     n, total, terms = len(now.datasets), now.n_datasets, now.terms

@@ -211,7 +211,7 @@ def test_new_datasets_come_behind_the_old_ones(raced, tmp_path):
         ('metric = "mcc"', "the metric of the race was stored before its first result as accuracy"),
         ("rope = 0.1", "the rope of the race was stored"),
         ('kind = "mean"', "the kind of the race was stored"),
-        (None, "its datasets are run as a race; give [race] back, or complete"),
+        (None, "its datasets are run as a race; restore the section [race], or complete"),
     ],
 )
 def test_sealed_terms_are_not_changed(raced, tmp_path, terms, words):

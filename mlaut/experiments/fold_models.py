@@ -94,7 +94,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Traits:
-    """What is known of an assembled model, which all its copies share.
+    """Traits of an assembled model, which all its copies share.
 
     Attributes
     ----------

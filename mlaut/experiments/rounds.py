@@ -136,16 +136,16 @@ def check_sealed(study: Study, options: RunOptions, race: bool, complete: bool) 
     Raises
     ------
     StudyError
-        The study is a race and the run is not; or the run is a race and the study has results that
-        are none of it; or failures that the race has counted would be tried again.
+        The study is a race and the run is not; or the run is a race and the study has results from
+        before it; or failures that the race has counted would be tried again.
     """
     if complete:
         return
     sealed = study.exists and sealed_terms(study) is not None
     if sealed and not race:
         raise StudyError(
-            f"{study.path}: its datasets are run as a race; give [race] back, or complete the race "
-            "with 'mlaut run --complete'"
+            f"{study.path}: its datasets are run as a race; restore the section [race], or "
+            "complete the race with 'mlaut run --complete'"
         )
     if race and (options.retry or options.overwrite_predictions):
         raise StudyError(
@@ -156,7 +156,7 @@ def check_sealed(study: Study, options: RunOptions, race: bool, complete: bool) 
     if race and not sealed and study.exists and _any_result(study):
         raise StudyError(
             f"{study.path}: has results already, and the terms of a race are stored before the "
-            "first result; race in a study of its own"
+            "first result; race in a new study"
         )
 
 

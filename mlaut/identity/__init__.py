@@ -1,1 +1,1 @@
-"""What an object is, in plain JSON values, so that a study recognises its strategies."""
+"""Descriptions of objects in plain JSON values, by which a study recognises its strategies."""

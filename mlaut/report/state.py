@@ -75,7 +75,7 @@ def study_state(study: Study) -> State:
 
 
 class _Stored(NamedTuple):
-    """What the tables are made of: the study, its cells, and the details of its cells."""
+    """Sources of the tables: the study, its cells, and the details of its cells."""
 
     study: Study
     cells: pd.DataFrame

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.given import of_results
@@ -102,8 +103,11 @@ def _ranks_by_fold(results: Results) -> np.ndarray | None:
 
     if not results.expected.all() or results.expected[0].size < 2:
         return None  # datasets with different folds have no halves in common
-    ranks = rankdata(results.cell_losses, axis=1).mean(axis=0)
-    return ranks.reshape(len(ranks), -1).T
+    by_cell = np.moveaxis(results.cell_losses, 1, 0)
+    noise = RELATIVE_NOISE * results.noise_scale.T[:, :, None, None]
+    flat = by_cell.reshape(len(by_cell), -1)
+    equal = equalised(flat, np.broadcast_to(noise, by_cell.shape).reshape(flat.shape))
+    return rankdata(equal, axis=0).reshape(*by_cell.shape[:2], -1).mean(axis=1).T
 
 
 def _of_halves(

@@ -59,6 +59,7 @@ def equalised(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
 
     Values are visited from the smallest to the largest. A value becomes equal to the first of the
     current group if their distance is within the noise of both; otherwise it starts a new group.
+    NaN equals nothing and stays NaN.
 
     Parameters
     ----------
@@ -78,7 +79,7 @@ def equalised(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
         return values
     first, allowed = ordered[0], noise[0]
     for row in range(1, len(ordered)):
-        apart = ordered[row] - first > np.minimum(noise[row], allowed)
+        apart = np.invert(ordered[row] - first <= np.minimum(noise[row], allowed))
         first = np.where(apart, ordered[row], first)
         allowed = np.where(apart, noise[row], allowed)
         ordered[row] = first

@@ -29,6 +29,7 @@ __all__ = [
     "SCENARIOS",
     "SMALLEST_P",
     "Estimate",
+    "PairModel",
     "Pairwise",
     "ResultTable",
     "Shown",
@@ -500,6 +501,31 @@ class Pairwise(Shown):
             return f"{start}{found}{end}"
         small = int((self.to_frame()["p_value"] <= 0.05).sum())
         return f"{start}{small} of {len(self.pairs)} pairs at or below 0.05{end}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PairModel(Shown):
+    """Result of a model of all strategies; its title, scenario and notes are those of its pairs.
+
+    Attributes
+    ----------
+    pairs : Pairwise
+    """
+
+    pairs: Pairwise
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on how to read the numbers."""
+        return self.pairs.notes
+
+    @property
+    def scenario(self) -> str:
+        """Scenario of the conclusions."""
+        return self.pairs.scenario
+
+    def title(self) -> str:  # noqa: D102 - inherited
+        return f"{self.pairs.name} of {self.pairs.metric}, {self.pairs.n} datasets"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -30,7 +30,7 @@ _OF_PAIRS = ("shaffer", "bergmann-hommel")  # corrections for hypotheses of anot
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Explanation(Shown):
-    """How properties of the datasets explain the differences of strategies.
+    """Explanation of the differences of strategies by properties of the datasets.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How many independent datasets related ones are worth."""
+"""Effective number of datasets: how many independent ones the related ones are worth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the readers of all formats share: the columns of a format, cells, directions, messages.
+"""Parts of all readers: the columns of a format, cells, directions of metrics, messages.
 
 A new reader is one file: a `Format` that names its columns, and a function with `@in_one_line`. Its
 entry in `_READERS` of `any_table.py` makes its tables known by their columns.

@@ -1,4 +1,4 @@
-"""What the model needs of the folds of each dataset: means of strategies, and their noise."""
+"""Summaries of the folds of each dataset for the model: means of strategies, and their noise."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.display import Shown, check_scenario, number
-from mlaut.analysis.common.result_types import Pairwise
+from mlaut.analysis.common.display import number
+from mlaut.analysis.common.result_types import PairModel, Pairwise
 from mlaut.analysis.multilevel.blocks import Blocks, blocks_of
 from mlaut.analysis.multilevel.sampler import CHAINS, Draws, draw
 from mlaut.analysis.multilevel.scales import SCALES, on_scale
@@ -36,7 +36,7 @@ _LEAST = 3  # datasets: a difference on two hardly bounds its variance over data
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Multilevel(Shown):
+class Multilevel(PairModel):
     """Posterior of the multilevel model; effects are losses on its scale, lower is better.
 
     Attributes
@@ -64,26 +64,9 @@ class Multilevel(Shown):
 
     scale: str
     strategies: pd.DataFrame
-    pairs: Pairwise
     seen_pairs: Pairwise | None
     spread: pd.DataFrame
     by_dataset: pd.DataFrame
-
-    def __post_init__(self) -> None:
-        check_scenario(self.scenario)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on how to read the numbers."""
-        return self.pairs.notes
-
-    @property
-    def scenario(self) -> str:
-        """Scenario of ``pairs`` and of ``effect``."""
-        return self.pairs.scenario
-
-    def title(self) -> str:  # noqa: D102 - inherited
-        return f"{self.pairs.name} of {self.pairs.metric}, {self.pairs.n} datasets"
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table of strategies."""

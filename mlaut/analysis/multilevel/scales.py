@@ -60,8 +60,7 @@ def _ranks(losses: np.ndarray, size: np.ndarray) -> np.ndarray:
     from scipy.stats import rankdata
 
     by_fold, size = (np.moveaxis(x, 1, -1).reshape(-1, losses.shape[1]) for x in (losses, size))
-    # a missing loss is no number to compare, so it may not join a group of equal ones
-    equal = np.where(np.isnan(by_fold), np.nan, equalised(by_fold.T, RELATIVE_NOISE * size.T).T)
+    equal = equalised(by_fold.T, RELATIVE_NOISE * size.T).T
     ranks = rankdata(equal, axis=1, nan_policy="omit")
     others = np.maximum((~np.isnan(by_fold)).sum(axis=1, keepdims=True) - 1, 1)
     stretched = 1 + (ranks - 1) * (losses.shape[1] - 1) / others

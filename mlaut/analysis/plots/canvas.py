@@ -1,4 +1,4 @@
-"""What all plots share: figure, axes, sizes, colours and fonts.
+"""Figure, axes, sizes, colours and fonts of all plots.
 
 The functions of this folder return a figure and do not show it. The colours are those of Okabe and
 Ito, which colour-blind readers can distinguish; colour is never the only difference.

@@ -75,7 +75,7 @@ class Decision:
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """What happened in a race over its first T datasets.
+    """Course of a race over its first T datasets.
 
     Attributes
     ----------

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.display import Shown, check_scenario, number
-from mlaut.analysis.common.result_types import Pairwise
+from mlaut.analysis.common.display import number
+from mlaut.analysis.common.result_types import PairModel
 from mlaut.analysis.pairwise.pairs import Pairs
 from mlaut.analysis.pairwise.runner import PairStatistics, PairTest, even
 from mlaut.analysis.ratings.duels import duels, needed_cells
@@ -40,7 +40,7 @@ _ROUNDS = 5  # of the approximation that the chains start from; it need not be e
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class BradleyTerry(Shown):
+class BradleyTerry(PairModel):
     """Posterior of a Bradley-Terry model.
 
     Attributes
@@ -59,24 +59,7 @@ class BradleyTerry(Shown):
     """
 
     strengths: pd.DataFrame
-    pairs: Pairwise
     tie: float | None = None
-
-    def __post_init__(self) -> None:
-        check_scenario(self.scenario)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on how to read the numbers."""
-        return self.pairs.notes
-
-    @property
-    def scenario(self) -> str:
-        """Scenario of the conclusions."""
-        return self.pairs.scenario
-
-    def title(self) -> str:  # noqa: D102 - inherited
-        return f"{self.pairs.name} of {self.pairs.metric}, {self.pairs.n} datasets"
 
     def to_frame(self) -> pd.DataFrame:
         """Return the strengths."""

@@ -42,10 +42,7 @@ def duels(results: Results, local_rope: float = 0.0, *, paired: bool = True) -> 
         1 where the row strategy wins, -1 where it loses, 0 for a tie, `NOT_FOUGHT` where a loss is
         missing.
     """
-    losses = results.losses.to_numpy()
-    # a missing loss is no number to compare, so it may not join a group of equal ones
-    equal = equalised(losses.T, RELATIVE_NOISE * results.noise_scale.T).T
-    losses = np.where(np.isnan(losses), np.nan, equal)
+    losses = equalised(results.losses.to_numpy().T, RELATIVE_NOISE * results.noise_scale.T).T
     outcomes = np.empty((*losses.shape, losses.shape[1]), dtype=np.int8)
     for place, row in enumerate(losses):
         ahead = row - row[:, None]

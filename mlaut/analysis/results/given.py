@@ -1,4 +1,4 @@
-"""What a statistic takes as its results: `Results`, or a table of scores with its metric."""
+"""Argument ``results`` of every statistic: `Results`, or a table of scores with its metric."""
 
 from __future__ import annotations
 

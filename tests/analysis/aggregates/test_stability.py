@@ -45,6 +45,13 @@ def test_folds():
     assert found.frame.loc["half of the folds"].to_list() == [1, 1, 1]
 
 
+def test_losses_of_a_fold_that_differ_by_rounding_noise_are_tied():
+    index = pd.MultiIndex.from_product([range(4), range(3)], names=["dataset", "fold"])
+    same = pd.DataFrame({"A": 0.3, "B": 0.1 + 0.2}, index=index)  # differ in the 16th digit
+    found = ranking_stability(Results.from_table(same, greater_is_better=False)).frame
+    assert found.loc["half of the folds", "tau-b"] == 0  # all strategies are tied
+
+
 def test_bad_input(losses):
     few = losses({"A": [1.0, 2.0, 3.0], "B": [2.0, 1.0, 1.0]})
     with pytest.raises(AnalysisError, match="halves of 3 datasets decide nothing"):

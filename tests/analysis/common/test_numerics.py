@@ -115,6 +115,12 @@ def test_wilson_interval_against_statsmodels():
         assert (low[0], high[0]) == pytest.approx(expected, abs=1e-12)
 
 
+def test_a_missing_value_joins_no_group_of_equal_values():
+    values = np.array([[2.0], [np.nan], [2.05], [np.nan], [3.0]])
+    equal = equalised(values, np.full((5, 1), 0.1))
+    np.testing.assert_array_equal(equal.ravel(), [2.0, np.nan, 2.0, np.nan, 3.0])
+
+
 def test_snap_makes_ties_of_rounding_noise_and_leaves_the_rest():
     values = np.array([0.3 - 0.2, 0.2 - 0.1, -(0.4 - 0.3), 0.1 + 1e-9, 1e-17])[:, None]
     snapped = snap(values, np.full((5, 1), 0.4))[:, 0]
