@@ -320,7 +320,7 @@ def test_no_treatment_of_missing_cells_makes_tests_of_a_race_valid(raced, how):
     results = Results.from_study(raced / "study.h5", "accuracy")
     with pytest.raises(AnalysisError, match="left a race because of results, so ranks and tests"):
         treat_missing(results, how)
-    with pytest.raises(AnalysisError, match="guess, stump left a race"):
+    with pytest.raises(AnalysisError, match=r"guess(, stump)? left a race"):
         wilcoxon_test(results)
     order = StudyRace.of(Study(raced / "study.h5")).sealed.order
     assert race(results, order=order).left == ("bayes", "logistic")

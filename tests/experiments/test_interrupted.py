@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import sklearn
 
 from mlaut import Data
 from mlaut.analysis import Results
@@ -14,6 +15,12 @@ from mlaut.records import Status
 
 # What the early version found when it ran the same study file to its end.
 SCORES = {"GaussianNaiveBayes": 2 / 3, "K_Neighbours": 0.625, "DecisionTreeClassifier": 35 / 48}
+
+# K_Neighbours searches in another way there, so going on with it is refused, as it should be.
+needs_same_search = pytest.mark.skipif(
+    tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 9),
+    reason="the study was made with K_Neighbours of scikit-learn 1.9",
+)
 
 
 @pytest.fixture
@@ -35,6 +42,7 @@ def test_the_tables_of_the_database_are_as_they_were(killed):
     assert isinstance(cars.frame["colour"].dtype, pd.CategoricalDtype)
 
 
+@needs_same_search
 def test_the_status_names_the_journal_and_changes_nothing(killed):
     before = {path: path.read_bytes() for path in killed.iterdir()}
     status = study_status(killed / "study.h5")
@@ -44,6 +52,7 @@ def test_the_status_names_the_journal_and_changes_nothing(killed):
     assert {path: path.read_bytes() for path in before} == before
 
 
+@needs_same_search
 def test_the_run_goes_on_and_finds_what_the_early_version_found(killed):
     stored = Study(killed / "study.h5").block("sort")
     assert (stored.status[0] == Status.DONE).all()
