@@ -29,7 +29,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from mlaut import Data, Orchestrator
 from mlaut.data import load_sklearn
-from mlaut.experiments.engines import cores
+from mlaut.experiments.engines.engine import cores
 from mlaut.files_io import Study
 
 DATASETS = ["iris", "wine", "breast_cancer"]

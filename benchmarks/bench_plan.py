@@ -25,8 +25,8 @@ from sklearn.naive_bayes import GaussianNB
 from mlaut import Data, Orchestrator
 from mlaut.errors import RunInterrupted
 from mlaut.experiments import study_status
-from mlaut.experiments.batches import BatchQueue
 from mlaut.experiments.status import unfinished
+from mlaut.experiments.workers.batches import BatchQueue
 from mlaut.files_io import StrategyEntry, Study
 from mlaut.records import Dataset, Outcome, Split, Status
 

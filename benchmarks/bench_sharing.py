@@ -45,8 +45,8 @@ from mlaut.data import collection, load_sklearn
 from mlaut.data.resampling import make_split
 from mlaut.data.targets import encode_target
 from mlaut.estimators import DataShape, instantiate_default_estimators
-from mlaut.experiments.cell import CellOptions, cell_seed, run_cell
-from mlaut.experiments.fold_models import Table
+from mlaut.experiments.cells.cell import CellOptions, cell_seed, run_cell
+from mlaut.experiments.cells.fold_models import Table
 from mlaut.records import CLASSIFICATION, Cell, Dataset
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
 

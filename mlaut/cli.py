@@ -170,7 +170,7 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str) -> N
 
     database, _ = _study(study)
     if alive:
-        from mlaut.experiments.cell_memory import parse_seconds
+        from mlaut.experiments.cells.memory import parse_seconds
 
         healthy, line = check_alive(database, parse_seconds(within, "within") or 0.0)
         _print(line)
@@ -570,7 +570,7 @@ def _check_report(
 
 def _race(database: Path) -> StudyRace | None:
     """Return the race of a study; None if it is none, or does not exist yet."""
-    from mlaut.experiments.rounds import sealed_terms
+    from mlaut.experiments.plans.rounds import sealed_terms
     from mlaut.files_io import Study
 
     study = Study(database)

@@ -19,9 +19,9 @@ from mlaut.analysis.racing.race import drawn_order, terms_of
 from mlaut.analysis.racing.study_race import Sealed, StudyRace
 from mlaut.analysis.results.results import Results
 from mlaut.errors import StudyError
-from mlaut.experiments.cell_memory import parse_seconds
-from mlaut.experiments.plan import Plan
-from mlaut.experiments.rounds import MakeReferee
+from mlaut.experiments.cells.memory import parse_seconds
+from mlaut.experiments.plans.plan import Plan
+from mlaut.experiments.plans.rounds import MakeReferee
 from mlaut.experiments.study_file import RaceSection, read_study_file, run_study
 from mlaut.files_io import Study
 from mlaut.records import CLASSIFICATION

@@ -12,7 +12,7 @@ from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.cli import main
 from mlaut.errors import AnalysisError, RunInterrupted, StudyError
 from mlaut.experiments import Orchestrator, study_status
-from mlaut.experiments.engines import InlineEngine
+from mlaut.experiments.engines.engine import InlineEngine
 from mlaut.experiments.status import unfinished
 from mlaut.files_io import FilesIO, Study
 from mlaut.racing import forecast_race, run_race

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.experiments.plan import Plan, PlannedDataset
-from mlaut.experiments.progress import clock
+from mlaut.experiments.plans.plan import Plan, PlannedDataset
+from mlaut.experiments.runs.progress import clock
 from mlaut.files_io import Study
 from mlaut.files_io.models import models_folder
 from mlaut.files_io.study_arrays import array_layout

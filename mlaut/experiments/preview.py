@@ -13,10 +13,10 @@ from typing import Any
 from mlaut.data import Data
 from mlaut.data.resampling import parse_scheme
 from mlaut.errors import DataError, MlautError, StudyError
-from mlaut.experiments.engines import LocalEngine, make_engine
+from mlaut.experiments.engines.engine import LocalEngine, make_engine
 from mlaut.experiments.forecast import Forecast, make_forecast
-from mlaut.experiments.plan import Plan, plan_run
-from mlaut.experiments.run_options import collect
+from mlaut.experiments.plans.plan import Plan, plan_run
+from mlaut.experiments.plans.run_options import collect
 from mlaut.experiments.study_file import (
     StudyFile,
     choose_strategies,

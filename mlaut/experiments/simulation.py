@@ -16,8 +16,8 @@ import numpy as np
 
 from mlaut.data import Data, from_frame
 from mlaut.errors import StudyError
-from mlaut.experiments.orchestrator import Orchestrator
-from mlaut.experiments.summary import RunSummary
+from mlaut.experiments.runs.orchestrator import Orchestrator
+from mlaut.experiments.runs.summary import RunSummary
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mlaut.experiments.ledger import (
+from mlaut.experiments.plans.ledger import (
     Ledger,
     count_cells,
     counts_text,

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlaut.errors import MlautError, StudyError, nearest
-from mlaut.experiments.run_options import RunOptions
+from mlaut.experiments.plans.run_options import RunOptions
 
 if TYPE_CHECKING:
     from mlaut.estimators import MlautEstimator
-    from mlaut.experiments.rounds import MakeReferee
-    from mlaut.experiments.summary import RunSummary
+    from mlaut.experiments.plans.rounds import MakeReferee
+    from mlaut.experiments.runs.summary import RunSummary
     from mlaut.files_io import FilesIO
 
 __all__ = ["StudyFile", "read_study_file", "run_study"]
@@ -312,7 +312,7 @@ def run_study(
     RunInterrupted
         A signal stopped the run; the same call resumes it.
     """
-    from mlaut.experiments.orchestrator import Orchestrator
+    from mlaut.experiments.runs.orchestrator import Orchestrator
 
     file = read_study_file(path)
     if file.race is not None and race is None and not complete:

@@ -14,10 +14,10 @@ import numpy as np
 from mlaut.data.targets import encode_target
 from mlaut.errors import MlautError, StudyError
 from mlaut.estimators import MlautEstimator
-from mlaut.experiments.cell import cell_seed
-from mlaut.experiments.engines import Engine, make_engine
-from mlaut.experiments.ledger import count_cells, counts_text, counts_words
-from mlaut.experiments.refit import RunHistory, difference, fitted_again, usable_strategies
+from mlaut.experiments.cells.cell import cell_seed
+from mlaut.experiments.engines.engine import Engine, make_engine
+from mlaut.experiments.plans.ledger import count_cells, counts_text, counts_words
+from mlaut.experiments.runs.refit import RunHistory, difference, fitted_again, usable_strategies
 from mlaut.experiments.status import JOURNAL_LEFT
 from mlaut.experiments.study_file import choose_strategies, read_study_file
 from mlaut.files_io import FilesIO, Study

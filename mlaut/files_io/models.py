@@ -1,6 +1,6 @@
 """Files of fitted models in a folder beside a study, each with a recorded digest.
 
-The formats of the files are in `mlaut.experiments.saved_models`.
+The formats of the files are in `mlaut.experiments.cells.saved_models`.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ import pytest
 
 from mlaut.data.targets import encode_target
 from mlaut.estimators import DataShape, TuningWarning, tuning_record
-from mlaut.experiments.cell import CellOptions, run_cell
-from mlaut.experiments.fold_models import Table
+from mlaut.experiments.cells.cell import CellOptions, run_cell
+from mlaut.experiments.cells.fold_models import Table
 from mlaut.records import CLASSIFICATION, Cell, Dataset, Status
 
 from .tables import SHAPE, awkward, every_quick_strategy, labels

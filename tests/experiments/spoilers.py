@@ -19,8 +19,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
 
-from mlaut.experiments.cell import cell_seed
-from mlaut.experiments.messages import encode_outcome, frame
+from mlaut.experiments.cells.cell import cell_seed
+from mlaut.experiments.cells.messages import encode_outcome, frame
 from mlaut.records import Cell, Outcome, Status
 
 
@@ -55,7 +55,8 @@ def patches_pandas():
 
 
 def patches_the_cell():
-    from mlaut.experiments import cell, worker
+    from mlaut.experiments.cells import cell
+    from mlaut.experiments.workers import worker
 
     cell.checked_predictions = lambda *args: np.zeros(args[2], np.int32)
     run = worker.run_cell

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mlaut.experiments import plan_study, run_study, verify_study
-from mlaut.experiments.entries import AS_COMPILED, NOT_COMPARED
+from mlaut.experiments.plans.entries import AS_COMPILED, NOT_COMPARED
 from mlaut.files_io import Study, merge_studies
 from mlaut.identity.describer import python_version
 from mlaut.identity.former import has_compiled_code
@@ -85,7 +85,7 @@ def test_a_parameter_that_changed_since_the_older_run_is_named(older):
 
 def test_what_another_python_compiled_is_not_held_against_a_strategy(older, monkeypatch):
     """As after an upgrade: nothing that was compiled agrees, and nothing can be said of it."""
-    monkeypatch.setattr("mlaut.experiments.entries.python_version", lambda: "3.99")
+    monkeypatch.setattr("mlaut.experiments.plans.entries.python_version", lambda: "3.99")
     monkeypatch.setattr("mlaut.identity.former.code_digest", lambda _: "0" * 64)
     assert told(older)["stretched"] == ["done", f"recognised: {NOT_COMPARED}"]
     change(older, "shrink=0.1", "shrink=0.2")

@@ -9,7 +9,7 @@ from mlaut.errors import StudyError
 from mlaut.experiments import plan_study, run_study
 from mlaut.experiments.forecast import _effects as effects
 from mlaut.experiments.forecast import expected_seconds, make_forecast
-from mlaut.experiments.plan import make_plan
+from mlaut.experiments.plans.plan import make_plan
 from mlaut.files_io import SplitEntry, StrategyEntry, Study
 from mlaut.records import CLASSIFICATION, Cell, Outcome, Split, Status
 

@@ -11,7 +11,7 @@ from learners import Busy, Mortal, Traced
 from mlaut import Data, Orchestrator
 from mlaut.errors import StudyError
 from mlaut.estimators import Generic_Estimator
-from mlaut.experiments.cell_memory import TuningBudget, cpu_seconds
+from mlaut.experiments.cells.memory import TuningBudget, cpu_seconds
 from mlaut.files_io import Study
 
 GRID = {"var_smoothing": [10.0**-k for k in range(10)]}

@@ -8,7 +8,7 @@ import pytest
 from mlaut import Data, Orchestrator
 from mlaut.cli import main
 from mlaut.experiments import read_study_file
-from mlaut.experiments.engines import InlineEngine, LocalEngine
+from mlaut.experiments.engines.engine import InlineEngine, LocalEngine
 from mlaut.experiments.status import check_alive, study_status
 from mlaut.files_io import Study
 from mlaut.files_io.lock import beat, holder_of, lock_path, locked

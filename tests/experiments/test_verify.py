@@ -12,7 +12,8 @@ from sklearn.naive_bayes import GaussianNB
 from mlaut import Data, Orchestrator, Results
 from mlaut.cli import main
 from mlaut.errors import StudyError
-from mlaut.experiments import refit, verify_study
+from mlaut.experiments import verify_study
+from mlaut.experiments.runs import refit
 from mlaut.files_io import Study
 from mlaut.files_io.hdf5 import rewrite_h5
 from mlaut.records import Status

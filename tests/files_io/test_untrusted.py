@@ -17,7 +17,7 @@ from studies import entry, outcome, strategy
 
 from mlaut.errors import MlautError, StoreError
 from mlaut.experiments import study_status, verify_study
-from mlaut.experiments.search_checkpoints import checkpoint_of
+from mlaut.experiments.cells.search_checkpoints import checkpoint_of
 from mlaut.experiments.status import unfinished
 from mlaut.files_io import FilesIO, Study, accept_changes, merge_studies
 from mlaut.files_io.hdf5_output import Bytes

@@ -71,7 +71,7 @@ def live_by_command(folder: Path, report: Callable[[str], object], files: Path) 
     import kills
 
     from mlaut.cli import main
-    from mlaut.experiments import engines
+    from mlaut.experiments.engines import engine as engines
 
     made = engines.make_engine
     engines.make_engine = lambda *a: kills.Reporting(made(*a), "cells", report)

@@ -42,7 +42,7 @@ from processes import none_left
 from mlaut import Data, Orchestrator
 from mlaut.errors import MlautError
 from mlaut.estimators import Generic_Estimator
-from mlaut.experiments.engines import InlineEngine, LocalEngine
+from mlaut.experiments.engines.engine import InlineEngine, LocalEngine
 from mlaut.files_io import FilesIO, Study
 from mlaut.files_io.study_checks import problems_of
 from mlaut.records import Dataset, Status

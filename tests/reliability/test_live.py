@@ -18,7 +18,7 @@ from mlaut.cli import main
 from mlaut.data import load_sklearn
 from mlaut.errors import StoreError, StudyLockedError
 from mlaut.experiments import study_status
-from mlaut.experiments.engines import InlineEngine
+from mlaut.experiments.engines.engine import InlineEngine
 from mlaut.files_io import Study
 from mlaut.records import Status
 

@@ -5,9 +5,9 @@ import tracemalloc
 
 import numpy as np
 
-from mlaut.experiments.batches import Batch, BatchQueue, DatasetRef
-from mlaut.experiments.plan import make_plan
-from mlaut.experiments.run_options import parse_retry
+from mlaut.experiments.plans.plan import make_plan
+from mlaut.experiments.plans.run_options import parse_retry
+from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
 from mlaut.files_io import SplitEntry
 from mlaut.records import Split
 

@@ -20,8 +20,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut.estimators import as_strategies
-from mlaut.experiments.cell import CellOptions, run_cell
-from mlaut.experiments.fold_models import Table
+from mlaut.experiments.cells.cell import CellOptions, run_cell
+from mlaut.experiments.cells.fold_models import Table
 from mlaut.records import Cell, Status
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
 from mlaut.sharing import SharingWarning

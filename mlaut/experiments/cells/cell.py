@@ -1,0 +1,300 @@
+"""Run one cell: preprocess, tune, fit, predict, measure the times, and return the outcome.
+
+Nothing here opens a study.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import random
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mlaut.errors import MlautError
+from mlaut.estimators import DataShape, MlautEstimator, search_limits
+from mlaut.estimators.tuning import TuningRecord, tuning_record
+from mlaut.experiments.cells.fold_models import FoldModel, Table
+from mlaut.experiments.cells.memory import (
+    TuningBudget,
+    lacked_memory,
+    limited_memory,
+    peak_memory,
+    reset_peak_memory,
+)
+from mlaut.experiments.cells.prediction_checks import checked_predictions, checked_probabilities
+from mlaut.experiments.cells.search_checkpoints import checkpoint_of
+from mlaut.experiments.cells.templates import new_model
+from mlaut.records import Cell, Outcome, Status
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["CellOptions", "cell_seed", "run_cell"]
+
+# Bounds on the texts that are stored with a cell. Lengths are in characters.
+_WARNINGS_KEPT = 10  # different warnings that are stored
+_MOST_WARNINGS = 1000  # different warnings that are counted
+_LONGEST_WARNING = 300
+_LONGEST_REASON = 500
+_LONGEST_LINE = 300  # line of a traceback; the message of an error may be a whole table
+_LONGEST_VALUE = 1000  # value of a chosen parameter, as JSON
+_MOST_VALUES = 100  # chosen parameters
+_TRACEBACK_LINES = 40
+_LONGEST_CHAIN = 20  # errors that led to one another
+
+
+@dataclass(frozen=True)
+class CellOptions:
+    """Options that all cells of a run share.
+
+    Attributes
+    ----------
+    threads : int, default 1
+        Number of threads that a cell may use.
+    memory : int or None
+        Bytes that a cell may allocate, in addition to those that its process already holds.
+    models : Path or None
+        Folder in which fitted models are saved; None saves none.
+    tuning_timeout : float or None
+        CPU seconds after which a search chooses among the candidates that it has scored.
+    checkpoints : Path or None
+        Folder in which the scores of a search are kept while it runs; None keeps none.
+    """
+
+    threads: int = 1
+    memory: int | None = None
+    models: Path | None = None
+    tuning_timeout: float | None = None
+    checkpoints: Path | None = None
+
+
+def cell_seed(seed: int, cell: Cell) -> int:
+    """Return the seed of a cell, derived from its key and the seed of the study.
+
+    Neither the order of the cells nor the number of workers changes a result.
+
+    Examples
+    --------
+    >>> cell_seed(0, Cell("iris", "SVC")) == cell_seed(0, Cell("iris", "SVC", fold=1))
+    False
+    """
+    key = "\0".join([str(seed), cell.dataset, cell.strategy, str(cell.repeat), str(cell.fold)])
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "little")
+
+
+def run_cell(
+    cell: Cell,
+    strategy: Callable[[], MlautEstimator],
+    table: Table,
+    rows: tuple[np.ndarray, np.ndarray],
+    seed: int,
+    options: CellOptions,
+) -> Outcome:
+    """Run one cell and return its outcome; an exception of the strategy becomes a failed outcome.
+
+    Parameters
+    ----------
+    cell : Cell
+    strategy : callable
+        Function that returns the strategy. It is called inside the cell, so that the limits of
+        the cell also hold for unpickling.
+    table : Table
+    rows : tuple of two ndarray of int
+        Positions of the training rows and of the test rows.
+    seed : int
+        Seed of the cell.
+    options : CellOptions
+    """
+    started, begun = time.time(), time.perf_counter()
+    reset_peak_memory()
+    with _warnings_counted() as warned:
+        try:
+            with _bounded(seed, options):
+                outcome = _fit_and_predict(cell, strategy(), table, rows, seed, options)
+        except (Exception, SystemExit) as error:
+            outcome = _failed(cell, error)
+    details = {
+        **outcome.details,
+        "warnings": _listed_warnings(warned),
+        "peak_memory": peak_memory(),
+        "started": round(started, 3),
+        "elapsed": time.perf_counter() - begun,
+    }
+    return replace(outcome, seed=seed, details=details)
+
+
+@contextlib.contextmanager
+def _bounded(seed: int, options: CellOptions) -> Iterator[None]:
+    """Limit threads and memory, and seed the global generators that some estimators use."""
+    from joblib import parallel_config
+
+    np.random.seed(seed)  # noqa: NPY002
+    random.seed(seed)
+    backend = "sequential" if options.threads == 1 else "threading"
+    with (
+        _thread_pools(len(sys.modules)).limit(limits=options.threads),
+        parallel_config(backend=backend),
+        limited_memory(options.memory),
+    ):
+        yield
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> Any:  # noqa: ARG001 - key of the cache
+    """Return the thread pools of the loaded libraries.
+
+    Finding them takes milliseconds, so they are cached until more modules are loaded.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _fit_and_predict(
+    cell: Cell,
+    strategy: MlautEstimator,
+    table: Table,
+    rows: tuple[np.ndarray, np.ndarray],
+    seed: int,
+    options: CellOptions,
+) -> Outcome:
+    train, test = rows
+    shape = DataShape(len(train), table.features.shape[1], len(table.classes))
+    begun = time.perf_counter()
+    assembled, traits = new_model(strategy, shape, seed, options.threads)
+    model = FoldModel(assembled, traits, table, saved=options.models is not None)
+    with _limited_search(cell, options):
+        model.fit(train)
+    fitted = time.perf_counter()
+    tested = model.test_rows(test)
+    predicted = model.asked.predict(tested)
+    ended = time.perf_counter()
+    tuning = tuning_record(model.asked)
+    tuned = max(0.0, fitted - begun - tuning.fit_seconds) if tuning else 0.0
+    details = _details_of(tuning) if tuning else {}
+    if options.models:
+        from mlaut.experiments.cells.saved_models import save_model
+
+        details["model"] = save_model(options.models, cell, model.model)
+    return Outcome(
+        cell=cell,
+        status=Status.DONE,
+        predictions=checked_predictions(predicted, table.classes, len(test)),
+        probabilities=checked_probabilities(model.asked, tested, table.classes),
+        seconds=(tuned, fitted - begun - tuned, ended - fitted),
+        details=details,
+    )
+
+
+def _limited_search(cell: Cell, options: CellOptions) -> contextlib.AbstractContextManager[None]:
+    """Set the deadline of a search inside the strategy, and the checkpoint that it resumes from."""
+    timeout = options.tuning_timeout
+    return search_limits(
+        deadline=None if timeout is None else TuningBudget(timeout).over,
+        checkpoint=checkpoint_of(options.checkpoints, cell),
+    )
+
+
+def _details_of(tuning: TuningRecord) -> dict[str, Any]:
+    """Return the details of a search that are stored with its cell.
+
+    The numbers of scored and of resumed candidates are left out when they are as expected: all
+    and none.
+    """
+    details: dict[str, Any] = {
+        "best_params": _shortened_values(tuning.best_params),
+        "tuning_score": tuning.best_score,
+        "candidates": tuning.n_candidates,
+    }
+    if tuning.n_scored < tuning.n_candidates:
+        details["candidates_scored"] = tuning.n_scored
+    if tuning.n_resumed:
+        details["scores_resumed"] = tuning.n_resumed
+    return details
+
+
+def _shortened(text: str, most: int) -> str:
+    """Return a text, without its middle if it is longer than ``most`` characters."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]} [...] {text[-half:]}"
+
+
+def _shortened_values(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters for storing; a value that is too long becomes shortened JSON text."""
+    shown: dict[str, Any] = {}
+    for name, value in list(params.items())[:_MOST_VALUES]:
+        text = json.dumps(value, ensure_ascii=False)
+        long = len(text) > _LONGEST_VALUE
+        shown[_shortened(name, _LONGEST_LINE)] = _shortened(text, _LONGEST_VALUE) if long else value
+    return shown
+
+
+def _failed(cell: Cell, error: BaseException) -> Outcome:
+    lines = "".join(traceback.format_exception(error)).splitlines()[-_TRACEBACK_LINES:]
+    return Outcome(
+        cell,
+        status=Status.MEMORY if _for_lack_of_memory(error) else Status.ERROR,
+        reason=_shortened(_reason(error), _LONGEST_REASON),
+        details={"traceback": "\n".join(_shortened(line, _LONGEST_LINE) for line in lines)},
+    )
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, MlautError):
+        return str(error)
+    lines = _text(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def _text(error: BaseException) -> str:
+    """Return the message of an error; empty if ``str`` fails on it."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
+
+
+def _for_lack_of_memory(error: BaseException) -> bool:
+    """Return whether an error, or one in its chain of causes, reports a failed allocation."""
+    led: BaseException | None = error
+    for _ in range(_LONGEST_CHAIN):
+        if led is None:
+            return False
+        if lacked_memory(led):
+            return True
+        led = led.__cause__ or led.__context__
+    return False
+
+
+@contextlib.contextmanager
+def _warnings_counted() -> Iterator[dict[str, int]]:
+    """Yield the counts of each different warning of the block; no warning is shown."""
+    counts: dict[str, int] = {}
+
+    def count(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        text = f"{category.__name__}: {' '.join(str(message).split())}"[:_LONGEST_WARNING]
+        if text in counts or len(counts) < _MOST_WARNINGS:
+            counts[text] = counts.get(text, 0) + 1
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = count
+        yield counts
+
+
+def _listed_warnings(counts: dict[str, int]) -> list[str]:
+    """Return each different warning once, with its number of occurrences."""
+    listed = [text if n == 1 else f"{text} ({n} times)" for text, n in counts.items()]
+    more = len(listed) - _WARNINGS_KEPT
+    return listed[:_WARNINGS_KEPT] + ([f"and {more} further warnings"] if more > 0 else [])

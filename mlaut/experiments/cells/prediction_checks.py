@@ -1,0 +1,155 @@
+"""Checks of the predictions and probabilities that a fitted model returns."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from mlaut.data.targets import positions
+from mlaut.errors import StrategyError
+from mlaut.experiments.cells.messages import largest_outcome
+from mlaut.files_io.journal import LARGEST_RECORD
+from mlaut.records import not_distributions
+
+__all__ = ["checked_predictions", "checked_probabilities"]
+
+
+def checked_predictions(predicted: Any, classes: tuple[Any, ...], n_test: int) -> np.ndarray:
+    """Return predictions in the form in which they are stored.
+
+    Parameters
+    ----------
+    predicted : array-like, shape (n_test,) or (n_test, 1)
+        Value that ``predict`` returned.
+    classes : tuple
+        Sorted labels of the dataset; empty for regression.
+    n_test : int
+        Number of test rows.
+
+    Returns
+    -------
+    ndarray, shape (n_test,)
+        int32 positions in ``classes``, or float64 numbers.
+
+    Raises
+    ------
+    StrategyError, DataError
+        The shape is wrong, values are masked, a label is no class of the dataset, or numbers are
+        not finite.
+
+    Examples
+    --------
+    >>> checked_predictions(["b", "a"], ("a", "b"), 2).tolist()
+    [1, 0]
+    >>> checked_predictions([0.5, float("inf")], (), 2)
+    Traceback (most recent call last):
+    mlaut.errors.StrategyError: predict returned 1 values of 2 that are NaN or infinite
+    """
+    _refuse_masked(predicted, "predict")
+    values = np.asarray(predicted)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (n_test,):
+        raise StrategyError(f"predict returned shape {values.shape} for {n_test} test rows")
+    if classes:
+        return positions(values, classes)
+    numbers = _numbers(values, "predict")
+    if not np.isfinite(numbers).all():
+        bad = int((~np.isfinite(numbers)).sum())
+        raise StrategyError(f"predict returned {bad} values of {n_test} that are NaN or infinite")
+    return numbers
+
+
+def checked_probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> np.ndarray | None:
+    """Return the probabilities of all classes of the dataset.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted model.
+    table : DataFrame, shape (n_test, n_features)
+        Test rows.
+    classes : tuple
+        Sorted labels of the dataset; empty for regression.
+
+    Returns
+    -------
+    ndarray of float32, shape (n_test, n_classes), or None
+        Probabilities; 0 for a class that was absent in training. None if the model has no
+        ``predict_proba``, and for regression.
+
+    Raises
+    ------
+    StrategyError, DataError
+        The shape does not fit the classes of the model, or rows are not probability
+        distributions.
+    """
+    if not classes or not hasattr(model, "predict_proba"):
+        return None
+    if (size := largest_outcome(len(table), len(classes))) > LARGEST_RECORD:
+        raise StrategyError(
+            f"predict_proba for {len(table)} test rows and {len(classes)} classes needs {size} "
+            f"bytes, and a cell may have {LARGEST_RECORD}; split into more folds"
+        )
+    seen = _classes_seen(model, classes)
+    probabilities = np.zeros((len(table), len(classes)), dtype=np.float32)
+    if len(seen) == 1:  # some models of scikit-learn return two columns for one class
+        probabilities[:, seen] = 1
+        return probabilities
+    answer = model.predict_proba(table)
+    _refuse_masked(answer, "predict_proba")
+    given = np.asarray(answer)
+    if given.shape != (len(table), len(seen)):
+        raise StrategyError(
+            f"predict_proba returned shape {given.shape} for {len(table)} test rows and "
+            f"{len(seen)} classes"
+        )
+    given = _numbers(given, "predict_proba")
+    _refuse_rows(given, ~np.isfinite(given).all(axis=1), "that are NaN or infinite")
+    _refuse_rows(given, not_distributions(given), "that are not in [0, 1] with the sum 1")
+    probabilities[:, seen] = given.clip(0, 1)
+    return probabilities
+
+
+def _classes_seen(model: Any, classes: tuple[Any, ...]) -> np.ndarray:
+    """Return the positions, in ``classes``, of the columns of ``predict_proba``."""
+    if not hasattr(model, "classes_"):
+        raise StrategyError(
+            "the model has predict_proba and no classes_; set classes_ in fit to the labels of "
+            "the columns of predict_proba"
+        )
+    seen = positions(model.classes_, classes)
+    if len(np.unique(seen)) < len(seen):
+        raise StrategyError(f"classes_ contains a class twice: {list(model.classes_)}")
+    return seen
+
+
+def _refuse_masked(answer: Any, method: str) -> None:
+    """Raise a StrategyError for masked values: the numbers below the mask are arbitrary."""
+    if np.ma.is_masked(answer):
+        bad = np.ma.getmaskarray(answer)
+        number = "only" if bad.all() else int(bad.sum())
+        raise StrategyError(f"{method} returned {number} values that are masked")
+
+
+def _refuse_rows(given: np.ndarray, bad: np.ndarray, what: str) -> None:
+    if bad.any():
+        example = ", ".join(f"{value:.4g}" for value in given[bad][0][:5])
+        # Without a count where it is all rows: equal failures of folds then have equal reasons.
+        rows = "every row" if bad.all() else f"{int(bad.sum())} of {len(bad)} rows"
+        raise StrategyError(
+            f"predict_proba returned values {what} for {rows}, "
+            f"as in [{example}{', ...' if given.shape[1] > 5 else ''}]"
+        )
+
+
+def _numbers(values: np.ndarray, method: str) -> np.ndarray:
+    """Return an array as float64; raise for texts, dates and complex numbers."""
+    real = values.dtype.kind in "biuf" or (
+        values.dtype.hasobject and all(isinstance(value, Real) for value in values.flat)
+    )
+    if not real:
+        raise StrategyError(f"{method} returned {values.dtype} values that are no real numbers")
+    return values.astype(np.float64)

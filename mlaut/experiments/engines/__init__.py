@@ -1,0 +1,1 @@
+"""Where cells run: in this process, in local workers, on a Dask cluster."""

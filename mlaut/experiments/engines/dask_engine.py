@@ -1,0 +1,289 @@
+"""Engine that runs cells on a Dask cluster.
+
+Dask sends batches and returns outcomes. It has no time limits for a task, and a cell that kills
+its process would kill the Dask worker. So each Dask worker runs cells in guarded processes of its
+own, as many as it has threads, and a batch is one Dask task
+(`mlaut.experiments.engines.dask_worker`). A dataset is sent once to each worker.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+import uuid
+import warnings
+from collections import Counter
+from collections.abc import Generator, Iterable
+from concurrent.futures import CancelledError
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from mlaut.errors import MlautError, StudyError
+from mlaut.experiments.engines.dask_worker import Errand, run_guarded, versions
+from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
+from mlaut.experiments.workers.worker import load
+from mlaut.files_io import FilesIO
+from mlaut.optional import need
+from mlaut.records import Outcome, Status
+
+__all__ = ["DaskEngine"]
+
+# Duration of a batch: a constant, plus a part per thread of the cluster.
+_BATCH_SECONDS = 0.5
+_BATCH_SECONDS_A_THREAD = 0.01
+_LOOK_SECONDS = 0.02  # pause between checks for ended batches
+_COUNT_SECONDS = 2.0  # pause between counts of the workers' threads
+_ANSWER_SECONDS = 30.0  # longest wait for an answer of the scheduler
+_LOSSES_BORNE = 3  # losses of its worker after which a cell is stored as crashed
+_ENDED = ("finished", "error", "cancelled")
+_NOT_THERE = (OSError, TimeoutError, CancelledError)
+
+
+class DaskEngine:
+    """Engine that runs cells on a Dask cluster.
+
+    Workers may join and leave during a run; a batch whose worker is lost runs again on another.
+    If the scheduler is lost, the run waits for it, and stops after ``patience`` seconds: all ended
+    cells are stored, and the same call resumes.
+
+    Parameters
+    ----------
+    scheduler : str, distributed.Client, cluster or None
+        Address of the scheduler, for example ``"tcp://10.0.0.1:8786"``, a client, or a cluster
+        object (``LocalCluster``, ``SLURMCluster``, ``KubeCluster``). None takes the scheduler of
+        Dask's configuration (``DASK_SCHEDULER_ADDRESS``).
+    timeout : float, optional
+        Time limit of a cell in seconds.
+    threads : int, default 1
+        Threads inside each cell.
+    n_jobs : int, optional
+        Greatest number of cells at a time; default one per thread of the workers.
+    patience : float, default 300
+        Seconds without a scheduler, or without a worker, after which the run stops.
+
+    Raises
+    ------
+    OptionalPackageError
+        Dask is not installed.
+    StudyError
+        No scheduler is named.
+    """
+
+    def __init__(
+        self,
+        scheduler: Any = None,
+        timeout: float | None = None,
+        threads: int = 1,
+        n_jobs: int | None = None,
+        patience: float = 300.0,
+    ) -> None:
+        need("distributed", extra="cluster", purpose="engine='dask'")
+        import dask
+
+        self.scheduler = scheduler or dask.config.get("scheduler-address", None)
+        if self.scheduler is None:
+            raise StudyError(
+                "engine 'dask': no scheduler; pass scheduler='tcp://host:8786' or a Client, "
+                "or set DASK_SCHEDULER_ADDRESS"
+            )
+        self.timeout = timeout
+        self.threads = threads
+        self.n_jobs = n_jobs
+        self.patience = patience
+
+    def run(self, groups: Iterable[Batch | None]) -> Generator[list[Outcome], None, None]:
+        """Run all cells of each group, and yield their outcomes as they end.
+
+        Raises
+        ------
+        StudyError
+            No scheduler or no worker is available, or the workers cannot run the cells.
+        """
+        with contextlib.closing(_Run(self)) as run:
+            run.begin(groups)
+            while run.goes_on():
+                yield run.ended()
+
+
+class _Run:
+    """One run on a cluster: the client, the submitted batches and the datasets that were sent."""
+
+    def __init__(self, engine: DaskEngine) -> None:
+        from distributed import Client
+
+        self._engine = engine
+        self._errand = Errand(uuid.uuid4().hex, engine.timeout, engine.threads, versions())
+        self._running: dict[Any, Batch] = {}
+        self._sent: dict[DatasetRef, tuple[DatasetRef, Any]] = {}
+        self._losses: Counter[tuple[Any, ...]] = Counter()
+        self._n_threads, self._counted, self._answered = 0, 0.0, time.monotonic()
+        self._own = not isinstance(engine.scheduler, Client)
+        self._client = self._connected() if self._own else engine.scheduler
+
+    def begin(self, groups: Iterable[Batch | None]) -> None:
+        """Wait for workers, whose number of threads determines the duration of a batch."""
+        while not self._n_threads:
+            self._look_after_cluster()
+            time.sleep(_LOOK_SECONDS)
+        seconds = _BATCH_SECONDS + _BATCH_SECONDS_A_THREAD * self._n_threads
+        self._queue = BatchQueue(groups, seconds)
+
+    # ------------------------------------------------------------------ batches
+
+    def goes_on(self) -> bool:
+        """Submit batches up to the limit; return whether any batch is on the cluster."""
+        self._look_after_cluster()
+        most = self._engine.n_jobs or 2 * max(1, self._n_threads)
+        while len(self._running) < most and (batch := self._queue.next()) is not None:
+            try:
+                self._submit(batch)
+            except _NOT_THERE:
+                self._queue.again(batch)
+                time.sleep(_LOOK_SECONDS)
+                return True
+        return bool(self._running)
+
+    def ended(self) -> list[Outcome]:
+        """Return the outcomes of the batches that have ended; pause briefly if there are none."""
+        ended = [future for future in self._running if future.status in _ENDED]
+        if not ended:
+            time.sleep(_LOOK_SECONDS)
+        return [outcome for future in ended for outcome in self._outcomes(future)]
+
+    def _submit(self, batch: Batch) -> None:
+        ref, content = self._content(batch.dataset)
+        if batch.options.models is not None:
+            # A worker that does not see this folder has no access to the folder of the study.
+            batch.options.models.mkdir(parents=True, exist_ok=True)
+        with warnings.catch_warnings():
+            # Dask warns of the size of a task, which is mostly that of the split.
+            warnings.simplefilter("ignore")
+            future = self._client.submit(
+                run_guarded, replace(batch, dataset=ref), content, self._errand, pure=False
+            )
+        self._running[future] = batch
+
+    def _outcomes(self, future: Any) -> list[Outcome]:
+        try:
+            if future.status == "finished":
+                outcomes: list[Outcome] = future.result(timeout=_ANSWER_SECONDS)
+            else:
+                outcomes = self._after_loss(self._running[future], future)
+        except _NOT_THERE:
+            return []  # its result was lost: Dask runs it again, or the scheduler is lost
+        del self._running[future]
+        self._queue.saw(outcomes)
+        return outcomes
+
+    def _after_loss(self, batch: Batch, future: Any) -> list[Outcome]:
+        """Queue a lost batch again, cell by cell; after three losses, a cell counts as crashed."""
+        from distributed import KilledWorker
+
+        if future.status == "cancelled":  # its dataset was lost with a worker
+            self._queue.again(batch)
+            return []
+        error = future.exception(timeout=_ANSWER_SECONDS)
+        if isinstance(error, MlautError):
+            raise error
+        if not isinstance(error, KilledWorker):
+            raise StudyError(
+                f"the workers of the cluster cannot run cells: {_text(error)}; install there "
+                "what is installed here and the modules of the strategies, and free disk space"
+            ) from error
+        if len(batch.cells) > 1:
+            for cell in batch.cells:
+                self._queue.again(batch.part([cell]))
+            return []
+        self._losses[batch.keys] += 1
+        if self._losses[batch.keys] < _LOSSES_BORNE:
+            self._queue.again(batch)
+            return []
+        reason = f"the Dask workers that ran it died, time and again: {_text(error)}"
+        return [Outcome(cell, Status.CRASHED, reason=reason) for cell in batch.keys]
+
+    # ------------------------------------------------------------------ datasets
+
+    def _content(self, ref: DatasetRef) -> tuple[DatasetRef, Any]:
+        """Return the reference and the content of a dataset, which is sent at its first use."""
+        if ref not in self._sent or self._sent[ref][1].status in ("cancelled", "lost", "error"):
+            used = {batch.dataset for batch in self._running.values()}
+            self._sent = {known: sent for known, sent in self._sent.items() if known in used}
+            there, content = _alone(ref)
+            self._sent[ref] = there, self._client.scatter(content, hash=False)
+        return self._sent[ref]
+
+    # ------------------------------------------------------------------- cluster
+
+    def _connected(self) -> Any:
+        from distributed import Client
+
+        address = self._engine.scheduler
+        try:
+            patience = min(_ANSWER_SECONDS, self._engine.patience)
+            return Client(address, timeout=patience, set_as_default=False)
+        except (OSError, TypeError, ValueError) as error:
+            raise StudyError(
+                f"scheduler {address}: no answer ({_text(error)}); "
+                "start it with 'dask scheduler', and check address and port"
+            ) from error
+
+    def _look_after_cluster(self) -> None:
+        """Count the threads of the workers from time to time; wait for a lost scheduler.
+
+        Raises
+        ------
+        StudyError
+            There has been no worker or no scheduler for ``patience`` seconds.
+        """
+        if self._client.status != "running":
+            self._find_again()
+        if time.monotonic() - self._counted > _COUNT_SECONDS:
+            with contextlib.suppress(*_NOT_THERE):
+                self._n_threads = sum(self._client.nthreads().values())
+            self._counted = time.monotonic()
+        if self._n_threads:
+            self._answered = time.monotonic()
+        elif time.monotonic() - self._answered > self._engine.patience:
+            raise StudyError(
+                f"the cluster has had no worker for {self._engine.patience:g} s; start workers and "
+                "make the same call again to go on"
+            )
+
+    def _find_again(self) -> None:
+        for future in list(self._running):
+            self._queue.again(self._running.pop(future))
+        self._sent = {}
+        until = time.monotonic() + self._engine.patience
+        while self._client.status != "running":
+            if time.monotonic() > until:
+                raise StudyError(
+                    f"the scheduler was lost and did not come back in {self._engine.patience:g} s; "
+                    "make the same call again to go on"
+                )
+            time.sleep(_LOOK_SECONDS)
+            if self._client.status == "closed" and self._own:
+                with contextlib.suppress(StudyError):
+                    self._client = self._connected()
+
+    def close(self) -> None:
+        """Cancel the batches that still run, and close the client if it was made here."""
+        with contextlib.suppress(Exception):
+            if self._client.status == "running":
+                self._client.cancel(list(self._running))
+        self._running, self._sent = {}, {}
+        if self._own:
+            self._client.close(timeout=2)
+
+
+def _text(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+
+
+def _alone(ref: DatasetRef) -> tuple[DatasetRef, bytes]:
+    """Return a dataset as the bytes of a database with only this dataset, and its reference."""
+    with tempfile.TemporaryDirectory(prefix="mlaut-") as folder:
+        database = FilesIO(Path(folder, "dataset.h5"), mode="a")
+        (path,) = database.save_datasets([load(ref)])
+        return replace(ref, database="", path=path), database.path.read_bytes()

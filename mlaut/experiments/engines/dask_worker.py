@@ -1,0 +1,174 @@
+"""Code of a Dask worker: store the dataset of a batch, and run the batch in a guarded process.
+
+Each run has its own processes on a worker, at most as many as the worker has threads. They end
+with the worker, when Dask cancels their task (as when the process that runs the study dies), and
+when the run has not used them for a few seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from mlaut.errors import StudyError
+from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
+from mlaut.experiments.workers.environment import describe_environment
+from mlaut.experiments.workers.pool import Team, run_batches
+from mlaut.records import Outcome
+
+__all__ = ["Errand", "run_guarded", "versions"]
+
+_VERSIONS_THAT_MATTER = ("mlaut", "numpy", "scipy", "pandas", "scikit-learn")
+_IDLE_SECONDS = 5.0  # after which the unused processes of a run are ended
+
+
+@dataclass(frozen=True)
+class Errand:
+    """Settings that all batches of a run share.
+
+    Attributes
+    ----------
+    run : str
+        Unique identifier of the run.
+    timeout : float or None
+        Time limit of a cell in seconds.
+    threads : int
+        Number of threads that a cell may use.
+    versions : mapping of str to str
+        Versions that a worker must have.
+    """
+
+    run: str
+    timeout: float | None
+    threads: int
+    versions: Mapping[str, str]
+
+
+def run_guarded(batch: Batch, content: bytes, errand: Errand) -> list[Outcome]:
+    """Run a batch on this worker.
+
+    Parameters
+    ----------
+    batch : Batch
+    content : bytes
+        Bytes of a database that holds the dataset of the batch.
+    errand : Errand
+
+    Raises
+    ------
+    StudyError
+        The versions differ from those where the run was started, so results could differ too; or
+        the worker does not see the folder of the models.
+    """
+    _check_here(errand.versions, batch.options.models)
+    batch = replace(batch, dataset=_kept(batch.dataset, content))
+    with _team(errand) as team:
+        parts = run_batches(BatchQueue([batch]), team, 1, errand.timeout, _asked_of_dask())
+        return [outcome for part in parts for outcome in part]
+
+
+@lru_cache(maxsize=1)
+def versions() -> dict[str, str]:
+    """Return the versions on which the result of a cell may depend."""
+    about = describe_environment()
+    python = ".".join(about["python"].split(".")[:2])
+    packages = about["versions"]
+    return {"python": python} | {name: packages.get(name, "") for name in _VERSIONS_THAT_MATTER}
+
+
+def _check_here(wanted: Mapping[str, str], models: Path | None) -> None:
+    from distributed import get_worker
+
+    for name, version in wanted.items():
+        if (here := versions().get(name, "")) != version:
+            raise StudyError(
+                f"worker {get_worker().address} has {name} {here or '(none)'}, and the run "
+                f"{version or '(none)'}: results would depend on where a cell runs; install the "
+                "same in both places"
+            )
+    if models is not None and not models.is_dir():
+        raise StudyError(
+            f"worker {get_worker().address} does not see {models}: models are saved by the "
+            "workers; put the study in a folder that all machines share, or save none"
+        )
+
+
+# ------------------------------------------------------------------- processes
+
+
+class _Post:
+    """Processes of one run on this worker, and the number of tasks that use them."""
+
+    def __init__(self, threads: int) -> None:
+        self.team = Team(threads)
+        self.users = 0
+        self.leaving: threading.Timer | None = None
+
+
+_posts: dict[str, _Post] = {}
+_lock = threading.Lock()
+
+
+@contextlib.contextmanager
+def _team(errand: Errand) -> Iterator[Team]:
+    """Yield the processes of a run; they are ended when no task has used them for a while."""
+    with _lock:
+        if errand.run not in _posts:
+            _posts[errand.run] = _Post(errand.threads)
+        post = _posts[errand.run]
+        post.users += 1
+        if post.leaving is not None:
+            post.leaving.cancel()
+    try:
+        yield post.team
+    finally:
+        with _lock:
+            post.users -= 1
+            if not post.users:
+                post.leaving = threading.Timer(_IDLE_SECONDS, _close, (errand.run, post))
+                post.leaving.daemon = True
+                post.leaving.start()
+
+
+def _close(run: str, post: _Post) -> None:
+    with _lock:
+        if not post.users and _posts.get(run) is post:
+            del _posts[run]
+            post.team.close()
+
+
+def _asked_of_dask() -> Callable[[], bool]:
+    """Return a function that returns whether Dask still wants the task of this thread."""
+    from distributed import get_worker
+    from distributed.worker import thread_state
+
+    tasks, key = get_worker().state.tasks, thread_state.key
+
+    def wanted() -> bool:
+        task = tasks.get(key)
+        return task is not None and task.state != "cancelled"
+
+    return wanted
+
+
+# --------------------------------------------------------------------- dataset
+
+
+def _kept(ref: DatasetRef, content: bytes) -> DatasetRef:
+    """Write a database to a file, once for all tasks of this worker; return its reference."""
+    from distributed import get_worker
+
+    digest = hashlib.sha256(f"{ref.path}\n{ref.fingerprint}".encode()).hexdigest()
+    path = Path(get_worker().local_directory, f"mlaut-{digest[:32]}.h5")
+    with _lock:
+        if not path.exists():
+            written = path.with_suffix(f".{os.getpid()}")
+            written.write_bytes(content)
+            written.replace(path)
+    return replace(ref, database=str(path))

@@ -1,0 +1,475 @@
+"""The plan of a run: the requested cells, those of them to do, and the reason for each group."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mlaut.errors import MlautError, StrategyError, StudyError
+from mlaut.estimators import MlautEstimator
+from mlaut.estimators.packages import check_packages
+from mlaut.experiments.plans.entries import changed_parameters, strategy_entries
+from mlaut.experiments.plans.ledger import Ledger, count_cells, rows_by_reason
+from mlaut.experiments.plans.run_options import RunOptions, parse_retry
+from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study
+from mlaut.files_io.study_records import merged_entry
+from mlaut.markup import Displayed
+from mlaut.records import Status
+
+__all__ = [
+    "Group",
+    "Plan",
+    "PlannedDataset",
+    "applicable",
+    "exceeded_size_limits",
+    "make_plan",
+    "plan_run",
+]
+
+Group = tuple[SplitEntry, str, tuple[tuple[int, int], ...]]
+"""Cells to do of one strategy on one dataset: dataset, strategy, and (repeat, fold) of each."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedDataset:
+    """Requested cells of one dataset.
+
+    Attributes
+    ----------
+    entry : SplitEntry
+        Dataset and split, with the repeats that the run requests.
+    strategies : tuple of str, length S
+        Names of the strategies that the run requests.
+    status : ndarray of uint8, shape (S, R, F)
+        Stored status of each cell before the run; missing if its outcome will be discarded.
+    todo : ndarray of bool, shape (S, R, F)
+        Whether the run will do each cell.
+    stored : SplitEntry or None
+        Dataset and split as the study stores them; None for a new dataset.
+    known : tuple of str
+        Strategies for which the study has arrays allocated on this dataset.
+    refused : str
+        Reason why nothing can run on the dataset: its content or its split differs from the
+        stored one. Empty if it can run.
+    size_reasons : mapping of str to str
+        Strategies whose size limit the dataset exceeds, with the reason.
+    """
+
+    entry: SplitEntry
+    strategies: tuple[str, ...]
+    status: np.ndarray
+    todo: np.ndarray
+    stored: SplitEntry | None = None
+    known: tuple[str, ...] = ()
+    refused: str = ""
+    size_reasons: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def skipped(self) -> np.ndarray:
+        """Cells that the run will store as skipped, without trying: bool, shape (S, R, F)."""
+        large = np.array([name in self.size_reasons for name in self.strategies], dtype=bool)
+        return (self.status == Status.MISSING) & large[:, None, None]
+
+    def groups(self, among: Collection[str] | None = None) -> Iterator[Group]:
+        """Yield each group of cells to do, of these strategies; default all."""
+        for strategy, todo in zip(self.strategies, self.todo, strict=True):
+            if todo.any() and (among is None or strategy in among):
+                yield self.entry, strategy, tuple((int(r), int(f)) for r, f in np.argwhere(todo))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Displayed):
+    """Requested cells of a run, by dataset.
+
+    Attributes
+    ----------
+    datasets : tuple of PlannedDataset
+    changed : mapping of str to str
+        Strategies that are stored with other parameters, with the differences.
+    known : frozenset of str
+        Names of the strategies that the study stores.
+    refusals : tuple of MlautError
+        Errors that the run will raise; each message says how to avoid it.
+    notes : mapping of str to tuple of str
+        Notes on strategies: one was recognised by an older identity, or a part of its code cannot
+        be inspected, so that a change there would not be noticed.
+    strategies : tuple of MlautEstimator
+        Strategies that run on at least one dataset.
+    entries : tuple of StrategyEntry
+        The same strategies, as the study stores them.
+    """
+
+    datasets: tuple[PlannedDataset, ...]
+    changed: Mapping[str, str] = field(default_factory=dict)
+    known: frozenset[str] = frozenset()
+    refusals: tuple[MlautError, ...] = ()
+    notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    strategies: tuple[MlautEstimator, ...] = ()
+    entries: tuple[StrategyEntry, ...] = ()
+
+    @cached_property
+    def before(self) -> Ledger:
+        """Requested cells, done or not, by their status before the run."""
+        return count_cells({p.entry.name: (p.strategies, p.status) for p in self.datasets})
+
+    @cached_property
+    def todo(self) -> Ledger:
+        """Cells that the run will do, by their status before the run."""
+        return count_cells(
+            {p.entry.name: (p.strategies, p.status) for p in self.datasets},
+            where={p.entry.name: p.todo for p in self.datasets},
+        )
+
+    @property
+    def n_cells(self) -> int:
+        """Number of requested cells, done or not."""
+        return self.before.n_cells
+
+    @property
+    def n_todo(self) -> int:
+        """Number of cells that the run will do."""
+        return self.todo.n_cells
+
+    @property
+    def n_skipped(self) -> int:
+        """Number of cells that the run will store as skipped, without trying them."""
+        return sum(int(planned.skipped.sum()) for planned in self.datasets)
+
+    def _lines(self) -> list[str]:
+        refused = [f"refused: {refusal}" for refusal in self.refusals]
+        return [f"{self.n_cells} cells, {self.n_todo} to do", *refused]
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return self.why()
+
+    def check(self) -> None:
+        """Raise the first refusal, if there is any."""
+        if self.refusals:
+            raise self.refusals[0]
+
+    def groups(self) -> Iterator[Group]:
+        """Yield each group of cells to do."""
+        for planned in self.datasets:
+            yield from planned.groups()
+
+    def why(self) -> list[dict[str, Any]]:
+        """Return the reasons why cells will run or not.
+
+        Returns
+        -------
+        list of dict
+            One row per strategy and reason, in the order of the run: ``strategy``, ``because``,
+            ``cells``, ``todo`` and ``datasets`` (the first three). The reasons are ``new
+            strategy``, ``new dataset``, ``new repeats``, ``not run yet``, ``parameters changed:
+            ...``, ``data changed: ...``, ``done``, ``tried again: timeout``, ``failed before:
+            error (not tried again)``, ``skipped: ...``. A row without cells holds a note on the
+            strategy itself (``notes``).
+        """
+        found = [
+            ({"strategy": strategy, "because": because}, planned.entry.name, numbers)
+            for planned in self.datasets
+            for s, strategy in enumerate(planned.strategies)
+            for because, numbers in self._reasons(planned, s)
+        ]
+        order = {name: k for k, name in enumerate(self.before.strategies)}
+        nothing = {"cells": 0, "todo": 0}
+        for name in order:
+            notes = self.notes.get(name, ())
+            found += [({"strategy": name, "because": note}, "", nothing) for note in notes]
+        return sorted(rows_by_reason(found), key=lambda row: order[row["strategy"]])
+
+    def _reasons(self, planned: PlannedDataset, s: int) -> Iterator[tuple[str, dict[str, int]]]:
+        """Yield reasons and their numbers of cells, for one strategy on one dataset."""
+        strategy, status, todo = planned.strategies[s], planned.status[s], planned.todo[s]
+        if planned.refused or strategy in self.changed:
+            because = planned.refused or f"parameters changed: {self.changed[strategy]}"
+            yield because + ("" if todo.any() else " (refused)"), _numbers(todo)
+            return
+        has_room = planned.stored is not None and strategy in planned.known
+        stored = planned.stored.split.n_repeats if planned.stored and has_room else len(status)
+        for value in np.unique(status[:stored]).tolist():
+            of_value = status[:stored] == value
+            numbers = _numbers(todo[:stored][of_value])
+            if not numbers["todo"] and strategy in planned.size_reasons and value in _NOT_TRIED:
+                because = f"skipped: {planned.size_reasons[strategy]}"
+            elif value == Status.MISSING:
+                because = self._newness(planned, strategy)
+            else:
+                because = _reason(value, bool(numbers["todo"]))
+            yield because, numbers
+        if stored < len(status):
+            yield "new repeats", _numbers(todo[stored:])
+
+    def _newness(self, planned: PlannedDataset, strategy: str) -> str:
+        if planned.stored is None:
+            return "new dataset" if strategy in self.known else "new strategy"
+        if strategy in planned.known:
+            return "not run yet"
+        return "new dataset for it" if strategy in self.known else "new strategy"
+
+
+_NOT_TRIED = (Status.MISSING, Status.SKIPPED)
+
+
+def _numbers(todo: np.ndarray) -> dict[str, int]:
+    return {"cells": todo.size, "todo": int(todo.sum())}
+
+
+def _reason(status: int, run: bool) -> str:
+    word = Status(status).word
+    if status == Status.DONE:
+        return word
+    return f"tried again: {word}" if run else f"failed before: {word} (not tried again)"
+
+
+def plan_run(
+    study: Study | None,
+    input_io: FilesIO,
+    splits: Mapping[str, SplitEntry],
+    strategies: Sequence[MlautEstimator],
+    options: RunOptions,
+) -> Plan:
+    """Return the plan of a run: everything that the run needs to know; change nothing.
+
+    Parameters
+    ----------
+    study : Study or None
+        The study; None if it does not exist yet.
+    input_io : FilesIO
+        Database of the datasets.
+    splits : mapping of str to SplitEntry
+        Datasets of the run with their present fingerprints and the requested splits, by name.
+    strategies : sequence of MlautEstimator
+    options : RunOptions
+        Options of the run; the plan depends on ``retry``, ``overwrite_predictions``, ``limits``.
+
+    Raises
+    ------
+    StudyError, StrategyError, OptionalPackageError
+        ``retry`` is invalid, a strategy or a dataset has no counterpart of its task, or a package
+        is not installed. A contradiction to the stored study is among ``refusals`` of the plan.
+    """
+    entries = strategy_entries(strategies, study)
+    wanted = applicable(splits.values(), strategies)
+    retry = parse_retry(options.retry, [strategy.name for strategy in strategies])
+    plan = make_plan(
+        study,
+        wanted,
+        retry,
+        splits=splits,
+        entries=entries,
+        replace_changed=options.overwrite_predictions,
+        size_reasons=exceeded_size_limits(input_io, splits, wanted, strategies, retry)
+        if options.limits
+        else None,
+    )
+    used = {name for names in wanted.values() for name in names}
+    return replace(
+        plan,
+        strategies=tuple(strategy for strategy in strategies if strategy.name in used),
+        entries=tuple(entry for entry in entries if entry.name in used),
+    )
+
+
+def applicable(
+    entries: Iterable[SplitEntry], strategies: Sequence[MlautEstimator]
+) -> dict[str, list[str]]:
+    """Return the names of the strategies that run on each dataset: those for its task.
+
+    A strategy that was chosen by a collective word (``"all"``, a family) and suits no dataset is
+    left out.
+
+    Raises
+    ------
+    StrategyError
+        A strategy that was named itself suits no dataset, or no strategy suits a dataset.
+    OptionalPackageError
+        A strategy needs a package that is not installed.
+    """
+    entries = list(entries)
+    tasks = sorted({entry.task for entry in entries})
+    tasks_of = {strategy.name: strategy.tasks for strategy in strategies}
+    suits_any = [strategy for strategy in strategies if set(tasks_of[strategy.name]) & set(tasks)]
+    for strategy in strategies:
+        if strategy not in suits_any and not strategy.chosen_by:
+            raise StrategyError(
+                f"strategy {strategy.name!r} is for {' and '.join(strategy.tasks)}, and the "
+                f"datasets ({', '.join(entry.name for entry in entries[:3])}"
+                f"{', ...' if len(entries) > 3 else ''}) are for {' and '.join(tasks)}; "
+                "leave it out, or add datasets of its task"
+            )
+    check_packages(suits_any)
+    suited = {e.name: [s.name for s in suits_any if e.task in tasks_of[s.name]] for e in entries}
+    for entry in entries:
+        if not suited[entry.name]:
+            raise StrategyError(
+                f"dataset {entry.name!r} is for {entry.task}, and none of the strategies is; "
+                "leave it out, or add a strategy of its task"
+            )
+    return suited
+
+
+def exceeded_size_limits(
+    input_io: FilesIO,
+    splits: Mapping[str, SplitEntry],
+    wanted: Mapping[str, Sequence[str]],
+    strategies: Sequence[MlautEstimator],
+    retry: Mapping[str, frozenset[Status]],
+) -> dict[str, dict[str, str]]:
+    """Return the strategies whose size limit is exceeded by the training rows of each dataset.
+
+    Parameters
+    ----------
+    input_io : FilesIO
+        Database of the datasets.
+    splits : mapping of str to SplitEntry
+        Dataset and split, by name; the size is that of the first training set.
+    wanted : mapping of str to sequence of str
+        Names of the strategies to run on each dataset.
+    strategies : sequence of MlautEstimator
+    retry : mapping of str to frozenset of Status
+        Statuses to try again, by strategy; with ``skipped``, its size limit is not checked.
+
+    Returns
+    -------
+    dict of str to dict of str to str
+        For each dataset, the strategies whose limit it exceeds, with the reason.
+    """
+    asked = {
+        strategy.name: strategy.too_large
+        for strategy in strategies
+        if Status.SKIPPED not in retry.get(strategy.name, ())
+    }
+    found = {}
+    for dataset, names in wanted.items():
+        split = splits[dataset]
+        n_rows = len(split.split.rows(0, 0)[0])
+        n_columns = input_io.dataset_info(split.path).n_features
+        reasons = {
+            name: asked[name](n_rows, n_columns, len(split.classes))
+            for name in names
+            if name in asked
+        }
+        found[dataset] = {name: reason for name, reason in reasons.items() if reason}
+    return found
+
+
+def make_plan(
+    study: Study | None,
+    wanted: Mapping[str, Sequence[str]],
+    retry: Mapping[str, frozenset[Status]],
+    *,
+    splits: Mapping[str, SplitEntry] | None = None,
+    entries: Sequence[StrategyEntry] = (),
+    replace_changed: bool = False,
+    size_reasons: Mapping[str, Mapping[str, str]] | None = None,
+) -> Plan:
+    """Return the plan of a run: requested cells, minus done cells; change nothing.
+
+    Parameters
+    ----------
+    study : Study or None
+        The study; None if it does not exist yet.
+    wanted : mapping of str to sequence of str
+        Names of the strategies to run on each dataset.
+    retry : mapping
+        Statuses to try again, by strategy, as `parse_retry` returns them.
+    splits : mapping of str to SplitEntry, optional
+        Present datasets, with the requested splits; default as they are stored.
+    entries : sequence of StrategyEntry
+        Present strategies, to compare with the stored ones; default no comparison.
+    replace_changed : bool, default False
+        Run strategies again that are stored with other parameters.
+    size_reasons : mapping of str to mapping, optional
+        For each dataset, the strategies whose size limit it exceeds, with the reason, as
+        `exceeded_size_limits` returns them. A cell that was skipped before is run if its strategy
+        is not among them.
+    """
+    stored = study.load_splits() if study else {}
+    statuses = study.statuses([name for name in wanted if name in stored]) if study else {}
+    before = {entry.name: entry for entry in study.strategies} if study else {}
+    changed = {
+        new.name: _describe_change(before[new.name], new)
+        for new in entries
+        if new.name in before and not before[new.name].is_same(new)
+    }
+    notes = {new.name: _notes(before.get(new.name), new) for new in entries}
+    refusals = [] if replace_changed else [_refused(name, what) for name, what in changed.items()]
+    planned = []
+    for dataset, names in wanted.items():
+        old, given = stored.get(dataset), (splits or stored)[dataset]
+        refused, entry = "", given
+        if old:
+            try:
+                entry = merged_entry(old, given)
+            except StudyError as error:
+                refusals.append(error)
+                refused, entry = _describe_difference(old, given), old
+        known, status = statuses.get(dataset, ((), np.zeros((0, 0, 0), dtype=np.uint8)))
+        now = _status_now(entry, names, known, status, changed)
+        runs = [not refused and (replace_changed or name not in changed) for name in names]
+        reasons = (size_reasons or {}).get(dataset, {})
+        large = {name: reasons[name] for name in reasons if runs[names.index(name)]}
+        todo = _cells_to_do(names, now, retry, large)
+        todo[np.invert(runs)] = False
+        planned.append(PlannedDataset(entry, tuple(names), now, todo, old, known, refused, large))
+    return Plan(tuple(planned), changed, frozenset(before), tuple(refusals), notes)
+
+
+def _notes(old: StrategyEntry | None, new: StrategyEntry) -> tuple[str, ...]:
+    known = new.formerly.get(old.fingerprint) if old else None
+    recognised = [f"recognised: {known}"] if known else []
+    unseen = [f"cannot inspect {where}" for where in new.metadata.get("unseen", ())]
+    return (*recognised, *unseen)
+
+
+def _status_now(
+    entry: SplitEntry,
+    names: Sequence[str],
+    known: Sequence[str],
+    status: np.ndarray,
+    changed: Mapping[str, str],
+) -> np.ndarray:
+    """Return the status of the requested cells; missing for strategies and repeats that are new."""
+    now = np.zeros((len(names), entry.split.n_repeats, entry.split.n_folds), dtype=np.uint8)
+    position = {name: s for s, name in enumerate(known)}
+    for s, name in enumerate(names):
+        if name in position and name not in changed:
+            now[s, : status.shape[1]] = status[position[name]]
+    return now
+
+
+def _cells_to_do(
+    names: Sequence[str],
+    now: np.ndarray,
+    retry: Mapping[str, frozenset[Status]],
+    large: Mapping[str, str],
+) -> np.ndarray:
+    """Return which cells have a status that is run: never tried, or to be tried again."""
+    run = np.zeros((len(names), len(Status)), dtype=bool)
+    for s, name in enumerate(names):
+        run[s, [*retry.get(name, ()), *(() if name in large else _NOT_TRIED)]] = True
+    todo: np.ndarray = run[np.arange(len(names))[:, None, None], now]
+    return todo
+
+
+def _describe_change(old: StrategyEntry, new: StrategyEntry) -> str:
+    what = changed_parameters(old, new)
+    return "; ".join(what[:3]) + ("; ..." if len(what) > 3 else "")
+
+
+def _refused(name: str, what: str) -> StudyError:
+    return StudyError(
+        f"strategy {name!r} was run with other parameters ({what}); restore them, give it a new "
+        "name, or pass overwrite_predictions=True to run it again"
+    )
+
+
+def _describe_difference(old: SplitEntry, new: SplitEntry) -> str:
+    if old.fingerprint != new.fingerprint:
+        return f"data changed: {old.fingerprint[:12]} -> {new.fingerprint[:12]}"
+    return f"split changed: {old.split.scheme} -> {new.split.scheme}"

@@ -1,0 +1,177 @@
+"""Rounds of a race: the cells of one dataset after the other, for the strategies still in the race.
+
+Who races is decided elsewhere (`Referee`). A round is begun when all but the last few rounds before
+it have ended, so that no worker waits; how many may overlap is fixed before the race. Which cells
+are run is therefore a function of the results alone, and not of the speed of the workers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from mlaut.errors import StudyError
+from mlaut.files_io import Study
+from mlaut.records import Cell, Outcome, Status
+
+if TYPE_CHECKING:  # 'mlaut status' reads the terms of a race, without importing scikit-learn
+    from mlaut.experiments.plans.plan import Group, Plan, PlannedDataset
+    from mlaut.experiments.plans.run_options import RunOptions
+
+__all__ = ["MakeReferee", "Referee", "Rounds", "check_sealed", "clear_raced_out", "sealed_terms"]
+
+
+class Referee(Protocol):
+    """Interface of who decides a race.
+
+    Attributes
+    ----------
+    order : sequence of str
+        Datasets in the order of the race.
+    ahead : int
+        Number of rounds that may begin before a round has ended.
+    terms : mapping
+        Terms of the race, which the study stores before the first result. Plain JSON values.
+    """
+
+    @property
+    def order(self) -> Sequence[str]: ...  # noqa: D102 - an attribute
+
+    @property
+    def ahead(self) -> int: ...  # noqa: D102 - an attribute
+
+    @property
+    def terms(self) -> Mapping[str, Any]: ...  # noqa: D102 - an attribute
+
+    def racing(self, n: int) -> frozenset[str]:
+        """Return the strategies that race after ``n`` datasets; none if the race has ended."""
+        ...
+
+    def dropped(self, n: int) -> Mapping[str, tuple[int, str]]:
+        """Return after how many of ``n`` datasets each strategy left, and why."""
+        ...
+
+    def sentence(self, n: int) -> str:
+        """Return the result after ``n`` datasets in words."""
+        ...
+
+
+MakeReferee = Callable[[Study, "Plan"], Referee]
+
+
+class Rounds:
+    """Cells of a race, round by round.
+
+    Parameters
+    ----------
+    plan : Plan
+        Plan of all cells.
+    referee : Referee
+    """
+
+    def __init__(self, plan: Plan, referee: Referee) -> None:
+        planned = {one.entry.name: one for one in plan.datasets}
+        self.referee = referee
+        self._rounds = [planned[name] for name in referee.order]
+        self._place = {name: place for place, name in enumerate(referee.order)}
+        self._waiting: list[int] = []  # by begun round, the number of cells without an outcome
+        self._left: set[str] = set()  # dropped strategies whose cells are marked
+
+    @property
+    def n_ended(self) -> int:
+        """Number of rounds that have ended, before the first that has not."""
+        return next((t for t, n in enumerate(self._waiting) if n), len(self._waiting))
+
+    def groups(self) -> Iterator[Group | None]:
+        """Yield the groups of cells to do; None where it depends on cells that still run."""
+        for place, planned in enumerate(self._rounds):
+            needed = max(0, place - self.referee.ahead)
+            while self.n_ended < needed:
+                yield None
+            racing = self.referee.racing(needed)
+            if not racing:
+                return
+            groups = list(planned.groups(racing))
+            self._waiting.append(sum(len(cells) for _, _, cells in groups))
+            yield from groups
+
+    def saw(self, outcomes: Iterable[Outcome]) -> list[Outcome]:
+        """Count outcomes; return those of the cells that will not be run after them."""
+        for dataset, n in Counter(outcome.cell.dataset for outcome in outcomes).items():
+            self._waiting[self._place[dataset]] -= n
+        return self.left_out()
+
+    def left_out(self) -> list[Outcome]:
+        """Return an outcome for each cell of the strategies that left since the last call."""
+        dropped = self.referee.dropped(self.n_ended)
+        found: list[Outcome] = []
+        for name in dropped.keys() - self._left:
+            after, reason = dropped[name]
+            self._left.add(name)
+            for planned in self._rounds[after + self.referee.ahead :]:
+                found += _raced_out(planned, name, reason)
+        return found
+
+
+def _raced_out(planned: PlannedDataset, name: str, reason: str) -> Iterator[Outcome]:
+    if name in planned.strategies:
+        waiting = planned.status[planned.strategies.index(name)] == Status.MISSING
+        for repeat, fold in np.argwhere(waiting).tolist():
+            cell = Cell(planned.entry.name, name, repeat, fold)
+            yield Outcome(cell, Status.RACED_OUT, reason=reason)
+
+
+def sealed_terms(study: Study) -> dict[str, Any] | None:
+    """Return the terms of the study's race as they were stored last; None without a race."""
+    sealed = [run["race"] for run in study.all_runs if isinstance(run.get("race"), dict)]
+    return sealed[-1] if sealed else None
+
+
+def check_sealed(study: Study, options: RunOptions, race: bool, complete: bool) -> None:
+    """Check that a run agrees with the race of the study, if it has one.
+
+    Raises
+    ------
+    StudyError
+        The study is a race and the run is not; or the run is a race and the study has results from
+        before it; or failures that the race has counted would be tried again.
+    """
+    if complete:
+        return
+    sealed = study.exists and sealed_terms(study) is not None
+    if sealed and not race:
+        raise StudyError(
+            f"{study.path}: its datasets are run as a race; restore the section [race], or "
+            "complete the race with 'mlaut run --complete'"
+        )
+    if race and (options.retry or options.overwrite_predictions):
+        raise StudyError(
+            f"{study.path}: a race counts a failure when it happens, so retry and "
+            "overwrite_predictions would change decisions; leave them out, or complete the race "
+            "with 'mlaut run --complete'"
+        )
+    if race and not sealed and study.exists and _any_result(study):
+        raise StudyError(
+            f"{study.path}: has results already, and the terms of a race are stored before the "
+            "first result; race in a new study"
+        )
+
+
+def _any_result(study: Study) -> bool:
+    return any(status.any() for _, status in study.statuses().values())
+
+
+def clear_raced_out(study: Study) -> None:
+    """Clear the status of all cells that were raced out, so that a run does them."""
+    found = {
+        name: (names, status == Status.RACED_OUT)
+        for name, (names, status) in study.statuses().items()
+        if (status == Status.RACED_OUT).any()
+    }
+    if found:
+        with study.writing({"purpose": "complete the race"}) as writer:
+            for name, (names, cells) in found.items():
+                writer.forget(name, names, cells)

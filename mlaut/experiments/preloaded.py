@@ -1,5 +1,0 @@
-"""Module that the fork server imports once, so that worker processes start at once."""
-
-from mlaut.experiments.worker import preload
-
-preload()

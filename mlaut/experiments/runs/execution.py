@@ -1,0 +1,169 @@
+"""Carry out a plan: an engine runs its cells, and their outcomes are written to the study."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mlaut.errors import RunInterrupted
+from mlaut.experiments.cells.search_checkpoints import (
+    checkpoints_folder,
+    forget_checkpoints,
+    kept_checkpoints,
+)
+from mlaut.experiments.plans.plan import Group, Plan
+from mlaut.experiments.plans.rounds import MakeReferee, Rounds
+from mlaut.experiments.plans.run_options import RunOptions
+from mlaut.experiments.runs.progress import Progress
+from mlaut.experiments.runs.summary import RunSummary
+from mlaut.experiments.workers.batches import make_batches
+from mlaut.experiments.workers.environment import describe_environment
+from mlaut.experiments.workers.signals import interrupted_once
+from mlaut.files_io import Study, StudyWriter
+from mlaut.files_io.lock import beat
+from mlaut.files_io.models import prepare_models
+from mlaut.records import Cell, Outcome, Status
+
+__all__ = ["carry_out", "run_record"]
+
+
+def carry_out(
+    plan: Plan,
+    study: Study,
+    database: Path,
+    options: RunOptions,
+    *,
+    seed: int,
+    verbose: int,
+    race: MakeReferee | None = None,
+) -> RunSummary:
+    """Run the cells of a plan, and store their outcomes in the study.
+
+    Parameters
+    ----------
+    plan : Plan
+    study : Study
+        The study, with the splits of the datasets of the plan.
+    database : Path
+        Path of the database of the datasets.
+    options : RunOptions
+    seed : int
+        Seed of the study, from which the seeds of the cells are derived.
+    verbose : int
+        0 shows nothing, 1 the progress, 2 also each failure.
+    race : callable, optional
+        Function that returns who decides the race of the study, if the study is one.
+
+    Raises
+    ------
+    RunInterrupted
+        A signal stopped the run; all finished cells are stored.
+    StudyError
+        The plan has a refusal, or an option cannot be met; no cell has run.
+    """
+    begun = time.monotonic()
+    settings, engine = options.cell_options(study.path), options.make_engine()
+    plan.check()
+    wanted = {planned.entry.name: planned.strategies for planned in plan.datasets}
+    study.allocate(plan.entries, wanted, replace=options.overwrite_predictions)
+    reasons: Counter[str] = Counter()
+    progress = Progress(plan.n_todo, verbose)
+    rounds = None if race is None else Rounds(plan, race(study, plan))
+    groups, raced_out = _of_race(rounds) if rounds else (plan.groups(), [])
+    if rounds and not groups and not raced_out:
+        pass  # the race has ended
+    elif plan.n_todo or plan.n_skipped:
+        checkpoints = checkpoints_folder(study.path)
+        batches = make_batches(groups, plan.strategies, database, seed, settings)
+        record = run_record(study, database, options, seed)
+        if rounds:
+            record["race"] = dict(rounds.referee.terms)
+        try:
+            with (
+                interrupted_once(),
+                study.writing({**describe_environment(plan.strategies), **record}) as writer,
+                kept_checkpoints(checkpoints),
+                progress,
+                contextlib.closing(engine.run(batches)) as ended,
+            ):
+                if settings.models:
+                    prepare_models(settings.models)
+                _forget(writer, plan)
+                for outcome in _skipped(plan):
+                    writer.write(outcome)
+                    reasons[_reason(outcome)] += 1
+                writer.write(*raced_out)
+                for outcomes in ended:
+                    beat(study.path)
+                    writer.write(*outcomes)
+                    if rounds and outcomes:
+                        writer.write(*rounds.saw(outcomes))
+                    forget_checkpoints(checkpoints, outcomes)
+                    progress.update(outcomes)
+                    reasons.update(_reason(outcome) for outcome in outcomes if outcome.reason)
+        except KeyboardInterrupt:
+            done = progress.counts.total()
+            raise RunInterrupted(
+                f"stopped after {done} of {plan.n_todo} cells; all of them are stored in "
+                f"{study.path}: make the same call again to go on"
+            ) from None
+    return RunSummary(
+        study=study.path,
+        before=plan.before,
+        tried=plan.todo,
+        counts=progress.counts + Counter({Status.SKIPPED: plan.n_skipped}),
+        reasons=tuple(reasons.most_common()),
+        seconds=time.monotonic() - begun,
+        race=rounds.referee.sentence(rounds.n_ended) if rounds else "",
+    )
+
+
+def _of_race(rounds: Rounds) -> tuple[Iterable[Group | None], list[Outcome]]:
+    """Return the groups of a race, empty if there is none, and outcomes to store at once."""
+    groups = rounds.groups()
+    first = next(groups, None)  # the first group waits for nothing
+    return (chain([first], groups) if first else ()), rounds.left_out()
+
+
+def run_record(study: Study, database: Path, options: RunOptions, seed: int) -> dict[str, Any]:
+    """Return what a study stores of the arguments of a run."""
+    return {
+        "engine": options.engine_name,
+        "seed": seed,
+        "input": os.path.relpath(database, study.path.parent),
+        "threads": options.threads,
+        "n_jobs": options.n_jobs,
+        "timeout": options.timeout,
+        "tuning_timeout": options.tuning_timeout,
+        "memory": options.memory,
+        "limits": options.limits,
+    }
+
+
+def _forget(writer: StudyWriter, plan: Plan) -> None:
+    """Clear the cells that will be run again, so that no half replaced cell is read as done."""
+    for planned in plan.datasets:
+        again = planned.todo & (planned.status != Status.MISSING)
+        if again.any():
+            writer.forget(planned.entry.name, planned.strategies, again)
+
+
+def _skipped(plan: Plan) -> Iterator[Outcome]:
+    """Yield an outcome for each cell that is skipped because of a size limit."""
+    for planned in plan.datasets:
+        for s, repeat, fold in np.argwhere(planned.skipped).tolist():
+            name = planned.strategies[s]
+            cell = Cell(planned.entry.name, name, repeat, fold)
+            yield Outcome(cell, Status.SKIPPED, reason=planned.size_reasons[name])
+
+
+def _reason(outcome: Outcome) -> str:
+    return f"{outcome.cell.strategy}: {outcome.status.word}: {outcome.reason}"

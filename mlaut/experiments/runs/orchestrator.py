@@ -1,0 +1,271 @@
+"""Run every strategy on every fold of every dataset, except the cells that are already done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from mlaut.errors import StudyError
+from mlaut.estimators import MlautEstimator, as_strategies
+from mlaut.experiments.engines.engine import Engine
+from mlaut.experiments.plans.plan import Plan, plan_run
+from mlaut.experiments.plans.rounds import MakeReferee, check_sealed, clear_raced_out
+from mlaut.experiments.plans.run_options import RunOptions
+from mlaut.experiments.runs.execution import carry_out
+from mlaut.files_io import FilesIO, SplitEntry, Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mlaut.experiments.runs.summary import RunSummary
+
+__all__ = ["Orchestrator"]
+
+
+class Orchestrator:
+    """Runner of strategies on the datasets of a study; it stores their predictions.
+
+    Parameters
+    ----------
+    hdf5_input_io : FilesIO
+        Database of the datasets.
+    hdf5_output_io : FilesIO
+        Database of the study, with the splits that ``Data.split_datasets`` made.
+    dts_names : sequence of str, optional
+        Names of the datasets to run on; default all that have a split.
+    original_datasets_group_h5_path : str, optional
+        Group of the datasets in the input database. It is accepted and not used: the study stores
+        the path of each of its datasets.
+    seed : int, default 0
+        Seed of the study. The seed of each cell is derived from it and from the key of the cell.
+
+    Examples
+    --------
+    >>> from mlaut import Data, Orchestrator
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> data = Data()
+    >>> input_io = data.open_hdf5(folder.name + "/input.h5", mode="a")
+    >>> out_io = data.open_hdf5(folder.name + "/study.h5", mode="a")
+    >>> _ = data.load_collection("starter", hdf5_io=input_io, names=["iris"])
+    >>> names, paths = data.list_datasets(hdf5_io=input_io, hdf5_group="starter/")
+    >>> _ = data.split_datasets(hdf5_in=input_io, hdf5_out=out_io, dataset_paths=paths)
+    >>> orchestrator = Orchestrator(input_io, out_io, names, "starter/")
+    >>> summary = orchestrator.run("GaussianNaiveBayes", engine="inline", verbose=0)
+    >>> summary.n_done, summary.complete
+    (1, True)
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        hdf5_input_io: FilesIO,
+        hdf5_output_io: FilesIO,
+        dts_names: Sequence[str] | None = None,
+        original_datasets_group_h5_path: str | None = None,
+        *,
+        seed: int = 0,
+    ) -> None:
+        self.hdf5_input_io = hdf5_input_io
+        self.hdf5_output_io = hdf5_output_io
+        self.dts_names = dts_names
+        self.original_datasets_group_h5_path = original_datasets_group_h5_path
+        self.seed = seed
+
+    def run(
+        self,
+        modelling_strategies: Any,
+        *,
+        verbose: int = 1,
+        race: MakeReferee | None = None,
+        complete: bool = False,
+        **options: Any,
+    ) -> RunSummary:
+        """Run all cells that are not done yet; call it again to resume.
+
+        Parameters
+        ----------
+        modelling_strategies : strategies
+            Anything that ``mlaut.estimators.as_strategies`` takes: MLaut's strategies, names of
+            strategies, or scikit-learn estimators and pipelines; alone, in a list, as (name,
+            estimator) pairs, or in a dict.
+        verbose : int, default 1
+            0 shows nothing, 1 the progress, 2 also each failure.
+        race : callable, optional
+            Function that returns who decides a race, such as `mlaut.racing.referee_of` returns:
+            cells are then run dataset by dataset, and strategies leave.
+        complete : bool, default False
+            Whether to run all cells of a study that is a race.
+        **options
+            Options of the run, with their defaults: ``n_jobs=-1`` (one worker process per core),
+            ``timeout=None`` and ``memory=None`` (limits of a cell, such as ``"10m"`` and
+            ``"4GiB"``), ``tuning_timeout=None``, ``threads=1``, ``retry=()`` (statuses of failed
+            cells to try again), ``overwrite_predictions=False``, ``save_models=False``,
+            ``limits=True``, ``engine="local"`` and ``scheduler=None``.
+            `mlaut.experiments.RunOptions` describes each.
+
+        Returns
+        -------
+        RunSummary
+
+        Raises
+        ------
+        RunInterrupted
+            The run was stopped by Ctrl-C or by a signal to terminate; all finished cells are
+            stored.
+        StudyError, StrategyError, DataError, StoreError
+            The arguments contradict the stored study, or an option is unknown; no cell has run.
+        """
+        strategies = as_strategies(modelling_strategies)
+        chosen = RunOptions().replaced(options)
+        if mistakes := chosen.mistakes([strategy.name for strategy in strategies]):
+            raise mistakes[0]
+        study = Study(self.hdf5_output_io.path)
+        study.settle()
+        check_sealed(study, chosen, race is not None, complete)
+        if complete:
+            clear_raced_out(study)
+        return carry_out(
+            self._plan(study, strategies, chosen),
+            study,
+            self.hdf5_input_io.path,
+            chosen,
+            seed=self.seed,
+            verbose=verbose,
+            race=None if complete else race,
+        )
+
+    def plan(self, modelling_strategies: Any, **options: Any) -> Plan:
+        """Return the plan that `run` would follow with the same arguments; change nothing.
+
+        The plan depends on the options ``retry``, ``overwrite_predictions`` and ``limits``. The
+        errors that `run` would raise are in ``refusals`` of the plan. `Plan.why` returns the
+        reasons, and `mlaut.experiments.make_forecast` the expected time and disk space.
+        """
+        study = Study(self.hdf5_output_io.path)
+        chosen = RunOptions().replaced(options)
+        return self._plan(study, as_strategies(modelling_strategies), chosen)
+
+    def save_models(
+        self,
+        modelling_strategies: Any = None,
+        *,
+        n_jobs: int | None = -1,
+        timeout: str | float | None = None,
+        engine: str | Engine = "local",
+        scheduler: Any = None,
+    ) -> int:
+        """Save the fitted models of cells that are done and have no saved model yet.
+
+        Each cell is fitted again from its stored seed. Its model is saved only if its predictions
+        equal the stored ones to the last bit. Nothing else in the study changes.
+
+        Parameters
+        ----------
+        modelling_strategies : strategies, optional
+            Strategies as `run` takes them; default the strategies of the study that come with
+            MLaut.
+        n_jobs : int or None, default -1
+            Number of worker processes; -1 uses one per core.
+        timeout : float or str, optional
+            Wall time limit of a cell: seconds, or for example ``"10m"``.
+        engine, scheduler
+            Where cells run, as for `run`.
+
+        Returns
+        -------
+        int
+            Number of models that were saved; 0 if every cell has one already.
+
+        Raises
+        ------
+        StudyError
+            Some cells now have other predictions than the stored ones; the message names them.
+            The models of the other cells are saved.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from mlaut import Data, Orchestrator
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> data = Data()
+        >>> input_io = data.open_hdf5(folder.name + "/input.h5", mode="a")
+        >>> out_io = data.open_hdf5(folder.name + "/study.h5", mode="a")
+        >>> _ = data.load_collection("starter", hdf5_io=input_io, names=["iris"])
+        >>> _ = data.split_datasets(input_io, out_io, ["starter/iris"])
+        >>> orchestrator = Orchestrator(input_io, out_io)
+        >>> _ = orchestrator.run("GaussianNaiveBayes", engine="inline", verbose=0)
+        >>> orchestrator.save_models(engine="inline")
+        1
+        >>> len(orchestrator.predict_all(trusted=True))
+        50
+        >>> folder.cleanup()
+        """
+        from mlaut.experiments.runs.finished_models import save_models
+
+        study = Study(self.hdf5_output_io.path)
+        study.settle()
+        options = RunOptions(n_jobs=n_jobs, timeout=timeout, engine=engine, scheduler=scheduler)
+        cells = study, self.hdf5_input_io, list(self._splits(study))
+        return save_models(*cells, modelling_strategies, options, self.seed)
+
+    def predict_all(
+        self, modelling_strategies: Any = None, *, trusted: bool = False
+    ) -> pd.DataFrame:
+        """Predict the test rows of every fold again, with the saved models.
+
+        Parameters
+        ----------
+        modelling_strategies : strategies, optional
+            Strategies whose models are used; default all that have saved models.
+        trusted : bool, default False
+            Whether to load pickled models. They can run any code: trust only your own.
+
+        Returns
+        -------
+        DataFrame
+            One row per test row and strategy: ``dataset``, ``strategy``, ``repeat``, ``fold``,
+            ``row``, ``truth``, ``prediction`` (labels or numbers).
+
+        Raises
+        ------
+        StudyError
+            No model was saved.
+        StoreError
+            A model is not the one that the study recorded, or it is a pickle and ``trusted`` is
+            False.
+        """
+        from mlaut.experiments.runs.finished_models import predict_again
+
+        study = Study(self.hdf5_output_io.path)
+        names = None
+        if modelling_strategies is not None:
+            names = [strategy.name for strategy in as_strategies(modelling_strategies)]
+        return predict_again(study, self.hdf5_input_io, self._splits(study), names, trusted)
+
+    def _plan(
+        self, study: Study, strategies: Sequence[MlautEstimator], options: RunOptions
+    ) -> Plan:
+        splits = self._splits(study)
+        return plan_run(study, self.hdf5_input_io, splits, strategies, options)
+
+    def _splits(self, study: Study) -> dict[str, SplitEntry]:
+        """Return the stored datasets of the run, each with its present fingerprint.
+
+        A fingerprint that differs from the stored one makes the plan refuse the dataset.
+        """
+        stored = study.load_splits()
+        names = list(stored) if self.dts_names is None else list(dict.fromkeys(self.dts_names))
+        missing = [name for name in names if name not in stored]
+        if missing:
+            raise StudyError(
+                f"{study.path}: no split of {', '.join(missing)}; call Data.split_datasets first"
+            )
+        if not names:
+            raise StudyError(f"{study.path}: no dataset to run on; call Data.split_datasets first")
+        now = self.hdf5_input_io.fingerprints(stored[name].path for name in names)
+        return {
+            name: replace(stored[name], fingerprint=content)
+            for name, content in zip(names, now, strict=True)
+        }

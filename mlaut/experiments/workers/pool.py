@@ -1,0 +1,225 @@
+"""The worker processes of a run: give them batches, keep idle ones, and end them with the run."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing.connection import Connection, wait
+from multiprocessing.util import Finalize
+from typing import Self
+
+from mlaut.errors import StudyError
+from mlaut.experiments.workers.batches import Batch, BatchQueue
+from mlaut.experiments.workers.process import GuardedProcess
+from mlaut.experiments.workers.sessions import end_session, lead_session
+from mlaut.experiments.workers.signals import interrupts_held
+from mlaut.experiments.workers.start import start_process
+from mlaut.records import Outcome
+
+__all__ = ["Team", "run_batches"]
+
+_LOOK_SECONDS = 1.0  # longest wait between checks of the processes
+_FALSE_STARTS = 5  # in a row; one or two may happen by chance, for example for lack of memory
+_IDLE_KEPT = 8  # idle processes kept for the next dataset of their strategy
+
+
+def run_batches(
+    queue: BatchQueue,
+    team: Team,
+    n_workers: int,
+    timeout: float | None,
+    wanted: Callable[[], bool] = lambda: True,
+) -> Iterator[list[Outcome]]:
+    """Run all batches of a queue; yield outcomes as cells end, and at least every second.
+
+    An empty list is yielded while no cell ends: the run is alive.
+
+    Parameters
+    ----------
+    queue : BatchQueue
+    team : Team
+    n_workers : int
+        Number of processes that run at the same time.
+    timeout : float or None
+        Time limit of a cell in seconds.
+    wanted : callable, optional
+        Function called at least every second; when it returns False, the running cells are ended.
+    """
+    busy: list[GuardedProcess] = []
+    finished: list[Outcome] = []
+    try:
+        while True:
+            while len(busy) < n_workers and (batch := queue.next()) is not None:
+                busy.append(team.begin(batch, timeout))
+            yield finished
+            if finished:
+                finished = []
+                continue  # the outcomes may have opened further batches
+            if not busy or not wanted():
+                return
+            _wait_for(busy)
+            finished = [outcome for process in busy for outcome in process.receive()]
+            queue.saw(finished)
+            for process in [process for process in busy if not process.busy]:
+                busy.remove(process)
+                if process.rest is not None:
+                    queue.again(process.rest)
+                team.take_back(process)
+    finally:
+        for process in busy:
+            process.end()
+
+
+def _wait_for(processes: Iterable[GuardedProcess]) -> None:
+    """Wait until a process has sent something, has ended or is over time; at most a second."""
+    processes = list(processes)
+    until = min(process.deadline for process in processes) - time.monotonic()
+    sources = [source for process in processes for source in process.sources]
+    wait(sources, min(_LOOK_SECONDS, max(0.0, until)))
+
+
+class Team:
+    """Guarded processes of a run; idle ones are kept for further batches of their strategy.
+
+    All of them end with the process that runs the study, even if that is killed.
+
+    Parameters
+    ----------
+    threads : int
+        Number of threads that a cell may use.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._lock = threading.Lock()
+        self._idle: list[GuardedProcess] = []
+        self._stumbles = 0
+        self._members: set[GuardedProcess] = set()
+        with interrupts_held():
+            self._janitor = _Janitor(self._members)
+            arguments = (self._members, self._janitor)
+            self._end = Finalize(self, _end_all, arguments, exitpriority=10)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all processes."""
+        self._end()
+
+    def begin(self, batch: Batch, timeout: float | None) -> GuardedProcess:
+        """Run a batch in an idle process of its strategy, or in a new one; return the process."""
+        with self._lock:
+            self._janitor.see_that_it_lives()
+            for process in [process for process in self._idle if not process.stands]:
+                self._dismiss(process)
+            fit = [process for process in self._idle if process.serves(batch.strategy)]
+            if fit:
+                process = fit[-1]
+                self._idle.remove(process)
+            else:
+                if len(self._idle) >= _IDLE_KEPT:
+                    self._dismiss(self._idle[0])
+                process = self._new(batch.strategy)
+        process.begin(batch, timeout)
+        return process
+
+    def take_back(self, process: GuardedProcess) -> None:
+        """Take back a process that is no longer busy.
+
+        Raises
+        ------
+        StudyError
+            Several processes in a row ended before their first cell.
+        """
+        with self._lock:
+            self._stumbles = self._stumbles + 1 if process.stumbled else 0
+            if self._stumbles >= _FALSE_STARTS:
+                raise StudyError(
+                    f"worker processes end before their first cell: {process.stumbled}; "
+                    "try engine='inline' to see why"
+                )
+            self._idle.append(process)
+
+    def _new(self, strategy: bytes) -> GuardedProcess:
+        with interrupts_held():
+            new = GuardedProcess(strategy, self._threads)
+            self._janitor.note(new.pid)
+            self._members.add(new)
+        return new
+
+    def _dismiss(self, process: GuardedProcess) -> None:
+        self._idle.remove(process)
+        self._members.discard(process)
+        process.close()
+        self._janitor.note(-process.pid)
+
+
+def _end_all(members: set[GuardedProcess], janitor: _Janitor) -> None:
+    for process in members:
+        process.close()
+    janitor.dismiss()
+
+
+class _Janitor:
+    """The process that ends the workers of a run that was killed.
+
+    Parameters
+    ----------
+    members : set of GuardedProcess
+        The workers; another janitor learns from it whom to end.
+    """
+
+    def __init__(self, members: set[GuardedProcess]) -> None:
+        self._members = members
+        self._start()
+
+    def _start(self) -> None:
+        reader, self._notes = multiprocessing.Pipe(duplex=False)
+        with contextlib.closing(reader):
+            self._process = start_process(_end_what_is_left, reader)
+        for member in self._members:
+            self.note(member.pid)
+
+    def note(self, pid: int) -> None:
+        """Tell it the number of a new worker, or the negative number of one that has ended."""
+        with contextlib.suppress(OSError):  # a strategy has killed it
+            self._notes.send(pid)
+
+    def see_that_it_lives(self) -> None:
+        """Start another one where a strategy has killed it."""
+        if self._process.exitcode is not None:
+            with interrupts_held():
+                self._notes.close()
+                self._start()
+
+    def dismiss(self) -> None:
+        """Let it end, also where a strategy has stopped it."""
+        self._notes.close()
+        with contextlib.suppress(OSError):
+            os.kill(self._process.pid, signal.SIGCONT)
+        self._process.join()
+
+
+def _end_what_is_left(notes: Connection) -> None:
+    """Wait until the process that runs the study has ended, then end the workers that it left.
+
+    This is the janitor process. It reads the numbers of workers, negative for those that were
+    dismissed, until the pipe closes.
+    """
+    lead_session()
+    leaders: set[int] = set()
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            pid = notes.recv()
+            leaders = leaders | {pid} if pid > 0 else leaders - {-pid}
+    for leader in leaders:
+        end_session(leader)

@@ -1,0 +1,407 @@
+"""A worker process from the side of the run: send a batch, receive outcomes, judge how it ended.
+
+Every cell gets an outcome, whatever happens to its worker. A worker reports when each cell begins,
+so that its death, or its silence, is attributed to the cell that was running. Each worker has its
+own pipes and serves one strategy, so that a failure in one never affects another. Its messages are
+checked before they are used (`mlaut.experiments.cells.messages`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import multiprocessing
+import os
+import signal
+import time
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from mlaut import errors
+from mlaut.errors import MlautError
+from mlaut.experiments.cells.cell import cell_seed
+from mlaut.experiments.cells.memory import oom_kills
+from mlaut.experiments.cells.messages import (
+    SPOILT,
+    GarbledError,
+    Inbox,
+    decode_outcome,
+    largest_outcome,
+)
+from mlaut.experiments.workers.batches import Batch
+from mlaut.experiments.workers.sessions import eldest_child, end_session, is_running
+from mlaut.experiments.workers.start import THREAD_VARIABLES, start_process
+from mlaut.experiments.workers.worker import (
+    CLOCK,
+    DIED,
+    ENDED,
+    LEAVES,
+    LOADING,
+    REFUSED,
+    STATUS,
+    load,
+    serve,
+)
+from mlaut.records import Cell, Outcome, Status
+
+__all__ = ["GuardedProcess"]
+
+_LOADING_SECONDS = 300.0  # limit for loading strategy and dataset before the first cell
+_MESSAGE_SECONDS = 60.0  # longest pause inside a message; a worker writes it without pausing
+_TRACEBACK_SECONDS = 0.2  # longest wait for the traceback of a process that is over time
+_TRACEBACK_LINES = 40
+_OUTPUT_KEPT = 2**14  # bytes: the end of what a process prints
+_PIECE = 2**16  # bytes of one read
+_SERVER_GONE = 255  # exit code that multiprocessing reports when the fork server is gone
+
+
+class GuardedProcess:
+    """One worker process and the batch that it runs.
+
+    Parameters
+    ----------
+    strategy : bytes
+        Pickled strategy whose cells the process runs.
+    threads : int
+        Number of threads that a cell may use.
+
+    Attributes
+    ----------
+    pid : int
+        Number of the process, which leads its own session.
+    rest : Batch or None
+        Cells of the last batch that have no outcome and must run again: the process ended, but
+        not because of them.
+    stumbled : str
+        How the process ended, if it ended before its first cell; empty otherwise.
+    """
+
+    def __init__(self, strategy: bytes, threads: int) -> None:
+        context = multiprocessing.get_context("forkserver")
+        link, self._link = context.Pipe(duplex=False)
+        self._results, results = context.Pipe(duplex=False)
+        self._clock, clock = context.Pipe(duplex=False)
+        self._output, output = context.Pipe(duplex=False)
+        environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(threads))}
+        with contextlib.ExitStack() as stack:
+            ends = [stack.enter_context(end) for end in (link, results, clock, output)]
+            self._process = start_process(serve, *ends, environment)
+        self.pid: int = self._process.pid
+        for end in (self._results, self._clock, self._output):
+            os.set_blocking(end.fileno(), False)
+        self._strategy = strategy
+        self._inbox, self._heard = Inbox(), 0.0
+        self._printed = b""
+        self._begun: list[float] = []
+        # Whether any code of the strategy has run, and whether it is being loaded now.
+        self._has_begun = self._loads = False
+        self._batch: Batch | None = None
+        self._leaves = False
+        self.rest: Batch | None = None
+        self.stumbled = ""
+
+    @property
+    def busy(self) -> bool:
+        """Whether cells of the batch have no outcome yet."""
+        return self._batch is not None
+
+    def serves(self, strategy: bytes) -> bool:
+        """Return whether the process can run another batch of this strategy."""
+        return self.stands and self._strategy == strategy
+
+    @property
+    def stands(self) -> bool:
+        """Whether the process can run another batch."""
+        return not self._leaves and self._process.exitcode is None
+
+    @property
+    def sources(self) -> list[Any]:
+        """Connections that become readable when there is something to `receive`."""
+        ends = [end for end in (self._results, self._output) if not end.closed]
+        return ends if self._process.exitcode == _SERVER_GONE else [*ends, self._process.sentinel]
+
+    def begin(self, batch: Batch, timeout: float | None) -> None:
+        """Send a batch to the process."""
+        self._batch, self.rest, self.stumbled = batch, None, ""
+        self._timeout = timeout
+        self._read_clock()  # discard times of the batch before
+        self._begun = []
+        self._n_ended, self._printed = 0, b""
+        self._sent, self._oom_kills = time.monotonic(), oom_kills()
+        n_test = max(map(self._n_test, batch.keys))
+        self._largest = largest_outcome(n_test, len(batch.dataset.classes)) + 1
+        try:
+            self._link.send(batch)
+        except OSError:  # the process has ended, or has closed its pipe
+            self.end()
+
+    @property
+    def deadline(self) -> float:
+        """Time on the monotonic clock at which the running cell is over time."""
+        self._read_clock()
+        if not self._begun:
+            return min(self._silence, self._sent + _LOADING_SECONDS)
+        return min(self._silence, self._begun[-1] + (self._timeout or float("inf")))
+
+    @property
+    def _silence(self) -> float:
+        """Time on the monotonic clock at which the rest of a message is overdue."""
+        return self._heard + _MESSAGE_SECONDS if self._inbox.partial else float("inf")
+
+    def receive(self) -> list[Outcome]:
+        """Return the outcomes of ended cells; end the process if its cell is over time.
+
+        Raises
+        ------
+        MlautError
+            The dataset could not be loaded.
+        """
+        alive = self._lives()
+        try:
+            outcomes = self._arrived()
+            if self.busy and not alive:
+                end_session(self.pid)
+                outcomes += self._arrived()
+                if self.busy:
+                    outcomes += self._after_death()
+        except GarbledError as garbled:
+            self.end()
+            return [*self._taken, *self._blamed(Status.CRASHED, f"its strategy {garbled}", "")]
+        if self.busy and alive and time.monotonic() > self.deadline:
+            if time.monotonic() > self._silence:
+                self.end()
+                return [*outcomes, *self._blamed(Status.CRASHED, f"its strategy {SPOILT}", "")]
+            where = self._ask_where()
+            self.end()  # the signal may have woken the cell, but an outcome now would be too late
+            outcomes += self._over_time(where)
+        return outcomes
+
+    def _lives(self) -> bool:
+        """Return whether the process runs; without the fork server, its number is looked up."""
+        code = self._process.exitcode
+        return code is None or (code == _SERVER_GONE and is_running(self.pid))
+
+    def end(self) -> None:
+        """End the process and all processes that it started."""
+        end_session(self.pid)
+        if self._process.exitcode is None:  # one that was just forked leads no session yet
+            self._process.kill()
+        self._process.join()
+
+    def close(self) -> None:
+        """End the process and close its pipes."""
+        self.end()
+        for end in (self._link, self._results, self._clock, self._output):
+            end.close()
+        self._process.close()
+
+    # ---------------------------------------------------------------- listening
+
+    def _arrived(self) -> list[Outcome]:
+        """Read the messages that have arrived, and return the outcomes in them.
+
+        Raises
+        ------
+        GarbledError
+            The bytes are no valid message; earlier outcomes are in ``_taken``.
+        """
+        self._read_output()
+        self._taken: list[Outcome] = []
+        with contextlib.suppress(BlockingIOError):
+            while not self._results.closed and (piece := self._read(self._results)):
+                self._heard = time.monotonic()
+                for kind, content in self._inbox.messages(piece, self._largest):
+                    self._take(kind, content)
+        taken, self._taken = self._taken, []
+        return taken
+
+    def _take(self, kind: bytes, content: bytes) -> None:
+        if kind == LEAVES:
+            self._leaves = True
+            if self._batch is not None:
+                self.rest, self._batch = self._left(), None
+            return
+        if self._batch is None:
+            raise GarbledError(SPOILT)
+        if kind == ENDED:
+            self._ended(self._outcome(content))
+        elif kind == DIED and len(content) == STATUS.size:
+            self._read_output()  # all that the copy printed
+            status = os.waitstatus_to_exitcode(*STATUS.unpack(content))
+            self._ended(self._outcome_of_death(status, self._n_ended))
+        elif kind == REFUSED:
+            self._refused(content)
+        else:
+            raise GarbledError(SPOILT)
+
+    def _ended(self, outcome: Outcome) -> None:
+        assert self._batch is not None
+        self._taken.append(outcome)
+        self._n_ended += 1
+        if self._n_ended == len(self._batch.cells):
+            self._batch = None
+
+    def _outcome(self, content: bytes) -> Outcome:
+        """Return the outcome of the next cell; invalid content counts as a crash of that cell."""
+        assert self._batch is not None
+        batch, cell = self._batch, self._batch.keys[self._n_ended]
+        seed, n_classes = cell_seed(batch.seed, cell), len(batch.dataset.classes)
+        try:
+            return decode_outcome(content, cell, seed, self._n_test(cell), n_classes)
+        except GarbledError as garbled:
+            return self._failed(Status.CRASHED, f"its strategy {garbled}", "", self._n_ended)
+
+    def _n_test(self, cell: Cell) -> int:
+        assert self._batch is not None
+        return int((self._batch.folds[cell.repeat] == cell.fold).sum())
+
+    def _refused(self, content: bytes) -> None:
+        """Raise the error with which the worker failed to load the dataset.
+
+        The dataset is first loaded here, for the code of the strategy may have broken the loader
+        in the worker. If loading works here, the strategy is to blame.
+
+        Raises
+        ------
+        MlautError
+            The dataset cannot be loaded here either, or no code of the strategy had run.
+        GarbledError
+            The strategy prevents its process from loading the dataset, or the message is invalid.
+        """
+        assert self._batch is not None
+        load(self._batch.dataset)
+        self._read_clock()
+        try:
+            refusal = json.loads(content)
+            kind, message = getattr(errors, refusal["error"]), str(refusal["message"])
+            lost = kind(message) if issubclass(kind, MlautError) else None
+        except Exception:  # the content may be anything
+            lost = None
+        if lost is None or not self._has_begun:
+            raise lost or GarbledError(SPOILT)
+        raise GarbledError(f"prevents its process from loading the dataset: {message}")
+
+    @staticmethod
+    def _read(end: Connection) -> bytes:
+        return os.read(end.fileno(), _PIECE)
+
+    def _read_output(self) -> None:
+        """Read what the process has printed, and keep the end of it."""
+        with contextlib.suppress(BlockingIOError):
+            while not self._output.closed:
+                text = os.read(self._output.fileno(), _OUTPUT_KEPT)
+                if not text:
+                    self._output.close()
+                self._printed = (self._printed + text)[-_OUTPUT_KEPT:]
+
+    def _read_clock(self) -> None:
+        """Read the times at which cells began.
+
+        The code of a strategy may have written anything to this pipe, so a time that cannot be
+        right is replaced by the present one.
+        """
+        with contextlib.suppress(BlockingIOError):
+            while piece := os.read(self._clock.fileno(), CLOCK.size * 1024):
+                now, most = time.monotonic(), len(self._batch.cells) if self._batch else 0
+                for (begun,) in CLOCK.iter_unpack(piece[: len(piece) // CLOCK.size * CLOCK.size]):
+                    self._has_begun = True
+                    self._loads = begun == LOADING
+                    if not self._loads and len(self._begun) < most:
+                        sane = math.isfinite(begun) and self._sent <= begun <= now
+                        self._begun.append(begun if sane else now)
+
+    def _ask_where(self) -> str:
+        """Return the traceback of a process that is over time; `faulthandler` prints it there."""
+        self._read_output()
+        self._printed = b""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(eldest_child(self.pid), signal.SIGUSR1)
+        if not self._output.closed and wait([self._output], _TRACEBACK_SECONDS):
+            time.sleep(_TRACEBACK_SECONDS / 10)  # for the rest of it
+            self._read_output()
+        return _lines(self._printed)
+
+    # ----------------------------------------------------------------- judging
+
+    def _over_time(self, where: str) -> list[Outcome]:
+        limit = self._timeout if self._begun else _LOADING_SECONDS
+        return self._settled(Status.TIMEOUT, f"took longer than {limit:g} s and was ended", where)
+
+    def _after_death(self) -> list[Outcome]:
+        self._read_clock()
+        return self._settled(*self._judged(self._process.exitcode or 0))
+
+    def _judged(self, exitcode: int) -> tuple[Status, str, str]:
+        """Return status, reason and traceback of a process that ended.
+
+        The status follows from the exit code, never from what a strategy prints.
+        """
+        how = f"its worker process {_how_it_ended(exitcode)}"
+        output = _lines(self._printed[max(0, self._printed.rfind(b"Fatal Python error")) :])
+        if exitcode == -signal.SIGKILL and oom_kills() > self._oom_kills:
+            return Status.MEMORY, f"{how}, by the system, for lack of memory", output
+        return Status.CRASHED, how, output
+
+    def _outcome_of_death(self, exitcode: int, place: int) -> Outcome:
+        """Return the outcome of a cell whose copy of the process died."""
+        self._read_clock()
+        outcome = self._failed(*self._judged(exitcode), place)
+        self._printed, self._oom_kills = b"", oom_kills()
+        return outcome
+
+    def _settled(self, status: Status, reason: str, output: str) -> list[Outcome]:
+        """Attribute the end of the process to the running cell; the other cells run again."""
+        running = len(self._begun) - 1
+        if running >= self._n_ended or self._loads:
+            # Outcomes of cells before the one that runs may wait in the process and end with it.
+            return self._blamed(status, reason, output, max(running, self._n_ended))
+        self.rest, self._batch = self._left(), None
+        if not self._has_begun:
+            self.stumbled = (
+                f"{reason} ({output.splitlines()[-1] if output else 'without any output'})"
+            )
+        return []
+
+    def _blamed(
+        self, status: Status, reason: str, output: str, place: int | None = None
+    ) -> list[Outcome]:
+        """Attribute the end of the process to a cell; by default the next without an outcome."""
+        self._leaves = True
+        if self._batch is None:
+            return []
+        self._read_clock()
+        place = self._n_ended if place is None else place
+        outcome = self._failed(status, reason, output, place)
+        self.rest, self._batch = self._left(without=place), None
+        return [outcome]
+
+    def _left(self, without: int = -1) -> Batch | None:
+        """Return the cells that have no outcome yet, without the one at a place."""
+        assert self._batch is not None
+        cells = self._batch.cells
+        left = [cells[i] for i in range(self._n_ended, len(cells)) if i != without]
+        return self._batch.part(left) if left else None
+
+    def _failed(self, status: Status, reason: str, output: str, place: int) -> Outcome:
+        assert self._batch is not None
+        cell, now = self._batch.keys[place], time.monotonic()
+        elapsed = now - self._begun[place] if place < len(self._begun) else 0.0
+        details = {"traceback": output, "started": time.time() - elapsed, "elapsed": elapsed}
+        seed = cell_seed(self._batch.seed, cell)
+        return Outcome(cell, status, seed=seed, reason=reason, details=details)
+
+
+def _how_it_ended(exitcode: int) -> str:
+    if exitcode == _SERVER_GONE:
+        return "was lost, or ended with exit code 255"
+    if exitcode >= 0:
+        return f"ended with exit code {exitcode}"
+    try:
+        return f"was killed by {signal.Signals(-exitcode).name}"
+    except ValueError:
+        return f"was killed by signal {-exitcode}"
+
+
+def _lines(printed: bytes) -> str:
+    return "\n".join(printed.decode(errors="replace").splitlines()[:_TRACEBACK_LINES])

@@ -1,0 +1,327 @@
+"""Code of a worker process: load the dataset, run the cells of a batch, send their outcomes.
+
+A process serves one strategy. If the strategy has foreign code (`copies.foreign_code`), the
+process only loads strategy and dataset, and each cell runs in a copy (fork) of the process.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import gc
+import json
+import os
+import random
+import resource
+import signal
+import struct
+import sys
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from multiprocessing.connection import Connection
+from typing import Any
+
+import cloudpickle
+import numpy as np
+
+from mlaut.errors import DataError, MlautError
+from mlaut.experiments.cells.cell import cell_seed, run_cell
+from mlaut.experiments.cells.fold_models import Table
+from mlaut.experiments.cells.memory import limited_memory, offer_to_be_killed, resident_memory
+from mlaut.experiments.cells.messages import encode_outcome, frame, largest_outcome
+from mlaut.experiments.workers.batches import Batch, DatasetRef
+from mlaut.experiments.workers.copies import can_be_copied, load_known, run_in_copy
+from mlaut.experiments.workers.sessions import end_children, forget_server, lead_session
+from mlaut.files_io import FilesIO
+from mlaut.records import Cell, Dataset, Outcome, Split
+
+__all__ = [
+    "CLOCK",
+    "DIED",
+    "ENDED",
+    "LEAVES",
+    "LOADING",
+    "REFUSED",
+    "STATUS",
+    "load",
+    "preload",
+    "prepare",
+    "serve",
+]
+
+CLOCK = struct.Struct("<d")
+LOADING = 0.0  # sent in place of a time: loading the strategy, which counts for the first cell
+# Kinds of messages: the outcome of a cell, the exit status of a copy that died, the reason why a
+# dataset could not be loaded, the notice that the process takes no further cell.
+ENDED, DIED, REFUSED, LEAVES = b"o", b"d", b"e", b"l"
+STATUS = struct.Struct("<i")
+
+_SEND_SECONDS = 0.05  # outcomes of shorter cells are sent together
+_MEMORY_LEFT_BEHIND = 2**30  # bytes that a process may have grown by before it is replaced
+
+RunCell = Callable[[Cell], Outcome]
+
+
+def preload() -> None:
+    """Import the libraries that every cell needs."""
+    import joblib  # noqa: F401
+    import sklearn.ensemble
+    import sklearn.model_selection
+    import sklearn.pipeline  # noqa: F401
+
+
+def prepare(batch: Batch, strategy: Callable[[], Any] | None = None) -> RunCell:
+    """Load the dataset of a batch, and return a function that runs one of its cells.
+
+    Parameters
+    ----------
+    batch : Batch
+    strategy : callable, optional
+        Function that returns the strategy; default unpickles it, within the limits of the first
+        cell.
+
+    Raises
+    ------
+    MlautError
+        The dataset cannot be read, or is not the one that was split.
+    """
+    ref = batch.dataset
+    table = _tables.get(ref, lambda: Table.of(load(ref), ref.classes))
+    pickled = batch.strategy
+
+    def run(cell: Cell) -> Outcome:
+        return run_cell(
+            cell,
+            strategy or (lambda: _strategies.get(pickled, lambda: cloudpickle.loads(pickled))),
+            table,
+            Split(batch.folds[cell.repeat][None]).rows(0, cell.fold),
+            cell_seed(batch.seed, cell),
+            batch.options,
+        )
+
+    return run
+
+
+def load(ref: DatasetRef) -> Dataset:
+    """Load a dataset, and check that it is the one that was split.
+
+    Raises
+    ------
+    MlautError
+        The dataset cannot be read, or has another fingerprint.
+    """
+    dataset = FilesIO(ref.database).load_dataset(ref.path)
+    if dataset.fingerprint != ref.fingerprint:
+        raise DataError(
+            f"{ref.database}: dataset {ref.name!r} was changed while the study runs; "
+            "restore it, or save the new one under another name"
+        )
+    return dataset
+
+
+class _Recent:
+    """Cache of the objects that were used last, which consecutive batches share."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._items: OrderedDict[Any, Any] = OrderedDict()
+
+    def get(self, key: Any, load: Callable[[], Any]) -> Any:
+        if key not in self._items:
+            self._items[key] = load()
+            if len(self._items) > self._size:
+                self._items.popitem(last=False)
+        self._items.move_to_end(key)
+        return self._items[key]
+
+
+_tables = _Recent(size=2)
+_strategies = _Recent(size=64)
+
+
+# ------------------------------------------------------------------- the process
+
+
+def serve(
+    link: Connection,
+    results: Connection,
+    clock: Connection,
+    output: Connection,
+    environment: Mapping[str, str],
+) -> None:
+    """Run batches of one strategy until the link closes or the process should be replaced.
+
+    Parameters
+    ----------
+    link : Connection
+        Pipe from which batches are received.
+    results : Connection
+        Pipe to which messages are sent (`mlaut.experiments.cells.messages`).
+    clock : Connection
+        Pipe to which the start time of each cell is sent.
+    output : Connection
+        Pipe for everything that cells print, and the tracebacks of crashed or ended cells.
+    environment : mapping
+        Environment variables of the process that runs the study, with limits for the number of
+        threads of libraries.
+    """
+    _settle_in(output, environment)
+    post = _Post(link.fileno(), results.fileno(), clock.fileno())
+    serves: _Server | None = None
+    while True:
+        try:
+            batch = link.recv()
+        except (EOFError, OSError):
+            return
+        if serves is None:
+            known = load_known(batch.strategy)
+            serves = _Mould(post) if known is None else _Shared(post, known)
+        try:
+            serves.run(batch)
+        except MlautError as error:
+            refusal = {"error": type(error).__name__, "message": str(error)}
+            post.send(frame(REFUSED, json.dumps(refusal).encode()))
+            continue
+        except OSError:
+            return  # the process that runs the study has closed the pipe
+        if serves.leaves:
+            return
+
+
+class _Post:
+    """Pipes to the process that runs the study."""
+
+    def __init__(self, link: int, results: int, clock: int) -> None:
+        self.descriptors = [link, results, clock]
+        self._results, self._clock = results, clock
+        self._waiting = bytearray()
+        self._sent = time.monotonic()
+
+    def begin(self, when: float | None = None) -> None:
+        """Send the time at which a cell begins, or `LOADING` when its strategy is loaded."""
+        os.write(self._clock, CLOCK.pack(time.monotonic() if when is None else when))
+
+    def send(self, message: bytes = b"", wait: bool = False) -> None:
+        """Send waiting messages and this one; with ``wait``, at most once per `_SEND_SECONDS`."""
+        self._waiting += message
+        if wait and time.monotonic() - self._sent <= _SEND_SECONDS:
+            return
+        rest = memoryview(bytes(self._waiting))
+        while rest:
+            rest = rest[os.write(self._results, rest) :]
+        self._waiting.clear()
+        self._sent = time.monotonic()
+
+
+class _Server:
+    """Runner of the cells of one strategy.
+
+    Attributes
+    ----------
+    leaves : bool
+        Whether this process takes no further batch.
+    """
+
+    leaves = False
+
+    def __init__(self, post: _Post) -> None:
+        self._post = post
+
+    def run(self, batch: Batch) -> None:
+        """Run the cells of a batch, and send their outcomes."""
+        raise NotImplementedError
+
+
+class _Shared(_Server):
+    """Runner for a strategy of known code: its cells run one after the other in this process."""
+
+    def __init__(self, post: _Post, strategy: Any) -> None:
+        super().__init__(post)
+        self._strategy = strategy
+        self._usual = resident_memory()
+
+    def run(self, batch: Batch) -> None:
+        before = resident_memory()
+        run = prepare(batch, lambda: self._strategy)
+        self._usual += max(0, resident_memory() - before)
+        me = os.getpid()
+        for cell in batch.keys:
+            self._post.begin()
+            message = frame(ENDED, encode_outcome(run(cell)))
+            if os.getpid() != me:
+                os._exit(0)  # the cell has forked, and this is the fork
+            end_children()
+            self._post.send(message, wait=True)
+        sys.stdout.flush()
+        self.leaves = threading.active_count() > 1 or _has_grown(self._usual)
+        self._post.send(frame(LEAVES, b"") if self.leaves else b"")
+
+
+class _Mould(_Server):
+    """Runner for a strategy of foreign code: each cell runs in a copy (fork) of this process."""
+
+    _strategy: Callable[[], Any] | None = None
+
+    def run(self, batch: Batch) -> None:
+        if self._strategy is None:
+            self._post.begin(LOADING)
+            self._strategy = _loaded(batch)
+        run = prepare(batch, self._strategy)
+        gc.freeze()  # else a collection in a copy would touch, and so duplicate, shared memory
+        for cell in batch.keys:
+            self._post.begin()
+            if not can_be_copied():  # loading the strategy has started threads
+                self._post.send(frame(ENDED, encode_outcome(run(cell))) + frame(LEAVES, b""))
+                self.leaves = True
+                return
+            self._run_copy(batch, cell, run)
+            end_children()
+        self._post.send()
+
+    def _run_copy(self, batch: Batch, cell: Cell, run: RunCell) -> None:
+        n_test = int((batch.folds[cell.repeat] == cell.fold).sum())
+        largest = largest_outcome(n_test, len(batch.dataset.classes))
+        status, content = run_in_copy(
+            lambda: encode_outcome(run(cell)), largest, self._post.descriptors
+        )
+        if status or not content:
+            self._post.send(frame(DIED, STATUS.pack(status)))
+        else:  # the receiver checks whether it is an outcome at all
+            # Sent at once: what the next copy may write into the pipe then comes after it.
+            self._post.send(frame(ENDED, content[: largest + 1]))
+
+
+def _loaded(batch: Batch) -> Callable[[], Any]:
+    """Return a function that returns the strategy, unpickled with its own seed in any process."""
+    seed = cell_seed(batch.seed, Cell("", batch.name))
+    np.random.seed(seed)  # noqa: NPY002
+    random.seed(seed)
+    try:
+        with limited_memory(batch.options.memory):
+            strategy = cloudpickle.loads(batch.strategy)
+    except (Exception, SystemExit):
+        return lambda: cloudpickle.loads(batch.strategy)  # so that each cell reports the error
+    return lambda: strategy
+
+
+def _settle_in(output: Connection, environment: Mapping[str, str]) -> None:
+    lead_session()
+    forget_server()
+    offer_to_be_killed()
+    for stream in (1, 2):
+        os.dup2(output.fileno(), stream)
+    faulthandler.enable(file=2)
+    faulthandler.register(signal.SIGUSR1, file=2)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    os.environ.clear()
+    os.environ.update(environment)
+    preload()
+
+
+def _has_grown(usual: int) -> bool:
+    """Return whether cells have left much memory behind that garbage collection cannot free."""
+    if resident_memory() - usual < _MEMORY_LEFT_BEHIND:
+        return False
+    gc.collect()
+    return resident_memory() - usual > _MEMORY_LEFT_BEHIND

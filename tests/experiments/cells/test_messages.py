@@ -1,0 +1,128 @@
+"""Messages of workers: outcomes come back as they were, and nothing else does."""
+
+import json
+
+import numpy as np
+import pytest
+
+from mlaut.experiments.cells.messages import (
+    GarbledError,
+    Inbox,
+    decode_outcome,
+    encode_outcome,
+    frame,
+    largest_outcome,
+)
+from mlaut.records import Cell, Outcome, Status
+
+CELL = Cell("d", "s", 1, 2)
+DONE = Outcome(
+    CELL,
+    Status.DONE,
+    np.array([0, 2, 1], np.int32),
+    np.eye(3, dtype=np.float32),
+    (0.0, 0.5, 0.25),
+    seed=7,
+    details={"warnings": ["w"], "started": 1.5, "elapsed": 0.75, "peak_memory": 3},
+)
+
+
+def decode(content, n_test=3, n_classes=3):
+    return decode_outcome(content, CELL, 7, n_test, n_classes)
+
+
+def changed(arrays=None, **fields):
+    """Return the bytes of an outcome of which some fields, or the layout of arrays, are others."""
+    content = encode_outcome(DONE)
+    size = int.from_bytes(content[:4], "little")
+    whole = json.loads(content[4 : 4 + size])
+    record, layout = {**whole["record"], **fields}, arrays or whole["arrays"]
+    text = json.dumps({"record": record, "arrays": layout}).encode()
+    return len(text).to_bytes(4, "little") + text + content[4 + size :]
+
+
+def test_an_outcome_comes_back_as_it_was():
+    back = decode(encode_outcome(DONE))
+    np.testing.assert_array_equal(back.predictions, DONE.predictions)
+    np.testing.assert_array_equal(back.probabilities, DONE.probabilities)
+    assert (back.predictions.dtype, back.probabilities.dtype) == (np.int32, np.float32)
+    assert (back.cell, back.status, back.seconds, back.seed) == (CELL, Status.DONE, DONE.seconds, 7)
+    assert back.details == DONE.details
+    failed = Outcome(CELL, Status.ERROR, seed=7, reason="no luck")
+    back = decode(encode_outcome(failed))
+    assert (back.status, back.reason, back.predictions) == (Status.ERROR, "no luck", None)
+    assert np.isnan(back.seconds).all()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (changed(fold=1), "another cell"),
+        (changed(dataset="e"), "another cell"),
+        (changed(seed=8), "another cell"),
+        (changed(status="crashed"), "something else"),
+        (changed(status="missing"), "something else"),
+        (changed(seconds=[0.0, 1.0]), "something else"),
+        (changed(seconds=["0", 0, 0]), "something else"),
+        (changed(elapsed="long"), "something else"),
+        (changed(elapsed=float("nan")), "something else"),
+        (changed(status=1), "something else"),
+        (changed(arrays={"predictions": ["|O", 3]}), "something else"),
+        (changed(arrays={"predictions": ["<i4", 2**40]}), "something else"),
+        (changed(arrays={"predictions": ["<i4", -1]}), "something else"),
+        (changed(status="error"), "do not fit"),
+        (encode_outcome(DONE) + b"more", "something else"),
+        (encode_outcome(DONE)[:-1], "something else"),
+        (b"", "something else"),
+        (b"\xff\xff\xff\xff", "something else"),
+        (b"\x00\x00\x02\x00" + b"[" * 2**17, "something else"),
+    ],
+)
+def test_what_is_no_outcome_of_the_cell_is_refused(content, message):
+    with pytest.raises(GarbledError, match=message):
+        decode(content)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "probabilities"),
+    [
+        (np.array([0, 1], np.int32), None),
+        (np.array([0, 1, 3], np.int32), None),
+        (np.array([0, 1, -1], np.int32), None),
+        (np.array([0.0, 1.0, 2.0]), None),
+        (None, None),
+        (DONE.predictions, np.full((3, 3), 7.5, np.float32)),
+        (DONE.predictions, np.full((3, 2), 0.5, np.float32)),
+    ],
+)
+def test_arrays_that_do_not_fit_the_cell_are_refused(predictions, probabilities):
+    outcome = Outcome(CELL, Status.DONE, predictions, probabilities, (0.0, 0.0, 0.0), seed=7)
+    with pytest.raises(GarbledError, match="do not fit its cell"):
+        decode(encode_outcome(outcome))
+
+
+def test_numbers_of_a_regression_must_be_finite():
+    numbers = Outcome(CELL, Status.DONE, np.array([1.5, -2.0]), None, (0.0, 0.0, 0.0), seed=7)
+    np.testing.assert_array_equal(decode(encode_outcome(numbers), 2, 0).predictions, [1.5, -2.0])
+    numbers.predictions[0] = np.inf
+    with pytest.raises(GarbledError, match="do not fit"):
+        decode(encode_outcome(numbers), 2, 0)
+
+
+def test_messages_are_put_together_from_pieces():
+    content = encode_outcome(DONE)
+    sent = frame(b"o", content) + frame(b"l", b"")
+    inbox, got = Inbox(), []
+    for start in range(0, len(sent), 7):
+        got += inbox.messages(sent[start : start + 7], largest_outcome(3, 3))
+    assert got == [(b"o", content), (b"l", b"")]
+    assert not inbox.partial
+
+
+@pytest.mark.parametrize(
+    "sent", [b"x" * 20, frame(b"o", b"abc")[:-1] + b"x", frame(b"o", b"a" * 11)]
+)
+def test_bytes_that_are_no_message_are_refused(sent):
+    """Another mark, another checksum, more than a message may have."""
+    with pytest.raises(GarbledError, match="wrote into the pipe"):
+        list(Inbox().messages(sent, 10))

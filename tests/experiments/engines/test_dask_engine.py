@@ -1,0 +1,426 @@
+"""The Dask engine: the same arrays as on one machine, whatever happens to the cluster."""
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from comparing import arrays as arrays_of
+from comparing import assert_same
+from learners import Hostile, Random, Traced
+from sklearn.ensemble import RandomForestClassifier
+
+from mlaut import Data, Orchestrator
+from mlaut.errors import DataError, OptionalPackageError, StudyError
+from mlaut.experiments.engines import dask_engine, dask_worker
+from mlaut.experiments.engines.dask_engine import DaskEngine
+from mlaut.experiments.engines.engine import make_engine
+from mlaut.files_io import Study
+from mlaut.records import Status
+
+HERE = Path(__file__).parents[1]
+pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two workers in processes of their own, started as the command line of Dask does."""
+    from distributed import LocalCluster
+
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE), before]))
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        yield cluster
+    if before is None:
+        del os.environ["PYTHONPATH"]
+
+
+@pytest.fixture
+def make(databases, tmp_path):
+    """Return an orchestrator with an empty study, with as many folds as wanted."""
+    input_io, _ = databases
+
+    def orchestrator(name, scheme="kfold(3)"):
+        out_io = Data().open_hdf5(tmp_path / f"{name}.h5", mode="a")
+        Data().split_datasets(
+            hdf5_in=input_io,
+            hdf5_out=out_io,
+            dataset_paths=input_io.list_datasets("tables")[1],
+            scheme=scheme,
+            seed=1,
+        )
+        return Orchestrator(input_io, out_io)
+
+    return orchestrator
+
+
+def arrays(orchestrator):
+    return arrays_of(Study(orchestrator.hdf5_output_io.path))
+
+
+def test_the_same_arrays_as_on_one_machine(cluster, make):
+    strategies = {
+        "bayes": "GaussianNaiveBayes",
+        "random": Random(),
+        "forest": RandomForestClassifier(n_estimators=5),
+    }
+    there, here = make("there", "kfold(2)"), make("here", "kfold(2)")
+    summary = there.run(
+        strategies, engine="dask", scheduler=cluster.scheduler_address, timeout=60, verbose=0
+    )
+    assert (summary.n_done, summary.complete) == (18, True)
+    here.run(strategies, n_jobs=2, verbose=0)
+    assert_same(arrays(there), arrays(here))
+    (run,) = Study(there.hdf5_output_io.path).runs
+    assert run["engine"] == "dask"
+
+
+def test_cells_are_guarded_in_the_workers(cluster, make):
+    """With the settings that Dask has by itself: its workers are daemonic processes."""
+    from distributed import Client
+
+    deeds = {
+        "segfault": ("crashed", "its worker process was killed by SIGSEGV"),
+        "leave": ("crashed", "its worker process ended with exit code 0"),
+        "allocate": ("memory", "MemoryError"),
+        "sleep_in_c": ("timeout", "took longer than 2 s and was ended"),
+    }
+    late = "sleep_in_c"  # alone under a limit, which others might be over on a busy machine
+    orchestrator = make("study", "holdout")
+    with Client(cluster, set_as_default=False) as client:
+        before = client.run(os.getpid)
+        summary = orchestrator.run(
+            {**{deed: Hostile(deed) for deed in deeds if deed != late}, "good": Random()},
+            engine="dask",
+            scheduler=client,
+            memory="150MB",
+            verbose=0,
+        )
+        slow = orchestrator.run(
+            {late: Hostile(late)}, engine="dask", scheduler=client, timeout=2, verbose=0
+        )
+        assert client.run(os.getpid) == before
+        assert client.status == "running"
+        workers = list(before.values())
+        _until(lambda: not [pid for pid in map(_guarded, workers) if pid])
+    assert summary.counts == {
+        Status.DONE: 3,
+        Status.CRASHED: 6,
+        Status.MEMORY: 3,
+    }
+    assert slow.counts == {Status.TIMEOUT: 3}
+    study = Study(orchestrator.hdf5_output_io.path)
+    for told in study.details("iris"):
+        if told["strategy"] in deeds:
+            word, reason = deeds[told["strategy"]]
+            assert (told["status"], told["reason"][: len(reason)]) == (word, reason)
+
+
+def _guarded(worker):
+    """Processes that run cells for a Dask worker: they are what its servers have forked."""
+    running = {pid: _state_and_parent(pid) for pid in _all_processes()}
+    servers = {pid for pid, found in running.items() if found and found[1] == worker}
+    return [pid for pid, found in running.items() if found and found[1] in servers]
+
+
+def _all_processes():
+    return [int(folder.name) for folder in Path("/proc").glob("[0-9]*")]
+
+
+def _state_and_parent(pid):
+    """None for a process that has ended, whether or not somebody has asked for its exit code."""
+    with contextlib.suppress(OSError):
+        state, parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
+        return None if state in "ZX" else (state, int(parent))
+    return None
+
+
+def _until(holds, seconds=240):
+    """Wait; the bound is for a machine that many use, and ends a test that hangs."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+class Killer(threading.Thread):
+    """Kills a worker of the cluster whenever cells have ended since the last kill."""
+
+    def __init__(self, cluster, trace, seconds, kills):
+        super().__init__()
+        self.cluster, self.trace, self.seconds, self.kills = cluster, trace, seconds, kills
+        self.ends, self.killed = threading.Event(), []
+
+    def run(self):
+        from distributed import Client
+
+        with Client(self.cluster, set_as_default=False) as client:
+            enough = 3
+            while not self.ends.wait(self.seconds) and len(self.killed) < self.kills:
+                if _lines(self.trace) < enough:
+                    continue
+                with contextlib.suppress(IndexError):  # there is none just now
+                    pid = client.run(os.getpid, on_error="ignore").popitem()[1]
+                    os.kill(pid, signal.SIGKILL)
+                    self.killed.append(pid)
+                    enough = _lines(self.trace) + 5
+
+
+def _lines(path):
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+@pytest.mark.parametrize(
+    ("scheme", "seconds", "kills"),
+    [
+        ("kfold(6)", 0.1, 1),
+        pytest.param("repeated_kfold(10, 4)", 3.0, 4, marks=pytest.mark.slow),
+    ],
+)
+def test_workers_are_killed_and_every_cell_is_done(cluster, make, tmp_path, scheme, seconds, kills):
+    trace = tmp_path / "trace"
+    killer = Killer(cluster, trace, seconds, kills)
+    killer.start()
+    orchestrator = make("study", scheme)
+    try:
+        summary = orchestrator.run(
+            [Traced(str(trace), seconds=0.3), Random()], engine="dask", scheduler=cluster, verbose=0
+        )
+    finally:
+        killer.ends.set()
+        killer.join()
+    assert (summary.complete, set(summary.counts)) == (True, {Status.DONE})
+    assert len(set(killer.killed)) == kills
+    reference = make("reference", scheme)
+    reference.run([Traced(str(trace)), Random()], n_jobs=2, verbose=0)
+    assert_same(arrays(orchestrator), arrays(reference))
+
+
+class Daemons:
+    """A scheduler at a fixed address and a worker, as processes of their own."""
+
+    def __init__(self, folder):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        self.folder = folder
+        self.processes = []
+
+    def start(self):
+        port = self.address.rpartition(":")[2]
+        self.scheduler = self._dask("scheduler", "--host", "127.0.0.1", "--port", port)
+        self._dask("worker", self.address, "--nthreads", "2", "--no-nanny")
+        self._await_worker()
+
+    def _await_worker(self):
+        from distributed import Client
+
+        with Client(self.address, timeout=60, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=60)
+
+    def _dask(self, kind, *arguments):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dask", kind, *arguments, "--no-dashboard"],
+            stderr=subprocess.DEVNULL,
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])},
+        )
+        self.processes.append(process)
+        return process
+
+    def stop(self):
+        for process in self.processes:
+            process.kill()
+        for process in self.processes:
+            process.wait(timeout=60)
+
+
+@pytest.fixture
+def daemons(tmp_path):
+    daemons = Daemons(tmp_path)
+    daemons.start()
+    yield daemons
+    daemons.stop()
+
+
+def _when_begun(trace, act, cells=4):
+    """Do something once some cells have ended."""
+
+    def wait():
+        _until(lambda: _lines(trace) >= cells)
+        act()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
+def test_lost_scheduler_stops_the_run_and_nothing_is_lost(daemons, make, tmp_path):
+    trace = tmp_path / "trace"
+    strategies = [Traced(str(trace), seconds=0.3), Random()]
+    orchestrator = make("study", "kfold(10)")
+    thread = _when_begun(trace, lambda: daemons.scheduler.kill())
+    with pytest.raises(StudyError, match="scheduler was lost and did not come back in 1 s") as told:
+        orchestrator.run(strategies, engine=DaskEngine(daemons.address, patience=1), verbose=0)
+    thread.join()
+    assert "\n" not in str(told.value)
+    study = Study(orchestrator.hdf5_output_io.path)
+    done = int(sum((study.status(name)[0] == Status.DONE).sum() for name in study.datasets))
+    assert 1 <= done < 30
+    trace.unlink()
+    summary = orchestrator.run(strategies, n_jobs=2, verbose=0)
+    assert (summary.n_before >= done, summary.complete) == (True, True)
+    assert _lines(trace) == 30 - done
+    reference = make("reference", "kfold(10)")
+    reference.run([Traced(str(trace)), Random()], n_jobs=2, verbose=0)
+    assert_same(arrays(orchestrator), arrays(reference))
+
+
+@pytest.mark.slow
+def test_scheduler_that_comes_back_is_found_again(daemons, make, tmp_path):
+    trace = tmp_path / "trace"
+
+    def restart():
+        daemons.scheduler.kill()
+        daemons.scheduler.wait()
+        daemons.start()
+
+    thread = _when_begun(trace, restart)
+    summary = make("study", "kfold(10)").run(
+        [Traced(str(trace), seconds=0.3), Random()],
+        engine="dask",
+        scheduler=daemons.address,
+        verbose=0,
+    )
+    thread.join()
+    assert (summary.n_done, summary.complete) == (60, True)
+
+
+RUN = """
+    import sys
+    sys.path.insert(0, {here!r})
+    from learners import Deed
+    from pathlib import Path
+    from mlaut import Data, Orchestrator
+    import os, time
+    def hangs():
+        with Path({trace!r}).open("a") as file:
+            file.write(str(os.getpid()) + "\\n")
+        time.sleep(3600)
+    data = Data()
+    orchestrator = Orchestrator(data.open_hdf5({input!r}), data.open_hdf5({output!r}, mode="a"))
+    orchestrator.run(Deed(hangs, None), engine="dask", scheduler={scheduler!r}, verbose=0)
+"""
+
+
+@pytest.mark.parametrize(
+    "stop", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)]
+)
+def test_cells_end_on_the_workers_when_the_run_does(cluster, make, databases, tmp_path, stop):
+    trace = tmp_path / "trace"
+    program = textwrap.dedent(RUN).format(
+        here=str(HERE),
+        trace=str(trace),
+        input=str(databases[0].path),
+        output=str(make("study").hdf5_output_io.path),
+        scheduler=cluster.scheduler_address,
+    )
+    process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
+    _until(lambda: _lines(trace) >= 2)
+    pids = list(map(int, trace.read_text().split()))
+    process.send_signal(stop)
+    told = process.communicate(timeout=240)[1]
+    _until(lambda: not any(map(_state_and_parent, pids)))
+    if stop == signal.SIGINT:
+        assert "make the same call again to go on" in told.splitlines()[-1]
+
+
+def test_command_line_takes_engine_and_scheduler(cluster, tmp_path):
+    tmp_path.joinpath("study.toml").write_text(
+        '[data]\ncollection = "starter"\ndatasets = ["iris"]\n'
+        '[strategies]\nnames = ["GaussianNaiveBayes"]\n'
+        f'[run]\nscheduler = "{cluster.scheduler_address}"\n'
+    )
+    told = subprocess.run(
+        [sys.executable, "-m", "mlaut", "run", "study.toml", "--engine", "dask", "--quiet"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "1 of 1 cells done; this run: 1 done" in told.stdout
+
+
+def test_workers_that_would_give_other_results_are_refused(cluster, make, monkeypatch):
+    monkeypatch.setattr(dask_engine, "versions", lambda: {"numpy": "1.0"})
+    with pytest.raises(StudyError, match=r"worker tcp://127.* has numpy \d.*, and the run 1\.0: "):
+        make("study").run(Random(), engine="dask", scheduler=cluster, verbose=0)
+
+
+def test_models_are_saved_where_all_machines_see_them(cluster, make, tmp_path):
+    from distributed import Client
+
+    orchestrator = make("study", "holdout")
+    summary = orchestrator.run(
+        Random(), engine="dask", scheduler=cluster, save_models=True, verbose=0
+    )
+    assert len(orchestrator.predict_all(trusted=True)["dataset"].unique()) == summary.n_done == 3
+    nowhere = tmp_path / "nowhere"
+    with (
+        Client(cluster, set_as_default=False) as client,
+        pytest.raises(StudyError, match="nowhere: models are saved by the workers; put the study"),
+    ):
+        client.submit(dask_worker._check_here, {}, nowhere).result()
+
+
+def test_changed_dataset_ends_the_run(cluster, make, monkeypatch):
+    monkeypatch.setattr(dask_engine, "load", _raises_changed)
+    with pytest.raises(DataError, match="was changed while the study runs"):
+        make("study").run(Random(), engine="dask", scheduler=cluster.scheduler_address, verbose=0)
+
+
+def _raises_changed(ref):
+    raise DataError(f"{ref.name} was changed while the study runs")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"engine": "dask"}, "engine 'dask': no scheduler; pass scheduler='tcp://host:8786'"),
+        ({"scheduler": "tcp://h:1"}, "engine 'local' takes no scheduler; use engine='dask'"),
+        ({"engine": "desk"}, "engine 'desk': unknown; did you mean 'dask'?"),
+    ],
+)
+def test_bad_request_is_one_line(make, arguments, message):
+    with pytest.raises(StudyError, match=re.escape(message)):
+        make("study").run(Random(), verbose=0, **arguments)
+
+
+def test_missing_extra_is_named(monkeypatch):
+    monkeypatch.setattr("mlaut.optional.find_spec", lambda _: None)
+    with pytest.raises(OptionalPackageError, match=re.escape("pip install 'mlaut[cluster]'")):
+        make_engine("dask", scheduler="tcp://127.0.0.1:8786")
+
+
+def test_scheduler_that_does_not_answer_is_named(make):
+    engine = DaskEngine("tcp://127.0.0.1:1", patience=0.5)
+    with pytest.raises(StudyError, match=r"scheduler tcp://127\.0\.0\.1:1: no answer") as told:
+        make("study").run(Random(), engine=engine, verbose=0)
+    assert "\n" not in str(told.value)
+
+
+def test_cluster_without_workers_is_not_waited_for_for_ever(make):
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=0, dashboard_address=":0") as empty:
+        engine = DaskEngine(empty.scheduler_address, patience=1)
+        with pytest.raises(StudyError, match="has had no worker for 1 s; start workers"):
+            make("study").run(Random(), engine=engine, verbose=0)

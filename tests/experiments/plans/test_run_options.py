@@ -1,0 +1,45 @@
+"""Options of a run: unknown names, invalid values, and what a cell is handed."""
+
+import pytest
+
+from mlaut.errors import StudyError
+from mlaut.experiments import Orchestrator, RunOptions
+from mlaut.experiments.engines.engine import InlineEngine
+from mlaut.files_io import FilesIO
+
+
+def test_an_unknown_option_is_refused_with_the_nearest_name(tmp_path):
+    with pytest.raises(StudyError, match=r"^unknown option 'n_job' of a run; did you mean 'n_jobs"):
+        Orchestrator(FilesIO(tmp_path / "i.h5", "a"), FilesIO(tmp_path / "o.h5", "a")).run(
+            "SVC", n_job=2
+        )
+    with pytest.raises(StudyError, match="unknown option 'q' of a run; known are n_jobs, timeout"):
+        RunOptions().replaced({"q": 1})
+
+
+def test_all_invalid_values_are_listed():
+    options = RunOptions(timeout="soon", memory="much", engine="loca", retry="timout")
+    messages = [str(mistake) for mistake in options.mistakes(["SVC"])]
+    assert [message.partition(":")[0] for message in messages] == [
+        "timeout 'soon'",
+        "memory 'much'",
+        "engine 'loca'",
+        "retry 'timout'",
+    ]
+    assert RunOptions().mistakes(["SVC"]) == []
+
+
+def test_an_engine_of_ones_own_is_used_and_recorded_by_its_class():
+    engine = InlineEngine()
+    options = RunOptions(engine=engine, timeout="5s")
+    assert options.make_engine() is engine
+    assert options.engine_name == "InlineEngine"
+    assert options.mistakes(["SVC"]) == []
+
+
+def test_cells_are_handed_numbers(tmp_path):
+    options = RunOptions(tuning_timeout="2m", threads=3, save_models=True)
+    settings = options.cell_options(tmp_path / "study.h5")
+    assert (settings.threads, settings.memory, settings.tuning_timeout) == (3, None, 120.0)
+    assert settings.models == tmp_path / "study.h5.models"
+    assert settings.checkpoints == tmp_path / "study.h5.searches"

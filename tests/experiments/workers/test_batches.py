@@ -1,0 +1,55 @@
+"""Batches: every cell once, and as many together as their pace allows."""
+
+import numpy as np
+
+from mlaut.experiments.cells.cell import CellOptions
+from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
+from mlaut.records import Outcome, Status
+
+
+def group(n_cells, dataset="d", strategy="s", repeats=1):
+    ref = DatasetRef("in.h5", "/" + dataset, dataset, "f", ())
+    cells = tuple((repeat, fold) for repeat in range(repeats) for fold in range(n_cells))
+    folds = {repeat: np.full(4, repeat, np.int16) for repeat in range(repeats)}
+    return Batch(ref, strategy, b"", cells, folds, 0, CellOptions())
+
+
+def ended(batch, elapsed):
+    return [Outcome(cell, Status.DONE, details={"elapsed": elapsed}) for cell in batch.keys]
+
+
+def test_batches_grow_with_the_pace_that_is_seen():
+    queue = BatchQueue([group(100)], seconds=0.1)
+    first = queue.next()
+    assert len(first.cells) == 1
+    queue.saw(ended(first, 0.01))
+    second = queue.next()
+    assert len(second.cells) == 10
+    queue.saw(ended(second, 9.0))
+    sizes = []
+    while (batch := queue.next()) is not None:
+        sizes.append(len(batch.cells))
+    assert sizes == [1] * 89
+
+
+def test_a_strategy_that_is_known_elsewhere_begins_with_some_cells():
+    queue = BatchQueue([group(5), group(100, dataset="e"), group(9, strategy="t")], seconds=0.1)
+    queue.saw(ended(queue.next(), 0.005))
+    assert [len(queue.next().cells) for _ in range(3)] == [4, 5, 5]
+    queue.saw(ended(group(100, dataset="e"), 0.001))
+    assert [len(queue.next().cells) for _ in range(2)] == [90, 1]
+
+
+def test_what_came_to_nothing_comes_first():
+    queue = BatchQueue([group(3)])
+    batch = queue.next()
+    queue.again(batch)
+    assert queue.next() is batch
+    assert [queue.next().cells for _ in range(2)] == [((0, 1),), ((0, 2),)]
+    assert queue.next() is None
+
+
+def test_a_part_brings_the_folds_that_it_needs():
+    part = group(2, repeats=3).part([(1, 0), (2, 1)])
+    assert sorted(part.folds) == [1, 2]
+    assert [(cell.repeat, cell.fold) for cell in part.keys] == [(1, 0), (2, 1)]

@@ -1,0 +1,590 @@
+"""Guarded processes: what happens in one costs the cell that ran in it, and nothing else."""
+
+import contextlib
+import ctypes
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import cloudpickle
+import learners
+import numpy as np
+import pytest
+from learners import Deed, Hostile, Random, Traced
+from sklearn.naive_bayes import GaussianNB
+from spoilers import Spoiler, write_to_pipes
+
+from mlaut.errors import DataError, StudyError
+from mlaut.estimators import as_strategies
+from mlaut.experiments.cells.cell import CellOptions, cell_seed
+from mlaut.experiments.cells.messages import encode_outcome, frame
+from mlaut.experiments.workers import process as worker_process
+from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
+from mlaut.experiments.workers.pool import Team, run_batches
+from mlaut.experiments.workers.process import GuardedProcess
+from mlaut.experiments.workers.sessions import is_running
+from mlaut.experiments.workers.start import start_process
+from mlaut.experiments.workers.worker import serve
+from mlaut.records import Cell, Outcome, Status
+
+
+@pytest.fixture
+def batch(tmp_path):
+    """Four cells of a strategy on a table whose last column is the fold."""
+    import pandas as pd
+
+    from mlaut.files_io import FilesIO
+
+    folds = np.repeat(np.arange(4), 5)
+    frame = pd.DataFrame({"x": np.arange(20.0), "fold": folds, "y": np.arange(20) % 2})
+    input_io = FilesIO(tmp_path / "input.h5", mode="a")
+    path = input_io.save_pandas_dataset(
+        frame, "/", {"class_name": "y", "dataset_name": "d", "task": "Classification"}
+    )
+    info = input_io.dataset_info(path)
+    ref = DatasetRef(str(input_io.path), path, "d", info.fingerprint, (0, 1))
+
+    def make(estimator, **options):
+        (strategy,) = as_strategies(estimator)
+        return Batch(
+            ref,
+            strategy.name,
+            cloudpickle.dumps(strategy),
+            tuple((0, fold) for fold in range(4)),
+            {0: folds.astype(np.int16)},
+            0,
+            CellOptions(**options),
+        )
+
+    return make
+
+
+class AllAtOnce(BatchQueue):
+    """Gives each group as one batch, so that cells share the fate of their process."""
+
+    def _size(self, group):
+        return len(group.cells)
+
+
+def run(batch, timeout=None, n_workers=1):
+    with Team(threads=1) as team:
+        queue = AllAtOnce([batch])
+        return sorted(
+            (o for part in run_batches(queue, team, n_workers, timeout) for o in part),
+            key=lambda outcome: outcome.cell,
+        )
+
+
+def words(outcomes):
+    return [outcome.status.word for outcome in outcomes]
+
+
+@pytest.mark.parametrize("fold", range(4))
+def test_death_costs_its_own_cell_only(batch, fold):
+    outcomes = run(batch(Deed(lambda: os.kill(os.getpid(), signal.SIGKILL), fold)))
+    assert [o.cell.fold for o in outcomes] == [0, 1, 2, 3]
+    assert words(outcomes) == ["crashed" if i == fold else "done" for i in range(4)]
+    assert outcomes[fold].reason == "its worker process was killed by SIGKILL"
+    assert outcomes[fold].details["elapsed"] >= 0
+
+
+def test_death_in_a_later_batch_costs_its_own_cell_too(batch):
+    died = Deed(lambda: os.kill(os.getpid(), signal.SIGKILL), 2)
+    with Team(threads=1) as team:
+        queue = AllAtOnce([batch(Random()), batch(died)])
+        outcomes = [o for part in run_batches(queue, team, 1, None) for o in part]
+    found = {(o.cell.strategy, o.cell.fold): o.status.word for o in outcomes}
+    assert len(found) == len(outcomes) == 8
+    assert [key for key, word in found.items() if word == "crashed"] == [("Deed", 2)]
+
+
+def test_time_limit_is_that_of_each_cell(batch, monkeypatch):
+    """It counts from the begin of the cell, not from that of the process or the batch."""
+    deadline, left = GuardedProcess.deadline.fget, []
+
+    def noted(process):
+        when = deadline(process)
+        left.append(when - process._begun[-1] if process._begun else None)
+        return when
+
+    monkeypatch.setattr(GuardedProcess, "deadline", property(noted))
+    outcomes = run(batch(Deed(lambda: time.sleep(0.05), fold=None)), timeout=3600)
+    assert words(outcomes) == ["done"] * 4
+    assert {round(seconds, 6) for seconds in left if seconds is not None} == {3600}
+
+
+@pytest.fixture
+def over_time(monkeypatch, tmp_path):
+    """Let the time of a cell be over once it says so, however fast the machine is."""
+    told, deadline = tmp_path / "over", GuardedProcess.deadline.fget
+
+    def of(process):
+        is_over = told.exists() and str(process.pid) in told.read_text().split()
+        when = deadline(process)  # after that: it then knows that the cell has begun
+        return 0.0 if is_over else when
+
+    def says_so():
+        told.write_text(f"{os.getppid()} ")
+
+    monkeypatch.setattr(GuardedProcess, "deadline", property(of))
+    return says_so
+
+
+def test_cell_over_time_says_where_it_was(batch, over_time):
+    def waits_for_ever():
+        over_time()
+        ctypes.PyDLL(None).sleep(3600)  # holds the interpreter's lock
+
+    outcomes = run(batch(Deed(waits_for_ever, 2)), timeout=3600)
+    assert words(outcomes) == ["done", "done", "timeout", "done"]
+    assert outcomes[2].reason == "took longer than 3600 s and was ended"
+    assert "in waits_for_ever" in outcomes[2].details["traceback"]
+
+
+def test_the_running_cell_is_blamed_and_not_one_whose_outcome_waits_in_the_worker(batch):
+    """A worker sends outcomes of short cells together, and those it still has end with it."""
+    with Team(threads=1) as team:
+        process = team.begin(batch(GaussianNB()), 3600)
+        process._begun, process._n_ended = [time.monotonic()] * 3, 1  # outcome 1 has not come
+        (blamed,) = process._over_time("")
+        assert (blamed.cell.fold, blamed.status) == (2, Status.TIMEOUT)
+        assert process.rest.cells == ((0, 1), (0, 3))
+
+
+def test_a_signal_that_wakes_the_cell_makes_it_no_less_late(batch, over_time):
+    """Asking a process where it is interrupts a sleep in C, and the cell would end well."""
+
+    def sleeps():
+        over_time()
+        ctypes.CDLL(None).sleep(3600)
+
+    outcomes = run(batch(Deed(sleeps, 0)), timeout=3600)
+    assert words(outcomes) == ["timeout", "done", "done", "done"]
+
+
+def test_crash_says_where_it_was(batch):
+    def reads_nowhere():
+        ctypes.string_at(0)
+
+    (outcome, *_) = run(batch(Deed(reads_nowhere)))
+    assert outcome.reason == "its worker process was killed by SIGSEGV"
+    assert "Segmentation fault" in outcome.details["traceback"]
+    assert "in reads_nowhere" in outcome.details["traceback"]
+
+
+def test_what_a_strategy_prints_decides_no_status(batch):
+    def aborts():
+        os.write(2, b"RuntimeError: out of memory, std::bad_alloc, MemoryError\n")
+        os.abort()
+
+    (outcome, *_) = run(batch(Deed(aborts)))
+    assert outcome.status is Status.CRASHED
+    assert outcome.reason == "its worker process was killed by SIGABRT"
+
+
+def test_kill_by_the_system_for_lack_of_memory_is_told_as_that(batch, monkeypatch):
+    """The kernel's count of such kills is all that tells it from any other SIGKILL."""
+    kills = iter(range(1000))
+    monkeypatch.setattr(worker_process, "oom_kills", lambda: next(kills))
+    (outcome, *_) = run(batch(Deed(lambda: os.kill(os.getpid(), signal.SIGKILL))))
+    assert outcome.status is Status.MEMORY
+    assert "by the system, for lack of memory" in outcome.reason
+
+
+def test_memory_limit_holds_in_libraries_too(batch):
+    def allocates():
+        raise RuntimeError("failed to grow") from MemoryError()
+
+    def hoards():
+        hoard = []
+        while True:
+            hoard.append(np.ones(2**20))
+
+    for deed in (allocates, hoards):
+        outcomes = run(batch(Deed(deed, 1), memory=200 * 2**20))
+        assert words(outcomes) == ["done", "memory", "done", "done"]
+
+
+def test_what_a_cell_prints_is_not_shown(batch, capfd):
+    def prints():
+        sys.stdout.write("x" * 2**20)
+        os.write(2, b"last words\n")
+        os._exit(3)
+
+    (outcome, *others) = run(batch(Deed(prints)))
+    assert words(others) == ["done"] * 3
+    assert outcome.reason == "its worker process ended with exit code 3"
+    assert "last words" in outcome.details["traceback"]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_copies_that_a_cell_makes_of_its_process_send_nothing(batch):
+    def forks():
+        for _ in range(3):
+            if os.fork() == 0:
+                break
+
+    outcomes = run(batch(Deed(forks, fold=None)), timeout=None)
+    assert words(outcomes) == ["done"] * 4
+
+
+def test_daemons_that_a_cell_starts_end_with_it(batch, tmp_path):
+    told = tmp_path / "pids"
+    program = textwrap.dedent(
+        f"""
+        import os, time
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                with open({str(told)!r}, "a") as file: file.write(str(os.getpid()) + "\\n")
+                time.sleep(3600)
+            os._exit(0)
+        time.sleep(0.5)
+        """
+    )
+
+    def starts_a_daemon():
+        subprocess.run([sys.executable, "-c", program], check=True)
+
+    assert words(run(batch(Deed(starts_a_daemon)))) == ["done"] * 4
+    (pid,) = map(int, told.read_text().split())
+    assert not is_running(pid)
+
+
+def test_a_process_serves_one_strategy(batch):
+    """What a cell leaves behind, such as a thread, ends with the copy that ran it."""
+
+    def leaves_a_thread():
+        threading.Thread(target=time.sleep, args=[3600], daemon=True).start()
+
+    with Team(threads=1) as team:
+        pids = []
+        for estimator in (Random(), Random(), Deed(leaves_a_thread), Random(), Random(2)):
+            process = team.begin(batch(estimator), None)
+            pids.append(process.pid)
+            while process.busy:
+                process.receive()
+            team.take_back(process)
+    assert pids[0] == pids[1] == pids[3]
+    assert len({pids[0], pids[2], pids[4]}) == 3
+
+
+def test_strategy_that_a_worker_cannot_load_is_an_error(batch):
+    class Broken(Random):
+        def __setstate__(self, state):
+            raise ImportError("no module named 'elsewhere'")
+
+    outcomes = run(batch(Broken()))
+    assert words(outcomes) == ["error"] * 4
+    assert outcomes[0].reason == "ImportError: no module named 'elsewhere'"
+
+
+def test_strategy_that_leaves_is_an_error(batch):
+    outcomes = run(batch(Deed(lambda: sys.exit("bye"), 1)))
+    assert words(outcomes) == ["done", "error", "done", "done"]
+    assert outcomes[1].reason == "SystemExit: bye"
+
+
+def test_changed_dataset_ends_the_run(batch):
+    changed = batch(Random())
+    object.__setattr__(changed.dataset, "fingerprint", "another")
+    with pytest.raises(DataError, match="dataset 'd' was changed while the study runs"):
+        run(changed)
+
+
+def test_processes_that_cannot_begin_end_the_run(batch, monkeypatch):
+    """The fifth in a row does; one that begins a cell begins the count again."""
+    monkeypatch.setattr(worker_process, "serve", learners.leaves_at_once)
+    begun = []
+    with Team(threads=1) as team:
+        new = team._new
+        monkeypatch.setattr(team, "_new", lambda strategy: begun.append(strategy) or new(strategy))
+        with pytest.raises(StudyError, match=r"processes end before their first .* code 7"):
+            list(run_batches(AllAtOnce([batch(Random())]), team, 1, None))
+        assert len(begun) == 5
+
+
+def test_a_process_that_serves_forgives_those_that_did_not_begin(batch, monkeypatch):
+    begun = []
+    with Team(threads=1) as team:
+        new = team._new
+
+        def starts(strategy):
+            begun.append(strategy)
+            stumbles = len(begun) % 5 or len(begun) == 10
+            monkeypatch.setattr(
+                worker_process, "serve", learners.leaves_at_once if stumbles else serve
+            )
+            return new(strategy)
+
+        monkeypatch.setattr(team, "_new", starts)
+        first = [
+            o for part in run_batches(AllAtOnce([batch(Random())]), team, 1, None) for o in part
+        ]
+        assert (words(first), len(begun)) == (["done"] * 4, 5)
+        other = AllAtOnce([batch(Random(1))])
+        with pytest.raises(StudyError, match="end before their first cell"):
+            list(run_batches(other, team, 1, None))
+        assert len(begun) == 10
+
+
+def test_killed_server_of_processes_costs_no_cell(batch):
+    """Without it nobody can tell how a process ended; those that still run are not to blame."""
+    outcomes = []
+    with Team(threads=1) as team:
+        queue = AllAtOnce([batch(Deed(lambda: time.sleep(0.3), None))])
+        for part in run_batches(queue, team, 1, 9):
+            if not outcomes:
+                os.kill(multiprocessing.forkserver._forkserver._forkserver_pid, signal.SIGKILL)
+            outcomes += part
+    assert sorted(o.cell.fold for o in outcomes) == [0, 1, 2, 3]
+    assert words(outcomes) == ["done"] * 4
+
+
+def test_run_that_is_given_up_leaves_no_process(batch, tmp_path):
+    trace = tmp_path / "trace"
+    with Team(threads=1) as team:
+        running = run_batches(BatchQueue([batch(Traced(str(trace), 0.05))]), team, 1, None)
+        next(running)
+        pids = [process.pid for process in team._members]
+        running.close()
+        assert not any(map(is_running, pids))
+
+
+def test_a_process_that_leads_no_session_yet_is_ended(monkeypatch):
+    def only_forked(_, *arguments):
+        return start_process(time.sleep, 20)
+
+    monkeypatch.setattr(worker_process, "start_process", only_forked)
+    process = GuardedProcess(b"", threads=1)
+    process.end()
+    assert process._process.exitcode == -signal.SIGKILL
+    process.close()
+
+
+ORPHANS = """
+    import sys
+    sys.path[:0] = {path!r}
+    import os, subprocess, time, ctypes, cloudpickle
+    from mlaut.experiments.workers.pool import Team, run_batches
+    from mlaut.experiments.workers.batches import BatchQueue
+    batch = cloudpickle.loads(open({batch!r}, "rb").read())
+    with Team(threads=1) as team:
+        list(run_batches(BatchQueue([batch]), team, 1, None))
+"""
+
+
+@pytest.mark.parametrize("how", ["holding the lock", "with children"])
+def test_nothing_outlives_a_killed_run(batch, tmp_path, how):
+    told = tmp_path / "pids"
+
+    def hangs():
+        Path(told).write_text(str(os.getpid()))
+        ctypes.PyDLL(None).sleep(3600)
+
+    def starts():
+        program = "import time; time.sleep(3600)"
+        children = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(3)]
+        children.append(subprocess.Popen([sys.executable, "-c", program], start_new_session=True))
+        pids = [os.getpid(), *(child.pid for child in children)]
+        Path(told).write_text(" ".join(map(str, pids)))
+        time.sleep(3600)
+
+    stored = tmp_path / "batch"
+    stored.write_bytes(cloudpickle.dumps(batch(Deed(hangs if how[0] == "h" else starts))))
+    script = textwrap.dedent(ORPHANS).format(batch=str(stored), path=sys.path)
+    process = subprocess.Popen([sys.executable, "-c", script])
+    _until(lambda: told.exists() and told.read_text())
+    pids = [int(pid) for pid in told.read_text().split()]
+    assert all(map(is_running, pids))
+    process.kill()
+    process.wait()
+    _until(lambda: not any(map(is_running, pids)))
+
+
+def test_a_janitor_that_a_strategy_kills_is_replaced_by_one_that_knows_all_workers(batch):
+    with Team(threads=1) as team:
+        first = team._janitor._process.pid
+        list(run_batches(AllAtOnce([batch(Random())]), team, 1, None))
+        (kept,) = (process.pid for process in team._members)
+        os.kill(first, signal.SIGKILL)
+        # The server of processes reports the end, a moment after it.
+        _until(lambda: team._janitor._process.exitcode is not None)
+        list(run_batches(AllAtOnce([batch(Deed(lambda: None))]), team, 1, None))
+        assert team._janitor._process.pid != first
+        assert is_running(kept)
+        team._janitor._notes.close()  # as the end of this process would
+        _until(lambda: not is_running(kept))
+
+
+def test_a_janitor_that_a_strategy_has_stopped_holds_no_run_back(batch):
+    with Team(threads=1) as team:
+        parts = list(run_batches(AllAtOnce([batch(Random())]), team, 1, None))
+        janitor = team._janitor._process.pid
+        os.kill(janitor, signal.SIGSTOP)
+    assert any(parts)
+    assert not is_running(janitor)
+
+
+def _until(holds, seconds=30):
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_hostile_learner_of_children_is_cleared_away(batch):
+    outcomes = run(batch(Hostile("children")), timeout=1.5)
+    assert words(outcomes) == ["timeout"] * 4
+
+
+# ------------------------------------------------------ what reaches other cells, and what not
+
+
+def predictions(outcomes):
+    return [o.predictions.tobytes() for o in sorted(outcomes, key=lambda o: o.cell)]
+
+
+@pytest.mark.parametrize("deed", ["counts_in_its_class", "replaces_modules"])
+def test_a_cell_finds_nothing_of_the_cell_before(batch, deed):
+    outcomes = run(batch(Spoiler(deed)))
+    assert [o.predictions.tolist() for o in outcomes] == [[0] * 5] * 4
+
+
+@pytest.mark.parametrize("deed", ["patches_a_method", "patches_when_loaded", "leaves_a_thread"])
+def test_a_patched_library_is_whole_in_other_strategies(batch, deed):
+    """As sklearnex patches scikit-learn: the neighbour gives what it gives alone."""
+    with Team(threads=1) as team:
+        queue = AllAtOnce([batch(Spoiler(deed)), batch(GaussianNB())])
+        both = [o for part in run_batches(queue, team, 1, None) for o in part]
+    beside = [o for o in both if o.cell.strategy == "GaussianNB"]
+    assert words(both) == ["done"] * 8
+    assert predictions(beside) == predictions(run(batch(GaussianNB())))
+
+
+def test_what_loading_draws_is_the_same_in_each_process(batch):
+    """A strategy that draws while it is unpickled gives in a resumed run what it gave before."""
+
+    class Drawn(Random):
+        def __setstate__(self, state):
+            self.__dict__.update(state)
+            self.drawn = np.random.randint(2**30)  # noqa: NPY002
+
+        def __sklearn_clone__(self):
+            return self
+
+        def predict(self, X):
+            return (self.drawn >> np.arange(len(X))) % 2
+
+    assert predictions(run(batch(Drawn()))) == predictions(run(batch(Drawn())))
+
+
+def test_a_strategy_that_starts_threads_when_it_is_loaded_is_not_copied(batch):
+    class Threaded(Random):
+        def __setstate__(self, state):
+            self.__dict__.update(state)
+            threading.Thread(target=time.sleep, args=[3600], daemon=True).start()
+
+        def predict(self, X):
+            return np.full(len(X), int(threading.active_count() == 2))
+
+    outcomes = run(batch(Threaded()))
+    assert [o.predictions.tolist() for o in outcomes] == [[1] * 5] * 4
+
+
+def test_sets_of_text_have_one_order_in_all_workers(batch, tmp_path):
+    trace = tmp_path / "trace"
+
+    def tells():
+        with Path(trace).open("a") as file:
+            file.write(f"{hash('text')}\n")
+
+    assert words(run(batch(Deed(tells, fold=None)))) == ["done"] * 4
+    told = {int(line) for line in trace.read_text().splitlines()}
+    program = "print(hash('text'))"
+    env = {**os.environ, "PYTHONHASHSEED": "0"}
+    here = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+    assert told == {int(here.stdout)}
+
+
+# --------------------------------------------------------------- garbage in the pipes
+
+
+GARBAGE = {
+    "a huge length": b"\xff" * 16,
+    "a length of a message that never comes": b"mlaut>o\x00\xff\xff\x00\0\0\0\0\0",
+    "zeros": bytes(4096),
+    "seven bytes": b"\0" * 7,
+    "a pickle": b"cos\nsystem\n(S'true'\ntR.",
+    "no numbers": np.array([np.nan, np.inf, -1e300]).tobytes(),
+    "a message": frame(b"o", b"\xff\xff\xff\xff"),
+    "a refusal": frame(b"e", b'{"error": "MlautError", "message": "give up"}'),
+    "a death": frame(b"d", b"\x09\0\0\0"),
+    "deep JSON": frame(b"o", b"\x00\x00\x01\x00" + b"[" * 65536),
+}
+
+
+@pytest.mark.parametrize("what", GARBAGE)
+def test_garbage_in_the_pipes_costs_its_own_cells_only(batch, what, monkeypatch):
+    monkeypatch.setattr(worker_process, "_MESSAGE_SECONDS", 0.3)
+    garbage = GARBAGE[what]
+    hostile, good = batch(Deed(lambda: write_to_pipes(garbage), 1)), batch(Random())
+    with Team(threads=1) as team:
+        queue = AllAtOnce([hostile, good])
+        outcomes = [o for part in run_batches(queue, team, 1, None) for o in part]
+    found = {(o.cell.strategy, o.cell.fold): o.status.word for o in outcomes}
+    assert len(found) == len(outcomes) == 8
+    assert [found["Random", fold] for fold in range(4)] == ["done"] * 4
+    assert found["Deed", 1] == "crashed"
+    beside = [o for o in outcomes if o.cell.strategy == "Random"]
+    assert predictions(beside) == predictions(run(good))
+
+
+def test_a_strategy_that_floods_its_pipe_is_a_crash(batch):
+    def floods():
+        while True:
+            for descriptor in range(3, 64):
+                with contextlib.suppress(OSError):
+                    os.write(descriptor, b"x" * 2**16)
+
+    (outcome, *others) = run(batch(Deed(floods)))
+    assert outcome.status is Status.CRASHED
+    assert words(others) == ["done"] * 3
+
+
+def test_a_strategy_that_closes_all_descriptors_is_a_crash(batch):
+    (outcome, *others) = run(batch(Deed(lambda: os.closerange(0, 4096))))
+    assert outcome.status is Status.CRASHED
+    assert words(others) == ["done"] * 3
+
+
+def test_outcomes_of_other_cells_are_refused(batch):
+    """A message that is well made, and not about the cell that runs."""
+
+    def tells_of_another():
+        cell = Cell("d", "Deed", 0, 3)
+        forged = encode_outcome(Outcome(cell, Status.ERROR, seed=cell_seed(0, cell), reason="ha"))
+        for descriptor in range(3, 64):
+            with contextlib.suppress(OSError):
+                os.write(descriptor, forged)
+        os._exit(0)
+
+    outcomes = run(batch(Deed(tells_of_another)))
+    assert words(outcomes) == ["crashed", "done", "done", "done"]
+    assert outcomes[0].reason == "its strategy sent the outcome of another cell"
+
+
+def test_a_strategy_that_kills_the_server_of_processes_ends(batch):
+    """It is not begun again and again, and its neighbour is what it is alone."""
+    with Team(threads=1) as team:
+        queue = AllAtOnce([batch(Spoiler("kills_the_server")), batch(GaussianNB())])
+        both = [o for part in run_batches(queue, team, 1, None) for o in part]
+    assert len(both) == 8
+    beside = [o for o in both if o.cell.strategy == "GaussianNB"]
+    assert predictions(beside) == predictions(run(batch(GaussianNB())))
