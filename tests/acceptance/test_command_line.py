@@ -161,7 +161,7 @@ def test_a_request_to_terminate_is_heard_before_the_run_has_begun(monkeypatch, c
         os.kill(os.getpid(), signal.SIGTERM)
 
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(cli, "_run", terminate)
+    monkeypatch.setattr(cli.runs, "run_file", terminate)
     with pytest.raises(SystemExit) as left:
         cli.main(["run", "study.toml"])
     assert left.value.code == 130

@@ -103,8 +103,10 @@ def test_the_command_line_writes_a_page(report, tmp_path):
 
 
 def test_the_demo_ends_by_naming_the_page(report, tmp_path, monkeypatch):
-    monkeypatch.setattr("mlaut.cli._run", lambda *_given, **_how: None)
-    monkeypatch.setattr("mlaut.cli._study", lambda _path: (report.study, {"metric": "accuracy"}))
+    monkeypatch.setattr("mlaut.cli.runs.run_file", lambda *_given, **_how: None)
+    monkeypatch.setattr(
+        "mlaut.cli.runs.database_and_options", lambda _path: (report.study, {"metric": "accuracy"})
+    )
     told = CliRunner().invoke(cli, ["demo", "-o", str(tmp_path)])
     page = tmp_path / "report" / "report.html"
     assert told.output.splitlines()[-1] == f"The report:     {page}  (open it in a browser)"

@@ -1,0 +1,38 @@
+"""Read what several commands are given: a study or its study file, a race, a task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from mlaut.analysis.racing.study_race import StudyRace
+
+__all__ = ["TASKS", "database_and_options", "race_of"]
+
+TASKS = click.Choice(["Classification", "Regression"], case_sensitive=False)
+
+
+def database_and_options(path: Path) -> tuple[Path, dict[str, Any]]:
+    """Return the path of the study's database, and the report options of its study file."""
+    if path.suffix != ".toml":
+        return path, {}
+    from mlaut.experiments import read_study_file
+
+    file = read_study_file(path)
+    return file.output, {name: value for name, value in vars(file.report).items() if value}
+
+
+def race_of(database: Path) -> StudyRace | None:
+    """Return the race of a study; None if it is none, or does not exist yet."""
+    from mlaut.experiments.plans.rounds import sealed_terms
+    from mlaut.files_io import Study
+
+    study = Study(database)
+    if not database.exists() or not study.exists or sealed_terms(study) is None:
+        return None
+    from mlaut.analysis.racing.study_race import StudyRace
+
+    return StudyRace.of(study)

@@ -1,0 +1,118 @@
+"""Commands that list what there is, and load datasets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mlaut.cli.inputs import TASKS
+from mlaut.cli.output import one_line, show, show_rows
+
+__all__ = ["datasets", "load", "metrics", "strategies"]
+
+
+@click.command()
+@click.argument("criterion", default="all")
+@click.option("--task", type=TASKS, help="List only strategies for this task.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def strategies(criterion: str, task: str | None, as_json: bool) -> None:
+    """List the strategies that come with MLaut: all, or by name, family or task.
+
+    For a single strategy, the list also shows the wrapped estimator, the tuned parameters, the
+    stopping rule of a fit, and the largest dataset on which it is run.
+
+    \b
+    mlaut strategies
+    mlaut strategies Ensemble_methods --task classification
+    mlaut strategies SVC
+    """
+    from mlaut.estimators import REGISTRY
+
+    found = REGISTRY.search(criterion, **({"tasks": task} if task else {}))
+    rows = [
+        {
+            "name": spec.name,
+            "family": ", ".join(spec.estimator_family),
+            "task": ", ".join(spec.tasks),
+            "collection": spec.collection,
+            "package": spec.package,
+        }
+        for spec in found
+    ]
+    about: dict[str, Any] = {}
+    if len(found) == 1 and criterion in (found[0].name, found[0].class_name):
+        listed = (*rows[0], "estimator_family", "tasks")
+        about = {k: v for k, v in found[0].load()().describe().items() if k not in listed}
+    show_rows([{**rows[0], **about}] if as_json and about else rows, as_json)
+    if not as_json:
+        for key, value in about.items():
+            show(one_line(f"{key}: {value if isinstance(value, str) else json.dumps(value)}"))
+
+
+@click.command()
+@click.option("--task", type=TASKS, help="List only metrics for this task.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def metrics(task: str | None, as_json: bool) -> None:
+    """List the metrics: names, direction, range, and what each needs.
+
+    \b
+    mlaut metrics
+    mlaut metrics --task regression
+    """
+    from mlaut.analysis import describe_metrics
+
+    wanted = {"any", task.capitalize()} if task else ()
+    show_rows([row for row in describe_metrics() if not wanted or row["task"] in wanted], as_json)
+
+
+@click.command()
+@click.argument("database", required=False, type=click.Path(path_type=Path))
+@click.option("--group", default="/", show_default=True, help="Group of the database to list.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def datasets(database: Path | None, group: str, as_json: bool) -> None:
+    """List the datasets of an input database, or those that come with MLaut.
+
+    \b
+    mlaut datasets
+    mlaut datasets input.h5 --group openml/
+    """
+    from mlaut.data import list_datasets
+
+    show_rows(list_datasets(database, group), as_json)
+
+
+@click.command()
+@click.argument("database", type=click.Path(path_type=Path))
+@click.argument("references", nargs=-1, required=True)
+@click.option("--task", type=TASKS, help="Load only datasets for this task.")
+@click.option("--group", help="Group of the database; default: the source of each dataset.")
+@click.option("--overwrite", is_flag=True, help="Replace stored datasets whose content differs.")
+def load(
+    database: Path, references: Sequence[str], task: str | None, group: str | None, overwrite: bool
+) -> None:
+    """Load datasets into an input database, for example before a run without a network.
+
+    Datasets that are already there, or in a cache of this machine, are not downloaded again.
+    REFERENCES are starter/NAME, sklearn/NAME, openml/d/NUMBER (a dataset), openml/t/NUMBER (a task
+    with its split), openml/s/NUMBER (a suite), uci/NUMBER or uci/NAME, and pmlb/NAME.
+
+    \b
+    mlaut load input.h5 openml/s/99
+    mlaut load input.h5 starter/iris uci/53 'openml/d/61?name=iris-2'
+    """
+    from mlaut.data import Data
+
+    data = Data()
+    paths = data.load(
+        references,
+        hdf5_io=data.open_hdf5(database, mode="a"),
+        task=task,
+        hdf5_group=group,
+        overwrite=overwrite,
+    )
+    for path in paths:
+        show(path)

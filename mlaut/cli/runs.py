@@ -1,0 +1,235 @@
+"""Commands that plan and run studies."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mlaut.cli.inputs import database_and_options, race_of
+from mlaut.cli.output import show, show_rows
+from mlaut.errors import AnalysisError, nearest
+
+if TYPE_CHECKING:
+    from mlaut.experiments import RunSummary, StudyFile
+
+__all__ = ["demo", "models", "plan", "run"]
+
+_FAILED = 9  # the exit code of a strict run; those of errors end at 8
+
+
+@click.command()
+@click.option(
+    "-o",
+    "--output",
+    default="demo",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Folder of the study and its results.",
+)
+@click.option(
+    "-j", "--n-jobs", default=-1, show_default=True, help="Worker processes; -1: one per core."
+)
+def demo(output: Path, n_jobs: int) -> None:
+    """Run a small study on real datasets that come with MLaut, and show its report.
+
+    An interrupted demo resumes where it stopped when it is called again.
+
+    \b
+    mlaut demo
+    mlaut demo -o /tmp/demo -j 1
+    """
+    from importlib.resources import files
+
+    from mlaut.report import make_report, write_report
+
+    output.mkdir(parents=True, exist_ok=True)
+    study_file = output / "study.toml"
+    if not study_file.exists():
+        study_file.write_text(files("mlaut").joinpath("demo.toml").read_text(encoding="utf-8"))
+    run_file(study_file, n_jobs=n_jobs)
+    database, options = database_and_options(study_file)
+    made = make_report(database, **options)
+    write_report(made, output / "report")
+    show(f"\n{made}\n")
+    show(f"Study file:     {study_file}  (change it, and run it: mlaut run {study_file})")
+    show(f"Study database: {database}")
+    show(f"All tables:     {output / 'report'}")
+    show(f"The report:     {output / 'report' / 'report.html'}  (open it in a browser)")
+
+
+@click.command()
+@click.argument("study_file", type=click.Path(path_type=Path))
+@click.option("-j", "--n-jobs", type=int, help="Worker processes; -1: one per core.")
+@click.option("--timeout", help="Wall time limit of a cell, for example 10m.")
+@click.option(
+    "--tuning-timeout",
+    help="CPU time after which tuning in a cell chooses among the candidates scored so far.",
+)
+@click.option("--memory", help="Memory limit of a cell, for example 4GiB.")
+@click.option("--retry", multiple=True, help="Try failed cells of this status again (repeatable).")
+@click.option(
+    "--overwrite-predictions",
+    is_flag=True,
+    default=None,
+    help="Run strategies whose parameters changed again, and replace their predictions.",
+)
+@click.option("--save-models", is_flag=True, default=None, help="Save the fitted models.")
+@click.option(
+    "--no-limits",
+    "limits",
+    flag_value=False,
+    default=None,
+    help="Also run datasets that are above the size limit of a strategy.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "inline", "dask"]),
+    help="Where cells run: processes of this machine, this process, or a Dask cluster.",
+)
+@click.option("--scheduler", help="Address of the Dask scheduler, for example tcp://10.0.0.1:8786.")
+@click.option(
+    "--complete", is_flag=True, default=None, help="Run all cells that a race has left out."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@click.option("--strict", is_flag=True, help=f"Exit with code {_FAILED} if any cell has failed.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary of the run as JSON.")
+def run(study_file: Path, quiet: bool, strict: bool, as_json: bool, **changes: Any) -> None:
+    """Run a study file, or resume it.
+
+    A failed cell is a result: the exit code of a run that reached its end is 0, unless --strict
+    is set. The Python file that [strategies] names is executed.
+
+    \b
+    mlaut run study.toml
+    mlaut run study.toml -j 4 --timeout 10m --retry timeout
+    mlaut run study.toml --engine dask --scheduler tcp://10.0.0.1:8786
+    """
+    given = {name: value for name, value in changes.items() if value not in (None, ())}
+    done = run_file(study_file, as_json, verbose=0 if quiet else 1, **given)
+    if strict and done.n_failed:
+        sys.exit(_FAILED)
+
+
+@click.command()
+@click.argument("study_file", type=click.Path(path_type=Path))
+@click.option("-j", "--n-jobs", type=int, help="Worker processes; -1: one per core.")
+@click.option("--retry", multiple=True, help="As for 'mlaut run'.")
+@click.option("--overwrite-predictions", is_flag=True, default=None, help="As for 'mlaut run'.")
+@click.option("--save-models", is_flag=True, default=None, help="As for 'mlaut run'.")
+@click.option("--no-limits", "limits", flag_value=False, default=None, help="As for 'mlaut run'.")
+@click.option(
+    "--why", is_flag=True, expose_value=False, help="Changes nothing: the reasons are always shown."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
+    """Show which cells a run would do and why, its expected time and disk space; change nothing.
+
+    All mistakes of the study file are listed at once. The Python file that [strategies] names is
+    executed: plan only study files that you trust.
+
+    \b
+    mlaut plan study.toml
+    mlaut plan study.toml --retry timeout -j 8
+    """
+    from mlaut.experiments import plan_study
+
+    given = {name: value for name, value in changes.items() if value not in (None, ())}
+    preview = plan_study(study_file, check=check_report, **given)
+    if as_json:
+        show(json.dumps(preview.to_dict()))
+        return
+    show(str(preview))
+    race = race_of(preview.study)
+    if race is not None:
+        from mlaut.racing import forecast_race
+
+        show(forecast_race(race) or "race: no dataset is complete yet, so nothing is forecast")
+    show_rows(preview.plan.why())
+
+
+@click.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option(
+    "--input", "database", type=click.Path(path_type=Path), help="Database of the datasets."
+)
+@click.option(
+    "-j", "--n-jobs", default=-1, show_default=True, help="Worker processes; -1: one per core."
+)
+@click.option("--timeout", help="Wall time limit of a cell, for example 10m.")
+def models(study: Path, database: Path | None, **options: Any) -> None:
+    """Save the fitted models of the cells that are done and have none yet.
+
+    Each cell is fitted again from its stored seed. Its model is saved only if its predictions equal
+    the stored ones to the last bit. With a study file, the Python file that [strategies] names is
+    executed; with a study database alone (study.h5), only strategies that come with MLaut are
+    fitted.
+
+    \b
+    mlaut models study.h5
+    mlaut models study.toml -j 4
+    """
+    from mlaut import Study
+    from mlaut.experiments import read_study_file
+    from mlaut.experiments.study_file import choose_strategies
+    from mlaut.files_io.models import models_folder
+
+    strategies, path = None, study
+    if study.suffix == ".toml":
+        file = read_study_file(study)
+        strategies, path, database = choose_strategies(file), file.output, database or file.input
+    saved = Study(path, database).save_models(strategies, **options)
+    show(f"{saved} models saved in {models_folder(path)}")
+
+
+def run_file(study_file: Path, as_json: bool = False, **changes: Any) -> RunSummary:
+    from mlaut.experiments import read_study_file, run_study
+
+    file = read_study_file(study_file)
+    check_report(file)
+    if file.race is None:
+        done = run_study(study_file, **changes)
+    else:
+        from mlaut.racing import run_race
+
+        done = run_race(study_file, **changes)
+    show(json.dumps(done.to_dict()) if as_json else str(done))
+    return done
+
+
+def check_report(
+    file: StudyFile, strategies: Sequence[str] = (), tasks: Collection[str] = ()
+) -> None:
+    """Check the ``[report]`` section of a study file before anything runs.
+
+    Raises
+    ------
+    AnalysisError
+        The metric is not known, or suits none of the tasks; or ``missing`` is neither a treatment
+        nor one of the strategies. Without strategies or tasks, the check that needs them is
+        skipped.
+    """
+    wanted = file.report
+    if not wanted.metric and not (wanted.missing and strategies):
+        return
+    from mlaut.analysis import TREATMENTS, metric
+
+    mistakes = []
+    try:
+        found = metric(wanted.metric) if wanted.metric else None
+        if found is not None and tasks and found.task not in (None, *tasks):
+            mistakes.append(
+                f"metric {wanted.metric!r} suits no dataset ({', '.join(sorted(tasks))})"
+            )
+    except AnalysisError as error:
+        mistakes.append(str(error))
+    known = [*TREATMENTS, *strategies]
+    if wanted.missing and strategies and wanted.missing not in known:
+        hint = nearest(wanted.missing, known) or f"; use one of {', '.join(TREATMENTS)}"
+        mistakes.append(f"missing {wanted.missing!r} is neither a treatment nor a strategy{hint}")
+    if mistakes:
+        raise AnalysisError(f"{file.path}: [report]: {'; '.join(mistakes)}")

@@ -1,0 +1,232 @@
+"""Commands that read, check, join and compact studies."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mlaut.cli.inputs import database_and_options, race_of
+from mlaut.cli.output import one_line, show, show_rows, show_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["compact", "merge", "report", "status", "verify"]
+
+
+@click.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option("--why", is_flag=True, help="Show why cells have no predictions, and all warnings.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "--alive",
+    is_flag=True,
+    help="Health check: print one line, and exit with 0 if a run is making progress or the study "
+    "is finished, else with 1.",
+)
+@click.option(
+    "--within",
+    default="5m",
+    show_default=True,
+    help="With --alive: time without progress after which a run counts as stalled.",
+)
+def status(study: Path, why: bool, as_json: bool, alive: bool, within: str) -> None:
+    """Show how many cells of a study are done, failed or missing, also while it runs.
+
+    STUDY is a study database or a study file. --why adds the reasons for cells without
+    predictions, with one traceback per reason, and the warnings of the fits.
+
+    \b
+    mlaut status study.h5
+    mlaut status study.h5 --json
+    mlaut status study.h5 --alive
+    """
+    from mlaut.experiments.status import check_alive, study_status, unfinished, warnings_of
+
+    database, _ = database_and_options(study)
+    if alive:
+        from mlaut.experiments.cells.memory import parse_seconds
+
+        healthy, line = check_alive(database, parse_seconds(within, "within") or 0.0)
+        show(line)
+        sys.exit(0 if healthy else 1)
+    now = study_status(database)
+    reasons, warned = (unfinished(database), warnings_of(database)) if why else ([], [])
+    if as_json:
+        more = {"why": reasons, "warnings": warned} if why else {}
+        show(json.dumps({**now.to_dict(), **more}))
+        return
+    show(str(now))
+    race = race_of(database)
+    if race is not None:
+        standing = race.now()
+        for line in (f"race: {standing.sentence()}", *(standing.decisions if why else ())):
+            show(line)
+    show_rows(now.rows())
+    if why:
+        show_rows([{k: v for k, v in row.items() if k != "traceback"} for row in reasons])
+        show_rows(warned)
+        for row in reasons:
+            if row["traceback"]:
+                name = one_line(row["strategy"])
+                show(f"\n{name}, {row['status']}, {row['cells']} cells, the first:")
+                show(row["traceback"].rstrip())
+
+
+@click.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="A page (report.html), a file (.md, .tex, .csv, .txt), or a folder for all formats and "
+    "every table; default: print on the screen.",
+)
+@click.option(
+    "--format",
+    "style",
+    default="text",
+    show_default=True,
+    type=click.Choice(["text", "markdown", "csv"]),
+    help="Format of the tables on the screen.",
+)
+@click.option(
+    "--metric",
+    multiple=True,
+    help="accuracy, mcc, r2, ... (repeatable; the first is the primary one); default: set by the "
+    "study file or task. 'mlaut metrics' lists them.",
+)
+@click.option(
+    "--greater-is-better/--less-is-better",
+    default=None,
+    help="Direction of a table's metric that MLaut does not know.",
+)
+@click.option(
+    "--missing",
+    help="Treatment of cells without a result: 'failures last' (default), 'drop datasets', "
+    "'drop strategies', 'worst', 'worst rank', or the name of a strategy whose scores replace "
+    "theirs; the report flags replaced scores.",
+)
+def report(study: Path, output: Path | None, style: str, **given: Any) -> None:
+    """Report the results of a study: scores with confidence intervals, ranks and tests.
+
+    STUDY is a study database, a study file, or a table of scores of another program (CSV, TSV,
+    ARFF, parquet) with its metric.
+
+    \b
+    mlaut report study.h5
+    mlaut report study.h5 -o report.html
+    mlaut report study.h5 --metric balanced_accuracy -o tables/
+    mlaut report results.csv --metric accuracy
+    """
+    from mlaut.report import make_report, write_report
+    from mlaut.report.writing import FORMATS
+
+    database, options = database_and_options(study)
+    options |= {name: value for name, value in given.items() if value not in (None, ())}
+    made = make_report(database, **options)
+    if output is None:
+        show(FORMATS[style](made))
+    else:
+        for path in write_report(made, output):
+            show(path)
+
+
+@click.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option("--refit", default="0", help="Share of the cells to fit again, for example 1%.")
+@click.option("--seed", default=0, help="Random seed of the sample of cells to fit again.")
+@click.option(
+    "--input", "database", type=click.Path(path_type=Path), help="Database of the datasets."
+)
+@click.option("-j", "--n-jobs", default=-1, show_default=True, help="Worker processes.")
+@click.option(
+    "--mend", is_flag=True, help="Clear damaged cells, so that the next run repeats them."
+)
+@click.option("--seal", is_flag=True, help="First accept the changes that another program made.")
+@click.option("--metric", help="Also recompute this score of each dataset.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def verify(
+    study: Path,
+    database: Path | None,
+    mend: bool,
+    seal: bool,
+    metric: str | None,
+    as_json: bool,
+    **arguments: Any,
+) -> None:
+    """Check a study, a study file or an input database; optionally fit some cells again.
+
+    The exit code is 1 if a problem was found. With a study file, the Python file that [strategies]
+    names is executed; a study database alone (study.h5) runs no code that came with it.
+
+    \b
+    mlaut verify study.h5
+    mlaut verify study.toml --refit 1%
+    """
+    from mlaut.experiments import verify_study
+    from mlaut.files_io import FilesIO, Study, accept_changes
+
+    path = database_and_options(study)[0]
+    if seal:
+        accept_changes(path)
+    cleared = sum(Study(path).mend().values()) if mend else 0
+    input_io = FilesIO(database) if database else None
+    found = verify_study(study, hdf5_input_io=input_io, **arguments)
+    scores = _scores(path, metric) if metric and found.ok else None
+    if as_json:
+        recomputed = {} if scores is None else json.loads(scores.to_json(double_precision=15))
+        show(json.dumps({**found.to_dict(), "cleared": cleared, "scores": recomputed}))
+    else:
+        show(str(found) + (f"\n  {cleared} damaged cells cleared" if cleared else ""))
+        if scores is not None:
+            rows = [[name, *(f"{x:.6g}" for x in row)] for name, *row in scores.itertuples()]
+            show_table(rows, [f"{metric} on", *scores.columns])
+    if not found.ok:
+        sys.exit(1)
+
+
+@click.command()
+@click.argument("studies", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Path of the new study."
+)
+def merge(studies: Sequence[Path], output: Path) -> None:
+    """Merge studies with the same splits, for example from several machines, into a new study.
+
+    \b
+    mlaut merge a.h5 b.h5 -o all.h5
+    """
+    from mlaut.experiments import study_status
+    from mlaut.files_io import merge_studies
+
+    show(str(study_status(merge_studies(studies, output).path)))
+
+
+@click.command()
+@click.argument("database", type=click.Path(path_type=Path))
+def compact(database: Path) -> None:
+    """Free the unused space of a study or of a database of datasets.
+
+    The file is made anew, which needs room for a second one.
+
+    \b
+    mlaut compact study.h5
+    """
+    from mlaut.files_io import Study
+
+    before, after = Study(database).compact()
+    show(f"{database}: {before} bytes on the disk before, {after} now")
+
+
+def _scores(study: Path, metric: str) -> pd.DataFrame:
+    """Return the score of each strategy on each dataset; units may differ, so there is no mean."""
+    from mlaut.analysis import Results
+
+    scores: pd.DataFrame = Results.from_study(study, metric).scores
+    return scores
