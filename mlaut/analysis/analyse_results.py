@@ -16,7 +16,7 @@ from mlaut.analysis.frequentist.ranks import average_ranks, nemenyi_test
 from mlaut.analysis.pairwise.corrections import adjust_pairs
 from mlaut.analysis.results.missing import treat_missing
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.sources import mean_seconds, open_study
+from mlaut.analysis.results.sources import datasets_of_group, open_study, training_times
 from mlaut.errors import AnalysisError
 
 if TYPE_CHECKING:
@@ -180,20 +180,8 @@ class AnalyseResults:
             ``std_error`` is the standard error of ``training`` over datasets; ``datasets`` is the
             number of datasets.
         """
-        study = self._need_study()
-        chosen = None if estimators is None else _names(estimators)
-        by_dataset: list[pd.DataFrame] = []
-        for block in study.blocks(self._datasets()):
-            mean = mean_seconds(block.seconds, block.done)
-            by_dataset.append(pd.DataFrame(mean, index=list(block.strategies), columns=_PHASES))
-        seconds = pd.concat(by_dataset, keys=range(len(by_dataset))).dropna()
-        seconds.insert(0, "training", seconds["tuning"] + seconds["fitting"])
-        groups = seconds.groupby(level=1, sort=False)
-        table = groups.mean()
-        table.insert(1, "std_error", groups["training"].sem())
-        table["datasets"] = groups.size()
-        table.index.name = "strategy"
-        return table if chosen is None else table.loc[chosen]
+        table = training_times(self._need_study(), self._datasets())
+        return table if estimators is None else table.loc[_names(estimators)]
 
     def _need_study(self) -> Study:
         if self.study is None:
@@ -201,21 +189,7 @@ class AnalyseResults:
         return self.study
 
     def _datasets(self) -> list[str]:
-        """Return the datasets of ``group``, or all datasets where no group is chosen."""
-        entries = self._need_study().load_splits()
-        group = (self.group or "").strip("/")
-        found = [
-            name
-            for name, entry in entries.items()
-            if f"{entry.path.strip('/')}/".startswith(f"{group}/" if group else "")
-        ]
-        if not found:
-            groups = {entry.path.strip("/").rpartition("/")[0] + "/" for entry in entries.values()}
-            raise AnalysisError(
-                f"no dataset of the study came from the group {self.group!r}, only from "
-                f"{', '.join(map(repr, sorted(groups)))}"
-            )
-        return found
+        return datasets_of_group(self._need_study(), self.group)
 
     # ------------------------------------------------------------------ estimates
 
@@ -407,9 +381,6 @@ class AnalyseResults:
         columns = [(name, part) for name in pairwise.strategies for part in (statistic, "p_val")]
         table = table[columns].rename_axis(columns=["against", pairwise.metric])
         return {pair: pairwise.pair(*pair) for pair in pairwise.pairs}, table
-
-
-_PHASES = ["tuning", "fitting", "predicting"]
 
 
 def _two(df: float | tuple[float, ...] | None) -> tuple[float, float]:

@@ -25,12 +25,14 @@ __all__ = [
     "FOLDS",
     "REPEATS",
     "TableMetric",
+    "datasets_of_group",
     "mean_seconds",
     "open_study",
     "results_from_blocks",
     "results_from_long",
     "results_from_study",
     "results_from_table",
+    "training_times",
 ]
 
 R = TypeVar("R")
@@ -68,6 +70,43 @@ def open_study(output: Any) -> Study:
     if not isinstance(path, str | os.PathLike):
         raise AnalysisError(f"{shown(output)} is neither a study nor the path of one")
     return Study(path)
+
+
+def datasets_of_group(study: Study, group: str | None) -> list[str]:
+    """Return the datasets that came from a group of the input database; None: all datasets."""
+    entries = study.load_splits()
+    prefix = f"{group.strip('/')}/" if group and group.strip("/") else ""
+    found = [n for n, entry in entries.items() if f"{entry.path.strip('/')}/".startswith(prefix)]
+    if not found:
+        groups = {entry.path.strip("/").rpartition("/")[0] + "/" for entry in entries.values()}
+        raise AnalysisError(
+            f"no dataset of the study came from the group {group!r}, only from "
+            f"{', '.join(map(repr, sorted(groups)))}"
+        )
+    return found
+
+
+def training_times(study: Study, datasets: Iterable[str]) -> pd.DataFrame:
+    """Return mean seconds of the completed cells of each strategy, averaged over datasets.
+
+    The columns are those that `AnalyseResults.average_training_time` describes.
+    """
+    tables = [
+        pd.DataFrame(
+            mean_seconds(block.seconds, block.done),
+            index=list(block.strategies),
+            columns=["tuning", "fitting", "predicting"],
+        )
+        for block in study.blocks(datasets)
+    ]
+    seconds = pd.concat(tables, keys=range(len(tables))).dropna()
+    seconds.insert(0, "training", seconds["tuning"] + seconds["fitting"])
+    groups = seconds.groupby(level=1, sort=False)
+    table = groups.mean()
+    table.insert(1, "std_error", groups["training"].sem())
+    table["datasets"] = groups.size()
+    table.index.name = "strategy"
+    return table
 
 
 def _of_task(blocks: Iterable[Block], score: MLautScore, notes: list[str]) -> Iterator[Block]:
