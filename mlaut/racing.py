@@ -146,7 +146,7 @@ def _wanted(section: RaceSection, plan: Plan) -> Sealed:
     strategies = tuple(entry.name for entry in plan.entries)
     default = "accuracy" if tasks == {CLASSIFICATION} else "r2"
     wanted = Sealed(
-        order=tuple(drawn_order(planned.entry.name for planned in plan.datasets)),
+        order=tuple(drawn_order((planned.entry.name for planned in plan.datasets), section.seed)),
         strategies=strategies,
         metric=section.metric or default,
         question=section.question,
@@ -154,6 +154,7 @@ def _wanted(section: RaceSection, plan: Plan) -> Sealed:
         alpha=float(section.alpha),
         rope=float(section.rope),
         ahead=section.ahead,
+        seed=section.seed,
     )
     _check_possible(wanted)
     return wanted
@@ -196,7 +197,7 @@ def _continued(sealed: Sealed, wanted: Sealed, study: Study) -> Sealed:
             f"{study.path}: the race is about {len(sealed.order)} datasets, and "
             f"{', '.join(sorted(lacks)[:3])} are no longer chosen: choose them again"
         )
-    new = drawn_order([name for name in wanted.order if name not in known])
+    new = drawn_order([name for name in wanted.order if name not in known], sealed.seed)
     return replace(sealed, order=(*sealed.order, *new))
 
 

@@ -155,6 +155,12 @@ def test_no_round_overlaps_if_none_may(folder):
     assert status.of_strategy("guess")[Status.RACED_OUT] == N_DATASETS - after
 
 
+def test_another_seed_draws_another_order(folder):
+    run_race(write_study(folder, "seed = 7"), **QUIET)
+    order = StudyRace.of(Study(folder / "study.h5")).sealed.order
+    assert order == tuple(drawn_order(order, 7)) != tuple(drawn_order(order))
+
+
 def test_practical_equality_ends_it(folder):
     """Ten datasets are enough for six pairs, and the eleventh round has begun before."""
     summary = run_race(write_study(folder, 'rope = 1.0\nquestion = "all pairs"'), **QUIET)
@@ -211,6 +217,7 @@ def test_new_datasets_come_behind_the_old_ones(raced, tmp_path):
         ('metric = "mcc"', "the metric of the race was stored before its first result as accuracy"),
         ("rope = 0.1", "the rope of the race was stored"),
         ('kind = "mean"', "the kind of the race was stored"),
+        ("seed = 7", "the seed of the race was stored before its first result as 0, and is now 7"),
         (None, "its datasets are run as a race; restore the section [race], or complete"),
     ],
 )
@@ -255,6 +262,7 @@ def test_counted_failures_are_not_tried_again(raced, how):
         ("alpha = 5", "alpha = 5.0 is not between 0 and 1"),
         ('metric = "accurcy"', "accurcy"),
         ("ahead = -1", "ahead = -1: a number of rounds from 0 is needed"),
+        ("seed = -1", "seed"),
         ('max_cost = "much"', "max_cost"),
         ("alhpa = 0.1", "unknown key 'alhpa' in [race]; did you mean 'alpha'?"),
     ],

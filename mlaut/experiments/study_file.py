@@ -94,6 +94,8 @@ class RaceSection:
         changed at any time.
     ahead : int, default 1
         Number of rounds that may begin before a round has ended, so that no worker waits.
+    seed : int, default 0
+        Seed with which the order of the datasets is drawn.
     """
 
     question: str = "best"
@@ -103,6 +105,7 @@ class RaceSection:
     metric: str = ""
     max_cost: str = ""
     ahead: int = 1
+    seed: int = 0
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,8 @@ class Sealed:
         Number of rounds that may begin before a round has ended.
     failures : str
         Treatment of failures; ``"last"``: a failure is worse than any loss.
+    seed : int
+        Seed with which the order was drawn.
     """
 
     order: tuple[str, ...]
@@ -44,6 +46,7 @@ class Sealed:
     rope: float = 0.0
     ahead: int = 1
     failures: str = "last"
+    seed: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON values."""
@@ -64,7 +67,9 @@ class Sealed:
             "alpha": float,
             "rope": float,
             "ahead": int,
+            "seed": int,
         }
+        stored = {"seed": 0, **stored}  # studies without it were drawn with 0
         values: dict[str, Any] = {}
         for field in dataclasses.fields(cls):
             kind: Any = kinds.get(field.name, str)

@@ -22,3 +22,9 @@ def test_damaged_terms(name, value):
     stored = SEALED.to_dict() | {name: value}
     with pytest.raises(StudyError, match=f"study.h5: the stored race has no valid '{name}'"):
         Sealed.read(stored, "study.h5")
+
+
+def test_a_study_without_a_seed_of_its_order_was_drawn_with_zero():
+    stored = SEALED.to_dict()
+    del stored["seed"]
+    assert Sealed.read(stored, "study.h5").seed == 0
