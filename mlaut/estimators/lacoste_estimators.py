@@ -29,7 +29,7 @@ from mlaut.estimators.listed import strategy_classes
 
 __all__ = ["ParzenWindow", "UniformStump", "UnitDistance"]
 
-PAIRS_AT_ONCE = 2**21
+PAIRS_AT_ONCE = 2**21  # distances in memory at a time: 16 MiB
 SMALLEST_WEIGHT = np.finfo(float).tiny
 
 

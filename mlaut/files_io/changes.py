@@ -42,7 +42,7 @@ from mlaut.files_io.untrusted import open_plain
 __all__ = ["Change", "Overlay", "apply_change", "change_path", "read_change", "shared"]
 
 _MAGIC = b"MLAUT-CHANGE-1\n"
-_PAGE = 4096
+_PAGE = 4096  # bytes: the unit in which file systems write
 _PATIENCE, _PAUSE = 1.0, 0.01  # seconds to wait for readers, and between two tries
 _LARGEST = 2**31  # bytes of a list of changes, which is read into memory at once
 

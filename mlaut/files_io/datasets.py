@@ -28,7 +28,7 @@ from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, Dataset, Split
 __all__ = ["DatasetInfo", "checked", "infer_task", "task_named"]
 
 ENCODING = "mlaut-dataset"
-VERSION = 1
+VERSION = 1  # of the form of a dataset in HDF5; a newer one is refused
 MOST_CLASSES = 20  # different whole numbers up to which a target is taken for classes
 
 

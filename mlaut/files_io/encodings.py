@@ -39,7 +39,7 @@ MASKED = frozenset(
     ["boolean", "Float32", "Float64"]
     + [f"{sign}Int{width}" for sign in ("", "U") for width in (8, 16, 32, 64)]
 )
-NONE, NAN, NA = 1, 2, 3
+NONE, NAN, NA = 1, 2, 3  # the stored code of each kind of gap; 0 is no gap
 UTF8 = ("utf-8", "surrogatepass")
 
 

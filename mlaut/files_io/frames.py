@@ -38,7 +38,7 @@ from mlaut.files_io.untrusted import check_size, check_together, read_whole
 
 __all__ = ["fingerprint", "read_columns", "read_frame", "write_frame"]
 
-VERSION = 1
+VERSION = 1  # of the form of a table in HDF5; a newer one is refused
 STRINGS = 2  # version of the encoding of texts with an array of strings in place of bytes, offsets
 COMPRESS_ABOVE = 2**16  # bytes of an array of strings
 _PADDED = 8  # times the bytes of all texts that an array of strings may have

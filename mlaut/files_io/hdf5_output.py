@@ -19,7 +19,7 @@ from mlaut.files_io.seal import BLOCK
 
 __all__ = ["Bytes", "FileObject", "output_h5"]
 
-_PAGE = 4096
+_PAGE = 4096  # bytes of zeros that become a hole: the block of most file systems
 _ZEROS = bytes(_PAGE)
 
 

@@ -28,7 +28,7 @@ from mlaut.errors import StoreError
 
 __all__ = ["BLOCK", "check_seal", "list_open", "make_seal", "sealed_size"]
 
-BLOCK = 512
+BLOCK = 512  # bytes before the HDF5 content: HDF5 looks for its signature at 0, 512, 1024 ...
 LIST = "mlaut-seal"
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _LINE = re.compile(

@@ -27,7 +27,7 @@ __all__ = [
     "tested_rows",
 ]
 
-VERSION = 2
+VERSION = 2  # of the form of outcomes in HDF5; 1 had all repeats of a cell in one row
 ROWS = ("predictions", "probabilities")  # arrays with a value for each row
 _STATUS_BITS = 7  # lowest bits of a checksum, which hold the status
 _DONE = int(Status.DONE)

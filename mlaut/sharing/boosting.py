@@ -40,7 +40,7 @@ from mlaut.sharing.trees import (
 
 __all__ = ["Boosted"]
 
-SMALLEST_HESSIAN = 1e-150
+SMALLEST_HESSIAN = 1e-150  # scikit-learn's own bound, below which a leaf's value is 0
 
 
 class Boosted(Ensembles):

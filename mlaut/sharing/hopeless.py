@@ -43,7 +43,7 @@ _LOSSES = (
     metrics.median_absolute_error,
     metrics.root_mean_squared_error,
 )
-ROUNDING = 1e-9
+ROUNDING = 1e-9  # a candidate this close to the bar is not hopeless: sums of scores are rounded
 
 
 def best_possible(scorer: Any) -> float:

@@ -19,7 +19,7 @@ SCENARIOS = {
     "(c)": "re-trained on an unseen source",
 }
 
-_MAX_ROWS = 60
+_MAX_ROWS = 60  # rows of a table on the screen, as pandas shows
 
 SMALLEST_P = float(np.finfo(float).tiny)
 

@@ -23,7 +23,7 @@ from mlaut.errors import AnalysisError
 
 __all__ = ["Calibration", "calibrate", "rejection_rates", "replicability"]
 
-LEVELS = (0.01, 0.05, 0.10)
+LEVELS = (0.01, 0.05, 0.10)  # the usual levels
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

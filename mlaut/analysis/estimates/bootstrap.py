@@ -11,6 +11,8 @@ from mlaut.records import Block
 
 __all__ = ["bootstrap_datasets", "bootstrap_means"]
 
+# One less than a round number, so that the ends of the usual intervals are draws (Davison and
+# Hinkley 1997, section 4.2.5). A draw over test points costs more than one over datasets.
 DRAWS_OF_DATASETS = 9999
 DRAWS_OF_POINTS = 999
 

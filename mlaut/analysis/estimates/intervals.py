@@ -19,6 +19,9 @@ __all__ = ["dataset_estimates", "mean_estimates"]
 
 _OF_SHARES = ("wilson", "jeffreys", "uniform")
 _PRIOR = {"jeffreys": 0.5, "uniform": 1.0}
+# Below these numbers an estimate gets a note. The first is the textbooks' bound for the normal
+# distribution; below the second, docs/measured-levels.md has intervals that are too narrow; the
+# third is the usual least count for a normal interval of a share.
 FEW_DATASETS, FEW_FOR_T, FEW_ERRORS = 30, 10, 5
 _OF_FEW = (
     "an interval on {n} datasets is right for normal losses, and too narrow for very skewed ones"

@@ -28,7 +28,7 @@ __all__ = ["bootstrap_prob_better"]
 
 # A quarter of the step changes a probability by 3e-14, relatively; a smaller last term by nothing.
 _STEP = 0.1
-_NEGLIGIBLE = 1e-17
+_NEGLIGIBLE = 1e-17  # last term of the series, relative to its sum
 _CHUNK = 1 << 20  # differences held in memory at a time
 
 

@@ -15,7 +15,7 @@ from mlaut.errors import AnalysisError
 __all__ = ["elo_ratings"]
 
 _PER_LOG_ODDS = 400 / np.log(10)  # the usual scale: 400 points are odds of 10 to 1
-_MIDDLE = 1000.0
+_MIDDLE = 1000.0  # mean rating where no strategy is the anchor, as in TabArena
 # TabArena's ridge, a precision of strengths in units of log odds. It is far below what one duel
 # says, and keeps the rating of a strategy that wins every duel finite.
 _RIDGE = 1e-6 / np.log(10) ** 2

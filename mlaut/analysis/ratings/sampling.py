@@ -15,7 +15,7 @@ __all__ = ["LogDensity", "draw_posterior", "normal_approximation"]
 
 LogDensity = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
-_CHAINS = 64
+_CHAINS = 64  # chains that move together: one array operation a step, and few steps for each
 _WARM = 40  # steps that are thrown away; half as many change no probability by its error
 _QUARTER = (
     np.pi / 2

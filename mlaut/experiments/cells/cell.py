@@ -45,12 +45,12 @@ __all__ = ["CellOptions", "cell_seed", "run_cell"]
 # Bounds on the texts that are stored with a cell. Lengths are in characters.
 _WARNINGS_KEPT = 10  # different warnings that are stored
 _MOST_WARNINGS = 1000  # different warnings that are counted
-_LONGEST_WARNING = 300
+_LONGEST_WARNING = 300  # characters, here and below: a message of a library may be a whole table
 _LONGEST_REASON = 500
 _LONGEST_LINE = 300  # line of a traceback; the message of an error may be a whole table
 _LONGEST_VALUE = 1000  # value of a chosen parameter, as JSON
 _MOST_VALUES = 100  # chosen parameters
-_TRACEBACK_LINES = 40
+_TRACEBACK_LINES = 40  # the last lines, which name the cause
 _LONGEST_CHAIN = 20  # errors that led to one another
 
 
