@@ -17,20 +17,26 @@ from mlaut.analysis.bayes.sign_tests import (
     bayesian_sign_test,
     bayesian_signed_rank_test,
 )
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import checked, one_of
 from mlaut.analysis.common.display import Shown, latex_of_groups, number, p_text
 from mlaut.analysis.common.letters import letter_groups
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
 from mlaut.analysis.estimates.intervals import mean_estimates
-from mlaut.analysis.frequentist.paired_tests import sign_test, t_test, trinomial_test, wilcoxon_test
+from mlaut.analysis.frequentist.paired_tests import (
+    leading_test,
+    sign_test,
+    t_test,
+    trinomial_test,
+    wilcoxon_test,
+)
 from mlaut.analysis.frequentist.portmanteau import aligned_ranks_test, friedman_test, quade_test
 from mlaut.analysis.frequentist.ranks import (
     average_ranks,
     bonferroni_dunn_test,
     critical_difference,
     nemenyi_test,
-    rank_groups,
+    pair_groups,
 )
 from mlaut.analysis.lacoste.pair_probabilities import BETTER, poisson_binomial_test
 from mlaut.analysis.pairwise.corrections import adjust_pairs
@@ -39,6 +45,7 @@ from mlaut.analysis.results.given import results_of
 from mlaut.analysis.results.missing import treat_missing, with_means
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import MLautScore
+from mlaut.errors import AnalysisError
 
 __all__ = ["PAIR_TESTS", "Comparison", "compare"]
 
@@ -85,8 +92,8 @@ class Comparison(Shown):
         rank"``, and ``"Poisson binomial"`` for a study whose metric has point losses of 0 and 1.
     critical_difference : float
         Nemenyi's critical difference of average ranks.
-    groups : tuple of tuple of str
-        Groups of strategies that do not differ by Nemenyi's test, the best group first.
+    leading : str
+        Key in ``pairs`` of the test to read first, which decides the groups.
     control : ResultTable or None
         Bonferroni-Dunn test of all other strategies against the control.
     """
@@ -100,7 +107,7 @@ class Comparison(Shown):
     pairs: Mapping[str, Pairwise]
     bayesian: Mapping[str, Pairwise]
     critical_difference: float
-    groups: tuple[tuple[str, ...], ...]
+    leading: str
     control: ResultTable | None = None
 
     @property
@@ -115,7 +122,30 @@ class Comparison(Shown):
             note if len(names) == len(tables) else f"{', '.join(names)}: {note}"
             for note, names in about.items()
         )
-        return (*self._notes_on_means(), *named)
+        return (*self._notes_on_means(), *self._contradictions(), *named)
+
+    def _contradictions(self) -> Iterator[str]:
+        """Yield a note on pairs of which two tests say the opposite, and on a test of all."""
+        said: dict[tuple[str, str], list[str]] = {}
+        for test, pairs in {**self.pairs, **self.bayesian}.items():
+            for i, j in np.argwhere(pairs.wins(self.alpha)).tolist():
+                said.setdefault((pairs.strategies[i], pairs.strategies[j]), []).append(test)
+        opposite = [one for one in said if one[0] < one[1] and one[::-1] in said]
+        for first, second in opposite[:_MOST_OPPOSITE]:
+            better, worse = said[first, second], said[second, first]
+            yield (
+                f"{first} is better than {second} by {', '.join(better)}, and worse by "
+                f"{', '.join(worse)}: one wins more often, the other by more; the test that was "
+                "chosen beforehand decides"
+            )
+        if len(opposite) > _MOST_OPPOSITE:
+            yield f"tests say the opposite of {len(opposite)} pairs in all"
+        differ = int(self.leading_pairs.differ(self.alpha).sum()) // 2
+        if differ and (self.portmanteau["Friedman F"].p_value or 1.0) > self.alpha:
+            yield (
+                f"Friedman's test shows no difference and the {_TESTS[self.leading]} {differ}: the "
+                "former compares the ranks of all strategies, the latter one pair at a time"
+            )
 
     def _notes_on_means(self) -> tuple[str, ...]:
         """Return why means and t-tests are left out, and which tests still depend on the scales."""
@@ -158,9 +188,14 @@ class Comparison(Shown):
         return tuple(self.estimates["(c)"].frame.index) if "(c)" in self.estimates else ()
 
     @property
-    def leading(self) -> str:
-        """Name of the pairwise test to read first; it is valid for the scales of the datasets."""
-        return "trinomial" if self.results.metric.incomparable else "Wilcoxon"
+    def leading_pairs(self) -> Pairwise:
+        """Result of the leading test, with corrected p-values."""
+        return self.pairs[self.leading]
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of strategies of which no two differ by the leading test, by average rank."""
+        return pair_groups(self.leading_pairs, self.ranks.frame.index, alpha=self.alpha)
 
     def title(self) -> str:  # noqa: D102 - inherited
         return f"Comparison of {self.results.title()}, scenario (c)"
@@ -235,20 +270,20 @@ class Comparison(Shown):
         DataFrame
             Mean of the metric with the ends of its interval (``mean``, ``low``, ``high``; NaN for
             strategies without a mean), ``average rank``, and ``groups``: two strategies differ by
-            the `leading` test, after the correction, if they share no letter.
+            the leading test, after the correction, if they share no letter.
         """
         means = self.estimates["(c)"].frame if self.estimates else pd.DataFrame()
         order = self.ranks.frame.index
         ends = {"mean": "value", "low": "low", "high": "high"}
         columns = {name: means[key].reindex(order) for name, key in ends.items() if key in means}
-        differ = (self.pairs[self.leading].p_values <= self.alpha).loc[order, order]
-        letters = letter_groups(~differ.to_numpy())
+        at = [self.results.strategies.index(name) for name in order]
+        letters = letter_groups(~self.leading_pairs.differ(self.alpha)[np.ix_(at, at)])
         rank = self.ranks.frame["average_rank"]
         return pd.DataFrame(columns | {"average rank": rank, "groups": letters}, index=order)
 
     def to_latex(self) -> str:
         """Return the table of `grouped` in LaTeX."""
-        test = f"{self.pairs[self.leading].name}, level {self.alpha:g}"
+        test = f"{self.leading_pairs.name}, level {self.alpha:g}"
         return latex_of_groups(self.grouped(), test)
 
     def probabilities(self) -> pd.DataFrame:
@@ -315,19 +350,32 @@ class Comparison(Shown):
             return f"Friedman's test does not show that average ranks differ ({p_text(p)})."
         rank = self.ranks.frame["average_rank"]
         best = _first_of(rank)
-        alike = next((group for group in self.groups if group[0] == best[0]), ())
-        others = ", ".join(name for name in alike if name not in best)
-        shown = f"not shown to differ from {others}" if others else "and differs from all others"
-        shown = shown.replace("differs", "differ") if len(best) > 1 else shown
         are = "is" if len(best) == 1 else "are"
         return (
             f"Average ranks differ (Friedman, {p_text(p)}): {_listed(best)} {are} best with "
-            f"{number(rank.iloc[0])}, {shown} by Nemenyi's test."
+            f"{number(rank.iloc[0])}, {self._beside(best)} by the {_TESTS[self.leading]}."
         )
+
+    def _beside(self, best: Sequence[str]) -> str:
+        """Return the words for how the leading test compares the others with those of best rank."""
+        names, pairs = list(self.ranks.frame.index), self.leading_pairs
+        rows = [pairs.strategies.index(name) for name in best]
+        columns = list(pairs.strategies)
+        differ = pd.DataFrame(pairs.differ(self.alpha)[rows], columns=columns)
+        better = pd.DataFrame(pairs.wins(self.alpha)[:, rows].T, columns=columns)
+        others = [name for name in names if name not in best]
+        alike = ", ".join(name for name in others if not differ[name].all())
+        ahead = [name for name in others if better[name].any()]
+        if ahead:
+            but = f"but {_listed(ahead)} {'is' if len(ahead) == 1 else 'are'} better"
+            return f"{but}, and not shown to differ from {alike}" if alike else but
+        if alike:
+            return f"not shown to differ from {alike}"
+        return f"and {'differs' if len(best) == 1 else 'differ'} from all others"
 
     def _on_pairs(self) -> list[str]:
         counts = []
-        for name in _TESTS:
+        for name in dict.fromkeys([*_COUNTED, self.leading]):
             if name not in self.pairs:
                 continue
             frame = self.pairs[name].to_frame()
@@ -360,8 +408,12 @@ _FIRST = {BETTER: "P(first better)", EQUIVALENT: "P(equivalent)"}
 _TESTS = {
     "t": "paired t-test",
     "Wilcoxon": "signed rank test",
+    "sign": "sign test",
     "trinomial": "trinomial test",
+    "Nemenyi": "Nemenyi test",
 }
+_MOST_OPPOSITE = 3  # pairs of which a note names the tests; all are in the table of pairs
+_COUNTED = ("t", "Wilcoxon", "trinomial")  # tests whose pairs a sentence counts
 
 
 def _p_cell(p: float) -> str:
@@ -400,6 +452,7 @@ def compare(
     greater_is_better: bool | None = None,
     alpha: float = 0.05,
     correction: str = "holm",
+    test: str = "",
     control: str | None = None,
     missing: str = "raise",
     confidence: float = 0.95,
@@ -422,9 +475,13 @@ def compare(
     greater_is_better : bool, optional
         Direction of a metric that is not known by its name.
     alpha : float, default 0.05
-        Level of the critical differences, of Nemenyi's groups and of the sentences.
+        Level of the critical differences, of the groups and of the sentences.
     correction : str, default "holm"
         Correction of the p-values for the number of pairs; see `mlaut.analysis.adjust`.
+    test : {"t", "Wilcoxon", "sign", "trinomial", "Nemenyi"}, optional
+        The leading test, which decides the groups and which strategies differ from the best.
+        Default the signed rank test, or the trinomial test for losses in different units: their
+        result for a pair does not depend on the other strategies; that of Nemenyi's test does.
     control : str, optional
         Strategy that all others are also compared with, by the Bonferroni-Dunn test.
     missing : str, default "raise"
@@ -471,6 +528,11 @@ def compare(
     options: dict[str, Any] = {"alpha": alpha, "confidence": confidence, "rope": rope}
     options |= {"n_samples": n_samples, "seed": seed, "zeros": zeros, "method": method}
     pairs = _pairs(results, valued, options)
+    adjusted = {
+        name: one if PAIR_TESTS[name].test.simultaneous else adjust_pairs(one, correction)
+        for name, one in pairs.items()
+        if "p_value" in one.tables
+    }
     friedman = {
         f"Friedman {name}": friedman_test(results, statistic=name, confidence=confidence)
         for name in ("F", "chi2")
@@ -488,14 +550,10 @@ def compare(
         ranks=table,
         portmanteau=friedman
         | {"Quade": quade_test(results), "aligned ranks": aligned_ranks_test(results)},
-        pairs={
-            name: one if PAIR_TESTS[name].test.simultaneous else adjust_pairs(one, correction)
-            for name, one in pairs.items()
-            if "p_value" in one.tables
-        },
+        pairs=adjusted,
         bayesian={name: one for name, one in pairs.items() if "p_value" not in one.tables},
         critical_difference=cd,
-        groups=rank_groups(table.frame["average_rank"], cd),
+        leading=_leading(test, results, adjusted),
         control=against,
     )
 
@@ -513,6 +571,20 @@ def _pairs(
         if function.test.applies(on):
             found[name] = function(on, **own)
     return found
+
+
+def _leading(test: str, results: Results, pairs: Mapping[str, Pairwise]) -> str:
+    """Return the name of the leading test: ``test``, or the one that suits the losses."""
+    if not test:
+        default = leading_test(results)
+        return next(name for name, function in PAIR_TESTS.items() if function is default)
+    whole = [name for name, one in pairs.items() if one.strategies == results.strategies]
+    if test == "t" and test not in whole:
+        raise AnalysisError(
+            "the t-test cannot lead, since not every strategy has a mean over datasets "
+            f"({results.incomparable}): choose one of {', '.join(whole)}"
+        )
+    return one_of("test", test, whole)
 
 
 def _have_errors(results: Results) -> bool:

@@ -18,12 +18,11 @@ from mlaut.analysis import (
     compare,
     mean_estimates,
     treat_missing,
-    trinomial_test,
     under_treatments,
-    wilcoxon_test,
 )
 from mlaut.analysis import metric as find_metric
 from mlaut.analysis.cross_validation.retrained_estimates import retrained_mean_estimates
+from mlaut.analysis.frequentist.paired_tests import leading_test
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import with_means
 from mlaut.errors import AnalysisError
@@ -214,11 +213,8 @@ def _robustness(scored: Results, missing: str) -> Robustness | None:
     if not len(begun.missing) or len(begun.strategies) < 2 or len(begun.datasets) < 2:
         return None
 
-    # If the scales of datasets are not comparable, only the signs of differences are.
-    test = trinomial_test if scored.metric.incomparable else wilcoxon_test
-
     def corrected(results: Results) -> object:
-        return adjust_pairs(test(results), "holm")
+        return adjust_pairs(leading_test(scored)(results), "holm")
 
     treatments = list(dict.fromkeys([missing, *_TREATMENTS]))
     found = under_treatments(begun, corrected, treatments=treatments, bounds=_affordable(begun))

@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from mlaut.analysis import Comparison, Pairwise, box_plot, draw_ranks
+from mlaut.analysis import Comparison, Pairwise, box_plot, critical_difference_diagram
 from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.plots.race_plots import race_plot
@@ -108,15 +108,15 @@ def _ranks(section: Section) -> _Made | None:
     found = section.comparison
     if found is None:
         return None
-    ranks, cd = found.ranks.frame["average_rank"], found.critical_difference
-    label = f"CD = {cd:.3g} at {found.alpha:g}"
-    groups = "; ".join(", ".join(group) for group in found.groups if len(group) > 1)
+    ranks, pairs = found.ranks.frame["average_rank"], found.leading_pairs
+    groups = "; ".join(", ".join(group) for group in found.groups)
     alternative = f"Average ranks, 1 is best: {_list(ranks)}. In one group: {groups or 'no two'}."
     caption = (
-        "Average ranks over datasets (1 is best). A bar joins strategies between which Nemenyi's "
-        f"test shows no difference; critical difference {number(cd)}, scenario (c)."
+        "Average ranks over datasets (1 is best). A bar joins strategies of which no two differ "
+        f"by the test of pairs ({pairs.name}, level {found.alpha:g}), scenario (c)."
     )
-    return draw_ranks(ranks, cd, found.groups, label=label), caption, alternative
+    figure = critical_difference_diagram(found.results, pairs=pairs, alpha=found.alpha)
+    return figure, caption, alternative
 
 
 def _pairs(section: Section) -> _Made | None:
@@ -144,9 +144,8 @@ def _effect_in_words(found: Comparison, pairs: Pairwise) -> str:
 
 def _beaten(found: Comparison, order: list[str]) -> str:
     """Return a sentence with the number of other strategies that each strategy beats."""
-    pairs = found.pairs[found.leading]
-    wins = (pairs.p_values <= found.alpha) & (pairs.table("better") > 0)
-    count = wins.sum(axis=1).loc[order]
+    pairs = found.leading_pairs
+    count = pd.Series(pairs.wins(found.alpha).sum(axis=1), index=list(pairs.strategies)).loc[order]
     return (
         f"Number of other strategies that each beats at level {found.alpha:g}: {_list(count)}. "
         "Every number is in the table of pairs."
@@ -197,7 +196,7 @@ FIGURES: dict[str, tuple[Callable[[Section], _Made | None], str, str]] = {
     "race": (_race, "Evidence over datasets", "race"),
     "times": (_times, "Scores against training time", "summary"),
     "scores": (_scores, "Distribution of scores", "summary"),
-    "ranks": (_ranks, "Average ranks and critical difference", "summary"),
+    "ranks": (_ranks, "Average ranks and groups", "summary"),
     "pairs": (_pairs, "All pairs", "portmanteau tests"),
     "intervals": (_intervals, "Intervals by scenario", "probabilities"),
 }

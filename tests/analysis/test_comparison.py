@@ -10,6 +10,8 @@ from mlaut.analysis import (
     bayesian_sign_test,
     compare,
     mean_estimates,
+    pair_groups,
+    rank_groups,
     read_automlbenchmark,
     t_test,
     treat_missing,
@@ -28,11 +30,65 @@ def test_what_was_found_in_sentences(found):
         "Over 121 datasets RandomForestClassifier has the lowest mean misclassification, 0.1627 "
         "[0.1387, 0.19], scenario (c).",
         "Average ranks differ (Friedman, p = 1.4e-148): RandomForestClassifier is best with 2.492, "
-        "not shown to differ from SVC, BaggingClassifier by Nemenyi's test.",
+        "and differs from all others by the signed rank test.",
         "At level 0.05 after the holm correction these differ: 33 of 36 pairs by the paired "
         "t-test, 31 of 36 pairs by the signed rank test, 30 of 36 pairs by the trinomial test.",
     )
     assert found.sentence() == " ".join(found.sentences())
+
+
+def test_the_leading_test_decides_all_groups(found, mlaut2018):
+    """Nemenyi's test, whose result for a pair depends on the others, leads only where asked."""
+    assert found.leading == "Wilcoxon"
+    assert found.groups == pair_groups(found.leading_pairs, found.ranks.frame.index)
+    assert found.groups[0] == ("SVC", "BaggingClassifier")
+    nemenyi = compare(mlaut2018, test="Nemenyi", n_samples=0)
+    assert nemenyi.groups[0] == ("RandomForestClassifier", "SVC", "BaggingClassifier")
+    assert nemenyi.groups == rank_groups(
+        nemenyi.ranks.frame["average_rank"], nemenyi.critical_difference
+    )
+    assert "not shown to differ from SVC, BaggingClassifier by the Nemenyi test" in (
+        nemenyi.sentence()
+    )
+    for one in (found, nemenyi):
+        letters = one.grouped()["groups"]
+        shared = bool(set(letters["RandomForestClassifier"]) & set(letters["SVC"]))
+        assert shared == any({"RandomForestClassifier", "SVC"} <= set(g) for g in one.groups)
+        assert one.leading_pairs.name in one.to_latex()
+    pool = "whether two strategies differ depends on which others are compared"
+    assert [name for name in found.tables() if pool in str(found.tables()[name].notes)] == [
+        "Nemenyi"
+    ]
+    assert not any(
+        pool in n for n in compare(mlaut2018.select(strategies=["SVC", "BaselineClassifier"])).notes
+    )
+    with pytest.raises(AnalysisError, match="test 'Nemeny' is not known; did you mean 'Nemenyi'"):
+        compare(mlaut2018, test="Nemeny")
+    with pytest.raises(AnalysisError, match="the t-test cannot lead, since not every strategy has"):
+        compare(Results.from_table(UNITS, metric="rmse"), test="t")
+
+
+def test_tests_that_contradict_each_other_say_so():
+    """A wins often and by little, B rarely and by much."""
+    rng = np.random.default_rng(0)
+    often = rng.random(100) < 0.68
+    gains = np.where(often, -rng.uniform(0.001, 0.002, 100), rng.uniform(0.1, 0.2, 100))
+    table = pd.DataFrame({"A": 0.5 + gains, "B": 0.5, "C": 0.9 + 0.01 * rng.random(100)})
+    found = compare(table, metric="misclassification", n_samples=0)
+    assert found.sentences()[1].endswith(
+        "A is best with 1.39, but B is better by the signed rank test."
+    )
+    assert found.notes[0].startswith(
+        "A is better than B by sign, trinomial, Bayesian sign, and worse by t, Wilcoxon: one wins "
+        "more often, the other by more"
+    )
+    few = pd.DataFrame({"A": [0.1] * 6, "B": [0.2] * 6, "C": [0.0] * 3 + [0.9] * 3})
+    few += np.arange(6)[:, None] / 100 * [1, 1.1, 1]
+    seen = compare(few, metric="misclassification", test="sign", correction="none", n_samples=0)
+    assert seen.notes[0] == (
+        "Friedman's test shows no difference and the sign test 1: the former compares the ranks of "
+        "all strategies, the latter one pair at a time"
+    )
 
 
 def test_a_table_with_a_metric_is_compared_as_the_results_of_it():

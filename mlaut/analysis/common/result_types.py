@@ -442,14 +442,44 @@ class Pairwise(Shown):
         frame = pd.DataFrame(columns, index=pd.MultiIndex.from_tuples(self.pairs))
         return frame.dropna(axis="columns", how="all")
 
-    def grouped(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Return one row for each strategy, with letters: two differ if they share no letter.
+    def differ(self, alpha: float = 0.05) -> np.ndarray:
+        """Return which strategies differ, as an array of bool, shape (K, K).
 
         Parameters
         ----------
         alpha : float, default 0.05
             Two strategies differ if a p-value of the pair is at most ``alpha``, or for a test
             without p-values if one is better with a probability of ``1 - alpha`` or more.
+
+        Raises
+        ------
+        AnalysisError
+            The result has neither p-values nor probabilities.
+        """
+        if "p_value" in self.tables:
+            differ = self.p_values.to_numpy() <= alpha
+        elif _BETTER in self.tables:
+            differ = self.table(_BETTER).to_numpy() >= 1 - alpha
+        else:
+            raise AnalysisError(f"{self.name} has neither p-values nor probabilities to group by")
+        return np.asarray(differ | differ.T)
+
+    def wins(self, alpha: float = 0.05) -> np.ndarray:
+        """Return which strategies (rows) are better than which, among those that `differ`."""
+        return self._row_better & self.differ(alpha)
+
+    @property
+    def _row_better(self) -> np.ndarray:
+        key, neutral = ("better", 0.0) if "p_value" in self.tables else (_BETTER, 0.5)
+        return np.asarray(self.table(key).to_numpy() > neutral)
+
+    def grouped(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return one row for each strategy, with letters: two differ if they share no letter.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Level at which strategies differ; see `differ`.
 
         Returns
         -------
@@ -458,16 +488,7 @@ class Pairwise(Shown):
             strategies that it is ``better than`` and ``worse than`` among those that it differs
             from, and its ``groups``.
         """
-        if "p_value" in self.tables:
-            first_is_better = self.table("better").to_numpy() > 0
-            differ = self.p_values.to_numpy() <= alpha
-        elif _BETTER in self.tables:
-            first_is_better = self.table(_BETTER).to_numpy() > 0.5
-            differ = self.table(_BETTER).to_numpy() >= 1 - alpha
-        else:
-            raise AnalysisError(f"{self.name} has neither p-values nor probabilities to group by")
-        differ = differ | differ.T
-        wins = first_is_better & differ
+        differ, wins, first_is_better = self.differ(alpha), self.wins(alpha), self._row_better
         score = wins.sum(axis=1) - wins.sum(axis=0)
         order = np.lexsort((-first_is_better.sum(axis=1), -score))
         columns = {"better than": wins.sum(axis=1)[order], "worse than": wins.sum(axis=0)[order]}

@@ -13,7 +13,7 @@ from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.numerics import trinomial_sf
 from mlaut.analysis.pairwise.effects import Effect, cohens_d, mean_difference, share_better
 from mlaut.analysis.pairwise.pairs import EQUAL, paired_losses
-from mlaut.analysis.pairwise.runner import PairStatistics, even, odd, pair_test
+from mlaut.analysis.pairwise.runner import PairFunction, PairStatistics, even, odd, pair_test
 from mlaut.analysis.pairwise.signed_rank import (
     ZERO_RULES,
     SignedRanks,
@@ -24,6 +24,7 @@ from mlaut.analysis.pairwise.signed_rank import (
 from mlaut.analysis.results.results import Results
 
 __all__ = [
+    "leading_test",
     "ranksum_test",
     "sign_test",
     "t_test",
@@ -290,6 +291,14 @@ def win_tables(d: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return the numbers of wins (the statistic), losses and ties of both orders of each pair."""
     wins, losses, tied = _win_loss_tie(d)
     return {"statistic": (wins, losses), "losses": (losses, wins), "ties": even(tied)}
+
+
+def leading_test(results: Results) -> PairFunction:
+    """Return the test of pairs to read first, whose numbers depend on the two strategies only.
+
+    It is the signed rank test, or the trinomial test if the scales of the datasets do not compare.
+    """
+    return trinomial_test if results.metric.incomparable else wilcoxon_test
 
 
 @pair_test(

@@ -333,11 +333,7 @@ def pair_groups(
     """
     names = list(pairs.strategies if order is None else order)
     at = positions("strategy", names, pairs.strategies)
-    if "p_value" in pairs.tables:
-        differ = pairs.p_values.to_numpy() <= alpha
-    else:
-        differ = pairs.table("P(row better)").to_numpy() >= 1 - alpha
-    letters = letter_groups(~(differ | differ.T)[np.ix_(at, at)])
+    letters = letter_groups(~pairs.differ(alpha)[np.ix_(at, at)])
     members: dict[str, list[str]] = {}
     for name, text in zip(names, letters, strict=True):
         for letter in re.findall(r"[a-z]\d*", text):

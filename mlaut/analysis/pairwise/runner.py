@@ -27,6 +27,10 @@ __all__ = ["PairFunction", "PairStatistics", "PairTest", "even", "odd", "pair_te
 
 _SIDES = {"two-sided": "two-sided", "better": "less", "worse": "greater"}
 _OTHER_SIDE = {"two-sided": "two-sided", "less": "greater", "greater": "less"}
+_OF_ALL = (
+    "whether two strategies differ depends on which others are compared, since all are ranked "
+    "together"
+)
 _PAIR_TEXT = """\
     pair : (str, str), optional
         Names of two strategies. With them the result is the `TestResult` of the first against the
@@ -137,9 +141,12 @@ class PairTest:
             confidence=given.get("confidence", 0.95),
             n=len(results.datasets) if found.n is None else found.n,
             unit=self.unit,
-            notes=(*results.notes_text(), *found.notes),
+            notes=(*results.notes_text(), *found.notes, *self._notes_on_others(results)),
             pair_notes=found.pair_notes,
         )
+
+    def _notes_on_others(self, results: Results) -> tuple[str, ...]:
+        return () if self.alone or len(results.strategies) < 3 else (_OF_ALL,)
 
 
 def _with_p_values(found: PairStatistics, side: str) -> dict[str, Both]:

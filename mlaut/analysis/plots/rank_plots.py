@@ -11,13 +11,12 @@ from matplotlib.figure import Figure
 
 from mlaut.analysis.common.arguments import checked, positions
 from mlaut.analysis.common.result_types import Pairwise
-from mlaut.analysis.frequentist.paired_tests import trinomial_test, wilcoxon_test
+from mlaut.analysis.frequentist.paired_tests import leading_test
 from mlaut.analysis.frequentist.ranks import (
     average_ranks,
     critical_difference,
     nemenyi_test,
     pair_groups,
-    rank_groups,
 )
 from mlaut.analysis.pairwise.corrections import adjust_pairs
 from mlaut.analysis.plots.canvas import (
@@ -156,17 +155,15 @@ def critical_difference_diagram(
     """
     ranks = average_ranks(results).frame["average_rank"]
     if pairs is None:
-        test = trinomial_test if results.metric.incomparable else wilcoxon_test
-        pairs = adjust_pairs(test(results), "holm")
+        pairs = adjust_pairs(leading_test(results)(results), "holm")
     if set(pairs.strategies) != set(results.strategies):
         raise AnalysisError("pairs are of other strategies than these results")
+    groups, cd = pair_groups(pairs, [str(name) for name in ranks.index], alpha=alpha), 0.0
+    label = f"{pairs.name}, level {alpha:g}"
     if pairs.name == nemenyi_test.test.name:
         cd = critical_difference(len(ranks), len(results.datasets), alpha=alpha)
         label = f"CD = {cd:.3g} at {alpha:g}"
-        return draw_ranks(ranks, cd, rank_groups(ranks, cd), label=label, ax=ax, figsize=figsize)
-    groups = pair_groups(pairs, [str(name) for name in ranks.index], alpha=alpha)
-    label = f"{pairs.name}, level {alpha:g}"
-    return draw_ranks(ranks, 0.0, groups, label=label, ax=ax, figsize=figsize)
+    return draw_ranks(ranks, cd, groups, label=label, ax=ax, figsize=figsize)
 
 
 @checked
