@@ -195,7 +195,7 @@ class Comparison(Shown):
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """Groups of strategies of which no two differ by the leading test, by average rank."""
-        return pair_groups(self.leading_pairs, self.ranks.frame.index, alpha=self.alpha)
+        return pair_groups(self.leading_pairs, list(self.ranks.frame.index), alpha=self.alpha)
 
     def title(self) -> str:  # noqa: D102 - inherited
         return f"Comparison of {self.results.title()}, scenario (c)"
