@@ -1,18 +1,17 @@
 """How often a race errs at any time, where nothing differs: a table in Markdown, in percent.
 
 Run it as ``OMP_NUM_THREADS=1 python benchmarks/race_levels.py 2000 9 sign 121 best "all pairs"
-equal``: number of races, number of strategies, kind of evidence, number of datasets, and what may
-err. Each race looks after every dataset.
+equal adversary``: number of races, number of strategies, kind of evidence, number of datasets, and
+what may err. Each race looks after every dataset. This takes some minutes of CPU.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from mlaut.analysis.racing.course import Terms, follow
 from mlaut.analysis.racing.evidence import BETS, Steps, grow, log_mean
 
 LOOKS = (10, 30, 121, 500)
@@ -67,17 +66,26 @@ def dropped_after(losses: np.ndarray, kind: str, alpha: float = 0.05) -> np.ndar
     It is `mlaut.analysis.racing.course.follow` for the question ``"best"``, for many races at once:
     losses of shape (N, races, K). A test compares the two.
     """
-    n, races, k = losses.shape
+    return _dropped_after(lambda t, _: losses[t], losses.shape, kind, alpha)
+
+
+def _dropped_after(
+    draw: Callable[[int, np.ndarray], np.ndarray],
+    shape: tuple[int, int, int],
+    kind: str,
+    alpha: float = 0.05,
+) -> np.ndarray:
+    """Return the same for losses that may depend on the log evidence so far: (races, K)."""
+    n, races, k = shape
     logs, points = np.zeros((len(BETS), races, k, k)), np.zeros((races, k, k))
     leader_logs = np.zeros((len(BETS), races, k))
-    left = np.full((races, k), np.inf)
+    left, against = np.full((races, k), np.inf), np.zeros((races, k))
     steps_of = Steps(kind, 1.0, (n, races, k, k))
     others = ~np.eye(k, dtype=bool)
-    for t, row in enumerate(losses):
+    for t in range(n):
         racing = np.isinf(left)
         racing &= racing.sum(axis=1, keepdims=True) > 1
-        d = row[:, :, None] - row[:, None]
-        d[np.abs(d) <= 1e-10 * np.maximum(row[:, :, None], row[:, None])] = 0.0
+        d = differences(draw(t, against))
         steps = steps_of.of(d * (racing[:, :, None] & racing[:, None]))
         lost = (points * racing[:, None]).sum(axis=2)[:, None]
         lost = np.where(racing[:, None] & others, lost, np.inf)
@@ -91,24 +99,76 @@ def dropped_after(losses: np.ndarray, kind: str, alpha: float = 0.05) -> np.ndar
     return left
 
 
+def differences(row: np.ndarray) -> np.ndarray:
+    """Return the differences of all ordered pairs of losses; those of rounding are ties."""
+    d = row[..., :, None] - row[..., None, :]
+    return np.where(np.abs(d) <= 1e-10 * np.maximum(row[..., :, None], row[..., None, :]), 0.0, d)
+
+
 def best_errors(times: int, k: int, kind: str, draw: Draw, n: int) -> np.ndarray:
     """Return after how many datasets each race dropped the strategy in the middle."""
-    found = []
+    found = [dropped_after(drawn, kind)[:, k // 2] for drawn in batches(times, k, draw, n)]
+    return np.concatenate(found)
+
+
+def batches(times: int, k: int, draw: Draw, n: int) -> Iterator[np.ndarray]:
+    """Yield the losses of some races at once, of shape (N, races, K)."""
     for first in range(0, times, _AT_ONCE):
         seeds = range(first, min(first + _AT_ONCE, times))
-        drawn = [draw(np.random.default_rng([seed, k, n]), n, k) for seed in seeds]
-        found.append(dropped_after(np.stack(drawn, axis=1), kind)[:, k // 2])
-    return np.concatenate(found)
+        yield np.stack([draw(np.random.default_rng([seed, k, n]), n, k) for seed in seeds], axis=1)
+
+
+def adversary_errors(times: int, k: int, kind: str, n: int) -> np.ndarray:
+    """Return the same where an adversary, who knows the evidence, chooses each dataset.
+
+    The strategy in the middle is as good as each other one on every dataset. While the evidence
+    against it is small, it wins or loses everything against all others together. Above that the
+    others differ by little; for the mean, it wins by little often and loses by much rarely.
+    """
+    rng = np.random.default_rng([times, k, n, 2])
+    middle = k // 2
+
+    def draw(_: int, against: np.ndarray) -> np.ndarray:
+        races = len(against)
+        coin = rng.integers(0, 2, (races, 1)).astype(float)
+        all_or_nothing = np.where(np.arange(k) == middle, coin, 1 - coin)
+        if kind == "mean":
+            careful = np.full((races, k), 0.1)
+            careful[:, middle] += np.where(rng.random(races) < 0.2, 0.4, -0.1)  # 0 on average
+        else:
+            careful = 0.5 + 0.01 * rng.normal(size=(races, k))
+        return np.where(against[:, [middle]] < np.log(5), all_or_nothing, careful)
+
+    return np.concatenate(
+        [_dropped_after(draw, (n, size, k), kind)[:, middle] for size in _sizes(times)]
+    )
+
+
+def _sizes(times: int) -> list[int]:
+    return [min(_AT_ONCE, times - first) for first in range(0, times, _AT_ONCE)]
 
 
 def pair_errors(times: int, k: int, kind: str, draw: Draw, n: int) -> np.ndarray:
     """Return after how many datasets each race first called a strategy worse than another."""
     found = []
-    for seed in range(times):
-        losses = draw(np.random.default_rng([seed, k, n]), n, k)
-        course = follow(losses, losses, Terms(question="all pairs", kind=kind, span=1.0))
-        found.append(min((d.after for d in course.decisions), default=np.inf))
-    return np.array(found)
+    for drawn in batches(times, k, draw, n):
+        steps_of = Steps(kind, 1.0, (n, drawn.shape[1], k, k))
+        steps = (steps_of.of(differences(row)) for row in drawn)
+        found.append(first_claim(steps, (drawn.shape[1], k, k), k * (k - 1)))
+    return np.concatenate(found)
+
+
+def first_claim(steps: Iterable[np.ndarray], shape: tuple[int, int, int], pairs: int) -> np.ndarray:
+    """Return when each race makes its first claim about pairs; infinity for never.
+
+    The first claim of Holm's correction is that of Bonferroni's.
+    """
+    logs, found = np.zeros((len(BETS), *shape)), np.full(shape[0], np.inf)
+    for t, step in enumerate(steps, start=1):
+        grow(logs, step)
+        reached = log_mean(logs).max(axis=(1, 2)) >= np.log(pairs / 0.05)
+        found[reached & np.isinf(found)] = t
+    return found
 
 
 def equal_errors(times: int, k: int, kind: str, n: int) -> np.ndarray:
@@ -118,19 +178,22 @@ def equal_errors(times: int, k: int, kind: str, n: int) -> np.ndarray:
     difference of the first strategy and each other one is the end of the region.
     """
     found = []
-    for seed in range(times):
-        rng = np.random.default_rng([seed, k, n, 1])
-        if kind == "mean":
-            losses = rng.random((n, k)) * 0.5
-            losses[:, 0] += 0.2
-            rope = 0.2
-        else:
-            losses = rng.normal(size=(n, k))
-            rope = 0.6744897501960817 * 2**0.5  # the median of the size of a difference
-        course = follow(losses, losses, Terms(kind=kind, rope=rope, span=1.0, drop=False))
-        wrong = [d.after for d in course.decisions if d.equal and (kind != "mean" or d.first == 0)]
-        found.append(min(wrong, default=np.inf))
-    return np.array(found)
+    for first, size in enumerate(_sizes(times)):
+        rng = np.random.default_rng([first, k, n, 1])
+        steps = (_inside(rng, (size, k), kind) for _ in range(n))
+        found.append(first_claim(steps, (size, k, k), k * (k - 1) // 2))
+    return np.concatenate(found)
+
+
+def _inside(rng: np.random.Generator, shape: tuple[int, int], kind: str) -> np.ndarray:
+    """Return how far inside the region the differences of the next dataset are; 0 for no pair."""
+    if kind == "mean":  # the evidence of the direction that is on the edge; the other only grows
+        losses, rope = rng.random(shape) * 0.5, 0.2
+        losses[:, 0] += rope
+        of_first = (np.arange(shape[1]) == 0)[:, None] & (np.arange(shape[1]) > 0)
+        return np.where(of_first, (rope - differences(losses)) / (1 + rope), 0.0)
+    rope = 0.6744897501960817 * 2**0.5  # the median of the size of a difference
+    return np.triu(np.where(np.abs(differences(rng.normal(size=shape))) <= rope, 1.0, -1.0), 1)
 
 
 def row(name: str, found: np.ndarray, n: int) -> str:
@@ -148,13 +211,15 @@ def main(times: int, k: int, kind: str, n: int, questions: Sequence[str]) -> Non
     heads = " | ".join(map(str, looks(n)))
     print(f"| {times} races, {k} strategies, {kind}: error within | {heads} |")
     print("| --- " * (1 + len(looks(n))) + "|")
-    errors = {"best": best_errors, "all pairs": pair_errors}
-    for question in [question for question in questions if question in errors]:
+    of_losses = {"best": best_errors, "all pairs": pair_errors}
+    others = {"adversary": adversary_errors, "equal": equal_errors}
+    for question in questions:
+        if question in others:
+            print(row(question, others[question](times, k, kind, n), n), flush=True)
+            continue
         for name, draw in LOSSES.items():
-            found = errors[question](times, k, kind, draw, n)
+            found = of_losses[question](times, k, kind, draw, n)
             print(row(f"{question}, {name}", found, n), flush=True)
-    if "equal" in questions:
-        print(row("practically equal", equal_errors(times, k, kind, n), n), flush=True)
 
 
 if __name__ == "__main__":

@@ -40,3 +40,29 @@ def test_a_race_drops_the_best_with_at_most_its_level(levels, losses):
     """400 races: the standard error of 5 % is 1.1 points."""
     dropped = levels.best_errors(400, 3, "sign", levels.LOSSES[losses], 60)
     assert np.isfinite(dropped).mean() <= 0.05 + 2 * 0.011
+
+
+@pytest.mark.parametrize("kind", ["sign", "signed rank"])
+def test_the_first_claim_about_pairs_is_that_of_the_races_one_by_one(levels, kind):
+
+    def draw(rng, n, k):
+        return rng.normal(size=(n, k)) + np.array([0.0, 0.2, 0.5])
+
+    found = levels.pair_errors(6, 3, kind, draw, 60)
+    assert np.isfinite(found).any()
+    for race in range(6):
+        chosen = draw(np.random.default_rng([race, 3, 60]), 60, 3)
+        course = follow(chosen, chosen, Terms(question="all pairs", kind=kind))
+        assert found[race] == min((d.after for d in course.decisions), default=np.inf)
+
+
+@pytest.mark.parametrize("kind", ["sign", "mean"])
+def test_an_adversary_who_knows_the_evidence_gains_nothing(levels, kind):
+    """400 races: the standard error of 5 % is 1.1 points."""
+    dropped = levels.adversary_errors(400, 2, kind, 60)
+    assert 0.01 <= np.isfinite(dropped).mean() <= 0.05 + 2 * 0.011
+
+
+def test_claims_of_practical_equality_at_the_edge(levels):
+    """400 races: the standard error of 5 % is 1.1 points."""
+    assert 0.005 <= np.isfinite(levels.equal_errors(400, 2, "sign", 60)).mean() <= 0.05 + 2 * 0.011
