@@ -1,8 +1,8 @@
 """How often a race errs at any time, where nothing differs: a table in Markdown, in percent.
 
 Run it as ``OMP_NUM_THREADS=1 python benchmarks/race_levels.py 2000 9 sign 121 best "all pairs"
-equal adversary``: number of races, number of strategies, kind of evidence, number of datasets, and
-what may err. Each race looks after every dataset. This takes some minutes of CPU.
+equal adversary lag``: number of races, number of strategies, kind of evidence, number of datasets,
+and what may err. Each race looks after every dataset. This takes some minutes of CPU.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
+from mlaut.analysis.racing.course import Terms, follow
 from mlaut.analysis.racing.evidence import BETS, Steps, grow, log_mean
 
 LOOKS = (10, 30, 121, 500)
+LAGS = (1, 4, 20)  # of races that lag, for each third strategy
 _AT_ONCE = 250  # races; their arrays take less than a gigabyte
 Draw = Callable[[np.random.Generator, int, int], np.ndarray]
 
@@ -171,6 +173,23 @@ def first_claim(steps: Iterable[np.ndarray], shape: tuple[int, int, int], pairs:
     return found
 
 
+def lag_errors(times: int, k: int, kind: str, draw: Draw, n: int) -> np.ndarray:
+    """Return by lag after how many datasets each race dropped a strategy of that lag.
+
+    Each race looks after every round, also while most strategies are far behind.
+    """
+    lags = tuple(np.resize(LAGS, k).tolist())
+    watched = [k // 2 // len(LAGS) * len(LAGS) + place for place in range(len(LAGS))]
+    found = np.full((times, len(LAGS)), np.inf)
+    for seed in range(times):
+        losses = draw(np.random.default_rng([seed, k, n]), n, k)
+        course = follow(losses, losses, Terms(kind=kind, span=1.0, lag=lags))
+        for decision in course.decisions:
+            if decision.first in watched:
+                found[seed, watched.index(decision.first)] = decision.after
+    return found.T
+
+
 def equal_errors(times: int, k: int, kind: str, n: int) -> np.ndarray:
     """Return when a claim of practical equality was first made of strategies on its edge.
 
@@ -211,15 +230,17 @@ def main(times: int, k: int, kind: str, n: int, questions: Sequence[str]) -> Non
     heads = " | ".join(map(str, looks(n)))
     print(f"| {times} races, {k} strategies, {kind}: error within | {heads} |")
     print("| --- " * (1 + len(looks(n))) + "|")
-    of_losses = {"best": best_errors, "all pairs": pair_errors}
+    of_losses = {"best": best_errors, "all pairs": pair_errors, "lag": lag_errors}
     others = {"adversary": adversary_errors, "equal": equal_errors}
     for question in questions:
         if question in others:
             print(row(question, others[question](times, k, kind, n), n), flush=True)
             continue
         for name, draw in LOSSES.items():
-            found = of_losses[question](times, k, kind, draw, n)
-            print(row(f"{question}, {name}", found, n), flush=True)
+            found = np.atleast_2d(of_losses[question](times, k, kind, draw, n))
+            for lag, one in zip(LAGS, found, strict=False):
+                of = f" {lag}" * (question == "lag")
+                print(row(f"{question}{of}, {name}", one, n), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,37 +1,39 @@
-"""Run a study file as a race: it ends when its question is answered.
+"""Run a study as a race: it ends when its question is answered.
 
-`run_race` runs the datasets in an order that is drawn by lot and stored with the terms of the race
-before the first result. Strategies leave as soon as they may. An interrupted race continues with
-the same decisions, because they follow from the stored results alone.
+`run_race` runs the datasets of a study file in an order that is drawn by lot and stored with the
+terms of the race before the first result. Strategies leave as soon as they may. An interrupted race
+continues with the same decisions, because they follow from the stored results alone.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mlaut.analysis.racing.course import follow
+from mlaut.analysis.common.arguments import check
+from mlaut.analysis.racing.forecast import RaceForecast, forecast_race, is_unlikely
 from mlaut.analysis.racing.race import drawn_order, terms_of
 from mlaut.analysis.racing.study_race import Sealed, StudyRace
-from mlaut.analysis.results.results import Results
+from mlaut.analysis.scores.catalogue import metric
 from mlaut.errors import StudyError
 from mlaut.experiments.cells.memory import parse_seconds
 from mlaut.experiments.plans.plan import Plan
 from mlaut.experiments.plans.rounds import MakeReferee
-from mlaut.experiments.study_file import RaceSection, read_study_file, run_study
+from mlaut.experiments.study_file import RaceSection, read_race, read_study_file, run_study
 from mlaut.files_io import Study
 from mlaut.records import CLASSIFICATION
 
 if TYPE_CHECKING:
     from mlaut.experiments import RunSummary
 
-__all__ = ["RaceForecast", "forecast_race", "referee_of", "run_race"]
+__all__ = ["RaceForecast", "forecast_race", "make_race", "run_race"]
 
-_SIMULATED = 200  # races; the standard error of a probability is at most 3.5 points
+_STOP_IF = re.compile(r"P\(decided\) ?< ?(0?\.[0-9]+)")
 
 
 def run_race(
@@ -62,12 +64,34 @@ def run_race(
         the race.
     """
     section = read_study_file(path).race
-    judge = referee_of(section) if section is not None else None
+    judge = _referee_of(section) if section is not None else None
     return run_study(path, verbose=verbose, race=judge, complete=complete, **changes)
 
 
-def referee_of(section: RaceSection) -> MakeReferee:
-    """Return the function that makes the referee of a study from the terms of its study file."""
+def make_race(**terms: Any) -> MakeReferee:
+    """Return who decides a race, for the argument ``race`` of `mlaut.Orchestrator.run`.
+
+    Parameters
+    ----------
+    **terms
+        Keys of ``[race]`` in a study file; see `docs/when-is-it-enough.md`.
+
+    Raises
+    ------
+    StudyError
+        A key is not known, or its value is of another type.
+
+    Examples
+    --------
+    >>> decide = make_race(question="all pairs", rope=0.01)
+    >>> make_race(alhpa=0.1)
+    Traceback (most recent call last):
+    mlaut.errors.StudyError: race: unknown key 'alhpa' in [race]; did you mean 'alpha'?
+    """
+    return _referee_of(read_race(terms))
+
+
+def _referee_of(section: RaceSection) -> MakeReferee:
     return lambda study, plan: _Referee.of(section, study, plan)
 
 
@@ -77,6 +101,8 @@ class _Referee:
 
     race: StudyRace
     max_cost: float
+    stop_below: float = 0.0
+    _unlikely: dict[int, bool] = field(default_factory=dict)
 
     @classmethod
     def of(cls, section: RaceSection, study: Study, plan: Plan) -> _Referee:
@@ -89,17 +115,18 @@ class _Referee:
         """
         if section.ahead < 0:
             raise StudyError(f"[race] ahead = {section.ahead}: a number of rounds from 0 is needed")
-        cost = section.max_cost.replace(" ", "").removesuffix("cpu")
-        most = parse_seconds(cost or None, "max_cost")
+        most, below = max_cost_of(section), _stop_below(section)
         wanted = _wanted(section, plan)
         begun = StudyRace.of(study)
         if begun is not None:
             wanted = _continued(begun.sealed, wanted, study)
-        return cls(StudyRace(study, wanted), np.inf if most is None else most)
+        return cls(StudyRace(study, wanted), most, below)
 
     @property
-    def order(self) -> Sequence[str]:
-        return self.race.sealed.order
+    def rounds(self) -> Sequence[tuple[str, tuple[str, ...]]]:
+        race, names = self.race, self.race.sealed.strategies
+        turns = {lag: tuple(names[place] for place in race.places(lag)) for lag in set(race.lags)}
+        return [(race.sealed.order[one.dataset], turns[one.lag]) for one in race.rounds]
 
     @property
     def ahead(self) -> int:
@@ -113,7 +140,7 @@ class _Referee:
         if n == 0:
             return frozenset(self.race.sealed.strategies)
         found = self.race.after(n)
-        if found.answered or self._too_expensive(n):
+        if found.answered or self._ended_early(n):
             return frozenset()
         return frozenset(found.left)
 
@@ -121,21 +148,48 @@ class _Referee:
         if n == 0:
             return {}
         found = self.race.after(n)
-        used = len(found.datasets)
-        why = used, f"not needed: the race was answered after {used} datasets"
-        rest = dict.fromkeys(found.left, why) if found.answered else {}
-        return {**rest, **found.departures}
+        used = f"not needed: the race was answered after {len(found.datasets)} datasets"
+        rest = dict.fromkeys(found.left, used) if found.answered else {}
+        reasons = {**rest, **{name: why for name, (_, why) in found.departures.items()}}
+        rounds = dict(zip(found.strategies, found.course.rounds_of.tolist(), strict=True))
+        return {name: (rounds[name], why) for name, why in reasons.items()}
 
     def sentence(self, n: int) -> str:
         if n == 0:
             return "no dataset is complete yet"
-        end = f" No round begins after max_cost, {self.max_cost:g} s." * self._too_expensive(n)
-        return self.race.after(n).sentence() + end
+        return self.race.after(n).sentence() + self._ended_early(n)
 
-    def _too_expensive(self, n: int) -> bool:
-        if not np.isfinite(self.max_cost):
-            return False
-        return bool(self.race.seconds(n).sum() >= self.max_cost)
+    def _ended_early(self, n: int) -> str:
+        """Return why no round begins though the question is open; empty if one may."""
+        if np.isfinite(self.max_cost) and self.race.seconds(n).sum() >= self.max_cost:
+            return f" No round begins after max_cost, {self.max_cost:g} s."
+        if self.stop_below and any(self._is_unlikely(m) for m in range(1, n + 1)):
+            return f" No round begins: the rest decides with P < {self.stop_below:g} (stop_if)."
+        return ""
+
+    def _is_unlikely(self, n: int) -> bool:
+        if n not in self._unlikely:
+            below, most = self.stop_below, self.max_cost
+            self._unlikely[n] = is_unlikely(self.race, n, below, max_cost=most)
+        return self._unlikely[n]
+
+
+def max_cost_of(section: RaceSection) -> float:
+    """Return the seconds after which no round begins; infinite without ``max_cost``."""
+    cost = section.max_cost.replace(" ", "").removesuffix("cpu")
+    most = parse_seconds(cost or None, "max_cost")
+    return np.inf if most is None else most
+
+
+def _stop_below(section: RaceSection) -> float:
+    """Return the probability of ``stop_if``; 0 without it."""
+    found = _STOP_IF.fullmatch(section.stop_if.strip())
+    if section.stop_if and not found:
+        raise StudyError(
+            f"[race] stop_if = {section.stop_if!r}: write a probability below 1, for example "
+            "'P(decided) < 0.2'"
+        )
+    return float(found[1]) if found else 0.0
 
 
 def _wanted(section: RaceSection, plan: Plan) -> Sealed:
@@ -155,6 +209,7 @@ def _wanted(section: RaceSection, plan: Plan) -> Sealed:
         rope=float(section.rope),
         ahead=section.ahead,
         seed=section.seed,
+        lag=dict(section.lag),
     )
     _check_possible(wanted)
     return wanted
@@ -162,15 +217,16 @@ def _wanted(section: RaceSection, plan: Plan) -> Sealed:
 
 def _check_possible(wanted: Sealed) -> None:
     """Raise an error for terms that no race can have, before anything runs."""
-    import pandas as pd
-
-    from mlaut.analysis import metric
-    from mlaut.analysis.common.arguments import check
-
     check(alpha=wanted.alpha)
-    table = pd.DataFrame([[0.0] * len(wanted.strategies)], columns=list(wanted.strategies))
-    none = Results.from_table(table, metric=metric(wanted.metric))
-    terms_of(none, wanted.question, wanted.kind, wanted.alpha, wanted.rope)
+    terms_of(
+        wanted.strategies,
+        metric(wanted.metric),
+        wanted.question,
+        wanted.kind,
+        wanted.alpha,
+        wanted.rope,
+        wanted.lag,
+    )
 
 
 def _continued(sealed: Sealed, wanted: Sealed, study: Study) -> Sealed:
@@ -185,7 +241,7 @@ def _continued(sealed: Sealed, wanted: Sealed, study: Study) -> Sealed:
         wanted = replace(wanted, strategies=sealed.strategies)
     for name, before in vars(sealed).items():
         now = getattr(wanted, name)
-        if name != "order" and now != before:
+        if name not in ("order", "batches") and now != before:
             raise StudyError(
                 f"{study.path}: the {name} of the race was stored before its first result as "
                 f"{_text(before)}, and is now {_text(now)}: a change after results are known is no "
@@ -198,87 +254,13 @@ def _continued(sealed: Sealed, wanted: Sealed, study: Study) -> Sealed:
             f"{', '.join(sorted(lacks)[:3])} are no longer chosen: choose them again"
         )
     new = drawn_order([name for name in wanted.order if name not in known], sealed.seed)
-    return replace(sealed, order=(*sealed.order, *new))
+    batches = sealed.batches
+    if new:
+        batches = (*(batches or (len(sealed.order),)), len(new))
+    return replace(sealed, order=(*sealed.order, *new), batches=batches)
 
 
 def _text(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-# --------------------------------------------------------------------- forecast
-
-
-@dataclass(frozen=True)
-class RaceForecast:
-    """Forecast of the rest of a race, whose datasets are taken to be like those seen so far.
-
-    Attributes
-    ----------
-    seen : int
-        Number of complete datasets.
-    n_datasets : int
-    decided : float
-        Share of simulated races that answer the question.
-    datasets : float
-        Mean number of further datasets.
-    cells, seconds : float
-        Mean shares of the remaining cells, and of their time, that will be run.
-    """
-
-    seen: int
-    n_datasets: int
-    decided: float
-    datasets: float
-    cells: float
-    seconds: float
-
-    def __str__(self) -> str:
-        return (
-            f"race: {self.seen} of {self.n_datasets} datasets are complete; if the others are like "
-            f"them, the question is answered with probability {self.decided:.2f}, after "
-            f"{self.datasets:.0f} more datasets on average, with {100 * self.cells:.0f} % of the "
-            f"cells of the others and {100 * self.seconds:.0f} % of their time"
-        )
-
-
-def forecast_race(race: StudyRace, seed: int = 0) -> RaceForecast | None:
-    """Forecast a race by simulation: further datasets are drawn from those seen so far.
-
-    Parameters
-    ----------
-    race : StudyRace
-    seed : int, default 0
-
-    Returns
-    -------
-    RaceForecast or None
-        None while no dataset is complete.
-    """
-    now = race.now()
-    n, total, terms = len(now.datasets), now.n_datasets, now.terms
-    if n == 0:
-        return None
-    # Before a strategy left, all losses are known; later ones of it are not needed.
-    seconds = race.seconds(n)
-    runs = np.minimum(now.course.runs, n)
-    mean_seconds = seconds.sum(axis=0) / np.maximum(runs, 1)
-    rng = np.random.default_rng(seed)
-    rest = (total - n) * len(now.strategies)
-    found = []
-    for _ in range(_SIMULATED):
-        drawn = now.losses[rng.integers(0, n, total - n)]
-        drawn = np.where(now.course.left, drawn, 0.0)
-        losses = np.concatenate([now.losses, drawn])
-        course = follow(losses, np.abs(np.nan_to_num(losses, posinf=0.0)), terms)
-        more = course.runs - runs
-        found.append((course.answered, len(course.against) - n, more.sum(), more @ mean_seconds))
-    decided, datasets, cells, cost = np.mean(found, axis=0, dtype=float)
-    full = mean_seconds.sum() * (total - n)
-    return RaceForecast(
-        seen=n,
-        n_datasets=total,
-        decided=float(decided),
-        datasets=float(datasets),
-        cells=float(cells / rest) if rest else 0.0,
-        seconds=float(cost / full) if full else 0.0,
-    )
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return str(value) if value != {} else "none"

@@ -7,7 +7,7 @@ calls the packages that do it: `mlaut.data`, `mlaut.experiments`, `mlaut.analysi
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -145,7 +145,13 @@ class Study:
         return list(dict.fromkeys(chain.from_iterable(added)))
 
     def run(
-        self, strategies: Any, *, split: Any = "", stratify: bool = True, **options: Any
+        self,
+        strategies: Any,
+        *,
+        split: Any = "",
+        stratify: bool = True,
+        race: Mapping[str, Any] | None = None,
+        **options: Any,
     ) -> RunSummary:
         """Run strategies on every fold of every dataset; completed cells are not run again.
 
@@ -161,6 +167,11 @@ class Study:
             the dataset, else a hold-out of a third of the rows.
         stratify : bool, default True
             Whether each fold has the same share of each class.
+        race : mapping, optional
+            Run the study as a race, which ends when its question is answered: the keys of
+            ``[race]`` in a study file, for example ``{"question": "best", "rope": 0.01}``; ``{}``
+            for the defaults. Each later call needs the same ones, or ``complete=True``, which runs
+            the cells that the race left out.
         **options
             ``n_jobs``, ``timeout``, ``memory``, ``retry``, ``verbose`` and the other options of
             `mlaut.Orchestrator.run`.
@@ -176,6 +187,10 @@ class Study:
         RunInterrupted
             The run was stopped; the same call continues it.
         """
+        if race is not None:
+            from mlaut.racing import make_race
+
+            options["race"] = make_race(**race)
         return self._orchestrator(split, stratify).run(strategies, **options)
 
     def save_models(self, strategies: Any = None, **options: Any) -> int:

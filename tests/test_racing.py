@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import mlaut
 from mlaut.analysis import Results, drawn_order, race, treat_missing, wilcoxon_test
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.cli import main
@@ -187,6 +188,72 @@ def test_max_cost_ends_it_and_may_be_changed(folder, raced):
     same(contents(folder), contents(raced))
 
 
+def test_a_race_in_python(tmp_path, raced):
+    """The same datasets, strategies and terms decide the same as in a study file."""
+    own = {}
+    exec(OWN, own)
+    study = mlaut.Study(tmp_path / "study.h5")
+    study.add_datasets(raced / "tables")
+    with pytest.raises(StudyError, match="unknown key 'alhpa' in \\[race\\]; did you mean 'alpha'"):
+        study.run(own["strategies"], race={"alhpa": 0.1}, **QUIET)
+    summary = study.run(own["strategies"], race={}, **QUIET)
+    found = StudyRace.of(Study(study.path)).now()
+    assert found.sentence() == summary.race
+    assert found.decisions == StudyRace.of(Study(raced / "study.h5")).now().decisions
+    with pytest.raises(StudyError, match=r"\(in Python the argument race\)"):
+        study.run(own["strategies"], **QUIET)
+    assert study.run(own["strategies"], complete=True, **QUIET).complete
+
+
+LAG = "lag = {logistic = 4}"
+
+
+def test_a_strategy_that_lags_is_run_behind_the_others(folder):
+    """Killed after any round and on several workers, it decides the same; so it does completed."""
+    with pytest.raises(RunInterrupted):
+        run_race(write_study(folder, LAG), engine=Interrupted(22), verbose=0)
+    begun = StudyRace.of(Study(folder / "study.h5")).now()
+    assert begun.course.runs.tolist()[0] > 2 * begun.course.runs.tolist()[3]
+    assert re.search(r"After \d+ of 12 datasets \(logistic \d\), at level", begun.sentence())
+    assert "q (e-BH)" not in begun.pairs.tables
+    summary = run_race(folder / "study.toml", engine=Interrupted(1000), verbose=0)
+    other = folder.with_name("other")
+    other.mkdir()
+    shutil.copytree(folder / "tables", other / "tables")
+    shutil.copy(folder / "own.py", other)
+    assert run_race(write_study(other, LAG), engine="local", n_jobs=2, verbose=0).race
+    same(contents(folder), contents(other))
+    found = StudyRace.of(Study(folder / "study.h5")).now()
+    assert "guess" in found.departures
+    assert found.sentence() in summary.race
+    run_race(folder / "study.toml", complete=True, **QUIET)
+    assert study_status(folder / "study.h5").complete
+    assert StudyRace.of(Study(folder / "study.h5")).now().decisions == found.decisions
+
+
+def test_datasets_that_are_added_come_behind_those_of_a_strategy_that_lags(folder):
+    run_race(write_study(folder, LAG), **QUIET)
+    before = StudyRace.of(Study(folder / "study.h5"))
+    write_tables(folder / "tables", [50, 51])
+    run_race(folder / "study.toml", **QUIET)
+    after = StudyRace.of(Study(folder / "study.h5"))
+    assert after.sealed.batches == (N_DATASETS, 2)
+    assert after.rounds[: len(before.rounds)] == before.rounds
+    assert after.now().decisions[: len(before.now().decisions)] == before.now().decisions
+    assert after.now().course.runs.tolist()[3] == N_DATASETS + 2
+
+
+def test_a_race_ends_when_an_answer_is_unlikely(folder, raced):
+    """After ten of twelve datasets, two strategies are far from told apart; one round overlaps."""
+    summary = run_race(write_study(folder, 'stop_if = "P(decided) < 0.2"'), **QUIET)
+    assert summary.race.endswith("No round begins: the rest decides with P < 0.2 (stop_if).")
+    status = study_status(folder / "study.h5")
+    assert status.of_strategy("bayes")[Status.DONE] == 11
+    assert not run_race(folder / "study.toml", **QUIET).counts
+    run_race(write_study(folder), **QUIET)
+    same(contents(folder), contents(raced))
+
+
 def test_a_race_is_completed(raced, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(raced, folder)
@@ -218,7 +285,8 @@ def test_new_datasets_come_behind_the_old_ones(raced, tmp_path):
         ("rope = 0.1", "the rope of the race was stored"),
         ('kind = "mean"', "the kind of the race was stored"),
         ("seed = 7", "the seed of the race was stored before its first result as 0, and is now 7"),
-        (None, "its datasets are run as a race; restore the section [race], or complete"),
+        (LAG, "the lag of the race was stored before its first result as none, and is now"),
+        (None, "its datasets are run as a race; restore the section [race] (in Python the"),
     ],
 )
 def test_sealed_terms_are_not_changed(raced, tmp_path, terms, words):
@@ -264,6 +332,9 @@ def test_counted_failures_are_not_tried_again(raced, how):
         ("ahead = -1", "ahead = -1: a number of rounds from 0 is needed"),
         ("seed = -1", "seed"),
         ('max_cost = "much"', "max_cost"),
+        ('stop_if = "P < 20 %"', "stop_if = 'P < 20 %': write a probability below 1, for example"),
+        ("lag = {logistic = 0}", "lag of logistic is 0, and must be a whole number from 1"),
+        ("lag = {tree = 2}", "strategy 'tree' is not in these results"),
         ("alhpa = 0.1", "unknown key 'alhpa' in [race]; did you mean 'alpha'?"),
     ],
 )

@@ -92,6 +92,12 @@ class RaceSection:
     max_cost : str
         Time of all cells together, for example ``"20 h"``, after which no round begins. It may be
         changed at any time.
+    stop_if : str
+        ``"P(decided) < 0.2"``: no round begins after the question has become that unlikely to be
+        answered by the datasets that are left, by simulation. It may be changed at any time.
+    lag : mapping of str to int
+        Strategies that lag, for example ``{SVC = 20}``: it is run on one dataset while the others
+        are run on 20, so that time is spent first where it decides more.
     ahead : int, default 1
         Number of rounds that may begin before a round has ended, so that no worker waits.
     seed : int, default 0
@@ -104,6 +110,8 @@ class RaceSection:
     rope: float = 0.0
     metric: str = ""
     max_cost: str = ""
+    stop_if: str = ""
+    lag: Mapping[str, int] = field(default_factory=dict)
     ahead: int = 1
     seed: int = 0
 
@@ -177,6 +185,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "str | Engine": (str,),
     "Any": (str,),  # the scheduler: in a study file only its address
     "Mapping[str, Mapping[str, Any]]": (dict,),
+    "Mapping[str, int]": (dict,),
 }
 _WORDS = {
     str: "text",
@@ -219,6 +228,15 @@ def read_study_file(path: str | os.PathLike[str]) -> StudyFile:
     if found:
         raise together(path, found)
     return StudyFile(path, **sections)
+
+
+def read_race(content: Mapping[str, Any]) -> RaceSection:
+    """Return the terms of a race from the keys of ``[race]``, checked as in a study file."""
+    found: list[MlautError] = []
+    section: RaceSection = _section(Path("race"), "race", dict(content), found)
+    if found:
+        raise together(Path("race"), found)
+    return section
 
 
 def together(path: Path, found: Sequence[MlautError]) -> MlautError:
@@ -298,7 +316,7 @@ def run_study(
     verbose : int, default 1
         0 shows nothing, 1 the progress, 2 also each failure.
     race : callable, optional
-        Who decides the race of ``[race]`` (`mlaut.racing.referee_of`).
+        Who decides the race of ``[race]`` (`mlaut.racing.make_race`).
     complete : bool, default False
         Whether to run all cells of a study that is a race.
     **changes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -18,6 +18,7 @@ from mlaut.analysis.racing.course import Course, Decision, Question, Terms, foll
 from mlaut.analysis.racing.evidence import KINDS, p_of
 from mlaut.analysis.racing.intervals import mean_interval
 from mlaut.analysis.results.results import Results
+from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError
 from mlaut.records import NOT_PLANNED, Status
 
@@ -148,7 +149,8 @@ class Race(Shown):
 
         The table ``"p_value"`` has anytime-valid p-values for "no difference" after Holm's
         correction over both directions of all pairs, ``"q (e-BH)"`` the e-values adjusted for the
-        false discovery rate (valid where the race stands, not for its largest evidence), and
+        false discovery rate (valid where the race stands, not for its largest evidence, and not if
+        a strategy lags), and
         ``"e (equal)"`` the evidence for practical equality. The mean difference and its interval,
         valid at every look, are there for losses with a known range.
         """
@@ -175,7 +177,10 @@ class Race(Shown):
 
     def sentence(self) -> str:  # noqa: D102 - inherited
         n, of = len(self.datasets), self.n_datasets
-        start = f"After {n} of {of} datasets, at level {number(self.terms.alpha)} for all looks: "
+        lags = ", ".join(f"{name} {runs}" for name, runs in self._lagging())
+        lags = f" ({lags})" if lags else ""
+        level = number(self.terms.alpha)
+        start = f"After {n} of {of} datasets{lags}, at level {level} for all looks: "
         return f"{start}{self._standing()}{self._end()}, scenario (c)."
 
     def _standing(self) -> str:
@@ -186,6 +191,12 @@ class Race(Shown):
             return "no strategy is as good as all others: better on most datasets goes in a circle"
         verb = "is the best" if len(self.left) == 1 else "may each be the best"
         return f"{', '.join(self.left)} {verb}"
+
+    def _lagging(self) -> Iterable[tuple[str, int]]:
+        """Return the strategies that are left and lag, with their numbers of datasets."""
+        runs, left = self.course.runs, self.course.left
+        behind = left & (runs < len(self.datasets)) & bool(self.terms.lag)
+        return [(self.strategies[i], int(runs[i])) for i in np.flatnonzero(behind)]
 
     def _end(self) -> str:
         if not self.answered:
@@ -246,6 +257,7 @@ def race(
     order: Sequence[str] | None = None,
     missing: str = "raise",
     drop: bool = True,
+    lag: Mapping[str, int] | None = None,
 ) -> Race:
     """Follow a race over datasets in order: valid at every look, and under any rule of stopping.
 
@@ -282,6 +294,10 @@ def race(
     drop : bool, default True
         Whether a strategy leaves the race as soon as it may, and the race ends when the question is
         answered. False follows all strategies over all datasets; the numbers are as valid.
+    lag : mapping of str to int, optional
+        Strategies that lag, for example ``{"SVC": 20}``: it is run on one dataset while the others
+        are run on 20. A pair is decided on the datasets that both have. With L different lags,
+        each has the level ``alpha / L`` for the question ``"best"``.
 
     Returns
     -------
@@ -290,8 +306,8 @@ def race(
     Raises
     ------
     AnalysisError
-        The question or the kind is not known, ``order`` leaves datasets out, or ``"mean"`` is asked
-        of a metric without a range.
+        The question, the kind or a strategy of ``lag`` is not known, ``order`` leaves datasets out,
+        or ``"mean"`` is asked of a metric without a range.
     MissingCellsError
         A cell has no loss, and ``missing`` is ``"raise"``.
 
@@ -313,7 +329,9 @@ def race(
     >>> found.decisions[0]
     'C raced out after 7 datasets (evidence 26.9), mostly by A'
     """
-    terms = terms_of(results, question, kind, alpha, rope, drop)
+    terms = terms_of(
+        results.strategies, results.metric, question, kind, alpha, rope, lag or {}, drop=drop
+    )
     chosen = results if order is None else results.select(datasets=_whole(order, results))
     losses = cell_losses(chosen, missing)
     course = follow(losses, np.nan_to_num(chosen.noise_scale), terms)
@@ -353,26 +371,34 @@ def make_race(
 
 
 def terms_of(
-    results: Results, question: str, kind: str, alpha: float, rope: float, drop: bool = True
+    strategies: Sequence[str],
+    metric: MLautScore,
+    question: str,
+    kind: str,
+    alpha: float,
+    rope: float,
+    lag: Mapping[str, int],
+    *,
+    drop: bool = True,
 ) -> Terms:
     """Return the terms of a race; raise `AnalysisError` for one that is not possible."""
     if kind not in KINDS:
         raise AnalysisError(f"kind {kind!r} is not known; one of {', '.join(map(repr, KINDS))}")
     if not 0 <= rope < np.inf:
         raise AnalysisError(f"rope = {rope} is not a number of 0 or more")
-    if kind == "mean" and not np.isfinite(results.metric.span):
+    if kind == "mean" and not np.isfinite(metric.span):
         raise AnalysisError(
-            f"bets on the mean need a metric with a known range, and {results.metric.name} has "
+            f"bets on the mean need a metric with a known range, and {metric.name} has "
             "none: choose kind='sign' or 'signed rank'"
         )
-    if len(results.strategies) < 2:
-        raise AnalysisError(f"a race needs two strategies, and there is {results.strategies[0]}")
+    if len(strategies) < 2:
+        raise AnalysisError(f"a race needs two strategies, and there is {strategies[0]}")
     control = 0
     asked = question
     if question.startswith(_CONTROL):
         asked = "control"
         name = question.removeprefix(_CONTROL).strip()
-        control = position("strategy", name, results.strategies)
+        control = position("strategy", name, strategies)
     elif question not in QUESTIONS:
         known = ", ".join(map(repr, QUESTIONS))
         raise AnalysisError(f"question {question!r} is not known; one of {known}")
@@ -382,9 +408,20 @@ def terms_of(
         kind=kind,
         alpha=float(alpha),
         rope=float(rope),
-        span=results.metric.span,
+        span=metric.span,
         drop=drop,
+        lag=_lags(lag, strategies),
     )
+
+
+def _lags(lag: Mapping[str, int], strategies: Sequence[str]) -> tuple[int, ...]:
+    """Return the lag of each strategy, 1 for one that does not lag; empty if none does."""
+    for name, value in lag.items():
+        position("strategy", name, strategies)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise AnalysisError(f"lag of {name} is {value!r}, and must be a whole number from 1")
+    lags = tuple(lag.get(name, 1) for name in strategies)
+    return lags if max(lags) > 1 else ()
 
 
 def _whole(order: Sequence[str], results: Results) -> list[str]:
@@ -438,6 +475,8 @@ def _pairs(found: Race) -> Pairwise:
         "better": np.sign(course.worse.T - course.worse),
         "datasets": np.minimum(course.runs[:, None], course.runs).astype(float),
     }
+    if found.terms.lag:  # where the race stands may then depend on the next losses of a pair
+        del tables["q (e-BH)"]
     if found.terms.rope:
         tables["e (equal)"] = np.exp(np.minimum(course.equal_sup, _LARGEST_LOG))
     effects = {}

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 
-from mlaut.analysis.racing.course import follow
+from mlaut.analysis.racing.course import Following, rounds_of
 from mlaut.analysis.racing.race import Race, cell_losses, make_race, terms_of
 from mlaut.analysis.results.results import Results
+from mlaut.analysis.scores.catalogue import metric
 from mlaut.errors import StudyError
 from mlaut.files_io import Study
+from mlaut.files_io.study_records import USAGE
 
 __all__ = ["Sealed", "StudyRace"]
+
+_KEPT = 3  # standings kept beside those of rounds that overlap: more are not asked for again
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,10 @@ class Sealed:
         Number of rounds that may begin before a round has ended.
     failures : str
         Treatment of failures; ``"last"``: a failure is worse than any loss.
+    lag : mapping of str to int
+        Strategies that lag; see `mlaut.analysis.race`.
+    batches : tuple of int
+        Numbers of datasets that were added to the race together, in order; empty for one batch.
     seed : int
         Seed with which the order was drawn.
     """
@@ -47,10 +55,13 @@ class Sealed:
     ahead: int = 1
     failures: str = "last"
     seed: int = 0
+    lag: Mapping[str, int] = field(default_factory=dict)
+    batches: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON values."""
-        return {**vars(self), "order": list(self.order), "strategies": list(self.strategies)}
+        values = vars(self)
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
     @classmethod
     def read(cls, stored: Mapping[str, Any], place: object) -> Self:
@@ -61,39 +72,75 @@ class Sealed:
         StudyError
             A value is missing or of another type.
         """
-        kinds: dict[str, Any] = {
-            "order": list,
-            "strategies": list,
-            "alpha": float,
-            "rope": float,
-            "ahead": int,
-            "seed": int,
-        }
-        stored = {"seed": 0, **stored}  # studies without it were drawn with 0
+        # Before these keys existed, the seed was 0, no strategy lagged, and batches did not matter.
+        stored = {"seed": 0, "lag": {}, "batches": [], **stored}
         values: dict[str, Any] = {}
-        for field in dataclasses.fields(cls):
-            kind: Any = kinds.get(field.name, str)
-            value: Any = stored.get(field.name)
-            if not isinstance(value, kind) or isinstance(value, bool):
-                raise StudyError(f"{place}: the stored race has no valid {field.name!r}")
-            values[field.name] = tuple(str(one) for one in value) if kind is list else value
+        for one in dataclasses.fields(cls):
+            value: Any = stored.get(one.name)
+            if not _is_kind(value, _KINDS.get(one.name, str)):
+                raise StudyError(f"{place}: the stored race has no valid {one.name!r}")
+            values[one.name] = tuple(value) if isinstance(value, list) else value
+        if values["batches"] and sum(values["batches"]) != len(values["order"]):
+            raise StudyError(f"{place}: the stored race has no valid 'batches'")
         return cls(**values)
 
 
-class StudyRace:
-    """The race of a study, as it stands after its first datasets.
+_KINDS: dict[str, Any] = {
+    "order": [str],
+    "strategies": [str],
+    "alpha": float,
+    "rope": float,
+    "ahead": int,
+    "seed": int,
+    "lag": {str: int},
+    "batches": [int],
+}
+"""Types of the stored terms that are no texts."""
 
-    Losses are read once for each dataset, as soon as it is complete.
+
+def _is_kind(value: Any, kind: Any) -> bool:
+    if isinstance(kind, list):
+        return isinstance(value, list) and all(_is_kind(one, kind[0]) for one in value)
+    if isinstance(kind, dict):
+        return isinstance(value, dict) and all(type(one) is int for one in value.values())
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+class StudyRace:
+    """The race of a study, as it stands after its first rounds.
+
+    Losses of a round are read once, as soon as it is complete.
 
     Parameters
     ----------
     study : Study
     sealed : Sealed
+
+    Attributes
+    ----------
+    rounds : tuple of Round
+        All rounds in their order.
     """
 
     def __init__(self, study: Study, sealed: Sealed) -> None:
         self.study, self.sealed = study, sealed
-        self._results: list[Results] = []
+        self._metric = metric(sealed.metric)
+        self.terms = terms_of(
+            sealed.strategies,
+            self._metric,
+            sealed.question,
+            sealed.kind,
+            sealed.alpha,
+            sealed.rope,
+            sealed.lag,
+        )
+        n, k = len(sealed.order), len(sealed.strategies)
+        self.lags = self.terms.lag or (1,) * k
+        self.rounds = tuple(rounds_of(self.lags, sealed.batches or (n,)))
+        self._losses = np.full((n, k), np.nan)
+        self._scale, self._seconds = np.zeros((2, n, k))
+        self._n_read = 0
+        self._following = self._begun()
         self._races: dict[int, Race] = {}
 
     @classmethod
@@ -108,46 +155,111 @@ class StudyRace:
         stored = [run["race"] for run in study.all_runs if isinstance(run.get("race"), dict)]
         return cls(study, Sealed.read(stored[-1], study.path)) if stored else None
 
-    def results(self, n: int) -> list[Results]:
-        """Return the results of the first n datasets, each by itself."""
-        while len(self._results) < n:
-            block = self.study.block(self.sealed.order[len(self._results)])
-            self._results.append(
-                Results.from_blocks([block], self.sealed.metric, strategies=self.sealed.strategies)
-            )
-        return self._results[:n]
+    def places(self, lag: int) -> list[int]:
+        """Return the places of the strategies with a lag."""
+        return [place for place, own in enumerate(self.lags) if own == lag]
+
+    def _read(self, n: int) -> None:
+        """Read the losses and times of the first n rounds."""
+        names = self.sealed.strategies
+        for one in self.rounds[self._n_read : n]:
+            dataset, places = self.sealed.order[one.dataset], self.places(one.lag)
+            block = self.study.block(dataset)
+            chosen = [names[place] for place in places]
+            if set(chosen) <= set(block.strategies):
+                results = Results.from_blocks([block], self._metric, strategies=chosen)
+                self._losses[one.dataset, places] = cell_losses(results, "failures last")[0]
+                self._scale[one.dataset, places] = np.nan_to_num(results.noise_scale)[0]
+                ((_, numbers),) = self.study.numbers([dataset])
+                rows = [block.strategies.index(name) for name in chosen]
+                self._seconds[one.dataset, places] = _elapsed(numbers)[rows]
+        self._n_read = max(n, self._n_read)
 
     def after(self, n: int) -> Race:
-        """Return the race as it stands after the first n datasets, which are complete."""
+        """Return the race as it stands after the first n rounds, which are complete."""
         if n not in self._races:
-            sealed, parts = self.sealed, self.results(max(n, 1))
-            terms = terms_of(parts[0], sealed.question, sealed.kind, sealed.alpha, sealed.rope)
-            losses = np.concatenate([cell_losses(one, "failures last") for one in parts])[:n]
-            scale = np.concatenate([np.nan_to_num(one.noise_scale) for one in parts])[:n]
-            self._races[n] = make_race(
-                strategies=sealed.strategies,
-                datasets=sealed.order,
-                question=sealed.question,
-                terms=terms,
-                course=follow(losses, scale, terms),
-                losses=losses,
-                metric=parts[0].metric.loss_name,
+            self._read(n)
+            back = self._following.rounds > n
+            self._races[n] = self._as_race(
+                self._advanced(self._begun() if back else self._following, n)
             )
+            for old in sorted(self._races)[: -self.sealed.ahead - _KEPT]:
+                del self._races[old]
         return self._races[n]
 
-    def now(self) -> Race:
-        """Return the race as it stands now: it uses the datasets that are complete."""
-        stored = set(self.study.datasets)
-        known = next(
-            (t for t, name in enumerate(self.sealed.order) if name not in stored),
-            len(self.sealed.order),
+    def _begun(self) -> Following:
+        return Following(len(self.lags), len(self.sealed.order), self.terms)
+
+    def _advanced(self, following: Following, n: int) -> Following:
+        for one in self.rounds[following.rounds : n]:
+            if not following.take(one, self._losses[one.dataset], self._scale[one.dataset]):
+                break
+        return following
+
+    def _as_race(self, following: Following) -> Race:
+        course = following.course()
+        used = np.arange(len(self._losses))[:, None] < course.runs
+        return make_race(
+            strategies=self.sealed.strategies,
+            datasets=self.sealed.order,
+            question=self.sealed.question,
+            terms=self.terms,
+            course=course,
+            losses=np.where(used, self._losses, np.nan),
+            metric=self._metric.loss_name,
         )
-        return self.after(known)
+
+    def now(self) -> Race:
+        """Return the race as it stands now: it uses the rounds that are complete."""
+        return self.after(self.n_known)
+
+    @property
+    def n_known(self) -> int:
+        """Number of rounds before the first whose dataset is not stored."""
+        stored = set(self.study.datasets)
+        unknown = (
+            place
+            for place, one in enumerate(self.rounds)
+            if self.sealed.order[one.dataset] not in stored
+        )
+        return next(unknown, len(self.rounds))
+
+    @property
+    def n_taken(self) -> int:
+        """Number of rounds that were complete when the race was last looked at."""
+        return self._following.rounds
+
+    def following(self, n: int) -> Following:
+        """Return the race as it stands after the first n rounds, to be followed further."""
+        self._read(n)
+        if self._following.rounds > n:
+            return self._advanced(self._begun(), n)
+        return self._advanced(self._following, n).copy()
+
+    def losses(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the losses of the first n rounds and their sizes: (N, K); NaN for the others."""
+        self._read(n)
+        seen = np.full(self._losses.shape, np.nan)
+        for one in self.rounds[:n]:
+            places = self.places(one.lag)
+            seen[one.dataset, places] = self._losses[one.dataset, places]
+        return seen, self._scale
 
     def seconds(self, n: int) -> np.ndarray:
-        """Return the time of all cells of each strategy on each of the first n datasets: (n, K)."""
-        found = np.zeros((n, len(self.sealed.strategies)))
-        for row, results in enumerate(self.results(n)):
-            if results.seconds is not None:
-                found[row] = np.nansum(results.seconds[0], axis=(1, 2, 3))
-        return found
+        """Return the time of all cells of each dataset and strategy in the first n rounds: (N, K).
+
+        It is the wall time of cells, failed ones included.
+        """
+        self._read(n)
+        seen = np.zeros(self._seconds.shape)
+        for one in self.rounds[:n]:
+            places = self.places(one.lag)
+            seen[one.dataset, places] = self._seconds[one.dataset, places]
+        return seen
+
+
+def _elapsed(numbers: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the seconds of all cells of each strategy; those of fits where no others are known."""
+    elapsed = numbers["usage"][..., USAGE.index("elapsed")]
+    fits = np.nansum(numbers["seconds"], axis=-1)
+    return np.asarray(np.where(np.isnan(elapsed), fits, elapsed).sum(axis=(1, 2)))

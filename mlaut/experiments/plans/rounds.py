@@ -1,8 +1,9 @@
-"""Rounds of a race: the cells of one dataset after the other, for the strategies still in the race.
+"""Rounds of a race: cells of one dataset after the other, for the strategies still in the race.
 
-Who races is decided elsewhere (`Referee`). A round is begun when all but the last few rounds before
-it have ended, so that no worker waits; how many may overlap is fixed before the race. Which cells
-are run is therefore a function of the results alone, and not of the speed of the workers.
+Who races, and in which order, is decided elsewhere (`Referee`). A round is begun when all but the
+last few rounds before it have ended, so that no worker waits; how many may overlap is fixed before
+the race. Which cells are run is therefore a function of the results alone, and not of the speed of
+the workers.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ class Referee(Protocol):
 
     Attributes
     ----------
-    order : sequence of str
-        Datasets in the order of the race.
+    rounds : sequence of (str, tuple of str)
+        Rounds in their order: a dataset, and the strategies that are run on it then.
     ahead : int
         Number of rounds that may begin before a round has ended.
     terms : mapping
@@ -38,7 +39,7 @@ class Referee(Protocol):
     """
 
     @property
-    def order(self) -> Sequence[str]: ...  # noqa: D102 - an attribute
+    def rounds(self) -> Sequence[tuple[str, tuple[str, ...]]]: ...  # noqa: D102 - an attribute
 
     @property
     def ahead(self) -> int: ...  # noqa: D102 - an attribute
@@ -47,15 +48,15 @@ class Referee(Protocol):
     def terms(self) -> Mapping[str, Any]: ...  # noqa: D102 - an attribute
 
     def racing(self, n: int) -> frozenset[str]:
-        """Return the strategies that race after ``n`` datasets; none if the race has ended."""
+        """Return the strategies that race after ``n`` rounds; none if the race has ended."""
         ...
 
     def dropped(self, n: int) -> Mapping[str, tuple[int, str]]:
-        """Return after how many of ``n`` datasets each strategy left, and why."""
+        """Return after how many of ``n`` rounds each strategy left, and why."""
         ...
 
     def sentence(self, n: int) -> str:
-        """Return the result after ``n`` datasets in words."""
+        """Return the result after ``n`` rounds in words."""
         ...
 
 
@@ -75,33 +76,41 @@ class Rounds:
     def __init__(self, plan: Plan, referee: Referee) -> None:
         planned = {one.entry.name: one for one in plan.datasets}
         self.referee = referee
-        self._rounds = [planned[name] for name in referee.order]
-        self._place = {name: place for place, name in enumerate(referee.order)}
+        self._rounds = [(planned[name], frozenset(turn)) for name, turn in referee.rounds]
+        self._place = {
+            (dataset, name): place
+            for place, (dataset, turn) in enumerate(referee.rounds)
+            for name in turn
+        }
         self._waiting: list[int] = []  # by begun round, the number of cells without an outcome
+        self._ended = 0
         self._left: set[str] = set()  # dropped strategies whose cells are marked
 
     @property
     def n_ended(self) -> int:
         """Number of rounds that have ended, before the first that has not."""
-        return next((t for t, n in enumerate(self._waiting) if n), len(self._waiting))
+        while self._ended < len(self._waiting) and not self._waiting[self._ended]:
+            self._ended += 1
+        return self._ended
 
     def groups(self) -> Iterator[Group | None]:
         """Yield the groups of cells to do; None where it depends on cells that still run."""
-        for place, planned in enumerate(self._rounds):
+        for place, (planned, turn) in enumerate(self._rounds):
             needed = max(0, place - self.referee.ahead)
             while self.n_ended < needed:
                 yield None
             racing = self.referee.racing(needed)
             if not racing:
                 return
-            groups = list(planned.groups(racing))
+            groups = list(planned.groups(racing & turn))
             self._waiting.append(sum(len(cells) for _, _, cells in groups))
             yield from groups
 
     def saw(self, outcomes: Iterable[Outcome]) -> list[Outcome]:
         """Count outcomes; return those of the cells that will not be run after them."""
-        for dataset, n in Counter(outcome.cell.dataset for outcome in outcomes).items():
-            self._waiting[self._place[dataset]] -= n
+        seen = Counter((outcome.cell.dataset, outcome.cell.strategy) for outcome in outcomes)
+        for key, n in seen.items():
+            self._waiting[self._place[key]] -= n
         return self.left_out()
 
     def left_out(self) -> list[Outcome]:
@@ -111,8 +120,9 @@ class Rounds:
         for name in dropped.keys() - self._left:
             after, reason = dropped[name]
             self._left.add(name)
-            for planned in self._rounds[after + self.referee.ahead :]:
-                found += _raced_out(planned, name, reason)
+            for planned, turn in self._rounds[after + self.referee.ahead :]:
+                if name in turn:
+                    found += _raced_out(planned, name, reason)
         return found
 
 
@@ -144,8 +154,8 @@ def check_sealed(study: Study, options: RunOptions, race: bool, complete: bool) 
     sealed = study.exists and sealed_terms(study) is not None
     if sealed and not race:
         raise StudyError(
-            f"{study.path}: its datasets are run as a race; restore the section [race], or "
-            "complete the race with 'mlaut run --complete'"
+            f"{study.path}: its datasets are run as a race; restore the section [race] (in Python "
+            "the argument race), or complete the race with 'mlaut run --complete' (complete=True)"
         )
     if race and (options.retry or options.overwrite_predictions):
         raise StudyError(

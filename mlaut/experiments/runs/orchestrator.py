@@ -93,7 +93,7 @@ class Orchestrator:
         verbose : int, default 1
             0 shows nothing, 1 the progress, 2 also each failure.
         race : callable, optional
-            Function that returns who decides a race, such as `mlaut.racing.referee_of` returns:
+            Function that returns who decides a race, such as `mlaut.racing.make_race` returns:
             cells are then run dataset by dataset, and strategies leave.
         complete : bool, default False
             Whether to run all cells of a study that is a race.

@@ -1,0 +1,172 @@
+"""Forecast of the rest of a race by simulation: datasets to come are drawn from those seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlaut.analysis.racing.course import Course
+from mlaut.analysis.racing.study_race import StudyRace
+
+__all__ = ["RaceForecast", "forecast_race", "is_unlikely"]
+
+_SIMULATED = 200  # races; the standard error of a probability is at most 3.5 points
+_SEEN = 10  # datasets of each strategy that is left; fewer say too little about those to come
+_LOOK = 1.1  # growth of the number of datasets from look to look, for a look takes seconds
+
+
+@dataclass(frozen=True)
+class RaceForecast:
+    """Forecast of the rest of a race, whose datasets are taken to be like those seen so far.
+
+    Attributes
+    ----------
+    seen : int
+        Number of datasets that the race uses so far.
+    n_datasets : int
+    decided : float
+        Share of simulated races that answer the question.
+    datasets : float
+        Mean number of further datasets.
+    cells, seconds : float
+        Mean shares of the cells that are not run yet, and of their time, that will be run.
+    cost : float
+        Mean time of the cells that will be run, in seconds.
+    """
+
+    seen: int
+    n_datasets: int
+    decided: float
+    datasets: float
+    cells: float
+    seconds: float
+    cost: float
+
+    def __str__(self) -> str:
+        return (
+            f"race: {self.seen} of {self.n_datasets} datasets are complete; if the others are like "
+            f"them, the question is answered with probability {self.decided:.2f}, after "
+            f"{self.datasets:.0f} more datasets on average, with {100 * self.cells:.0f} % of the "
+            f"cells that are left and {100 * self.seconds:.0f} % of their time ({self.cost:.3g} s)"
+        )
+
+
+@dataclass(frozen=True)
+class _Future:
+    """End of a simulated race: further datasets, and those of each strategy."""
+
+    answered: bool
+    datasets: int
+    more: np.ndarray
+
+
+class _Futures:
+    """Simulated futures of a race that stands after n rounds.
+
+    Each round to come takes one of the datasets on which all strategies that it needs were run.
+    """
+
+    def __init__(self, race: StudyRace, n: int, most: float) -> None:
+        self._start = race.following(n)
+        self.race = race.after(n)
+        self._rest = race.rounds[self._start.rounds :]
+        self._lags, self._most = np.array(race.lags), most
+        self._losses, self._scale = race.losses(n)
+        self.runs, self.left = self.race.course.runs, self.race.course.left
+        seconds = race.seconds(n)
+        used = np.arange(len(seconds))[:, None] < self.runs
+        self.spent = float(seconds.sum())
+        self.cost = np.where(used, seconds, 0.0).sum(axis=0) / np.maximum(self.runs, 1)
+        self.seen = {
+            lag: int(self.runs[self.left & (self._lags <= lag)].min(initial=len(seconds)))
+            for lag in np.unique(self._lags[self.left]).tolist()
+        }
+
+    def __iter__(self) -> Iterator[_Future]:
+        rng = np.random.default_rng(self._start.rounds)
+        n = len(self._losses)
+        while True:
+            drawn = {lag: rng.integers(0, seen, n) for lag, seen in self.seen.items()}
+            yield self._one(drawn)
+
+    def _one(self, drawn: dict[int, np.ndarray]) -> _Future:
+        race, spent = self._start.copy(), self.spent
+        for one in self._rest:
+            turn = race.racing & (self._lags == one.lag)
+            spent += self.cost[turn].sum()
+            if race.answered() or spent > self._most:
+                break
+            if turn.any():
+                row = drawn[one.lag][one.dataset]
+                race.take(one, self._losses[row], self._scale[row])
+        more = race.runs - self.runs
+        return _Future(race.answered(), int(race.runs.max() - self.runs.max()), more)
+
+
+def _fewest(course: Course) -> int:
+    """Return the number of datasets of the strategy with the fewest that is left; at least 1."""
+    return int(course.runs[course.left].min(initial=course.runs.max(initial=1))) or 1
+
+
+def forecast_race(race: StudyRace, *, max_cost: float = np.inf) -> RaceForecast | None:
+    """Forecast a race by simulation.
+
+    Parameters
+    ----------
+    race : StudyRace
+    max_cost : float
+        Seconds of all cells after which no round begins.
+
+    Returns
+    -------
+    RaceForecast or None
+        None while no dataset is complete.
+    """
+    race.now()
+    futures = _Futures(race, race.n_taken, max_cost)
+    if not min(futures.seen.values(), default=0):
+        return None
+    ends = [end for end, _ in zip(futures, range(_SIMULATED), strict=False)]
+    now, more = futures.race, np.mean([end.more for end in ends], axis=0)
+    rest = now.n_datasets - futures.runs
+    cost, full = float(more @ futures.cost), float(rest @ futures.cost)
+    return RaceForecast(
+        seen=len(now.datasets),
+        n_datasets=now.n_datasets,
+        decided=float(np.mean([end.answered for end in ends])),
+        datasets=float(np.mean([end.datasets for end in ends])),
+        cells=float(more.sum() / rest.sum()) if rest.any() else 0.0,
+        seconds=cost / full if full else 0.0,
+        cost=cost,
+    )
+
+
+def is_unlikely(race: StudyRace, n: int, below: float, *, max_cost: float = np.inf) -> bool:
+    """Return whether the rest of a race after n rounds decides it with too small a probability.
+
+    It looks when the number of datasets of the strategy with the fewest has grown by a tenth, and
+    at 10 for the first time; between looks it is False.
+
+    Parameters
+    ----------
+    race : StudyRace
+    n : int
+    below : float
+        Probability, estimated from 200 simulated races.
+    max_cost : float
+        Seconds of all cells after which no round begins.
+    """
+    seen, before = _fewest(race.after(n).course), _fewest(race.after(n - 1).course)
+    grown = int(np.log(seen) / np.log(_LOOK)) > int(np.log(before) / np.log(_LOOK))
+    if race.after(n).answered or seen < _SEEN or not (grown or before < _SEEN):
+        return False
+    need, decided = below * _SIMULATED, 0
+    for done, end in enumerate(_Futures(race, n, max_cost), start=1):
+        decided += end.answered
+        if decided >= need:
+            return False
+        if decided + _SIMULATED - done < need:
+            return True
+    raise AssertionError  # the futures do not end
