@@ -219,7 +219,10 @@ def read_frame(group: h5py.Group, dataset: str = "") -> pd.DataFrame:
         index = decode_index(_get(group["index"], where))
     parts = list(_read_body(group, columns, index, where))
     with _damage_explained(where, "its columns together"):
-        frame = pd.concat(parts, axis=1) if parts else pd.DataFrame(index=index)
+        if len(parts) == 1 and isinstance(parts[0], pd.DataFrame):
+            frame = parts[0]  # pandas 2 would copy it
+        else:
+            frame = pd.concat(parts, axis=1) if parts else pd.DataFrame(index=index)
         frame.columns = columns
     return frame
 
@@ -237,7 +240,7 @@ def _read_body(
             stored = group["body"][str(position)]
             element, count = _get(stored, where), int(stored.attrs["columns"])
             if element.encoding == "array":
-                yield pd.DataFrame(element.arrays["values"].T, index=index)
+                yield pd.DataFrame(element.arrays["values"].T, index=index, copy=False)
             else:
                 array = decode(element)
                 # Without the dtype, pandas would infer that objects are strings.

@@ -21,11 +21,11 @@ __all__ = [
     "limited_memory",
     "offer_to_be_killed",
     "oom_kills",
+    "own_memory",
     "parse_bytes",
     "parse_seconds",
     "peak_memory",
     "reset_peak_memory",
-    "resident_memory",
 ]
 
 _PROC = Path("/proc/self")
@@ -194,9 +194,12 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def resident_memory() -> int:
-    """Return the resident bytes of this process now; 0 if the system does not report them."""
-    return _in_status("VmRSS")
+def own_memory() -> int:
+    """Return the resident bytes that this process shares with no other, or 0 if not reported.
+
+    Tables in shared memory do not count.
+    """
+    return _in_status("RssAnon")
 
 
 def _in_status(key: str) -> int:

@@ -23,7 +23,7 @@ from typing import Any
 from mlaut.errors import MlautError, StudyError
 from mlaut.experiments.engines.dask_worker import Errand, run_guarded, versions
 from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
-from mlaut.experiments.workers.worker import load
+from mlaut.experiments.workers.tables import load
 from mlaut.files_io import FilesIO
 from mlaut.optional import need
 from mlaut.records import Outcome, Status

@@ -7,11 +7,15 @@ a study.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
+from functools import lru_cache, partial
 from typing import Any, Protocol
+
+import cloudpickle
 
 from mlaut.errors import StudyError, nearest
 from mlaut.experiments.workers.batches import Batch, BatchQueue
 from mlaut.experiments.workers.pool import Team, run_batches
+from mlaut.experiments.workers.tables import load_table
 from mlaut.experiments.workers.worker import prepare
 from mlaut.records import Outcome
 
@@ -116,10 +120,14 @@ class InlineEngine:
 
     def run(self, groups: Iterable[Batch | None]) -> Outcomes:
         """Run all cells of each group, and yield their outcomes as they end."""
+        table_of = lru_cache(maxsize=1)(load_table)
+        strategy_of = lru_cache(maxsize=64)(cloudpickle.loads)  # for the groups of a dataset
         for group in groups:
             if group is None:  # cells run one after the other, so nothing is waited for
                 continue
-            run = prepare(group)
+            table = table_of(group.dataset)
+            # Unpickled inside its first cell, which has limits.
+            run = prepare(group, table, partial(strategy_of, group.strategy))
             for cell in group.keys:
                 yield [run(cell)]
 

@@ -19,6 +19,7 @@ from mlaut.experiments.workers.process import GuardedProcess
 from mlaut.experiments.workers.sessions import end_session, lead_session
 from mlaut.experiments.workers.signals import interrupts_held
 from mlaut.experiments.workers.start import start_process
+from mlaut.experiments.workers.tables import SharedTables
 from mlaut.records import Outcome
 
 __all__ = ["Team", "run_batches"]
@@ -99,6 +100,7 @@ class Team:
         self._lock = threading.Lock()
         self._idle: list[GuardedProcess] = []
         self._stumbles = 0
+        self._tables = SharedTables()
         self._members: set[GuardedProcess] = set()
         with interrupts_held():
             self._janitor = _Janitor(self._members)
@@ -112,11 +114,19 @@ class Team:
         self.close()
 
     def close(self) -> None:
-        """End all processes."""
+        """End all processes, and free the tables."""
         self._end()
+        self._tables.close()
 
     def begin(self, batch: Batch, timeout: float | None) -> GuardedProcess:
-        """Run a batch in an idle process of its strategy, or in a new one; return the process."""
+        """Run a batch in an idle process of its strategy, or in a new one; return the process.
+
+        Raises
+        ------
+        MlautError
+            The dataset cannot be read, or is not the one that was split.
+        """
+        table = self._tables.memory(batch.dataset)
         with self._lock:
             self._janitor.see_that_it_lives()
             for process in [process for process in self._idle if not process.stands]:
@@ -129,7 +139,7 @@ class Team:
                 if len(self._idle) >= _IDLE_KEPT:
                     self._dismiss(self._idle[0])
                 process = self._new(batch.strategy)
-        process.begin(batch, timeout)
+        process.begin(batch, table, timeout)
         return process
 
     def take_back(self, process: GuardedProcess) -> None:

@@ -9,17 +9,15 @@ checked before they are used (`mlaut.experiments.cells.messages`).
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import multiprocessing
 import os
 import signal
 import time
 from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import send_handle
 from typing import Any
 
-from mlaut import errors
-from mlaut.errors import MlautError
 from mlaut.experiments.cells.cell import cell_seed
 from mlaut.experiments.cells.memory import oom_kills
 from mlaut.experiments.cells.messages import (
@@ -29,7 +27,7 @@ from mlaut.experiments.cells.messages import (
     decode_outcome,
     largest_outcome,
 )
-from mlaut.experiments.workers.batches import Batch
+from mlaut.experiments.workers.batches import Batch, DatasetRef
 from mlaut.experiments.workers.sessions import eldest_child, end_session, is_running
 from mlaut.experiments.workers.start import THREAD_VARIABLES, start_process
 from mlaut.experiments.workers.worker import (
@@ -38,9 +36,7 @@ from mlaut.experiments.workers.worker import (
     ENDED,
     LEAVES,
     LOADING,
-    REFUSED,
     STATUS,
-    load,
     serve,
 )
 from mlaut.records import Cell, Outcome, Status
@@ -79,7 +75,7 @@ class GuardedProcess:
 
     def __init__(self, strategy: bytes, threads: int) -> None:
         context = multiprocessing.get_context("forkserver")
-        link, self._link = context.Pipe(duplex=False)
+        link, self._link = context.Pipe()  # a socket: tables are sent as descriptors
         self._results, results = context.Pipe(duplex=False)
         self._clock, clock = context.Pipe(duplex=False)
         self._output, output = context.Pipe(duplex=False)
@@ -91,6 +87,7 @@ class GuardedProcess:
         for end in (self._results, self._clock, self._output):
             os.set_blocking(end.fileno(), False)
         self._strategy = strategy
+        self._table: DatasetRef | None = None  # of the table that the process has mapped
         self._inbox, self._heard = Inbox(), 0.0
         self._printed = b""
         self._begun: list[float] = []
@@ -121,8 +118,8 @@ class GuardedProcess:
         ends = [end for end in (self._results, self._output) if not end.closed]
         return ends if self._process.exitcode == _SERVER_GONE else [*ends, self._process.sentinel]
 
-    def begin(self, batch: Batch, timeout: float | None) -> None:
-        """Send a batch to the process."""
+    def begin(self, batch: Batch, table: int, timeout: float | None) -> None:
+        """Send a batch to the process, and the shared memory of its table if it has another."""
         self._batch, self.rest, self.stumbled = batch, None, ""
         self._timeout = timeout
         self._read_clock()  # discard times of the batch before
@@ -132,7 +129,10 @@ class GuardedProcess:
         n_test = max(map(self._n_test, batch.keys))
         self._largest = largest_outcome(n_test, len(batch.dataset.classes)) + 1
         try:
-            self._link.send(batch)
+            self._link.send((batch, batch.dataset != self._table))
+            if batch.dataset != self._table:
+                send_handle(self._link, table, self.pid)
+            self._table = batch.dataset
         except OSError:  # the process has ended, or has closed its pipe
             self.end()
 
@@ -150,13 +150,7 @@ class GuardedProcess:
         return self._heard + _MESSAGE_SECONDS if self._inbox.partial else float("inf")
 
     def receive(self) -> list[Outcome]:
-        """Return the outcomes of ended cells; end the process if its cell is over time.
-
-        Raises
-        ------
-        MlautError
-            The dataset could not be loaded.
-        """
+        """Return the outcomes of ended cells; end the process if its cell is over time."""
         alive = self._lives()
         try:
             outcomes = self._arrived()
@@ -230,8 +224,6 @@ class GuardedProcess:
             self._read_output()  # all that the copy printed
             status = os.waitstatus_to_exitcode(*STATUS.unpack(content))
             self._ended(self._outcome_of_death(status, self._n_ended))
-        elif kind == REFUSED:
-            self._refused(content)
         else:
             raise GarbledError(SPOILT)
 
@@ -255,32 +247,6 @@ class GuardedProcess:
     def _n_test(self, cell: Cell) -> int:
         assert self._batch is not None
         return int((self._batch.folds[cell.repeat] == cell.fold).sum())
-
-    def _refused(self, content: bytes) -> None:
-        """Raise the error with which the worker failed to load the dataset.
-
-        The dataset is first loaded here, for the code of the strategy may have broken the loader
-        in the worker. If loading works here, the strategy is to blame.
-
-        Raises
-        ------
-        MlautError
-            The dataset cannot be loaded here either, or no code of the strategy had run.
-        GarbledError
-            The strategy prevents its process from loading the dataset, or the message is invalid.
-        """
-        assert self._batch is not None
-        load(self._batch.dataset)
-        self._read_clock()
-        try:
-            refusal = json.loads(content)
-            kind, message = getattr(errors, refusal["error"]), str(refusal["message"])
-            lost = kind(message) if issubclass(kind, MlautError) else None
-        except Exception:  # the content may be anything
-            lost = None
-        if lost is None or not self._has_begun:
-            raise lost or GarbledError(SPOILT)
-        raise GarbledError(f"prevents its process from loading the dataset: {message}")
 
     @staticmethod
     def _read(end: Connection) -> bytes:

@@ -1,14 +1,13 @@
-"""Code of a worker process: load the dataset, run the cells of a batch, send their outcomes.
+"""Code of a worker process: map the table, run the cells of a batch, send their outcomes.
 
 A process serves one strategy. If the strategy has foreign code (`copies.foreign_code`), the
-process only loads strategy and dataset, and each cell runs in a copy (fork) of the process.
+process only loads the strategy and maps the table, and each cell runs in a copy (fork) of it.
 """
 
 from __future__ import annotations
 
 import faulthandler
 import gc
-import json
 import os
 import random
 import resource
@@ -17,24 +16,23 @@ import struct
 import sys
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle
 from typing import Any
 
 import cloudpickle
 import numpy as np
 
-from mlaut.errors import DataError, MlautError
 from mlaut.experiments.cells.cell import cell_seed, run_cell
 from mlaut.experiments.cells.fold_models import Table
-from mlaut.experiments.cells.memory import limited_memory, offer_to_be_killed, resident_memory
+from mlaut.experiments.cells.memory import limited_memory, offer_to_be_killed, own_memory
 from mlaut.experiments.cells.messages import encode_outcome, frame, largest_outcome
-from mlaut.experiments.workers.batches import Batch, DatasetRef
+from mlaut.experiments.workers.batches import Batch
 from mlaut.experiments.workers.copies import can_be_copied, load_known, run_in_copy
 from mlaut.experiments.workers.sessions import end_children, forget_server, lead_session
-from mlaut.files_io import FilesIO
-from mlaut.records import Cell, Dataset, Outcome, Split
+from mlaut.experiments.workers.tables import map_table
+from mlaut.records import Cell, Outcome, Split
 
 __all__ = [
     "CLOCK",
@@ -42,9 +40,7 @@ __all__ = [
     "ENDED",
     "LEAVES",
     "LOADING",
-    "REFUSED",
     "STATUS",
-    "load",
     "preload",
     "prepare",
     "serve",
@@ -52,9 +48,9 @@ __all__ = [
 
 CLOCK = struct.Struct("<d")
 LOADING = 0.0  # sent in place of a time: loading the strategy, which counts for the first cell
-# Kinds of messages: the outcome of a cell, the exit status of a copy that died, the reason why a
-# dataset could not be loaded, the notice that the process takes no further cell.
-ENDED, DIED, REFUSED, LEAVES = b"o", b"d", b"e", b"l"
+# Kinds of messages: the outcome of a cell, the exit status of a copy that died, the notice that the
+# process takes no further cell.
+ENDED, DIED, LEAVES = b"o", b"d", b"l"
 STATUS = struct.Struct("<i")
 
 _SEND_SECONDS = 0.05  # outcomes of shorter cells are sent together
@@ -71,29 +67,22 @@ def preload() -> None:
     import sklearn.pipeline  # noqa: F401
 
 
-def prepare(batch: Batch, strategy: Callable[[], Any] | None = None) -> RunCell:
-    """Load the dataset of a batch, and return a function that runs one of its cells.
+def prepare(batch: Batch, table: Table, strategy: Callable[[], Any]) -> RunCell:
+    """Return a function that runs one cell of a batch.
 
     Parameters
     ----------
     batch : Batch
-    strategy : callable, optional
-        Function that returns the strategy; default unpickles it, within the limits of the first
-        cell.
-
-    Raises
-    ------
-    MlautError
-        The dataset cannot be read, or is not the one that was split.
+    table : Table
+        Table of the dataset of the batch.
+    strategy : callable
+        Function that returns the strategy.
     """
-    ref = batch.dataset
-    table = _tables.get(ref, lambda: Table.of(load(ref), ref.classes))
-    pickled = batch.strategy
 
     def run(cell: Cell) -> Outcome:
         return run_cell(
             cell,
-            strategy or (lambda: _strategies.get(pickled, lambda: cloudpickle.loads(pickled))),
+            strategy,
             table,
             Split(batch.folds[cell.repeat][None]).rows(0, cell.fold),
             cell_seed(batch.seed, cell),
@@ -101,43 +90,6 @@ def prepare(batch: Batch, strategy: Callable[[], Any] | None = None) -> RunCell:
         )
 
     return run
-
-
-def load(ref: DatasetRef) -> Dataset:
-    """Load a dataset, and check that it is the one that was split.
-
-    Raises
-    ------
-    MlautError
-        The dataset cannot be read, or has another fingerprint.
-    """
-    dataset = FilesIO(ref.database).load_dataset(ref.path)
-    if dataset.fingerprint != ref.fingerprint:
-        raise DataError(
-            f"{ref.database}: dataset {ref.name!r} was changed while the study runs; "
-            "restore it, or save the new one under another name"
-        )
-    return dataset
-
-
-class _Recent:
-    """Cache of the objects that were used last, which consecutive batches share."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._items: OrderedDict[Any, Any] = OrderedDict()
-
-    def get(self, key: Any, load: Callable[[], Any]) -> Any:
-        if key not in self._items:
-            self._items[key] = load()
-            if len(self._items) > self._size:
-                self._items.popitem(last=False)
-        self._items.move_to_end(key)
-        return self._items[key]
-
-
-_tables = _Recent(size=2)
-_strategies = _Recent(size=64)
 
 
 # ------------------------------------------------------------------- the process
@@ -155,7 +107,7 @@ def serve(
     Parameters
     ----------
     link : Connection
-        Pipe from which batches are received.
+        Socket from which batches are received, and the shared memory of their tables.
     results : Connection
         Pipe to which messages are sent (`mlaut.experiments.cells.messages`).
     clock : Connection
@@ -169,24 +121,31 @@ def serve(
     _settle_in(output, environment)
     post = _Post(link.fileno(), results.fileno(), clock.fileno())
     serves: _Server | None = None
+    table: Any = None
     while True:
         try:
-            batch = link.recv()
+            batch, has_table = link.recv()
+            if has_table:
+                table = _received_table(link)
         except (EOFError, OSError):
             return
         if serves is None:
             known = load_known(batch.strategy)
             serves = _Mould(post) if known is None else _Shared(post, known)
         try:
-            serves.run(batch)
-        except MlautError as error:
-            refusal = {"error": type(error).__name__, "message": str(error)}
-            post.send(frame(REFUSED, json.dumps(refusal).encode()))
-            continue
+            serves.run(batch, table)
         except OSError:
             return  # the process that runs the study has closed the pipe
         if serves.leaves:
             return
+
+
+def _received_table(link: Connection) -> Table:
+    memory = recv_handle(link)
+    try:
+        return map_table(memory)
+    finally:
+        os.close(memory)
 
 
 class _Post:
@@ -228,7 +187,7 @@ class _Server:
     def __init__(self, post: _Post) -> None:
         self._post = post
 
-    def run(self, batch: Batch) -> None:
+    def run(self, batch: Batch, table: Table) -> None:
         """Run the cells of a batch, and send their outcomes."""
         raise NotImplementedError
 
@@ -239,12 +198,10 @@ class _Shared(_Server):
     def __init__(self, post: _Post, strategy: Any) -> None:
         super().__init__(post)
         self._strategy = strategy
-        self._usual = resident_memory()
+        self._usual = own_memory()
 
-    def run(self, batch: Batch) -> None:
-        before = resident_memory()
-        run = prepare(batch, lambda: self._strategy)
-        self._usual += max(0, resident_memory() - before)
+    def run(self, batch: Batch, table: Table) -> None:
+        run = prepare(batch, table, lambda: self._strategy)
         me = os.getpid()
         for cell in batch.keys:
             self._post.begin()
@@ -263,11 +220,11 @@ class _Mould(_Server):
 
     _strategy: Callable[[], Any] | None = None
 
-    def run(self, batch: Batch) -> None:
+    def run(self, batch: Batch, table: Table) -> None:
         if self._strategy is None:
             self._post.begin(LOADING)
             self._strategy = _loaded(batch)
-        run = prepare(batch, self._strategy)
+        run = prepare(batch, table, self._strategy)
         gc.freeze()  # else a collection in a copy would touch, and so duplicate, shared memory
         for cell in batch.keys:
             self._post.begin()
@@ -321,7 +278,7 @@ def _settle_in(output: Connection, environment: Mapping[str, str]) -> None:
 
 def _has_grown(usual: int) -> bool:
     """Return whether cells have left much memory behind that garbage collection cannot free."""
-    if resident_memory() - usual < _MEMORY_LEFT_BEHIND:
+    if own_memory() - usual < _MEMORY_LEFT_BEHIND:
         return False
     gc.collect()
-    return resident_memory() - usual > _MEMORY_LEFT_BEHIND
+    return own_memory() - usual > _MEMORY_LEFT_BEHIND
