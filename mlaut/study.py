@@ -230,6 +230,40 @@ class Study:
         orchestrator = Orchestrator(datasets, study, seed=self.seed)
         return int(orchestrator.save_models(strategies, **options))
 
+    def import_predictions(
+        self, table: pd.DataFrame, *, strategy: str, source: str, overwrite: bool = False
+    ) -> int:
+        """Store predictions of another program as a strategy that is marked as foreign.
+
+        Parameters
+        ----------
+        table : DataFrame
+            One row for each test row of each fold; `mlaut.files_io.import_predictions` lists the
+            columns.
+        strategy : str
+            Name of the strategy in this study.
+        source : str
+            Origin of the predictions, which every report shows.
+        overwrite : bool, default False
+            Whether to replace predictions of this strategy that differ from the new ones.
+
+        Returns
+        -------
+        int
+            Number of cells that were stored.
+
+        Raises
+        ------
+        StudyError
+            The table does not fit the study; nothing is written.
+        """
+        from mlaut.files_io import Study as Store
+        from mlaut.files_io import import_predictions
+
+        return import_predictions(
+            Store(self.path), table, strategy=strategy, source=source, overwrite=overwrite
+        )
+
     def status(self) -> StudyStatus:
         """Return the progress of the study, also while it runs (`mlaut.study_status`)."""
         from mlaut.experiments import study_status

@@ -16,7 +16,7 @@ from mlaut.cli.output import one_line, show, show_rows, show_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["compact", "merge", "report", "status", "verify"]
+__all__ = ["compact", "import_", "merge", "report", "status", "verify"]
 
 
 @click.command()
@@ -189,6 +189,48 @@ def verify(
             show_table(rows, [f"{metric} on", *scores.columns])
     if not found.ok:
         sys.exit(1)
+
+
+@click.command("import")
+@click.argument("study", type=click.Path(path_type=Path))
+@click.argument("tables", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--strategy", required=True, help="Name of the strategy in the study.")
+@click.option(
+    "--source", required=True, help="Origin of the predictions, which every report shows."
+)
+@click.option("--overwrite", is_flag=True, help="Replace predictions that differ.")
+def import_(study: Path, tables: Sequence[Path], **how: Any) -> None:
+    """Store predictions of another program in a study, as a strategy marked as foreign.
+
+    TABLES (CSV, TSV, parquet) have one row for each test row of each fold: dataset, repeat, fold,
+    row (from 0, in the dataset), prediction, and where they are known truth, confidence.LABEL for
+    each class, fitting_seconds and predicting_seconds. The rows and the truth are compared with
+    those of the study, and nothing is stored if they differ.
+
+    \b
+    mlaut import study.h5 ranger.csv --strategy ranger --source "ranger 0.16, R 4.3"
+    """
+    import pandas as pd
+
+    from mlaut.errors import StudyError
+    from mlaut.files_io import Study, import_predictions
+
+    readers: dict[str, Any] = {
+        ".csv": pd.read_csv,
+        ".tsv": pd.read_table,
+        ".parquet": pd.read_parquet,
+    }
+    read = []
+    for path in tables:
+        if path.suffix not in readers:
+            raise StudyError(f"{path}: is no table with the ending {', '.join(readers)}")
+        try:
+            read.append(readers[path.suffix](path))
+        except (OSError, ValueError, ImportError) as error:
+            raise StudyError(f"{path}: cannot be read as a table: {error}") from error
+    database, _ = database_and_options(study)
+    stored = import_predictions(Study(database), pd.concat(read, ignore_index=True), **how)
+    show(f"{stored} cells of {how['strategy']} stored in {study}")
 
 
 @click.command()

@@ -14,6 +14,7 @@ from mlaut.lazy import attach
 if TYPE_CHECKING:
     from mlaut.files_io.datasets import DatasetInfo
     from mlaut.files_io.files_io import FilesIO
+    from mlaut.files_io.foreign import import_predictions
     from mlaut.files_io.frames import fingerprint
     from mlaut.files_io.study_merge import merge_studies
 
@@ -26,6 +27,7 @@ __all__ = [
     "StudyWriter",
     "accept_changes",
     "fingerprint",
+    "import_predictions",
     "merge_studies",
 ]
 
@@ -35,6 +37,7 @@ __getattr__, __dir__ = attach(
         "DatasetInfo": "mlaut.files_io.datasets",
         "FilesIO": "mlaut.files_io.files_io",
         "fingerprint": "mlaut.files_io.frames",
+        "import_predictions": "mlaut.files_io.foreign",
         "merge_studies": "mlaut.files_io.study_merge",
     },
 )

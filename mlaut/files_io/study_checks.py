@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 import h5py
@@ -14,7 +14,7 @@ from mlaut.files_io.names import from_h5
 from mlaut.files_io.study import Study
 from mlaut.files_io.study_arrays import StudyArrays, tested_rows
 from mlaut.files_io.study_layout import PREDICTIONS, SPLITS, arrays_of, strategies_of
-from mlaut.files_io.study_records import SplitEntry
+from mlaut.files_io.study_records import SplitEntry, StrategyEntry, foreign_sources
 from mlaut.records import CLASSIFICATION, TRAIN_ONLY, UNUSED, Block, Cell, not_distributions
 
 __all__ = ["problems_of"]
@@ -30,7 +30,7 @@ def problems_of(study: Study) -> Iterator[tuple[str, str]]:
     """
     try:
         with study.reading() as file:
-            known = {entry.name for entry in strategies_of(file)}
+            known = strategies_of(file)
             names = [from_h5(name) for name in file[SPLITS]]
             if stray := {from_h5(name) for name in file[PREDICTIONS]} - set(names):
                 yield "study", f"outcomes of datasets without split: {', '.join(sorted(stray))}"
@@ -41,16 +41,18 @@ def problems_of(study: Study) -> Iterator[tuple[str, str]]:
         yield "study", str(error)
 
 
-def _dataset_problems(study: Study, file: h5py.File, name: str, known: set[str]) -> Iterator[str]:
+def _dataset_problems(
+    study: Study, file: h5py.File, name: str, known: Sequence[StrategyEntry]
+) -> Iterator[str]:
     try:
         arrays = arrays_of(file, name)
         yield from _split_problems(arrays.entry)
-        yield from _layout_problems(arrays, known)
+        yield from _layout_problems(arrays, {entry.name for entry in known})
         block, torn = arrays.block()
         for s, repeat, fold in np.argwhere(torn).tolist():
             cell = Cell(name, arrays.names[s], repeat, fold)
             yield f"{cell}: its checksum does not hold; --mend clears it"
-        yield from _value_problems(block)
+        yield from _value_problems(block, foreign_sources(known))
         yield from _model_problems(study, name)
     except (KeyError, ValueError, TypeError, IndexError, OSError, MlautError) as error:
         yield f"cannot be read ({' '.join(str(error).split())})"
@@ -82,7 +84,7 @@ def _layout_problems(arrays: StudyArrays, known: set[str]) -> Iterator[str]:
             yield f"{name} is {item.dtype} {item.shape}, and must be {dtype} {shape}"
 
 
-def _value_problems(block: Block) -> Iterator[str]:
+def _value_problems(block: Block, foreign: Collection[str]) -> Iterator[str]:
     tested = tested_rows(block.split.folds, block.done)
     predictions = block.predictions[tested]
     if block.task == CLASSIFICATION:
@@ -92,7 +94,8 @@ def _value_problems(block: Block) -> Iterator[str]:
     if wrong.any():
         yield f"{int(wrong.sum())} predictions are no class, or no finite number"
     yield from _probability_problems(block, tested)
-    untimed = block.done & ~(block.seconds >= 0).all(axis=3)
+    ours = np.array([name not in foreign for name in block.strategies], dtype=bool)[:, None, None]
+    untimed = block.done & ours & ~(block.seconds >= 0).all(axis=3)
     if untimed.any():
         yield f"{int(untimed.sum())} cells are done without times"
 

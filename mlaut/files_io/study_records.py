@@ -100,6 +100,11 @@ class StrategyEntry:
         )
 
 
+def foreign_sources(strategies: Sequence[StrategyEntry]) -> dict[str, str]:
+    """Return the source of each strategy whose predictions come from another program, by name."""
+    return {s.name: str(s.metadata["foreign"]) for s in strategies if s.metadata.get("foreign")}
+
+
 def extends(old: SplitEntry, new: SplitEntry) -> bool:
     """Return whether two entries have the same rows, and the new split begins with the old one."""
     known, wanted = old.split, new.split

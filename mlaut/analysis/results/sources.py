@@ -19,6 +19,7 @@ from mlaut.analysis.scores.base import IN_TARGET_UNITS, CellScores, MLautScore, 
 from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.errors import AnalysisError
 from mlaut.files_io.study import Study
+from mlaut.files_io.study_records import foreign_sources
 from mlaut.records import NOT_PLANNED, UNUSED, Block, Status
 
 __all__ = [
@@ -57,8 +58,13 @@ def results_from_study(
     blocks: Iterable[Block] = read([names[i] for i in positions("dataset", datasets, names)])
     if datasets is None:
         blocks = _of_task(blocks, score, notes)
+    foreign = foreign_sources(study.strategies)
+    chosen = None if strategies is None else list(strategies)
+    if foreign := {n: f for n, f in foreign.items() if chosen is None or n in chosen}:
+        sources = "; ".join(f"{name}: {source}" for name, source in foreign.items())
+        notes.append(f"predictions of other programs, imported and not run here: {sources}")
     return results_from_blocks(
-        make, blocks, score, strategies=strategies, load_block=study.block, notes=notes
+        make, blocks, score, strategies=chosen, load_block=study.block, notes=notes
     )
 
 
