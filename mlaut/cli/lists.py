@@ -1,4 +1,4 @@
-"""Commands that list what there is, and load datasets."""
+"""Commands that list what there is, load datasets, and convert old files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from mlaut.cli.inputs import TASKS
 from mlaut.cli.output import one_line, show, show_rows
 
-__all__ = ["datasets", "load", "metrics", "strategies"]
+__all__ = ["convert", "datasets", "load", "metrics", "strategies"]
 
 
 @click.command()
@@ -116,3 +116,26 @@ def load(
     )
     for path in paths:
         show(path)
+
+
+@click.command()
+@click.argument("old_input", type=click.Path(path_type=Path))
+@click.argument("old_output", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder of the study."
+)
+def convert(old_input: Path, old_output: Path, output: Path) -> None:
+    """Make a study from the two files of MLaut 0.1: its tables, and its splits and predictions.
+
+    No pickle in the files is loaded. OUTPUT gets study.h5 and study.datasets.h5.
+
+    \b
+    mlaut convert input.hdf5 output.hdf5 -o converted
+    """
+    from mlaut.data.old_studies import convert_old_study
+
+    study = output / "study.h5"
+    made = convert_old_study(old_input, old_output, output / "study.datasets.h5", study)
+    for name, strategies in made.items():
+        show(f"{one_line(name)}: {strategies} strategies")
+    show(f"stored in {study}: mlaut report {study}")

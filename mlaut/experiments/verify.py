@@ -23,6 +23,7 @@ from mlaut.experiments.study_file import choose_strategies, read_study_file
 from mlaut.files_io import FilesIO, Study
 from mlaut.files_io.remains import remains_of
 from mlaut.files_io.study_checks import problems_of
+from mlaut.files_io.study_records import foreign_sources
 from mlaut.markup import Displayed
 from mlaut.records import Cell, Status
 
@@ -266,9 +267,12 @@ def _seed_problems(study: Study, names: Sequence[str]) -> Iterator[tuple[str, st
     if not seeds:
         return
     strategies = {name: known for name, (known, _) in study.statuses(names).items()}
+    foreign = foreign_sources(study.strategies)  # no run derived their seeds
     for name, numbers in study.numbers(names):
         for s, repeat, fold in np.argwhere(numbers["status"] == Status.DONE).tolist():
             cell = Cell(name, strategies[name][s], repeat, fold)
+            if cell.strategy in foreign:
+                continue
             if int(numbers["seed"][s, repeat, fold]) not in {cell_seed(k, cell) for k in seeds}:
                 yield f"dataset {name!r}", f"{cell}: its seed does not follow from its key"
 

@@ -168,6 +168,8 @@ def _versions(run: Mapping[str, Any]) -> list[str]:
 
 
 def _run_line(run: Mapping[str, Any]) -> str:
+    if "versions" not in run:  # predictions of another program were imported
+        return f"Last change {run.get('started', '?')}: {run.get('engine', '?')}."
     software = ", ".join(_versions(run))
     return f"Last run {run.get('started', '?')} on {run.get('processor', '?')}: {software}."
 

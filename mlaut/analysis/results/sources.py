@@ -58,11 +58,13 @@ def results_from_study(
     blocks: Iterable[Block] = read([names[i] for i in positions("dataset", datasets, names)])
     if datasets is None:
         blocks = _of_task(blocks, score, notes)
-    foreign = foreign_sources(study.strategies)
     chosen = None if strategies is None else list(strategies)
-    if foreign := {n: f for n, f in foreign.items() if chosen is None or n in chosen}:
-        sources = "; ".join(f"{name}: {source}" for name, source in foreign.items())
-        notes.append(f"predictions of other programs, imported and not run here: {sources}")
+    by_source: dict[str, list[str]] = {}
+    for name, source in foreign_sources(study.strategies).items():
+        if chosen is None or name in chosen:
+            by_source.setdefault(source, []).append(name)
+    for source, of_source in by_source.items():
+        notes.append(f"imported from {source}, not run here: {', '.join(of_source)}")
     return results_from_blocks(
         make, blocks, score, strategies=chosen, load_block=study.block, notes=notes
     )
@@ -105,8 +107,9 @@ def training_times(study: Study, datasets: Iterable[str]) -> pd.DataFrame:
         )
         for block in study.blocks(datasets)
     ]
-    seconds = pd.concat(tables, keys=range(len(tables))).dropna()
+    seconds = pd.concat(tables, keys=range(len(tables)))
     seconds.insert(0, "training", seconds["tuning"] + seconds["fitting"])
+    seconds = seconds.dropna(subset=["training"])
     groups = seconds.groupby(level=1, sort=False)
     table = groups.mean()
     table.insert(1, "std_error", groups["training"].sem())

@@ -1,0 +1,121 @@
+"""Studies of MLaut 0.1, converted into today's form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from mlaut.data.api import Data
+from mlaut.errors import StoreError
+from mlaut.files_io import FilesIO, Study, import_predictions
+from mlaut.files_io.old_files import OldDataset, OldResults, old_datasets, old_results
+from mlaut.records import CLASSIFICATION, REGRESSION, TRAIN_ONLY, UNUSED, Dataset, Split
+
+__all__ = ["convert_old_study"]
+
+SOURCE = "MLaut 0.1"
+
+
+def convert_old_study(
+    old_input: Path, old_output: Path, new_input: Path, new_study: Path
+) -> dict[str, int]:
+    """Make a database of datasets and a study from the two files of MLaut 0.1.
+
+    Datasets, splits, predictions and run times are converted. The strategies are marked as foreign:
+    their code and parameters were not stored. MLaut 0.1 let classifiers and regressors predict the
+    same table; the regressors then become strategies of a second dataset, ``<name>_regression``.
+    Its run times are those of tuning and fitting together, and are stored as seconds of fitting.
+
+    Parameters
+    ----------
+    old_input, old_output : Path
+        Files of MLaut 0.1: tables, and splits with predictions. No pickle in them is loaded.
+    new_input, new_study : Path
+        Files to make; they must not exist.
+
+    Returns
+    -------
+    dict of str to int
+        Number of strategies of each dataset of the new study.
+
+    Raises
+    ------
+    StoreError
+        A file is not of MLaut 0.1, an output exists, or the two files do not fit each other.
+    """
+    for path in (new_input, new_study):
+        if path.exists():
+            raise StoreError(f"{path}: exists, and converting makes new files; name others")
+    tables = {old.name: old for old in old_datasets(old_input)}
+    parts: dict[str, tuple[OldResults, list[str]]] = {}
+    datasets = []
+    for results in old_results(old_output):
+        table = tables.get(results.dataset)
+        if table is None:
+            raise StoreError(
+                f"{old_output}: has results on {results.dataset!r}, which {old_input} has not "
+                f"({', '.join(tables)})"
+            )
+        for name, task, strategies in _tasks(results):
+            datasets.append(_dataset(table, results, name, task, old_output))
+            parts[name] = results, strategies
+    data = Data()
+    new_io = data.open_hdf5(new_input, mode="a")
+    new_io.save_datasets(datasets)
+    data.split_datasets(new_io, FilesIO(new_study, "a"), scheme="own")
+    for strategy in dict.fromkeys(s for _, strategies in parts.values() for s in strategies):
+        rows = pd.concat(_predictions(parts, strategy), ignore_index=True)
+        import_predictions(Study(new_study), rows, strategy=strategy, source=SOURCE)
+    return {name: len(strategies) for name, (_, strategies) in parts.items()}
+
+
+def _tasks(results: OldResults) -> Iterable[tuple[str, str, list[str]]]:
+    """Yield name, task and strategies of each dataset that results become."""
+    labels = [s for s, values in results.predictions.items() if values.dtype.kind in "iu"]
+    numbers = [s for s in results.predictions if s not in labels]
+    if labels:
+        yield results.dataset, CLASSIFICATION, labels
+    if numbers:
+        yield results.dataset + ("_regression" if labels else ""), REGRESSION, numbers
+
+
+def _dataset(
+    table: OldDataset, results: OldResults, name: str, task: str, old_output: Path
+) -> Dataset:
+    folds = np.full((1, len(table.frame)), UNUSED, dtype=np.int16)
+    rows = np.concatenate([results.train, results.test])
+    if len(np.unique(rows)) < len(rows) or rows.min() < 0 or rows.max() >= folds.size:
+        raise StoreError(
+            f"{old_output}: the split of {results.dataset!r} has rows twice, or rows that its "
+            f"table of {folds.size} rows does not have"
+        )
+    folds[0, results.train], folds[0, results.test] = TRAIN_ONLY, 0
+    metadata = {"dataset_name": name, "source": f"{SOURCE}, {table.path}"}
+    split = Split(folds, f"as stored by {SOURCE}")
+    frame = table.frame
+    if task == REGRESSION:
+        frame = frame.astype({table.target: float})
+    return Dataset(name, frame, table.target, task, metadata, split=split)
+
+
+def _predictions(
+    parts: Mapping[str, tuple[OldResults, list[str]]], strategy: str
+) -> Iterable[pd.DataFrame]:
+    for name, (results, strategies) in parts.items():
+        if strategy in strategies:
+            rows = pd.DataFrame(
+                {
+                    "dataset": name,
+                    "repeat": 0,
+                    "fold": 0,
+                    "row": results.test,
+                    "prediction": results.predictions[strategy],
+                }
+            )
+            if strategy in results.seconds:
+                rows["tuning_seconds"] = 0.0
+                rows["fitting_seconds"] = results.seconds[strategy]
+            yield rows
