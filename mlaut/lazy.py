@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from mlaut.former_names import FORMER
+
 __all__ = ["attach"]
 
 
@@ -31,6 +33,10 @@ def attach(
 
     def get(name: str) -> Any:
         if name not in home:
+            if name in FORMER:  # "from ... import" would replace the text of an AttributeError
+                raise ImportError(
+                    f"{name!r} is a name of an earlier version; today: {FORMER[name]}"
+                )
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(home[name]), name)
         setattr(sys.modules[package], name, value)  # the next access does not come here

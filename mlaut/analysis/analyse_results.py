@@ -18,6 +18,7 @@ from mlaut.analysis.results.missing import treat_missing
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import datasets_of_group, open_study, training_times
 from mlaut.errors import AnalysisError
+from mlaut.former_names import former_arguments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -227,6 +228,7 @@ class AnalyseResults:
         frame.attrs["notes"] = table.notes_text()
         return frame.rename_axis(columns=table.metric)
 
+    @former_arguments(ascending="leave it out, for errors are losses, and rank 1 is best")
     def ranks(self, errors: Any) -> pd.DataFrame:
         """Return the average rank of each strategy with standard error and interval, best first."""
         return average_ranks(self._complete(errors)).frame

@@ -15,6 +15,7 @@ from mlaut.data.resampling import HoldOut, KFold
 from mlaut.data.splitting import chosen_scheme, dataset_infos, is_split, split_entry
 from mlaut.errors import DataError
 from mlaut.files_io import FilesIO, SplitEntry, Study
+from mlaut.former_names import former_arguments
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,6 +160,7 @@ class Data:
             hdf5_io, expand(references), task=task, group=hdf5_group, overwrite=overwrite
         )
 
+    @former_arguments(save_loc_hdf5="write save_loc=...", input_io="write hdf5_io=...")
     def pandas_to_db(
         self,
         hdf5_io: FilesIO,
