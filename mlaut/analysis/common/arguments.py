@@ -398,6 +398,7 @@ _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
         "pairs": _or(_none, _instance("Pairwise", "the result of a test of all pairs"))
     },
     "multilevel_model": {"scale": _text},
+    "multiple_imputation": {"test": _function, "scale": _text},
     "pairwise_complete": {"test": _function},
     "friedman_test": {"ties": _yes_or_no},
     "hierarchical_probabilities": {"df": floats},

@@ -19,7 +19,7 @@ from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
-__all__ = ["Multilevel", "multilevel_model"]
+__all__ = ["Multilevel", "multilevel_model", "prepared"]
 
 _SOURCE = "Gelman, Hill & Yajima 2012; Corani et al. 2017; Nadeau & Bengio 2003"
 _NEW, _SEEN = (
@@ -157,7 +157,7 @@ def multilevel_model(
     """
     if not (0 <= rope < np.inf and n_samples > 0):
         raise AnalysisError("rope must be 0 or more, and n_samples 1 or more")
-    blocks, results, notes = _prepared(results, scale, missing)
+    blocks, results, notes = prepared(results, scale, missing)
     draws = draw(blocks, rope, n_samples, seed)
     if not blocks.squares.any() and not np.nan_to_num(blocks.means).any():
         notes += ("no two strategies differ on any fold",)
@@ -195,9 +195,7 @@ def multilevel_model(
 _EFFECTS = {"difference": "posterior mean, equal tails"}
 
 
-def _prepared(
-    results: Results, scale: str, missing: str
-) -> tuple[Blocks, Results, tuple[str, ...]]:
+def prepared(results: Results, scale: str, missing: str) -> tuple[Blocks, Results, tuple[str, ...]]:
     """Return the statistics of the datasets that compare strategies, their results, and notes."""
     if missing not in ("raise", "left out"):
         raise AnalysisError(f"missing = {missing!r} is not known; one of 'raise', 'left out'")

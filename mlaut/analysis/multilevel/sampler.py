@@ -20,10 +20,11 @@ import numpy as np
 
 from mlaut.analysis.multilevel.blocks import Blocks
 
-__all__ = ["CHAINS", "Draws", "draw"]
+__all__ = ["CHAINS", "Draws", "draw", "drawn_means"]
 
 CHAINS = 8  # side by side in one array; they are independent, so they show the Monte Carlo error
 _WARM = 150  # steps that are thrown away; a thousand change less than another seed does
+_APART = 20  # steps between imputations of a chain; their correlation is then below .1
 _DF = 3.0  # datasets that the prior of Omega is worth: the fewest with a finite mean of variances
 # Priors of scales are uniform. They are integrated over these grids of their logarithm, in units
 # of the root mean square of the data, and each draw is spread evenly over its step. A quarter of
@@ -72,14 +73,8 @@ def draw(blocks: Blocks, margin: float, n_samples: int, seed: int) -> Draws:
 
 def _draw(blocks: Blocks, margin: float, n_samples: int, seed: int) -> Draws:
     """Return draws of all chains, without the first steps, in the units of the data."""
-    noise = np.divide(blocks.squares, blocks.df, out=np.zeros(len(blocks.df)), where=blocks.df > 0)
-    size = float(np.sqrt(np.nanmean(blocks.means**2) + noise.mean()))
+    chains, size = _warm(blocks, seed)
     unit = size or 1.0
-    chains = _Chains(
-        blocks._replace(means=blocks.means / unit, squares=blocks.squares / unit**2), seed
-    )
-    for _ in range(_WARM):
-        chains.step()
     n_draws = -(-n_samples // CHAINS)
     k = blocks.means.shape[1]
     effects, seen = np.empty((2, CHAINS, n_draws, k))
@@ -105,6 +100,33 @@ def _draw(blocks: Blocks, margin: float, n_samples: int, seed: int) -> Draws:
         covariance=covariance * size**2,
         shares=shares if size else 0 * shares,  # no new dataset tells equal strategies apart
     )
+
+
+def _warm(blocks: Blocks, seed: int) -> tuple[_Chains, float]:
+    """Return chains that have forgotten their start, and the size of the data, in their units."""
+    noise = np.divide(blocks.squares, blocks.df, out=np.zeros(len(blocks.df)), where=blocks.df > 0)
+    size = float(np.sqrt(np.nanmean(blocks.means**2) + noise.mean()))
+    unit = size or 1.0
+    chains = _Chains(
+        blocks._replace(means=blocks.means / unit, squares=blocks.squares / unit**2), seed
+    )
+    for _ in range(_WARM):
+        chains.step()
+    return chains, size
+
+
+def drawn_means(blocks: Blocks, n_samples: int, seed: int) -> np.ndarray:
+    """Return draws of the means of all folds, also of missing ones, shape (n_samples, N, K)."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, "blas"):
+        chains, size = _warm(blocks, seed)
+        rounds = []
+        for _ in range(-(-n_samples // CHAINS)):
+            for _ in range(_APART):
+                chains.step()
+            rounds.append(chains.means * size)
+        return np.concatenate(rounds)[:n_samples]
 
 
 def _shares(effects: np.ndarray, covariance: np.ndarray, margin: float) -> np.ndarray:

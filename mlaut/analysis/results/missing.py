@@ -1,22 +1,25 @@
-"""Missing cells: their treatments, and the conclusions that depend on the treatment."""
+"""Treatments of missing cells."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 
 from mlaut.analysis.common.arguments import checked, position
-from mlaut.analysis.common.display import Shown
-from mlaut.analysis.common.result_types import Pairwise, TestResult
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 from mlaut.records import NOT_PLANNED, Status
 
-__all__ = ["TREATMENTS", "Robustness", "treat_missing", "under_treatments", "with_means"]
+__all__ = [
+    "NOT_RUN",
+    "TREATMENTS",
+    "check_treatment",
+    "favouring",
+    "treat_missing",
+    "with_holes",
+    "with_means",
+]
 
 TREATMENTS = {
     "raise": "an error that says how many cells are missing, and which",
@@ -30,7 +33,7 @@ TREATMENTS = {
     "without any result, are left out",
 }
 _RANKS_ONLY = "a missing cell counts as last, which is a rank and no value"
-_NOT_RUN = (Status.MISSING.word, NOT_PLANNED)
+NOT_RUN = (Status.MISSING.word, NOT_PLANNED)
 _MOST_NAMED = 3  # strategies in a sentence
 
 
@@ -62,6 +65,7 @@ def treat_missing(results: Results, how: str = "raise") -> Results:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> table = pd.DataFrame({"A": [0.1, 0.2], "B": [0.3, np.nan]}, index=["iris", "wine"])
     >>> results = Results.from_table(table, greater_is_better=False)
     >>> treat_missing(results, "worst").losses.loc["wine", "B"]
@@ -75,7 +79,7 @@ datasets wine; say how to treat them: missing='failures last', 'drop datasets', 
 'drop strategies', 'worst', 'worst rank', or the name of a fallback strategy
     """
     holes = _holes(results)
-    _check_known(results, how)
+    check_treatment(results, how)
     if not holes.any():
         return results
     results.check_not_raced()
@@ -125,10 +129,15 @@ def with_means(results: Results) -> Results | None:
     return valued.select(strategies=kept)
 
 
-def _check_known(results: Results, how: str) -> None:
+def check_treatment(results: Results, how: str) -> None:
     """Raise `AnalysisError` for a treatment that is neither a key nor the name of a strategy."""
     if how in TREATMENTS:
         return
+    if how == "multiple imputation":
+        raise AnalysisError(
+            "multiple imputation makes many tables in place of one: call "
+            "multiple_imputation(results, test), or name it in under_treatments"
+        )
     try:
         position("strategy", how, results.strategies)
     except AnalysisError as error:
@@ -142,7 +151,7 @@ def _holes(results: Results) -> np.ndarray:
     return np.isnan(results.cell_losses) & results.expected[:, None]
 
 
-def _with_holes(results: Results) -> list[str]:
+def with_holes(results: Results) -> list[str]:
     """Return the strategies that have a missing cell."""
     holes = _holes(results)
     return [name for k, name in enumerate(results.strategies) if holes[:, k].any()]
@@ -194,7 +203,7 @@ def _failures_last(results: Results) -> Results:
     results = _without_empty(results)
     not_run = np.zeros(results.cells.shape, dtype=bool)
     for at, reason in results.reasons.items():
-        not_run[at] = reason in _NOT_RUN
+        not_run[at] = reason in NOT_RUN
     results = _without(results, "datasets", np.any(not_run, axis=(1, 2, 3)), "not run by all")
     nobody = np.any(np.isnan(results.cells).all(axis=1) & results.expected, axis=(1, 2))
     name = results.metric.name
@@ -261,7 +270,7 @@ def _filled(results: Results, values: np.ndarray, words: str, gap: str = "") -> 
             f"{int(empty.sum())} missing cells on {', '.join(names[:5])} cannot get {words}, which "
             "is missing too: leave these datasets out, or choose another treatment"
         )
-    note = f"{int(holes.sum())} missing cells of {', '.join(_with_holes(results))} got {words}"
+    note = f"{int(holes.sum())} missing cells of {', '.join(with_holes(results))} got {words}"
     cells = np.where(holes, results.metric.loss(losses), results.cells)
     return replace(
         results,
@@ -274,7 +283,7 @@ def _filled(results: Results, values: np.ndarray, words: str, gap: str = "") -> 
     )
 
 
-def _favouring(results: Results, strategy: str | None) -> Results:
+def favouring(results: Results, strategy: str | None) -> Results:
     """Return results in which missing cells favour one strategy.
 
     Its missing cells get the best possible loss, those of the others the worst: an end of the
@@ -287,209 +296,3 @@ def _favouring(results: Results, strategy: str | None) -> Results:
     worst = np.full_like(worst, high) if np.isfinite(high) else worst
     mine = np.array([name == strategy for name in results.strategies])[None, :, None, None]
     return _filled(results, np.where(mine, best, worst), "the best or the worst loss there can be")
-
-
-# ------------------------------------------------------- conclusions that hold
-
-Conclusions = Mapping[Any, str]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Robustness(Shown):
-    """Conclusions of a comparison under several treatments of missing cells.
-
-    Attributes
-    ----------
-    name : str
-        Name of the comparison.
-    frame : DataFrame
-        Conclusions in words, one row for each pair or test and one column for each treatment; empty
-        text where a treatment leaves the pair out.
-    n_missing : int
-        Number of missing cells.
-    alpha : float
-        Level of the conclusions.
-    notes : tuple of str
-        Notes of the results, and notes on the treatments that cannot be applied.
-    not_applied : mapping of str to str
-        Treatments that cannot be applied to these results, with the reason.
-    """
-
-    name: str
-    frame: pd.DataFrame
-    n_missing: int
-    alpha: float
-    notes: tuple[str, ...] = ()
-    not_applied: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def flips(self) -> pd.DataFrame:
-        """Conclusions that are not the same under all treatments."""
-        if self.frame.empty:
-            return self.frame
-        differs = self.frame.apply(lambda row: len({text for text in row if text}) > 1, axis=1)
-        return self.frame[differs.astype(bool)]
-
-    def title(self) -> str:  # noqa: D102 - inherited
-        n = self.frame.shape[1]
-        treatments = f"{n} treatment{'s' * (n != 1)} of {self.n_missing} missing cells"
-        return f"{self.name} under {treatments}"
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the conclusions, with a column on whether they differ between treatments."""
-        return self.frame.assign(flips=self.frame.index.isin(self.flips.index))
-
-    def sentence(self) -> str:  # noqa: D102 - inherited
-        n, flips = len(self.frame), self.flips
-        if not n:
-            why = "; ".join(f"{how}: {reason}" for how, reason in self.not_applied.items())
-            return f"{self.title()}: nothing can be concluded ({why})."
-        if flips.empty:
-            return f"{self.title()}: all {n} conclusions hold at level {self.alpha:g}."
-        which = "; ".join(
-            " - ".join(key) if isinstance(key, tuple) else str(key) for key in flips.index[:10]
-        )
-        count = f"{len(flips)} of {n} conclusions flip at level {self.alpha:g}"
-        return f"{self.title()}: {count}: {which}."
-
-
-@checked
-def under_treatments(
-    results: Results,
-    comparison: Callable[[Results], Any],
-    *,
-    treatments: Sequence[str] = ("drop datasets", "worst rank"),
-    bounds: bool = True,
-    alpha: float = 0.05,
-) -> Robustness:
-    """Repeat a comparison under several treatments of missing cells, and find what differs.
-
-    Parameters
-    ----------
-    results : Results
-        Results with missing cells.
-    comparison : callable
-        Function of complete `Results`, for example `mlaut.analysis.wilcoxon_test`. It returns a
-        `Pairwise`, a `TestResult`, or the conclusion itself as text.
-    treatments : sequence of str
-        Treatments of `treat_missing`; the names of fallback strategies are allowed.
-    bounds : bool, default True
-        Whether to add two extreme treatments of each pair. The first gives the missing cells of the
-        pair's first strategy the best possible loss, and all other missing cells the worst; the
-        second does this for the pair's second strategy. The losses are the ends of the metric's
-        range, or where it has no end just beyond the observed losses.
-    alpha : float, default 0.05
-        Largest p-value (or one minus a probability) that shows a difference.
-
-    Returns
-    -------
-    Robustness
-        The conclusions. A treatment that cannot be applied (no dataset or strategy would be left,
-        or a fallback itself has no result) has no column; ``not_applied`` and the notes have its
-        reason.
-
-    Raises
-    ------
-    AnalysisError
-        A treatment is not known.
-
-    Examples
-    --------
-    >>> from mlaut.analysis import sign_test
-    >>> table = pd.DataFrame({"A": [0.1] * 6 + [np.nan], "B": [0.3] * 7})
-    >>> results = Results.from_table(table, greater_is_better=False)
-    >>> found = under_treatments(results, sign_test)
-    >>> found.frame.loc[("A", "B")].to_dict()
-    {'drop datasets': 'A better', 'worst rank': 'no difference shown', \
-'best for the first': 'A better', 'best for the second': 'no difference shown'}
-    """
-    columns: dict[str, Conclusions] = {}
-    not_applied: dict[str, str] = {}
-    name = getattr(comparison, "__name__", "The comparison")
-    for how in treatments:
-        _check_known(results, how)
-        try:
-            result = _compare_treated(results, comparison, how)
-        except _NotApplicableError as error:
-            not_applied[how] = str(error)
-        else:
-            columns[how] = conclusions(result, alpha)
-            name = getattr(result, "name", "The comparison")
-    if bounds:
-        try:
-            columns |= _bounds(results, comparison, alpha)
-        except _NotApplicableError as error:
-            not_applied["bounds"] = str(error)
-    keys = list(dict.fromkeys(key for column in columns.values() for key in column))
-    index = (
-        pd.MultiIndex.from_tuples(keys) if keys and isinstance(keys[0], tuple) else pd.Index(keys)
-    )
-    frame = pd.DataFrame(
-        {how: [column.get(key, "") for key in keys] for how, column in columns.items()}, index=index
-    )
-    refused = (f"treatment {how!r} cannot be applied: {why}" for how, why in not_applied.items())
-    return Robustness(
-        name=name,
-        frame=frame,
-        n_missing=int(_holes(results).sum()),
-        alpha=alpha,
-        notes=(*results.notes_text(), *refused),
-        not_applied=not_applied,
-    )
-
-
-class _NotApplicableError(AnalysisError):
-    """Error for a treatment that cannot be applied to the results, or leaves too few of them."""
-
-
-def _compare_treated(results: Results, comparison: Callable[[Results], Any], how: str) -> Any:
-    try:
-        treated = treat_missing(results, how)
-    except AnalysisError as error:
-        raise _NotApplicableError(str(error)) from error
-    try:
-        return comparison(treated)
-    except AnalysisError as error:
-        if treated.cells.shape == results.cells.shape:  # nothing left out: the fault lies elsewhere
-            raise
-        raise _NotApplicableError(str(error)) from error
-
-
-def _bounds(
-    results: Results, comparison: Callable[[Results], Any], alpha: float
-) -> dict[str, Conclusions]:
-    """Return the conclusions with the missing cells favouring each strategy in turn."""
-    favoured = [None, *_with_holes(results)]
-    try:
-        filled = {name: _favouring(results, name) for name in favoured}
-    except AnalysisError as error:
-        raise _NotApplicableError(str(error)) from error
-    runs = {name: conclusions(comparison(one), alpha) for name, one in filled.items()}
-    if not all(isinstance(key, tuple) for key in runs[None]):
-        return {f"best for {name or 'none'}": run for name, run in runs.items()}
-    first, second = {}, {}
-    for pair in runs[None]:
-        one, other = (name if name in runs else None for name in pair)
-        first[pair], second[pair] = runs[one][pair], runs[other][pair]
-    return {"best for the first": first, "best for the second": second}
-
-
-def conclusions(result: Any, alpha: float) -> Conclusions:
-    """Return the conclusions of a result at level ``alpha``, in words, by pair or by test."""
-    if isinstance(result, Pairwise):
-        return {pair: _pair_conclusion(result, pair, alpha) for pair in result.pairs}
-    if isinstance(result, TestResult):
-        return {result.name: "rejected" if result.rejects(alpha) else "not rejected"}
-    return {"conclusion": str(result)}
-
-
-def _pair_conclusion(result: Pairwise, pair: tuple[str, str], alpha: float) -> str:
-    first, second = pair
-    if "p_value" in result.tables:
-        if result.value("p_value", first, second) > alpha:
-            return "no difference shown"
-        return f"{first if result.value('better', first, second) > 0 else second} better"
-    for one, other in (pair, pair[::-1]):
-        if result.value("P(row better)", one, other) >= 1 - alpha:
-            return f"{one} better"
-    return "no difference shown"
