@@ -342,14 +342,14 @@ _RULES: dict[str, Rule] = {
     "repeats": _whole,
     "n_samples": _count,
     "seed": _seed,
-    **dict.fromkeys(("as_scores", "greater_is_better"), _yes_or_no),
+    **dict.fromkeys(("as_scores", "greater_is_better", "shrink"), _yes_or_no),
     **dict.fromkeys(("differences", "draws", "null_differences", "p", "values"), floats),
     **dict.fromkeys(("errors", "n", "only_first", "only_first_wrong", "only_second"), floats),
     **dict.fromkeys(("mean", "only_second_wrong", "scale", "wrong"), floats),
     **dict.fromkeys(
         ("after", "alternative", "correction", "how", "method", "metric", "missing", "name"), _text
     ),
-    "aggregate": _text,
+    **dict.fromkeys(("aggregate", "model"), _text),
     **dict.fromkeys(("anchor", "baseline"), _or(_none, _text)),
     **dict.fromkeys(("anchor_rating", "local_rope", "tolerance"), _real),
     "others": _or(_none, _mapping_of(_results)),

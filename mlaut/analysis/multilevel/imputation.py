@@ -11,10 +11,10 @@ import pandas as pd
 from mlaut.analysis.common.result_types import Estimate, Pairwise, TestResult
 from mlaut.analysis.multilevel.model import prepared
 from mlaut.analysis.multilevel.sampler import drawn_means
-from mlaut.analysis.multilevel.scales import on_scale
 from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.missing import NOT_RUN
 from mlaut.analysis.results.results import Results
+from mlaut.analysis.results.scales import on_scale
 from mlaut.errors import AnalysisError
 
 __all__ = ["multiple_imputation"]

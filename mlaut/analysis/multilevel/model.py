@@ -11,12 +11,12 @@ from mlaut.analysis.common.display import number
 from mlaut.analysis.common.result_types import PairModel, Pairwise
 from mlaut.analysis.multilevel.blocks import Blocks, blocks_of
 from mlaut.analysis.multilevel.sampler import CHAINS, Draws, draw
-from mlaut.analysis.multilevel.scales import SCALES, on_scale
 from mlaut.analysis.pairwise.decisions import many_pairs
 from mlaut.analysis.pairwise.pairs import Pairs
 from mlaut.analysis.pairwise.runner import Both, PairStatistics, PairTest, even, odd
 from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
+from mlaut.analysis.results.scales import SCALES, on_scale
 from mlaut.errors import AnalysisError
 
 __all__ = ["Multilevel", "multilevel_model", "prepared"]

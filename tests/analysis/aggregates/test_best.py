@@ -64,6 +64,40 @@ def test_equal_strategies_share(losses):
     assert "A and B each" in found.sentence()
 
 
+def test_shrunk_means_by_hand():
+    """Analysis of variance, and the factor of James and Stein: 1 - (K - 3) / ((K - 1) F)."""
+    values = np.random.default_rng(0).normal(size=(9, 6)) + np.linspace(0, 1, 6)
+    results = Results.from_table(pd.DataFrame(values).add_prefix("s"), greater_is_better=False)
+    means = values.mean(axis=0) - values.mean()
+    rest = values - values.mean(axis=1, keepdims=True) - means
+    f = 9 * (means**2).sum() / 5 / ((rest**2).sum() / 40)
+    moved = values - (1 - np.sqrt(1 - 3 / (5 * f))) * means
+    by_hand = Results.from_table(pd.DataFrame(moved).add_prefix("s"), greater_is_better=False)
+    how = {"aggregate": "loss", "prior": 0}
+    pd.testing.assert_series_equal(
+        p_best(results, **how), p_best(by_hand, shrink=False, **how), atol=1e-3
+    )
+    assert any(x.endswith("prior 0, shrunk") for x in probability_of_best(results, **how).notes)
+
+
+def test_the_best_of_many_is_as_sure_as_it_is_right():
+    """Of 20 strategies, as far apart as 1.5 standard errors: without shrinking .55 and .4."""
+    rng = np.random.default_rng(1)
+    claims = np.empty((2, 60))
+    right = 0
+    for at in range(60):
+        expected = 1.5 * rng.normal(size=20) / np.sqrt(10)
+        table = pd.DataFrame(expected + rng.normal(size=(10, 20))).add_prefix("s")
+        results = Results.from_table(table, greater_is_better=False)
+        for row, shrink in enumerate((True, False)):
+            p = p_best(results, shrink=shrink, n_samples=300)
+            claims[row, at] = p.iloc[0]
+            right += shrink and p.index[0] == f"s{expected.argmin()}"
+    shrunk, plain = claims.mean(axis=1)
+    assert shrunk < plain - 0.05
+    assert abs(shrunk - right / 60) < 0.15  # the standard error of the share is .065
+
+
 class TestInvariance:
     def results(self, k=5, **columns):
         values = np.random.default_rng(1).normal(size=(12, k))
@@ -71,7 +105,7 @@ class TestInvariance:
         return Results.from_table(table, greater_is_better=False)
 
     def test_a_bad_strategy_changes_nothing_by_losses(self):
-        how = {"aggregate": "loss", "prior": 0}
+        how = {"aggregate": "loss", "prior": 0, "shrink": False}
         alone, beside = p_best(self.results(), **how), p_best(self.results(Z=99.0), **how)
         pd.testing.assert_series_equal(alone, beside.drop("Z"))
         assert beside["Z"] == 0
