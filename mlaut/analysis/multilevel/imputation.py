@@ -100,12 +100,12 @@ def multiple_imputation(
     if not len(results.missing):
         return test(results)
     every = [test(one) for one in _filled_in(results, scale, n_samples, seed)]
-    if isinstance(every[0], Pairwise):
+    if of_pairs := [one for one in every if isinstance(one, Pairwise)]:
         width = float(np.ptp(results.metric.loss_bounds))
         most = {"rank-biserial correlation": 1.0, "rank difference": len(results.strategies) - 1.0}
-        return _of_pairs(every, most | dict.fromkeys(_IN_LOSSES, width))
-    if isinstance(every[0], TestResult):
-        return _of_all(every)
+        return _of_pairs(of_pairs, most | dict.fromkeys(_IN_LOSSES, width))
+    if of_all := [one for one in every if isinstance(one, TestResult)]:
+        return _of_all(of_all)
     raise AnalysisError(
         f"test must be a test of pairs or of all strategies, which {type(every[0]).__name__} is not"
     )
@@ -203,8 +203,8 @@ def _of_pairs(every: Sequence[Pairwise], most: Mapping[str, float]) -> Pairwise:
     for name in first.effects:
         value = stacks[name]
         tables[name] = value.mean(axis=0)
-        ends = [stacks[name + end] for end in (" low", " high") if name + end in stacks]
-        if ends:
+        if f"{name} low" in stacks:
+            ends = stacks[f"{name} low"], stacks[f"{name} high"]
             is_share = abs(np.nanmean(value + value.swapaxes(1, 2)) - 1) < 0.5
             largest = most.get(name, np.inf)
             bounds = (0.0, 1.0) if is_share else (-largest, largest)
@@ -284,7 +284,7 @@ def _of_all(every: Sequence[TestResult]) -> TestResult:
 
     df = len(first.strategies) - 1
     squares = chdtri(df, [one.p_value for one in every])
-    extra, _ = _between(np.sqrt(squares))
+    extra = float(_between(np.sqrt(squares))[0])
     statistic = max((squares.mean() / df - (m + 1) / (m - 1) * extra) / (1 + extra), 0.0)
     df_rest = min((m - 1) * (1 + 1 / max(extra, 1e-9)) ** 2 * df ** (-3 / m), 1e9)
     return replace(
