@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from mlaut.analysis.racing.course import Terms, follow
+from mlaut.analysis.racing.course import rounds_of
 from mlaut.analysis.racing.evidence import BETS, Steps, grow, log_mean
 
 LOOKS = (10, 30, 121, 500)
@@ -79,25 +79,58 @@ def _dropped_after(
 ) -> np.ndarray:
     """Return the same for losses that may depend on the log evidence so far: (races, K)."""
     n, races, k = shape
-    logs, points = np.zeros((len(BETS), races, k, k)), np.zeros((races, k, k))
-    leader_logs = np.zeros((len(BETS), races, k))
+    evidence = _Evidence(kind, shape)
     left, against = np.full((races, k), np.inf), np.zeros((races, k))
-    steps_of = Steps(kind, 1.0, (n, races, k, k))
-    others = ~np.eye(k, dtype=bool)
     for t in range(n):
         racing = np.isinf(left)
         racing &= racing.sum(axis=1, keepdims=True) > 1
-        d = differences(draw(t, against))
-        steps = steps_of.of(d * (racing[:, :, None] & racing[:, None]))
-        lost = (points * racing[:, None]).sum(axis=2)[:, None]
-        lost = np.where(racing[:, None] & others, lost, np.inf)
-        leads = lost <= lost.min(axis=2, keepdims=True) + 1e-10
-        grow(leader_logs, (steps * leads).sum(axis=2) / leads.sum(axis=2))
-        points += steps
-        grow(logs, steps)
-        rivals = log_mean(logs)[:, others].reshape(races, k, k - 1)
-        against = np.logaddexp(log_mean(rivals, axis=2), log_mean(leader_logs)) - np.log(2)
+        against = evidence.see(differences(draw(t, against)), racing)
         left[racing & (against >= -np.log(alpha))] = t + 1
+    return left
+
+
+class _Evidence:
+    """Evidence of many races at once."""
+
+    def __init__(self, kind: str, shape: tuple[int, int, int]) -> None:
+        n, races, k = shape
+        self.logs, self.points = np.zeros((len(BETS), races, k, k)), np.zeros((races, k, k))
+        self.leader_logs = np.zeros((len(BETS), races, k))
+        self.steps, self.others = Steps(kind, 1.0, (n, races, k, k)), ~np.eye(k, dtype=bool)
+
+    def see(self, d: np.ndarray, racing: np.ndarray) -> np.ndarray:
+        """Take in a dataset; return the log evidence against each strategy: (races, K)."""
+        races, k = racing.shape
+        steps = self.steps.of(d * (racing[:, :, None] & racing[:, None]))
+        lost = (self.points * racing[:, None]).sum(axis=2)[:, None]
+        lost = np.where(racing[:, None] & self.others, lost, np.inf)
+        leads = lost <= lost.min(axis=2, keepdims=True) + 1e-10
+        grow(self.leader_logs, (steps * leads).sum(axis=2) / leads.sum(axis=2))
+        self.points += steps
+        grow(self.logs, steps)
+        rivals = log_mean(self.logs)[:, self.others].reshape(races, k, k - 1)
+        return np.logaddexp(log_mean(rivals, axis=2), log_mean(self.leader_logs)) - np.log(2)
+
+
+def dropped_with_lags(
+    losses: np.ndarray, kind: str, lags: np.ndarray, alpha: float = 0.05
+) -> np.ndarray:
+    """Return the same as `dropped_after` for races in which strategies lag."""
+    n, races, k = losses.shape
+    levels = {}
+    for lag in np.unique(lags).tolist():
+        at = np.flatnonzero(lags <= lag)
+        levels[lag] = at, _Evidence(kind, (n, races, len(at)))
+    least = np.log(len(levels) / alpha)
+    left, runs = np.full((races, k), np.inf), np.zeros((races, k), dtype=int)
+    for one in rounds_of(lags.tolist(), [n]):
+        racing = np.isinf(left) & (np.isinf(left).sum(axis=1, keepdims=True) > 1)
+        turn = racing & (lags == one.lag)
+        runs += turn
+        at, evidence = levels[one.lag]
+        present = (runs[:, at] > one.dataset) & turn.any(axis=1, keepdims=True)
+        out = evidence.see(differences(losses[one.dataset][:, at]), present) >= least
+        left[:, at] = np.where(present & out & racing[:, at], one.dataset + 1, left[:, at])
     return left
 
 
@@ -178,16 +211,10 @@ def lag_errors(times: int, k: int, kind: str, draw: Draw, n: int) -> np.ndarray:
 
     Each race looks after every round, also while most strategies are far behind.
     """
-    lags = tuple(np.resize(LAGS, k).tolist())
-    watched = [k // 2 // len(LAGS) * len(LAGS) + place for place in range(len(LAGS))]
-    found = np.full((times, len(LAGS)), np.inf)
-    for seed in range(times):
-        losses = draw(np.random.default_rng([seed, k, n]), n, k)
-        course = follow(losses, losses, Terms(kind=kind, span=1.0, lag=lags))
-        for decision in course.decisions:
-            if decision.first in watched:
-                found[seed, watched.index(decision.first)] = decision.after
-    return found.T
+    lags = np.resize(LAGS, k)
+    watched = k // 2 // len(LAGS) * len(LAGS) + np.arange(len(LAGS))
+    found = [dropped_with_lags(drawn, kind, lags) for drawn in batches(times, k, draw, n)]
+    return np.concatenate(found)[:, watched].T
 
 
 def equal_errors(times: int, k: int, kind: str, n: int) -> np.ndarray:

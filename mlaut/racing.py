@@ -113,8 +113,10 @@ class _Referee:
         StudyError, AnalysisError
             The terms are not possible, or differ from those that the study has stored.
         """
-        if section.ahead < 0:
-            raise StudyError(f"[race] ahead = {section.ahead}: a number of rounds from 0 is needed")
+        for name, unit in (("ahead", "rounds"), ("ahead_cells", "cells")):
+            if getattr(section, name) < 0:
+                value = getattr(section, name)
+                raise StudyError(f"[race] {name} = {value}: a number of {unit} from 0 is needed")
         most, below = max_cost_of(section), _stop_below(section)
         wanted = _wanted(section, plan)
         begun = StudyRace.of(study)
@@ -133,6 +135,10 @@ class _Referee:
         return self.race.sealed.ahead
 
     @property
+    def ahead_cells(self) -> int:
+        return self.race.sealed.ahead_cells
+
+    @property
     def terms(self) -> Mapping[str, Any]:
         return self.race.sealed.to_dict()
 
@@ -144,15 +150,13 @@ class _Referee:
             return frozenset()
         return frozenset(found.left)
 
-    def dropped(self, n: int) -> Mapping[str, tuple[int, str]]:
+    def dropped(self, n: int) -> Mapping[str, str]:
         if n == 0:
             return {}
         found = self.race.after(n)
-        used = f"not needed: the race was answered after {len(found.datasets)} datasets"
-        rest = dict.fromkeys(found.left, used) if found.answered else {}
-        reasons = {**rest, **{name: why for name, (_, why) in found.departures.items()}}
-        rounds = dict(zip(found.strategies, found.course.rounds_of.tolist(), strict=True))
-        return {name: (rounds[name], why) for name, why in reasons.items()}
+        why = f"not needed: the race was answered after {len(found.datasets)} datasets"
+        rest = dict.fromkeys(found.left, why) if found.answered else {}
+        return {**rest, **{name: reason for name, (_, reason) in found.departures.items()}}
 
     def sentence(self, n: int) -> str:
         if n == 0:
@@ -210,6 +214,7 @@ def _wanted(section: RaceSection, plan: Plan) -> Sealed:
         ahead=section.ahead,
         seed=section.seed,
         lag=dict(section.lag),
+        ahead_cells=section.ahead_cells,
     )
     _check_possible(wanted)
     return wanted

@@ -1,5 +1,6 @@
 """Races of study files: order, decisions, statuses, interruptions, sealed terms, completion."""
 
+import contextlib
 import re
 import shutil
 
@@ -147,6 +148,22 @@ def test_an_interrupted_race_decides_the_same(folder, raced):
 def test_workers_and_overlapping_rounds_run_the_same_cells(folder, raced):
     run_race(folder / "study.toml", engine="local", n_jobs=2, verbose=0)
     same(contents(folder), contents(raced))
+
+
+def test_rounds_overlap_by_cells(folder):
+    """Two rounds of four cells fit into ten, and three of three."""
+    summary = run_race(write_study(folder, "ahead = 0\nahead_cells = 10"), **QUIET)
+    found = StudyRace.of(Study(folder / "study.h5")).now()
+    after, _ = found.departures["guess"]
+    status = study_status(folder / "study.h5")
+    assert status.of_strategy("guess")[Status.RACED_OUT] == N_DATASETS - after - 2
+    assert summary.n_done == int(found.course.runs.sum()) + 2 + 3
+    other = folder.with_name("other")
+    shutil.copytree(folder, other, ignore=shutil.ignore_patterns("study.h5*"))
+    for cells in (11, 100):
+        with contextlib.suppress(RunInterrupted):
+            run_race(other / "study.toml", engine=Interrupted(cells), verbose=0)
+    same(contents(folder), contents(other))
 
 
 def test_no_round_overlaps_if_none_may(folder):
@@ -329,6 +346,7 @@ def test_counted_failures_are_not_tried_again(raced, how):
         ('question = "control: tree"', "strategy 'tree' is not in these results"),
         ("alpha = 5", "alpha = 5.0 is not between 0 and 1"),
         ('metric = "accurcy"', "accurcy"),
+        ("ahead_cells = -1", "ahead_cells = -1: a number of cells from 0 is needed"),
         ("ahead = -1", "ahead = -1: a number of rounds from 0 is needed"),
         ("seed = -1", "seed"),
         ('max_cost = "much"', "max_cost"),

@@ -100,6 +100,9 @@ class RaceSection:
         are run on 20, so that time is spent first where it decides more.
     ahead : int, default 1
         Number of rounds that may begin before a round has ended, so that no worker waits.
+    ahead_cells : int, default 0
+        A round may also begin while at most that many cells of the rounds before it are open. About
+        twice the number of workers keeps all of them busy where few strategies are left.
     seed : int, default 0
         Seed with which the order of the datasets is drawn.
     """
@@ -113,6 +116,7 @@ class RaceSection:
     stop_if: str = ""
     lag: Mapping[str, int] = field(default_factory=dict)
     ahead: int = 1
+    ahead_cells: int = 0
     seed: int = 0
 
 

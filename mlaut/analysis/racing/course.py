@@ -135,8 +135,6 @@ class Course:
         Number of datasets on which each strategy was run.
     rounds : int
         Number of rounds.
-    rounds_of : ndarray of int, shape (K,)
-        Number of rounds after which each strategy left; that of all rounds for those that are left.
     left : ndarray of bool, shape (K,)
         Whether each strategy may still be the best; for other questions, whether a pair with it is
         undecided.
@@ -154,7 +152,6 @@ class Course:
     against: np.ndarray
     runs: np.ndarray
     rounds: int
-    rounds_of: np.ndarray
     left: np.ndarray
     worse: np.ndarray
     worse_sup: np.ndarray
@@ -214,7 +211,7 @@ class Following:
         self.lags = np.array(terms.lag or (1,) * k)
         self.left: np.ndarray = np.ones(k, dtype=bool)
         self.racing = self.left
-        self.runs, self.rounds_of = np.zeros((2, k), dtype=int)
+        self.runs = np.zeros(k, dtype=int)
         self.rounds = 0
         self.decisions: list[Decision] = []
         self.worse, self.worse_sup, self.equal_sup = np.zeros((3, k, k))
@@ -258,7 +255,6 @@ class Following:
             level.see(_differences(losses, scale, present), present)
             self._gather(level, one.dataset, present)
             self._decide(level, one.dataset)
-        self.rounds_of[self.racing] = self.rounds
         if self.terms.drop:
             self.racing = self.left
         return True
@@ -334,7 +330,6 @@ class Following:
             against=_filled(self._against[: self.runs.max()]),
             runs=self.runs.copy(),
             rounds=self.rounds,
-            rounds_of=self.rounds_of.copy(),
             left=self.left,
             worse=self.worse.copy(),
             worse_sup=self.worse_sup,

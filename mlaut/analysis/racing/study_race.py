@@ -41,6 +41,8 @@ class Sealed:
         Strategies that lag; see `mlaut.analysis.race`.
     batches : tuple of int
         Numbers of datasets that were added to the race together, in order; empty for one batch.
+    ahead_cells : int
+        A round may also begin while at most that many cells of the rounds before it are open.
     seed : int
         Seed with which the order was drawn.
     """
@@ -57,6 +59,7 @@ class Sealed:
     seed: int = 0
     lag: Mapping[str, int] = field(default_factory=dict)
     batches: tuple[int, ...] = ()
+    ahead_cells: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON values."""
@@ -72,8 +75,8 @@ class Sealed:
         StudyError
             A value is missing or of another type.
         """
-        # Before these keys existed, the seed was 0, no strategy lagged, and batches did not matter.
-        stored = {"seed": 0, "lag": {}, "batches": [], **stored}
+        # Studies that lack these keys were raced with their defaults.
+        stored = {"seed": 0, "lag": {}, "batches": [], "ahead_cells": 0, **stored}
         values: dict[str, Any] = {}
         for one in dataclasses.fields(cls):
             value: Any = stored.get(one.name)
@@ -92,6 +95,7 @@ _KINDS: dict[str, Any] = {
     "rope": float,
     "ahead": int,
     "seed": int,
+    "ahead_cells": int,
     "lag": {str: int},
     "batches": [int],
 }

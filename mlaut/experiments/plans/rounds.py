@@ -1,13 +1,14 @@
 """Rounds of a race: cells of one dataset after the other, for the strategies still in the race.
 
 Who races, and in which order, is decided elsewhere (`Referee`). A round is begun when all but the
-last few rounds before it have ended, so that no worker waits; how many may overlap is fixed before
-the race. Which cells are run is therefore a function of the results alone, and not of the speed of
-the workers.
+last few rounds, or but the last few cells, before it have ended, so that no worker waits; how many
+may overlap is fixed before the race. Which cells are run is therefore a function of the results
+alone, and not of the speed of the workers.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -34,6 +35,8 @@ class Referee(Protocol):
         Rounds in their order: a dataset, and the strategies that are run on it then.
     ahead : int
         Number of rounds that may begin before a round has ended.
+    ahead_cells : int
+        A round may also begin while at most that many cells of the rounds before it are open.
     terms : mapping
         Terms of the race, which the study stores before the first result. Plain JSON values.
     """
@@ -45,14 +48,17 @@ class Referee(Protocol):
     def ahead(self) -> int: ...  # noqa: D102 - an attribute
 
     @property
+    def ahead_cells(self) -> int: ...  # noqa: D102 - an attribute
+
+    @property
     def terms(self) -> Mapping[str, Any]: ...  # noqa: D102 - an attribute
 
     def racing(self, n: int) -> frozenset[str]:
         """Return the strategies that race after ``n`` rounds; none if the race has ended."""
         ...
 
-    def dropped(self, n: int) -> Mapping[str, tuple[int, str]]:
-        """Return after how many of ``n`` rounds each strategy left, and why."""
+    def dropped(self, n: int) -> Mapping[str, str]:
+        """Return why strategies have left after ``n`` rounds."""
         ...
 
     def sentence(self, n: int) -> str:
@@ -82,6 +88,9 @@ class Rounds:
             for place, (dataset, turn) in enumerate(referee.rounds)
             for name in turn
         }
+        self._turns: list[frozenset[str]] = []  # by round, the strategies that are run in it
+        self._over = False  # no further round begins
+        self._before = [0]  # by round, the number of cells of all rounds before it, done or not
         self._waiting: list[int] = []  # by begun round, the number of cells without an outcome
         self._ended = 0
         self._left: set[str] = set()  # dropped strategies whose cells are marked
@@ -95,16 +104,37 @@ class Rounds:
 
     def groups(self) -> Iterator[Group | None]:
         """Yield the groups of cells to do; None where it depends on cells that still run."""
-        for place, (planned, turn) in enumerate(self._rounds):
-            needed = max(0, place - self.referee.ahead)
-            while self.n_ended < needed:
-                yield None
-            racing = self.referee.racing(needed)
-            if not racing:
-                return
-            groups = list(planned.groups(racing & turn))
+        for place, (planned, _) in enumerate(self._rounds):
+            while len(self._turns) <= place:
+                self._decide_turns()
+                if len(self._turns) <= place:
+                    if self._over:
+                        return
+                    yield None
+            groups = list(planned.groups(self._turns[place]))
             self._waiting.append(sum(len(cells) for _, _, cells in groups))
             yield from groups
+
+    def _decide_turns(self) -> None:
+        """Decide who is run in each round that may begin now."""
+        while not self._over and len(self._turns) < len(self._rounds):
+            needed = self._needed(len(self._turns))
+            if needed > self.n_ended:
+                return
+            planned, turn = self._rounds[len(self._turns)]
+            racing = self.referee.racing(needed)
+            self._over = not racing
+            if racing:
+                self._turns.append(racing & turn)
+                size = planned.status[0].size * len(
+                    self._turns[-1].intersection(planned.strategies)
+                )
+                self._before.append(self._before[-1] + size)
+
+    def _needed(self, place: int) -> int:
+        """Return the number of rounds that must have ended before a round begins."""
+        first_open = bisect_left(self._before, self._before[place] - self.referee.ahead_cells)
+        return max(0, min(place - self.referee.ahead, first_open))
 
     def saw(self, outcomes: Iterable[Outcome]) -> list[Outcome]:
         """Count outcomes; return those of the cells that will not be run after them."""
@@ -115,14 +145,15 @@ class Rounds:
 
     def left_out(self) -> list[Outcome]:
         """Return an outcome for each cell of the strategies that left since the last call."""
+        self._decide_turns()
         dropped = self.referee.dropped(self.n_ended)
         found: list[Outcome] = []
         for name in dropped.keys() - self._left:
-            after, reason = dropped[name]
             self._left.add(name)
-            for planned, turn in self._rounds[after + self.referee.ahead :]:
-                if name in turn:
-                    found += _raced_out(planned, name, reason)
+            for place, (planned, turn) in enumerate(self._rounds):
+                run = place < len(self._turns) and name in self._turns[place]
+                if name in turn and not run:
+                    found += _raced_out(planned, name, dropped[name])
         return found
 
 

@@ -185,7 +185,7 @@ def test_two_lags_have_half_of_the_level_each():
         np.mean([(1 + bet) ** 8 for bet in BETS]) / 2
     )
     assert found.runs.tolist() == [33, 8, 9]
-    assert found.rounds_of.tolist() == [42, 10, 42]
+    assert found.rounds == 42
 
 
 @pytest.mark.parametrize("terms", QUESTIONS)
