@@ -10,6 +10,7 @@ import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = [
     "CLASSIFICATION",
     "NOT_PLANNED",
     "REGRESSION",
+    "ROLES",
     "TASKS",
     "TRAIN_ONLY",
     "UNUSED",
@@ -36,6 +38,7 @@ __all__ = [
 CLASSIFICATION = "Classification"
 REGRESSION = "Regression"
 TASKS = (CLASSIFICATION, REGRESSION)
+ROLES = ("weight", "group", "time", "id", "ignore")  # of columns that are no features
 
 NOT_PLANNED = "not planned"  # the stored reason where a strategy has no cells on a dataset
 
@@ -98,6 +101,9 @@ class Dataset:
         Path in the database; empty for a dataset that is only in memory.
     split : Split or None
         Split that the source provides, for example the split of an OpenML task.
+    roles : mapping of str to tuple
+        Columns that are no features, by their role (`ROLES`): ``weight``, ``group`` and ``time``
+        have one column each.
     """
 
     name: str
@@ -108,11 +114,12 @@ class Dataset:
     fingerprint: str = ""
     path: str = ""
     split: Split | None = None
+    roles: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
     def features(self) -> pd.DataFrame:
-        """Table without the target column."""
-        return self.frame.drop(columns=[self.target])
+        """Table without the target column and without columns that have a role."""
+        return self.frame.drop(columns=[self.target, *chain.from_iterable(self.roles.values())])
 
     @property
     def labels(self) -> pd.Series:
@@ -249,6 +256,8 @@ class Block:
         NaN where a strategy predicts no probabilities; None for regression.
     seconds : ndarray of float64, shape (S, R, F, 3)
         Wall seconds of tuning, fitting and predicting; NaN where a cell has none.
+    weights : ndarray of float64, shape (n_rows,), or None
+        Weight of each row in fits and metrics; None where all rows count the same.
     """
 
     dataset: str
@@ -262,6 +271,7 @@ class Block:
     predictions: np.ndarray
     probabilities: np.ndarray | None
     seconds: np.ndarray
+    weights: np.ndarray | None = None
 
     @property
     def done(self) -> np.ndarray:

@@ -95,6 +95,7 @@ class Study:
         target: str = "target",
         task: str | None = None,
         overwrite: bool = False,
+        roles: Mapping[str, Any] | None = None,
     ) -> list[str]:
         """Store datasets in the study's file of datasets; stored datasets are not changed.
 
@@ -113,6 +114,9 @@ class Study:
             its target.
         overwrite : bool, default False
             Whether to replace stored datasets that have the same name and other content.
+        roles : mapping, optional
+            Columns that are no features, by role: ``{"group": "patient", "weight": "w", "time":
+            "day", "id": "number", "ignore": ["a", "b"]}`` (`mlaut.data.with_roles`).
 
         Returns
         -------
@@ -131,15 +135,23 @@ class Study:
         if isinstance(datasets, pd.DataFrame):
             if not name:
                 raise DataError("a DataFrame has no name; pass name='...' beside it")
-            metadata = {"dataset_name": name, "class_name": target, "task": task}
+            named = dict(roles or {})
+            metadata = {
+                "dataset_name": name,
+                "class_name": named.pop("target", target),
+                "task": task,
+                "roles": named or None,
+            }
             given = {key: value for key, value in metadata.items() if value is not None}
             io = self._datasets_io("a")
             return self._names([io.save_pandas_dataset(datasets, "/", given, overwrite=overwrite)])
         if isinstance(datasets, str | os.PathLike):
-            return self._names(self._load(datasets, task, overwrite))
+            return self._names(self._load(datasets, task, overwrite, roles))
         several: Iterable[Any] = datasets
         added = [
-            self.add_datasets(one, name=name, target=target, task=task, overwrite=overwrite)
+            self.add_datasets(
+                one, name=name, target=target, task=task, overwrite=overwrite, roles=roles
+            )
             for one in several
         ]
         return list(dict.fromkeys(chain.from_iterable(added)))
@@ -366,17 +378,25 @@ class Study:
         io = self._datasets_io("r")
         return [io.dataset_info(path).name for path in paths]
 
-    def _load(self, place: str | os.PathLike[str], task: str | None, overwrite: bool) -> list[str]:
+    def _load(
+        self,
+        place: str | os.PathLike[str],
+        task: str | None,
+        overwrite: bool,
+        roles: Mapping[str, Any] | None,
+    ) -> list[str]:
         from mlaut.data import Data, is_reference, list_collections
 
         text, data = os.fspath(place), Data()
         if Path(text).is_dir():
             io = self._datasets_io("a")
-            return data.load_folder(text, hdf5_io=io, task=task, overwrite=overwrite)
+            return data.load_folder(text, hdf5_io=io, task=task, overwrite=overwrite, roles=roles)
         if text in list_collections():
-            return data.load_collection(text, hdf5_io=self._datasets_io("a"), task=task)
+            io = self._datasets_io("a")
+            return data.load_collection(text, hdf5_io=io, task=task, roles=roles)
         if is_reference(text):
-            return data.load(text, hdf5_io=self._datasets_io("a"), task=task, overwrite=overwrite)
+            io = self._datasets_io("a")
+            return data.load(text, hdf5_io=io, task=task, overwrite=overwrite, roles=roles)
         raise DataError(
             f"{text!r} is no collection ({', '.join(list_collections())}), no reference such as "
             "'openml/d/61', and no folder; check its spelling, or pass a DataFrame with a name"

@@ -1,6 +1,7 @@
 """Datasets: collections, loaders, and the splits of their rows."""
 
 from mlaut.data.api import Data, list_datasets
+from mlaut.data.by_role import GroupFolds, LeakWarning, LeaveOneGroupOut, TimeSeries
 from mlaut.data.collections import (
     CollectionEntry,
     collection,
@@ -9,7 +10,7 @@ from mlaut.data.collections import (
     load_sklearn,
 )
 from mlaut.data.folders import load_folder
-from mlaut.data.frames import from_frame
+from mlaut.data.frames import from_frame, with_roles
 from mlaut.data.references import Reference, fetch, is_reference, parse_reference
 from mlaut.data.remote import cache_folder
 from mlaut.data.resampling import HoldOut, KFold, make_split, parse_scheme, split_of_pairs
@@ -19,9 +20,13 @@ from mlaut.files_io.tables import read_table
 __all__ = [
     "CollectionEntry",
     "Data",
+    "GroupFolds",
     "HoldOut",
     "KFold",
+    "LeakWarning",
+    "LeaveOneGroupOut",
     "Reference",
+    "TimeSeries",
     "cache_folder",
     "collection",
     "collection_entries",
@@ -40,4 +45,5 @@ __all__ = [
     "positions",
     "read_table",
     "split_of_pairs",
+    "with_roles",
 ]

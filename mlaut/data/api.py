@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mlaut.data.collections import collection, collection_entries, load_sklearn
 from mlaut.data.folders import load_folder
+from mlaut.data.frames import with_roles
 from mlaut.data.loading import load_into
 from mlaut.data.references import expand
 from mlaut.data.resampling import HoldOut, KFold
@@ -84,6 +85,7 @@ class Data:
         task: str | None = None,
         names: Iterable[str] | None = None,
         hdf5_group: str | None = None,
+        roles: Mapping[str, Any] | None = None,
     ) -> list[str]:
         """Store a collection in a database; datasets that are there already do not change.
 
@@ -99,6 +101,8 @@ class Data:
             Store only these datasets.
         hdf5_group : str, optional
             Group of the database; by default the name of the collection.
+        roles : mapping, optional
+            Columns that are no features, by role (`mlaut.data.with_roles`).
 
         Returns
         -------
@@ -106,7 +110,7 @@ class Data:
             Paths of the datasets.
         """
         hdf5_io.check_writable()
-        found = collection(name, task=task, names=names)
+        found = [with_roles(one, roles) for one in collection(name, task=task, names=names)]
         return list(hdf5_io.save_datasets(found, name if hdf5_group is None else hdf5_group))
 
     def load(
@@ -117,6 +121,7 @@ class Data:
         task: str | None = None,
         hdf5_group: str | None = None,
         overwrite: bool = False,
+        roles: Mapping[str, Any] | None = None,
     ) -> list[str]:
         """Load datasets by reference and store them; stored datasets do not change.
 
@@ -135,6 +140,9 @@ class Data:
             ``"openml"``.
         overwrite : bool, default False
             Load stored datasets again, and replace those whose content differs.
+        roles : mapping, optional
+            Columns that are no features, by role (`mlaut.data.with_roles`). References can name
+            them too, as in ``"openml/d/61?group=patient"``.
 
         Returns
         -------
@@ -157,7 +165,12 @@ class Data:
         """
         hdf5_io.check_writable()
         return load_into(
-            hdf5_io, expand(references), task=task, group=hdf5_group, overwrite=overwrite
+            hdf5_io,
+            expand(references),
+            task=task,
+            group=hdf5_group,
+            overwrite=overwrite,
+            roles=roles,
         )
 
     @former_arguments(save_loc_hdf5="write save_loc=...", input_io="write hdf5_io=...")
@@ -183,6 +196,7 @@ class Data:
         names: Iterable[str] | None = None,
         hdf5_group: str | None = None,
         overwrite: bool = False,
+        roles: Mapping[str, Any] | None = None,
     ) -> list[str]:
         """Store the CSV, ARFF and parquet tables of a folder in a database.
 
@@ -201,6 +215,8 @@ class Data:
             Group of the database; by default the name of the folder.
         overwrite : bool, default False
             Replace stored datasets of the same name whose content differs.
+        roles : mapping, optional
+            Columns that are no features, by role (`mlaut.data.with_roles`).
 
         Returns
         -------
@@ -213,7 +229,7 @@ class Data:
             A table cannot be read or used; the message names file, dataset and column.
         """
         hdf5_io.check_writable()
-        found = load_folder(folder, task=task, names=names)
+        found = load_folder(folder, task=task, names=names, roles=roles)
         group = Path(folder).resolve().name if hdf5_group is None else hdf5_group
         return list(hdf5_io.save_datasets(found, group, overwrite=overwrite))
 
@@ -259,7 +275,9 @@ class Data:
             Paths as `list_datasets` returns them; by default all datasets of ``hdf5_in``.
         scheme : str or splitter, optional
             ``"holdout"``, ``"repeated_holdout(n_repeats=10)"``, ``"kfold(10)"``,
-            ``"repeated_kfold(10, 10)"`` (`mlaut.data.parse_scheme`), a scikit-learn splitter, or
+            ``"repeated_kfold(10, 10)"``; for datasets with a group or a time,
+            ``"group_kfold(5)"``, ``"stratified_group_kfold(5)"``, ``"leave_one_group_out"``,
+            ``"time_series(5)"`` (`mlaut.data.parse_scheme`); a scikit-learn splitter; or
             ``"own"``: the split that the source of a dataset provides, such as an OpenML task.
             By default ``"own"`` for datasets that have such a split, and ``"holdout"`` for all
             others. The rows of a splitter are stored in ascending order, not in its own order.
@@ -273,7 +291,8 @@ class Data:
             Seed of the draw.
         groups : str, optional
             Name of the column of groups for a splitter such as ``GroupKFold``, which keeps the
-            rows of a group together. The column stays a feature.
+            rows of a group together. The column stays a feature, unless it has a role. Default:
+            the column with the role ``group``.
         overwrite : bool, default False
             Draw new splits for datasets whose content or split differs from the stored one. All
             outcomes of these datasets are discarded.
@@ -288,6 +307,8 @@ class Data:
         DataError
             A target cannot be used, or a scheme does not suit the rows; the message names the
             dataset, and nothing is stored.
+        LeakWarning
+            Rows of one group, id or time train and test in one fold.
         StudyError
             A dataset is stored with other content or another split, and ``overwrite`` is False.
         """

@@ -61,8 +61,14 @@ def _load(folder: Path) -> Dataset:
     files = _files(folder)
     frames = [_table(file) for file in files]
     frame = pd.concat(frames, ignore_index=True)
-    metadata = {"source": SOURCE, "dataset_id": folder.name}
-    dataset = from_frame(frame, TARGET, name=folder.name, task=CLASSIFICATION, **metadata)
+    dataset = from_frame(
+        frame,
+        TARGET,
+        name=folder.name,
+        task=CLASSIFICATION,
+        source=SOURCE,
+        dataset_id=folder.name,
+    )
     split = _holdout(frames) if len(frames) > 1 else _folds(folder / FOLDS, len(frame))
     return replace(dataset, split=split)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from mlaut.data.archive import archive_tables
-from mlaut.data.frames import Table, from_frame, read_chosen
+from mlaut.data.frames import Table, from_frame, read_chosen, roles_of, with_roles
 from mlaut.errors import DataError, nearest
 from mlaut.files_io.tables import MISSING, READERS, ending_of, read_table, stem_of
 from mlaut.records import Dataset
@@ -21,7 +21,7 @@ from mlaut.records import Dataset
 __all__ = ["folder_tables", "load_folder", "read_manifest"]
 
 MANIFEST = "manifest.csv"
-SETTINGS = ("name", "file", "target", "task", "categorical", "missing", "fingerprint")
+SETTINGS = ("name", "file", "target", "task", "categorical", "missing", "roles", "fingerprint")
 FACTS = ("rows", "features", "classes")
 TARGETS = ("target", "class")
 # The similarity (difflib) from which a column counts as a misspelt setting: "categorial" has .95,
@@ -34,6 +34,7 @@ def load_folder(
     *,
     names: Iterable[str] | None = None,
     task: str | None = None,
+    roles: Mapping[str, Any] | None = None,
 ) -> tuple[Dataset, ...]:
     r"""Return the datasets of a folder of tables.
 
@@ -56,6 +57,9 @@ def load_folder(
     ``missing``
         Texts that mean a missing value in a CSV, in addition to the empty field, separated by
         semicolons; default ``?;NA;NaN;nan;NULL;null``.
+    ``roles``
+        Columns that are no features, by role, separated by semicolons:
+        ``group=patient;weight=w;ignore=a;ignore=b`` (also ``time`` and ``id``).
     ``fingerprint``
         Fingerprint of the dataset. A table with another fingerprint is refused.
     any other
@@ -72,6 +76,9 @@ def load_folder(
         Read only these datasets.
     task : str, optional
         Return only the datasets of this task.
+    roles : mapping, optional
+        Columns that are no features, by role, also ``target`` (`mlaut.data.with_roles`); they
+        replace those of the manifest.
 
     Raises
     ------
@@ -91,15 +98,19 @@ def load_folder(
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder; check the path")
     described = (folder / MANIFEST).exists()
-    tables = {} if described else archive_tables(folder)
-    return read_chosen(folder, tables or folder_tables(folder), names, task)
+    archive = {} if described else archive_tables(folder)
+    tables = archive or folder_tables(folder, roles)
+    chosen = read_chosen(folder, tables, names, task)
+    return tuple(with_roles(one, roles) for one in chosen) if archive else chosen
 
 
-def folder_tables(folder: Path) -> dict[str, Table]:
+def folder_tables(folder: Path, roles: Mapping[str, Any] | None = None) -> dict[str, Table]:
     """Return the datasets of a folder by name: those of its manifest, or all its tables."""
     described = (folder / MANIFEST).exists()
     rows = read_manifest(folder) if described else _undescribed(folder)
-    return {row["name"]: Table(partial(_load, folder, row), row.get("task", "")) for row in rows}
+    return {
+        row["name"]: Table(partial(_load, folder, row, roles), row.get("task", "")) for row in rows
+    }
 
 
 def read_manifest(folder: Path) -> list[dict[str, str]]:
@@ -148,15 +159,24 @@ def _undescribed(folder: Path) -> Iterator[dict[str, str]]:
         yield {"name": stem_of(file), "file": file}
 
 
-def _load(folder: Path, row: dict[str, str]) -> Dataset:
+def _load(folder: Path, row: dict[str, str], given: Mapping[str, Any] | None) -> Dataset:
     path = folder / row["file"]
     missing = ("", *row["missing"].split(";")) if "missing" in row else MISSING
     frame = read_table(path, missing=missing)
     metadata = {key: value for key, value in row.items() if key not in (*SETTINGS, *FACTS)}
     try:
-        target = row.get("target") or _default_target(frame)
+        roles = {**roles_in(row.get("roles", "")), **roles_of(given, row["name"])}
+        target = roles.pop("target", None) or row.get("target") or _default_target(frame)
+        task = row.get("task", "") if target == row.get("target", target) else ""
         frame = _with_categories(frame, row.get("categorical", ""), target)
-        dataset = from_frame(frame, target, name=row["name"], task=row.get("task", ""), **metadata)
+        dataset = from_frame(
+            frame,
+            target,
+            name=row["name"],
+            task=task,
+            roles=roles,
+            **metadata,
+        )
     except DataError as error:
         prefix = "" if str(error).startswith("dataset ") else f"dataset {row['name']!r}: "
         raise DataError(f"{path}: {prefix}{error}") from None
@@ -167,6 +187,21 @@ def _load(folder: Path, row: dict[str, str]) -> Dataset:
             "restore the file, or correct the manifest"
         )
     return dataset
+
+
+def roles_in(text: str) -> dict[str, list[str]]:
+    """Return the roles that a text names.
+
+    Examples
+    --------
+    >>> roles_in("group=patient;ignore=a;ignore=b")
+    {'group': ['patient'], 'ignore': ['a', 'b']}
+    """
+    roles: dict[str, list[str]] = {}
+    for part in filter(None, text.split(";")):
+        role, _, column = part.partition("=")
+        roles.setdefault(role.strip(), []).append(column)
+    return roles
 
 
 def _default_target(frame: pd.DataFrame) -> Any:

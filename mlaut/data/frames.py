@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -13,11 +13,17 @@ from mlaut.errors import DataError, nearest
 from mlaut.files_io.datasets import checked, task_named
 from mlaut.records import Dataset
 
-__all__ = ["Table", "from_frame", "read_chosen"]
+__all__ = ["Table", "from_frame", "read_chosen", "roles_of", "with_roles"]
 
 
 def from_frame(
-    frame: pd.DataFrame, target: Any, *, name: str, task: str = "", **metadata: Any
+    frame: pd.DataFrame,
+    target: Any,
+    *,
+    name: str,
+    task: str = "",
+    roles: Mapping[str, Any] | None = None,
+    **metadata: Any,
 ) -> Dataset:
     """Return a checked dataset of a table in memory.
 
@@ -32,6 +38,9 @@ def from_frame(
     task : str, optional
         ``"Classification"`` or ``"Regression"``; by default inferred from the target
         (`mlaut.data.targets.infer_task`).
+    roles : mapping, optional
+        Columns that are no features, by role: ``{"weight": "w", "group": "patient", "time":
+        "day", "id": "number", "ignore": ["a", "b"]}``.
     **metadata
         ``source``, ``licence`` and further entries; plain values.
 
@@ -47,12 +56,60 @@ def from_frame(
     >>> from_frame(table, "y", name="tiny", source="by hand").task
     'Classification'
     """
-    dataset = checked(Dataset(name, frame, target, task, metadata))
+    dataset = checked(Dataset(name, frame, target, task, metadata, roles=roles or {}))
     try:
         encode_target(dataset.labels, dataset.task)
     except DataError as error:
         raise DataError(f"dataset {name!r}: {error}") from None
     return dataset
+
+
+def with_roles(dataset: Dataset, roles: Mapping[str, Any] | None) -> Dataset:
+    """Return a dataset with other roles of its columns.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    roles : mapping, optional
+        Column or columns by role, also ``target``; they replace those that the dataset has for the
+        same role. A mapping from names of datasets to such mappings gives each its own. Default:
+        the dataset is returned unchanged.
+
+    Raises
+    ------
+    DataError
+        A role is unknown or does not suit the table.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"x": [1.0, 2.0], "who": [7, 8], "y": ["a", "b"]})
+    >>> tiny = from_frame(table, "y", name="tiny")
+    >>> list(with_roles(tiny, {"group": "who"}).features)
+    ['x']
+    >>> list(with_roles(tiny, {"another": {"group": "who"}}).features)
+    ['x', 'who']
+    """
+    given = roles_of(roles, dataset.name)
+    if not given:
+        return dataset
+    target = given.pop("target", dataset.target)
+    task = dataset.task if target == dataset.target else ""
+    merged = {**dataset.roles, **given}
+    changed = from_frame(
+        dataset.frame, target, name=dataset.name, task=task, roles=merged, **dataset.metadata
+    )
+    return replace(changed, split=dataset.split)
+
+
+def roles_of(roles: Mapping[str, Any] | None, name: str) -> dict[str, Any]:
+    """Return the roles that are given for all datasets, and those for the one of this name."""
+    for_all = {key: value for key, value in (roles or {}).items() if not _is_table(value)}
+    own = (roles or {}).get(name, {})
+    return for_all | (dict(own) if _is_table(own) else {})
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping)
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from mlaut.data.references import Reference, expand, load_reference
+from mlaut.data.frames import roles_of, with_roles
+from mlaut.data.references import Reference, expand, load_reference, reference_roles
 from mlaut.data.sources import SOURCES
 from mlaut.errors import DataError
 from mlaut.files_io import FilesIO
 from mlaut.files_io.datasets import task_named
+from mlaut.files_io.roles import described_roles, plain_roles
 from mlaut.records import Dataset
 
-__all__ = ["find_stored", "load_into", "stored_paths"]
+__all__ = ["check_roles", "find_stored", "load_into", "stored_paths"]
 
 BATCH = 2**28  # bytes of tables to collect before storing them: each change copies the whole file
 
@@ -29,6 +32,7 @@ def load_into(
     task: str | None = None,
     group: str | None = None,
     overwrite: bool = False,
+    roles: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """Load the datasets that a database lacks, and return the paths of all; see `Data.load`."""
     wanted = task_named(task) if task else None
@@ -37,13 +41,36 @@ def load_into(
     try:
         for one in references:
             if str(one) in stored:
-                batch.paths[one] = stored[str(one)]
+                path = batch.paths[one] = stored[str(one)]
+                check_roles(hdf5_io, [path], {**(roles or {}), **reference_roles(one)})
             else:
-                batch.add(one, load_reference(one))
+                batch.add(one, with_roles(load_reference(one), roles))
     finally:  # keeps the loaded datasets where a later one cannot be loaded
         batch.store()
     paths = dict.fromkeys(batch.paths.values())
     return [path for path in paths if wanted in (None, hdf5_io.dataset_info(path).task)]
+
+
+def check_roles(hdf5_io: FilesIO, paths: Iterable[str], roles: Mapping[str, Any] | None) -> None:
+    """Check that stored datasets have the roles that are asked for; no roles ask for nothing.
+
+    Raises
+    ------
+    DataError
+        A dataset is stored with other roles.
+    """
+    for info in map(hdf5_io.dataset_info, paths) if roles else ():
+        wanted = roles_of(roles, info.name)
+        target = wanted.pop("target", info.target)
+        named = plain_roles(wanted)
+        known = {role: info.roles.get(role) for role in named}
+        if target != info.target or named != known:
+            has = described_roles({"target": (info.target,), **info.roles})
+            asked = described_roles({"target": (target,), **info.roles, **named})
+            raise DataError(
+                f"{hdf5_io.path}: dataset {info.name!r} is stored with the roles {has}, not with "
+                f"{asked}; load it with overwrite=True, or under another name"
+            )
 
 
 class _Batch:

@@ -7,14 +7,23 @@ from dataclasses import dataclass, replace
 from functools import partial
 from urllib.parse import parse_qsl
 
+from mlaut.data.frames import with_roles
 from mlaut.data.remote import cached_dataset
 from mlaut.data.sources import SOURCES
 from mlaut.errors import DataError, nearest
-from mlaut.records import Dataset
+from mlaut.records import ROLES, Dataset
 
-__all__ = ["Reference", "expand", "fetch", "is_reference", "load_reference", "parse_reference"]
+__all__ = [
+    "Reference",
+    "expand",
+    "fetch",
+    "is_reference",
+    "load_reference",
+    "parse_reference",
+    "reference_roles",
+]
 
-OPTIONS = ("name", "target")
+OPTIONS = ("name", "target", *ROLES)
 
 
 @dataclass(frozen=True)
@@ -31,11 +40,13 @@ class Reference:
         Name of the dataset in MLaut; default its name in the source.
     target : str
         Target column; default the one that the source names.
+    roles : tuple of (str, str)
+        Role and name of each column that is no feature, for example ``("group", "patient")``.
 
     Examples
     --------
     >>> parse_reference("openml/d/61?name=iris-2")
-    Reference(source='openml', key='d/61', name='iris-2', target='')
+    Reference(source='openml', key='d/61', name='iris-2', target='', roles=())
     >>> str(parse_reference("uci/53"))
     'uci/53'
     """
@@ -44,9 +55,11 @@ class Reference:
     key: str
     name: str = ""
     target: str = ""
+    roles: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        options = [f"{word}={getattr(self, word)}" for word in OPTIONS if getattr(self, word)]
+        named = [(word, getattr(self, word)) for word in ("name", "target")]
+        options = [f"{word}={value}" for word, value in (*named, *self.roles) if value]
         text = f"{self.source}/{self.key}" if self.key else self.source
         return f"{text}?{'&'.join(options)}" if options else text
 
@@ -70,8 +83,9 @@ def parse_reference(text: str) -> Reference:
     text : str
         ``starter/iris``, ``sklearn/wine`` (or the collection alone), ``openml/d/61`` (a dataset),
         ``openml/t/59`` (a task, with its own split), ``openml/s/99`` (a suite of tasks),
-        ``uci/53`` or ``uci/Iris``, ``pmlb/adult``. The options ``name=`` and ``target=`` may
-        follow after a ``?``, joined by ``&``.
+        ``uci/53`` or ``uci/Iris``, ``pmlb/adult``. Options may follow after a ``?``, joined by
+        ``&``: ``name=``, ``target=``, and columns that are no features, by role (``weight=``,
+        ``group=``, ``time=``, ``id=``, ``ignore=``).
 
     Raises
     ------
@@ -91,12 +105,14 @@ def parse_reference(text: str) -> Reference:
         raise DataError(f"{text!r}: no source {source!r}{hint}")
     if not key and not SOURCES[source].local:
         raise DataError(f"{text!r}: it names no dataset; write for example 'openml/d/61'")
-    chosen = dict(parse_qsl(options, keep_blank_values=True))
-    for word in chosen:
+    chosen = parse_qsl(options, keep_blank_values=True)
+    for word, _ in chosen:
         if word not in OPTIONS:
-            hint = nearest(word, OPTIONS) or f"; there are {' and '.join(OPTIONS)}"
+            hint = nearest(word, OPTIONS) or f"; there are {', '.join(OPTIONS)}"
             raise DataError(f"{text!r}: unknown option {word!r}{hint}")
-    return Reference(source, key, **chosen)
+    named = {word: value for word, value in chosen if word not in ROLES}
+    roles = tuple((word, value) for word, value in chosen if word in ROLES)
+    return Reference(source, key, **named, roles=roles)
 
 
 def expand(references: str | Iterable[str]) -> tuple[Reference, ...]:
@@ -116,7 +132,7 @@ def expand(references: str | Iterable[str]) -> tuple[Reference, ...]:
 def _members(reference: Reference) -> Iterator[Reference]:
     members = SOURCES[reference.source].members
     keys = members(reference.key) if members else None
-    if keys is not None and (reference.name or reference.target):
+    if keys is not None and (reference.name or reference.target or reference.roles):
         raise DataError(f"{str(reference)!r}: it has many datasets; name one of them")
     yield from [reference] if keys is None else (replace(reference, key=key) for key in keys)
 
@@ -155,4 +171,13 @@ def load_reference(reference: Reference) -> Dataset:
         dataset = make()
     if not source.local:
         dataset = replace(dataset, metadata={**dataset.metadata, "reference": str(reference)})
-    return replace(dataset, name=reference.name or dataset.name)
+    named = replace(dataset, name=reference.name or dataset.name)
+    return with_roles(named, reference_roles(reference))
+
+
+def reference_roles(reference: Reference) -> dict[str, tuple[str, ...]]:
+    """Return the columns of each role that a reference names."""
+    found: dict[str, tuple[str, ...]] = {}
+    for role, column in reference.roles:
+        found[role] = (*found.get(role, ()), column)
+    return found

@@ -1,4 +1,4 @@
-"""Assignment of rows to folds: hold-out, k-fold, both repeated, or any scikit-learn splitter.
+"""Assignment of rows to folds: hold-out, k-fold, by group or time, or any scikit-learn splitter.
 
 Hold-out and k-fold work with classes of any size. To stratify, they order the rows by class, in
 random order within each class, and deal them to the folds in turn. Every fold so gets its share of
@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -20,12 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from mlaut.data.by_role import MOST_FOLDS, GroupFolds, LeaveOneGroupOut, TimeSeries
 from mlaut.errors import DataError, nearest
 from mlaut.records import CLASSIFICATION, TRAIN_ONLY, UNUSED, Split
 
-__all__ = ["HoldOut", "KFold", "make_split", "parse_scheme", "split_of_pairs"]
-
-MOST_FOLDS = np.iinfo(np.int16).max  # the type of `Split.folds`
+__all__ = ["HoldOut", "KFold", "Scheme", "make_split", "parse_scheme", "split_of_pairs"]
 
 
 @dataclass(frozen=True)
@@ -131,15 +131,21 @@ def _named(name: str, first: str, scheme: HoldOut | KFold) -> str:
 
 # ---------------------------------------------------------------- from a text
 
-SCHEMES: dict[str, HoldOut | KFold] = {
+Scheme = HoldOut | KFold | GroupFolds | LeaveOneGroupOut | TimeSeries
+
+SCHEMES: dict[str, Scheme] = {
     "holdout": HoldOut(),
     "repeated_holdout": HoldOut(n_repeats=10),
     "kfold": KFold(),
     "repeated_kfold": KFold(n_repeats=10),
+    "group_kfold": GroupFolds(),
+    "stratified_group_kfold": GroupFolds(stratify=True),
+    "leave_one_group_out": LeaveOneGroupOut(),
+    "time_series": TimeSeries(),
 }
 
 
-def parse_scheme(text: str) -> HoldOut | KFold:
+def parse_scheme(text: str) -> Scheme:
     """Return the scheme that a text names.
 
     Parameters
@@ -148,6 +154,9 @@ def parse_scheme(text: str) -> HoldOut | KFold:
         ``"holdout"``, ``"repeated_holdout"``, ``"kfold"`` or ``"repeated_kfold"``, optionally
         followed by parameters in brackets: ``test_size`` or ``n_folds``, then ``n_repeats`` and
         ``stratify``, with or without their names. Repeated schemes have 10 repeats by default.
+        ``"group_kfold(5)"``, ``"stratified_group_kfold(5)"`` and ``"leave_one_group_out"`` keep
+        the rows of a group together; ``"time_series(5)"``, also with ``gap``, tests later rows
+        than it trains on. They are for datasets with a column of that role.
 
     Raises
     ------
@@ -198,11 +207,12 @@ def _value(text: str, value: str) -> float | int | bool:
 def make_split(
     truth: np.ndarray,
     task: str,
-    scheme: str | HoldOut | KFold | Any = "holdout",
+    scheme: str | Scheme | Any = "holdout",
     *,
     seed: int = 0,
     key: str = "",
     groups: Sequence[Any] | np.ndarray | None = None,
+    times: Sequence[Any] | np.ndarray | None = None,
 ) -> Split:
     """Assign the rows of a dataset to folds.
 
@@ -212,7 +222,7 @@ def make_split(
         Class positions or numbers (`mlaut.data.targets.encode_target`).
     task : str
         ``"Classification"`` or ``"Regression"``. Regression is never stratified.
-    scheme : str, HoldOut, KFold or scikit-learn splitter, default "holdout"
+    scheme : str, scheme or scikit-learn splitter, default "holdout"
         A text is read by `parse_scheme`. If a splitter shuffles and has no ``random_state``, it
         gets one that is derived from the seed and the key. The rows of a splitter are taken in
         ascending order, as in `split_of_pairs`.
@@ -223,7 +233,9 @@ def make_split(
         draw then does not depend on earlier draws. The first repeats of a scheme are the same
         however many repeats it has.
     groups : sequence, shape (n_rows,), optional
-        Group of each row, for a splitter that keeps groups together, such as ``GroupKFold``.
+        Group of each row, for a scheme that keeps groups together, such as ``"group_kfold(5)"``.
+    times : sequence, shape (n_rows,), optional
+        Time of each row, for ``"time_series(5)"``.
 
     Raises
     ------
@@ -240,12 +252,14 @@ def make_split(
     """
     if isinstance(scheme, str):
         scheme = parse_scheme(scheme)
+    if isinstance(scheme, GroupFolds | LeaveOneGroupOut | TimeSeries):
+        return _split_by_role(truth, scheme, seed, groups if scheme.role == "group" else times)
     if not isinstance(scheme, HoldOut | KFold):
         return _split_by_splitter(truth, scheme, seed, key, groups)
     if groups is not None:
         raise DataError(
-            f"{scheme} cannot keep groups together; pass a scikit-learn splitter, for example "
-            "GroupKFold(5)"
+            f"{scheme} cannot keep groups together; use a scheme that does, for example "
+            "'group_kfold(5)'"
         )
     stratified = scheme.stratify and task == CLASSIFICATION
     repeats = []
@@ -256,6 +270,20 @@ def make_split(
             order = order[np.argsort(truth[order], kind="stable")]
         repeats.append(scheme.folds(order, generator))
     return Split(np.stack(repeats), str(scheme), seed)
+
+
+def _split_by_role(
+    truth: np.ndarray, scheme: GroupFolds | LeaveOneGroupOut | TimeSeries, seed: int, values: Any
+) -> Split:
+    if values is None:
+        raise DataError(
+            f"{scheme} needs the {scheme.role} of each row; name its column in the roles of the "
+            f"dataset, as in {{{scheme.role!r}: 'column'}}"
+        )
+    try:
+        return Split(scheme.folds(truth, np.asarray(values)), str(scheme), seed)
+    except ValueError as error:
+        raise DataError(f"{scheme}: {' '.join(str(error).split())}") from error
 
 
 def _entropy(seed: int, *key: Any) -> int:
@@ -276,7 +304,9 @@ def _split_by_splitter(truth: np.ndarray, splitter: Any, seed: int, key: str, gr
         seeded.random_state = _entropy(seed, key) % 2**32
     rows = np.zeros((len(truth), 1))
     try:
-        return split_of_pairs(seeded.split(rows, truth, groups), len(truth), name, seed)
+        with warnings.catch_warnings():  # a dataset may have groups that the splitter does not use
+            warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+            return split_of_pairs(seeded.split(rows, truth, groups), len(truth), name, seed)
     except (TypeError, ValueError) as error:
         raise DataError(f"{name}: {' '.join(str(error).split())}") from error
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from mlaut.data.by_role import LeakWarning, leaks
 from mlaut.data.resampling import HoldOut, KFold, make_split, parse_scheme
 from mlaut.data.targets import encode_target
 from mlaut.errors import DataError
 from mlaut.files_io import FilesIO, SplitEntry
 from mlaut.files_io.datasets import DatasetInfo
+from mlaut.files_io.roles import role_values
 
 __all__ = ["OWN", "chosen_scheme", "dataset_infos", "is_split", "split_entry"]
 
@@ -72,22 +75,32 @@ def split_entry(
     hdf5_in: FilesIO, info: DatasetInfo, scheme: Any, seed: int, groups: str | None
 ) -> SplitEntry:
     """Return the split of a dataset by a scheme; None means the split of the dataset's source."""
-    dataset = hdf5_in.load_columns(info.path, [] if groups is None else [groups])
+    named = [] if groups is None or groups in info.columns_of_roles else [groups]
+    dataset = hdf5_in.load_columns(info.path, [*info.columns_of_roles, *named])
     try:
         truth, classes = encode_target(dataset.labels, dataset.task)
         if groups is not None and groups not in dataset.frame.columns:
             raise DataError(f"no column {groups!r} of groups; name one of its columns")
-        column = None if groups is None else dataset.frame[groups].to_numpy()
+        values = role_values(dataset)
+        by_name = None if groups is None else dataset.frame[groups].to_numpy()
         split = dataset.split
         if scheme is not None:
             split = make_split(
-                truth, dataset.task, scheme, seed=seed, key=dataset.fingerprint, groups=column
+                truth,
+                dataset.task,
+                scheme,
+                seed=seed,
+                key=dataset.fingerprint,
+                groups=values.get("group") if _takes_groups(scheme, by_name) else by_name,
+                times=values.get("time"),
             )
             split = replace(split, scheme=_text(scheme, groups))
         elif split is None:
             raise DataError("it has no split of its own; name a scheme, for example 'kfold(10)'")
     except DataError as error:
         raise DataError(f"{hdf5_in.path}: dataset {dataset.name!r}: {error}") from None
+    for leak in leaks(split, values):
+        warnings.warn(f"dataset {dataset.name!r}: {leak}", LeakWarning, stacklevel=2)
     return SplitEntry(
         name=dataset.name,
         path=dataset.path,
@@ -96,7 +109,13 @@ def split_entry(
         classes=classes,
         truth=truth,
         split=split,
+        weights=values.get("weight"),
     )
+
+
+def _takes_groups(scheme: Any, by_name: Any) -> bool:
+    """Return whether a scheme takes the groups of the dataset's role: none were named."""
+    return by_name is None and not isinstance(scheme, HoldOut | KFold)
 
 
 def _text(scheme: Any, groups: str | None) -> str:

@@ -27,6 +27,7 @@ from mlaut.estimators.parameters import check_parameters, seed_all, set_n_jobs, 
 from mlaut.estimators.preprocessing import describe_preprocessing
 from mlaut.estimators.sizes import SizeLimit, as_size_limit
 from mlaut.estimators.tuning import GridSearch, TuningFolds
+from mlaut.estimators.weights import weight_argument
 from mlaut.identity.digests import (
     Description,
     canonical,
@@ -238,6 +239,17 @@ class MlautEstimator(BaseEstimator):
         exceeded = limit.exceeded(n_rows, n_columns, n_classes)
         return exceeded and f"{exceeded} (size_limit=None lifts it)"
 
+    def takes_weights(self) -> bool:
+        """Return whether `fit` takes ``sample_weight``, the weights of the rows.
+
+        Examples
+        --------
+        >>> from mlaut.estimators import as_strategies
+        >>> [strategy.takes_weights() for strategy in as_strategies(["SVC", "K_Neighbours"])]
+        [True, False]
+        """
+        return weight_argument(self.assemble(self._reference_shape())) is not None
+
     def describe(self) -> dict[str, Any]:
         """Return the wrapped estimator, preprocessing, tuning and limits as plain JSON values."""
         core = self._core(self._reference_shape())
@@ -387,9 +399,10 @@ class MlautEstimator(BaseEstimator):
         if y is None:
             raise DataError(f"{self.name} requires y to be passed, but the target y is None")
         shape = self._shape_of(X, np.asarray(y))
-        step = "" if self.preprocessing is None else "estimator__"
-        given = {f"{step}{name}": value for name, value in fit_params.items()}
         model = self.assemble(shape)
+        step = "" if self.preprocessing is None else "estimator__"
+        weights = {"sample_weight": weight_argument(model)} if "sample_weight" in fit_params else {}
+        given = {weights.get(name) or f"{step}{name}": it for name, it in fit_params.items()}
         if shape.n_classes:
             self.estimator_ = fit_classifier(model, X, y, **given)
         else:

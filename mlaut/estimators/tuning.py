@@ -191,7 +191,7 @@ return_train_score
         started = time.perf_counter()
         folds = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         if folds.get_n_splits(X, y, params.get("groups")) < 2:
-            return self._fit_untuned(X, y)
+            return self._fit_untuned(X, y, params)
         self.searched_grid_ = _grid_within(self.param_grid, _fewest_rows(folds, X, y, params))
         self._search(X, y, params)
         seconds = time.perf_counter() - started
@@ -212,7 +212,7 @@ return_train_score
         finally:
             self.param_grid = given
 
-    def _fit_untuned(self, X: Any, y: Any) -> Self:
+    def _fit_untuned(self, X: Any, y: Any, params: Mapping[str, Any]) -> Self:
         warnings.warn("not tuned: too few rows for two folds", TuningWarning, stacklevel=3)
         self.best_params_: dict[str, Any] = {}
         self.best_score_ = np.nan
@@ -221,7 +221,8 @@ return_train_score
         self.sharing_ = dict.fromkeys(("shared", "plain", "resumed", "missing"), 0)
         self.scorer_ = check_scoring(self.estimator, self.scoring)
         started = time.perf_counter()
-        self.best_estimator_ = clone(self.estimator).fit(X, y)
+        given = {name: value for name, value in params.items() if name != "groups"}
+        self.best_estimator_ = clone(self.estimator).fit(X, y, **given)
         self.refit_time_, self.tuning_seconds_ = time.perf_counter() - started, 0.0
         return self
 

@@ -40,6 +40,9 @@ class DataSection:
 
     A collection, a folder, or ``datasets`` that are references, such as ``openml/t/59``
     (`mlaut.data.parse_reference`), are first loaded into the database ``input``.
+
+    ``[data.roles]`` names columns that are no features, as in ``group = "patient"``, and another
+    ``target``; ``[data.roles.NAME]`` does so for one dataset (`mlaut.data.with_roles`).
     """
 
     input: str = "input.h5"
@@ -48,6 +51,7 @@ class DataSection:
     group: str = ""
     datasets: tuple[str, ...] = ()
     task: str = ""
+    roles: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -190,6 +194,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "Any": (str,),  # the scheduler: in a study file only its address
     "Mapping[str, Mapping[str, Any]]": (dict,),
     "Mapping[str, int]": (dict,),
+    "Mapping[str, Any]": (dict,),
 }
 _WORDS = {
     str: "text",
@@ -365,7 +370,7 @@ def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
         file.input.parent.mkdir(parents=True, exist_ok=True)
     input_io = data.open_hdf5(file.input, mode="a" if filled else "r")
     if references := _references(file):
-        data.load(references, hdf5_io=input_io)
+        data.load(references, hdf5_io=input_io, roles=section.roles)
         return input_io, chosen_datasets(file, input_io)
     group = _group(file)
     if section.collection:
@@ -375,9 +380,11 @@ def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
             names=section.datasets or None,
             task=section.task or None,
             hdf5_group=group,
+            roles=section.roles,
         )
     elif section.folder:
-        data.load_folder(file.path.parent / section.folder, hdf5_io=input_io, hdf5_group=group)
+        folder = file.path.parent / section.folder
+        data.load_folder(folder, hdf5_io=input_io, hdf5_group=group, roles=section.roles)
     return input_io, chosen_datasets(file, input_io)
 
 
@@ -407,7 +414,7 @@ def _group(file: StudyFile) -> str:
 
 def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
     """Return the paths, in the input database, of the datasets that the file chooses."""
-    from mlaut.data.loading import find_stored
+    from mlaut.data.loading import check_roles, find_stored
 
     names, paths = input_io.list_datasets(_group(file))
     known = {name: [path] for name, path in zip(names, paths, strict=True)}
@@ -422,6 +429,7 @@ def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
         raise StudyError(
             f"{file.path}: [data] selects no dataset of {file.input}; check group, datasets, task"
         )
+    check_roles(input_io, chosen, file.data.roles)
     return chosen
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import h5py
@@ -21,6 +22,7 @@ from mlaut.errors import DataError, StoreError, nearest
 from mlaut.files_io.fingerprints import column_fingerprints, dataset_fingerprint
 from mlaut.files_io.frames import read_columns, read_frame, write_frame
 from mlaut.files_io.names import from_h5
+from mlaut.files_io.roles import checked_roles, described_roles, plain_roles
 from mlaut.files_io.texts import get_json, put_json
 from mlaut.files_io.untrusted import read_whole
 from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, Dataset, Split
@@ -28,7 +30,7 @@ from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, Dataset, Split
 __all__ = ["DatasetInfo", "checked", "infer_task", "task_named"]
 
 ENCODING = "mlaut-dataset"
-VERSION = 1  # of the form of a dataset in HDF5; a newer one is refused
+VERSION = 2  # of the form of a dataset with roles in HDF5; one without is written as version 1
 MOST_CLASSES = 20  # different whole numbers up to which a target is taken for classes
 
 
@@ -46,15 +48,17 @@ class DatasetInfo:
     target : str
         Name of the target column.
     n_rows, n_features : int
-        Number of rows, and of columns without the target.
+        Number of rows, and of columns that are neither the target nor have a role.
     n_classes : int or None
         Number of distinct target values; None for regression.
     fingerprint : str
-        SHA-256 of table, target and task.
+        SHA-256 of table, target, task and roles.
     metadata : mapping
         ``source``, ``dataset_id`` and all other metadata that were stored.
     split : str
         Scheme of the split that the dataset came with; empty without one.
+    roles : mapping of str to tuple
+        Columns that are no features, by their role.
     """
 
     name: str
@@ -67,6 +71,12 @@ class DatasetInfo:
     fingerprint: str
     metadata: Mapping[str, Any] = field(default_factory=dict)
     split: str = ""
+    roles: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def columns_of_roles(self) -> list[Any]:
+        """Names of the columns that have a role other than the target."""
+        return list(chain.from_iterable(self.roles.values()))
 
 
 # -------------------------------------------------------------------- the task
@@ -132,8 +142,8 @@ def checked(dataset: Dataset) -> Dataset:
     ------
     DataError
         The dataset has no name, no rows, no column of the target's name, no column besides the
-        target, two columns of the same name, a column that cannot be stored, or metadata that are
-        not plain values.
+        target, two columns of the same name, a column that cannot be stored, roles that do not
+        suit the table, or metadata that are not plain values.
     """
     name, frame, target = dataset.name, dataset.frame, dataset.target
     if not isinstance(name, str) or not name:
@@ -145,10 +155,11 @@ def checked(dataset: Dataset) -> Dataset:
         _check_split(dataset.split, len(frame))
         task = task_named(dataset.task) if dataset.task else infer_task(frame[target])
         metadata = _plain_json(dataset.metadata)
-        fingerprint = dataset_fingerprint(frame, target, task)
+        roles = checked_roles(frame, target, dataset.roles)
+        fingerprint = dataset_fingerprint(frame, target, task, roles)
     except DataError as error:
         raise DataError(f"dataset {name!r}: {error}") from None
-    return replace(dataset, task=task, metadata=metadata, fingerprint=fingerprint)
+    return replace(dataset, task=task, metadata=metadata, fingerprint=fingerprint, roles=roles)
 
 
 def _check_frame(frame: pd.DataFrame, target: Any) -> None:
@@ -204,16 +215,19 @@ def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
         "task": dataset.task,
         "target": _plain(target) if isinstance(target, np.generic) else target,
         "n_rows": len(dataset.frame),
-        "n_features": dataset.frame.shape[1] - 1,
+        "n_features": dataset.features.shape[1],
         "n_classes": int(dataset.labels.nunique()) if classification else None,
         "fingerprint": dataset.fingerprint,
         "metadata": dataset.metadata,
     }
+    if dataset.roles:
+        about["roles"] = {role: list(columns) for role, columns in dataset.roles.items()}
     if dataset.split is not None:
         about["split"] = dataset.split.scheme
         group.create_dataset("split", data=dataset.split.folds.astype("<i2"), compression="gzip")
     put_json(group, "about", about)
-    group.attrs.update({"encoding-type": ENCODING, "encoding-version": VERSION})
+    version = VERSION if dataset.roles else 1
+    group.attrs.update({"encoding-type": ENCODING, "encoding-version": version})
     for key, value in (("class_name", target), ("task", dataset.task)):
         group.attrs[key] = str(value)
     group.attrs["fingerprint"] = dataset.fingerprint
@@ -240,11 +254,13 @@ def get_info(group: h5py.Group) -> DatasetInfo:
                 f"{where} has version {version} of its encoding, and this MLaut reads up to "
                 f"{VERSION}; update MLaut"
             )
-        info = DatasetInfo(path=group.name, **get_json(group, "about", None))
+        about = get_json(group, "about", None)
+        roles = plain_roles(about.pop("roles", {}))
+        info = DatasetInfo(path=group.name, roles=roles, **about)
         if not (isinstance(info.name, str) and isinstance(info.metadata, dict)):
             raise ValueError("its name is no text, or its metadata are none")
         return info
-    except (KeyError, OSError, TypeError, ValueError) as error:
+    except (AttributeError, DataError, KeyError, OSError, TypeError, ValueError) as error:
         raise StoreError(
             f"{where}: damaged ({' '.join(str(error).split())}); "
             "restore the file from a copy, or store the dataset again"
@@ -269,7 +285,7 @@ def get_dataset(group: h5py.Group) -> Dataset:
     """
     info = get_info(group)
     frame = read_frame(_table(group, info), info.name)
-    if dataset_fingerprint(frame, info.target, info.task) != info.fingerprint:
+    if dataset_fingerprint(frame, info.target, info.task, info.roles) != info.fingerprint:
         raise StoreError(
             f"{group.file.filename}: dataset {info.name!r} is not what was stored (its fingerprint "
             "does not hold); restore the file from a copy, or store the dataset again"
@@ -296,6 +312,7 @@ def _dataset(group: h5py.Group, info: DatasetInfo, frame: pd.DataFrame) -> Datas
         fingerprint=info.fingerprint,
         path=info.path,
         split=_get_split(group, info),
+        roles=info.roles,
     )
 
 
@@ -323,6 +340,8 @@ def _changes(group: h5py.Group, old: DatasetInfo, new: Dataset) -> Iterator[str]
             yield f"target {old.target!r} is now {new.target!r}"
         if old.task != new.task:
             yield f"task {old.task} is now {new.task}"
+        if old.roles != new.roles:
+            yield f"roles {described_roles(old.roles)} are now {described_roles(new.roles)}"
         if old.n_rows != len(new.frame):
             yield f"{old.n_rows} rows are now {len(new.frame)}"
         else:

@@ -248,11 +248,13 @@ class FilesIO:
         frame : DataFrame
             All columns, including the target.
         metadata : dict
-            ``class_name``, ``dataset_name``, ``task`` and all further metadata that were stored.
+            ``class_name``, ``dataset_name``, ``task``, ``roles`` if there are some, and all
+            further metadata that were stored.
         """
         dataset = self.load_dataset(dataset_path)
         known = {"class_name": dataset.target, "dataset_name": dataset.name, "task": dataset.task}
-        return dataset.frame, {**dataset.metadata, **known}
+        roles = {"roles": dict(dataset.roles)} if dataset.roles else {}
+        return dataset.frame, {**dataset.metadata, **known, **roles}
 
     def load_predictions_for_dataset(self, dataset: str) -> pd.DataFrame:
         """Return what each strategy of a study predicted for each test row of a dataset.
@@ -300,7 +302,9 @@ class FilesIO:
             ``class_name``, the name of the target column, and ``dataset_name`` are required;
             ``task``, ``source``, ``dataset_id`` and any other plain values are optional. A missing
             task is inferred: a target of texts, categories, truth values, or whole numbers with at
-            most 20 different values is classification; any other target is regression.
+            most 20 different values is classification; any other target is regression. ``roles``,
+            as in ``{"group": "patient", "ignore": ["a", "b"]}``, names columns that are no
+            features: ``weight``, ``group``, ``time``, ``id`` and ``ignore``.
         overwrite : bool, default False
             Replace a dataset of the same name that has other content.
 
@@ -554,6 +558,7 @@ def _dataset_of(frame: pd.DataFrame, metadata: dict[str, Any]) -> Dataset:
         name=metadata.pop("dataset_name"),
         target=metadata.pop("class_name"),
         task=metadata.pop("task", ""),
+        roles=metadata.pop("roles", {}),
         frame=frame,
         metadata=metadata,
     )

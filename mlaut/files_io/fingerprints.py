@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,9 +63,15 @@ def column_fingerprints(frame: pd.DataFrame) -> list[tuple[Any, str]]:
     return list(zip(map(_plain, frame.columns), digests, strict=True))
 
 
-def dataset_fingerprint(frame: pd.DataFrame, target: Any, task: str) -> str:
-    """Return the SHA-256 of a dataset: of its table, the name of its target, and its task."""
-    return _digest(fingerprint(frame), _plain(target), task)
+def dataset_fingerprint(
+    frame: pd.DataFrame, target: Any, task: str, roles: Mapping[str, Sequence[Any]] | None = None
+) -> str:
+    """Return the SHA-256 of a dataset: of its table, the name of its target, its task, its roles.
+
+    A dataset without roles has the same fingerprint as before there were roles.
+    """
+    columns = [[role, [_plain(name) for name in names]] for role, names in (roles or {}).items()]
+    return _digest(fingerprint(frame), _plain(target), task, *([columns] if columns else []))
 
 
 def _plain(label: Any) -> Any:

@@ -2,7 +2,7 @@
 
 Layout of the file below its root::
 
-    splits/<dataset>                 folds (repeat, row), truth (row,), classes
+    splits/<dataset>                 folds (repeat, row), truth (row,), classes, weights (row,)
     experiments/strategies           name, fingerprint and identity of each
     experiments/runs                 machine, versions and arguments of each run, as JSON
     experiments/predictions/<dataset>

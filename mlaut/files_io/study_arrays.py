@@ -233,6 +233,7 @@ class StudyArrays:
             predictions=rows["predictions"],
             probabilities=rows.get("probabilities"),
             seconds=numbers["seconds"],
+            weights=entry.weights,
         )
         return block, torn
 

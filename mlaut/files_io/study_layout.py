@@ -160,6 +160,8 @@ def put_entry(file: h5py.File, entry: SplitEntry) -> None:
     group.attrs.update({"encoding-type": "mlaut-split", "encoding-version": 2})
     group.create_dataset("folds", data=entry.split.folds.astype("<i2"))
     group.create_dataset("truth", data=entry.truth)
+    if entry.weights is not None:
+        group.create_dataset("weights", data=entry.weights)
     put_labels(group, "classes", entry.classes)
     about = {"path": entry.path, "task": entry.task, "fingerprint": entry.fingerprint}
     put_json(group, "about", {**about, "scheme": entry.split.scheme, "seed": entry.split.seed})
@@ -189,6 +191,7 @@ def entry_of(file: h5py.File, dataset: str) -> SplitEntry:
         classes=tuple(get_labels(group, "classes")),
         truth=read_whole(group["truth"]),
         split=Split(read_whole(group["folds"]), about["scheme"], about["seed"]),
+        weights=read_whole(group["weights"]) if "weights" in group else None,
     )
     _check_entry(entry)
     return entry
@@ -205,6 +208,10 @@ def _check_entry(entry: SplitEntry) -> None:
         and folds.ndim == 2
         and truth.shape == folds.shape[1:]
     )
+    if sound and entry.weights is not None:
+        weights = entry.weights
+        sound = weights.dtype == np.float64 and weights.shape == truth.shape
+        sound = sound and bool((np.isfinite(weights) & (weights >= 0)).all())
     if sound and entry.task == CLASSIFICATION:
         sound = not truth.size or (truth.min() >= 0 and truth.max() < len(entry.classes))
     if not sound:

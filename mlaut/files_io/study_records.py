@@ -52,6 +52,8 @@ class SplitEntry:
     truth : ndarray, shape (n_rows,)
         Class positions (int32) or numbers (float64).
     split : Split
+    weights : ndarray of float64, shape (n_rows,), or None
+        Weight of each row in fits and metrics; None where all rows count the same.
     """
 
     name: str
@@ -61,6 +63,7 @@ class SplitEntry:
     classes: tuple[Any, ...]
     truth: np.ndarray
     split: Split
+    weights: np.ndarray | None = None
 
 
 @dataclass(frozen=True)

@@ -213,7 +213,7 @@ def test_a_scheme_that_does_not_suit_the_rows_is_reported(scheme, n, message):
 
 def test_groups_need_a_splitter_that_knows_them():
     with pytest.raises(
-        DataError, match=r"kfold\(n_folds=10\) cannot keep groups together; pass a scikit"
+        DataError, match=r"kfold\(n_folds=10\) cannot keep groups together; use a scheme"
     ):
         make_split(TRUTH, C, "kfold", groups=TRUTH)
 

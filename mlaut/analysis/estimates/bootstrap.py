@@ -78,6 +78,11 @@ def _draws_of_dataset(results: Results, i: int, seed: int) -> np.ndarray:
             "choose another method"
         )
     block = results.load_block(results.datasets[i])
+    if block.weights is not None:
+        raise AnalysisError(
+            f"dataset {block.dataset!r} has weights, and the bootstrap of scenario (a) draws each "
+            "test point with the same probability: choose a method of scenario (b) or (c)"
+        )
     chosen = [block.strategies.index(name) for name in results.strategies]
     rng = np.random.default_rng([seed, i])
     if results.metric.average:

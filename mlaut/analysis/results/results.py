@@ -358,7 +358,8 @@ True or False, or the name of a metric
         if self.variances is None or self.n_test is None:
             raise AnalysisError(
                 f"scenario (a) needs the point losses of {self.metric.name}, and there are none: "
-                "it is an aggregate, or the table has no n_test; scenario (c) needs none"
+                "it is an aggregate, the table has no n_test, or a dataset has weights; scenario "
+                "(c) needs none"
             )
         of_mean = self.variances / np.maximum(self.n_test, 1)[:, None]
         expected = self.expected[:, None]

@@ -202,6 +202,7 @@ class _Scored:
     tried: np.ndarray
     n_test: np.ndarray
     n_train: np.ndarray
+    weighted: bool
 
     @classmethod
     def of(cls, block: Block, score: MLautScore) -> _Scored:
@@ -218,6 +219,7 @@ class _Scored:
             tried=tried,
             n_test=n_test,
             n_train=(folds != UNUSED).sum(axis=1)[:, None] - n_test,
+            weighted=block.weights is not None,
         )
 
     @classmethod
@@ -269,6 +271,7 @@ def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore
     seconds = np.full((*shape, 3), np.nan)
     sizes = np.zeros((2, len(scored), repeats, folds), dtype=int)
     reasons: dict[tuple[int, int, int, int], str] = {}
+    weighted = any(one.weighted for one in scored)
     for i, one in enumerate(scored):
         r, f = one.n_test.shape
         sizes[:, i, :r, :f] = one.n_test, one.n_train
@@ -291,7 +294,7 @@ def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore
         "cell_losses": losses,
         "expected": sizes[0] > 0,
         "reasons": reasons,
-        "variances": variances if score.average else None,
+        "variances": variances if score.average and not weighted else None,
         "n_test": sizes[0],
         "n_train": sizes[1],
         "seconds": seconds,

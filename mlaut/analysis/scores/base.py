@@ -71,6 +71,8 @@ class MLautScore:
         Reason why a mean over datasets is meaningless, for example because each value is in the
         unit of its target; empty where the mean has a meaning. R2 has no unit, so it has means,
         although one dataset with a very low R2 can dominate them.
+    takes_weights : bool, default False
+        Whether ``cells`` of an aggregate takes the weights of test points.
     variants : mapping of str to dict
         Arguments of the metrics that have its name with an ending, by the ending.
 
@@ -97,6 +99,7 @@ class MLautScore:
     zero_one: bool = False
     undefined: str = "the metric is not defined for this test set"
     incomparable: str = ""
+    takes_weights: bool = False
     variants: ClassVar[Mapping[str, dict[str, Any]]] = {"": {}}
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
@@ -122,6 +125,11 @@ class MLautScore:
     def average(self) -> bool:
         """Whether the metric is a mean over test points; scenario (a) then has a standard error."""
         return type(self).points is not MLautScore.points
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the metric can weigh test points: averages can, and some aggregates."""
+        return self.average or self.takes_weights
 
     @property
     def loss_name(self) -> str:
@@ -187,6 +195,11 @@ class MLautScore:
                 f"{block.task}: choose the datasets, or another metric"
             )
         self.check(block)
+        if block.weights is not None and not self.weighted:
+            raise AnalysisError(
+                f"{self.name} takes no weights, and dataset {block.dataset!r} has weights: choose "
+                "another metric, or the dataset with the role ignore for its weights"
+            )
         truth, outputs = self.inputs(block)
         scored = np.full((3, *block.status.shape), np.nan)
         usable, wrong = block.done.copy(), np.zeros_like(block.done)
@@ -202,23 +215,37 @@ class MLautScore:
                     usable[:, repeat, fold] &= ~bad
                 who = np.flatnonzero(usable[:, repeat, fold])
                 if len(who) and rows.any():
-                    of_fold = self._score_test_set(truth[rows], given[who], block.classes)
+                    weights = None if block.weights is None else block.weights[rows]
+                    of_fold = self._score_test_set(truth[rows], given[who], block.classes, weights)
                     scored[:, who, repeat, fold] = of_fold
         scored[:, ~np.isfinite(scored[0])] = np.nan
         reasons = self._reasons(block, scored[0], usable, wrong)
         return CellScores(scored[0], scored[1], scored[2], reasons)
 
     def _score_test_set(
-        self, truth: np.ndarray, outputs: np.ndarray, classes: Sequence[Any]
+        self,
+        truth: np.ndarray,
+        outputs: np.ndarray,
+        classes: Sequence[Any],
+        weights: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return scores, losses and variances of point losses, shape (S,) each."""
+        """Return scores, losses and variances of point losses, shape (S,) each.
+
+        Weighted point losses have no variances: the intervals of scenario (a) count points.
+        """
         none = np.full(len(outputs), np.nan)
+        if weights is not None and not weights.sum() > 0:
+            return none, none, none
         # a strategy that diverged predicts infinite numbers; its cell is then listed as missing
         with np.errstate(over="ignore", invalid="ignore"):
             if not self.average:
-                scores = self.cells(truth, outputs, classes)
+                given = () if weights is None else (weights,)
+                scores = self.cells(truth, outputs, classes, *given)
                 return scores, self.loss(scores), none
             points = np.asarray(self.points(truth, outputs), dtype=float)
+            if weights is not None:
+                mean = np.average(points, axis=-1, weights=weights)
+                return mean, np.average(self.loss(points), axis=-1, weights=weights), none
             variances = points.var(axis=-1, ddof=1) if points.shape[-1] > 1 else none
             # the mean of the losses, since 1 - mean(right) is not quite mean(wrong)
             return points.mean(axis=-1), self.loss(points).mean(axis=-1), variances
@@ -228,6 +255,7 @@ class MLautScore:
         truth: np.ndarray,
         outputs: np.ndarray,
         classes: Sequence[Any],  # noqa: ARG002 - for subclasses
+        weights: np.ndarray | None = None,  # noqa: ARG002 - for subclasses that are `weighted`
     ) -> np.ndarray:
         """Score one test set for many strategies.
 
@@ -237,6 +265,8 @@ class MLautScore:
         outputs : ndarray, shape (S, m), or (S, m, C) for probabilities
         classes : sequence
             The dataset's sorted class labels.
+        weights : ndarray, shape (m,), optional
+            Weights of the test points, for a metric that is `weighted`.
 
         Returns
         -------
@@ -256,6 +286,11 @@ class MLautScore:
             raise AnalysisError(
                 f"{self.name} is an aggregate of a test set, not an average over its points; "
                 "choose a metric that is an average, for example 'misclassification' or 'squared'"
+            )
+        if block.weights is not None:
+            raise AnalysisError(
+                f"dataset {block.dataset!r} has weights, and methods that use the losses of single "
+                "test points count each point once: choose a method of scenario (b) or (c)"
             )
         truth, outputs = self.inputs(block)
         points = np.asarray(self.loss(self.points(truth, outputs)), dtype=float)

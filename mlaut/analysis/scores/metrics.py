@@ -195,10 +195,13 @@ class _Counts(NamedTuple):
     total: np.ndarray
 
 
-def _count(truth: np.ndarray, outputs: np.ndarray, n_classes: int) -> _Counts:
-    """Return the counts of the confusion tables of S strategies."""
+def _count(
+    truth: np.ndarray, outputs: np.ndarray, n_classes: int, weights: np.ndarray | None
+) -> _Counts:
+    """Return the counts of the confusion tables of S strategies, or the sums of weights."""
     code = truth * n_classes + outputs + np.arange(len(outputs))[:, None] * n_classes**2
-    counts = np.bincount(code.ravel(), minlength=len(outputs) * n_classes**2)
+    repeated = None if weights is None else np.tile(weights, len(outputs))
+    counts = np.bincount(code.ravel(), repeated, minlength=len(outputs) * n_classes**2)
     table = counts.reshape(len(outputs), n_classes, n_classes).astype(float)
     hits = np.diagonal(table, axis1=1, axis2=2)
     return _Counts(hits, table.sum(axis=2), table.sum(axis=1), table.sum(axis=(1, 2))[:, None])
@@ -211,6 +214,7 @@ class _ConfusionScore(MLautScore):
     greater_is_better = True
     bounds = (0.0, 1.0)
     encoded = True
+    takes_weights = True
 
     @staticmethod
     def formula(counts: _Counts, /) -> Any:
@@ -222,9 +226,15 @@ class _ConfusionScore(MLautScore):
         classes = range(int(max(np.max(truth), np.max(predictions), 1)) + 1)
         return float(self.cells(np.asarray(truth), np.asarray(predictions)[None], classes)[0])
 
-    def cells(self, truth: np.ndarray, outputs: np.ndarray, classes: Sequence[Any]) -> np.ndarray:
+    def cells(
+        self,
+        truth: np.ndarray,
+        outputs: np.ndarray,
+        classes: Sequence[Any],
+        weights: np.ndarray | None = None,
+    ) -> np.ndarray:
         """Score one test set for many strategies by their confusion tables."""
-        return self.value(_count(truth, outputs, len(classes)), classes)
+        return self.value(_count(truth, outputs, len(classes), weights), classes)
 
     def value(
         self,
@@ -337,7 +347,7 @@ class ScoreBalancedAccuracy(_ConfusionScore):
     """
 
     formula = staticmethod(
-        lambda c: (c.hits / np.maximum(c.true, 1)).sum(axis=1) / (c.true > 0).sum(axis=1)
+        lambda c: (c.hits / np.where(c.true > 0, c.true, 1)).sum(axis=1) / (c.true > 0).sum(axis=1)
     )
 
 
@@ -380,6 +390,7 @@ class ScoreAUC(_ProbabilityMetric):
     greater_is_better = True
     bounds = (0.0, 1.0)
     undefined = "the test set has one class only"
+    takes_weights = True
 
     def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
         """Score class positions (n,) against probabilities (n, C)."""
@@ -391,49 +402,103 @@ class ScoreAUC(_ProbabilityMetric):
         truth: np.ndarray,
         outputs: np.ndarray,
         classes: Sequence[Any],  # noqa: ARG002 - the probabilities say how many
+        weights: np.ndarray | None = None,
     ) -> np.ndarray:
         """Score one test set for many strategies."""
+        if weights is not None:
+            counted = weights > 0
+            truth, outputs, weights = truth[counted], outputs[:, counted], weights[counted]
         present = np.unique(truth)
         if len(present) < 2:
             return np.full(len(outputs), np.nan)
         if outputs.shape[-1] == 2:
-            return _auc(outputs[:, :, 1], truth == 1)
+            return _auc(outputs[:, :, 1], truth == 1, weights)
         areas = []
         for a, b in combinations(present, 2):
             both = (truth == a) | (truth == b)
-            areas += [_auc(outputs[:, both, a], truth[both] == a)]
-            areas += [_auc(outputs[:, both, b], truth[both] == b)]
+            among = None if weights is None else weights[both]
+            areas += [_auc(outputs[:, both, a], truth[both] == a, among)]
+            areas += [_auc(outputs[:, both, b], truth[both] == b, among)]
         return np.mean(areas, axis=0)
 
 
-def _auc(marks: np.ndarray, positive: np.ndarray) -> np.ndarray:
+def _auc(marks: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """Return the share of (positive, negative) pairs in the right order, for marks (S, n)."""
     from scipy.stats import rankdata
 
+    if weights is not None:
+        return np.array([_weighted_auc(one, positive, weights) for one in marks])
     n, n_negative = positive.sum(), (~positive).sum()
     ranks = rankdata(marks, axis=1)[:, positive].sum(axis=1)
     return (ranks - n * (n + 1) / 2) / (n * n_negative)
 
 
+def _weighted_auc(marks: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
+    """Return the share of the weight of pairs, the product of two weights, in the right order."""
+    values, place = np.unique(marks, return_inverse=True)
+    above = np.bincount(place, weights * positive, minlength=len(values))
+    below = np.bincount(place, weights * ~positive, minlength=len(values))
+    right = (above * (np.cumsum(below) - below / 2)).sum()
+    return float(right / (above.sum() * below.sum()))
+
+
+class _RegressionAggregate(MLautScore):
+    """Aggregate of a regression: ``calculate`` with optional weights."""
+
+    task = REGRESSION
+    takes_weights = True
+
+    def calculate(
+        self, truth: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None
+    ) -> float:
+        """Score one test set."""
+        raise NotImplementedError
+
+    def cells(
+        self,
+        truth: np.ndarray,
+        outputs: np.ndarray,
+        classes: Sequence[Any],  # noqa: ARG002 - regression has none
+        weights: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Score one test set for many strategies."""
+        return np.array([self.calculate(truth, output, weights) for output in outputs])
+
+
 @named("rmse")
-class LossRMSE(_RegressionLoss):
+class LossRMSE(_RegressionAggregate):
     """Square root of the mean squared difference of prediction and truth."""
 
-    def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
+    greater_is_better = False
+    bounds = (0.0, np.inf)
+    undefined = "the loss is not finite"
+    incomparable = IN_TARGET_UNITS
+
+    def calculate(
+        self, truth: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None
+    ) -> float:
         """Score one test set."""
-        return float(np.linalg.norm(predictions - truth) / np.sqrt(len(truth)))
+        if weights is None:
+            return float(np.linalg.norm(predictions - truth) / np.sqrt(len(truth)))
+        return float(np.sqrt(np.average(np.square(predictions - truth), weights=weights)))
 
 
 @named("r2")
-class ScoreR2(MLautScore):
+class ScoreR2(_RegressionAggregate):
     """Share of the variance of the truth that is explained; undefined for a constant truth."""
 
-    task = REGRESSION
     greater_is_better = True
     bounds = (-np.inf, 1.0)
     undefined = "the truth of the test set is constant"
 
-    def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
+    def calculate(
+        self, truth: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None
+    ) -> float:
         """Score one test set."""
+        if weights is not None:
+            mean = np.average(truth, weights=weights)
+            total = (weights * np.square(truth - mean)).sum()
+            error = (weights * np.square(truth - predictions)).sum()
+            return float(1 - error / total) if total > 0 else np.nan
         total = np.square(truth - np.mean(truth)).sum()
         return float(1 - np.square(truth - predictions).sum() / total) if total > 0 else np.nan

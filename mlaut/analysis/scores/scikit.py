@@ -52,6 +52,7 @@ class _Negative(MLautScore):
 
 class _ScikitScore(MLautScore):
     greater_is_better = True
+    takes_weights = True
 
     def __init__(self, scorer: Any) -> None:
         self.scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
@@ -80,14 +81,24 @@ class _ScikitScore(MLautScore):
             ) from error
         return False
 
-    def _ask(self, stored: BaseEstimator, truth: np.ndarray) -> float:
+    def _ask(
+        self, stored: BaseEstimator, truth: np.ndarray, weights: np.ndarray | None = None
+    ) -> float:
         """Return the value of the scorer; NaN if it raises ValueError. Warnings are ignored."""
+        given = {} if weights is None else {"sample_weight": weights}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                return float(self.scorer(stored, np.zeros((len(truth), 1)), truth))
+                return float(self.scorer(stored, np.zeros((len(truth), 1)), truth, **given))
             except ValueError:
                 return np.nan
+            except TypeError as error:
+                if weights is None:
+                    raise
+                raise AnalysisError(
+                    f"{self.name} takes no weights, and a dataset has weights: choose another "
+                    "metric"
+                ) from error
 
     def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
         """Score one test set; probabilities are in the order of the classes."""
@@ -98,11 +109,17 @@ class _ScikitScore(MLautScore):
             classes = sorted({*truth.tolist(), *predictions.tolist()})
         return float(self.cells(truth, predictions[None], classes)[0])
 
-    def cells(self, truth: np.ndarray, outputs: np.ndarray, classes: Sequence[Any]) -> np.ndarray:
+    def cells(
+        self,
+        truth: np.ndarray,
+        outputs: np.ndarray,
+        classes: Sequence[Any],
+        weights: np.ndarray | None = None,
+    ) -> np.ndarray:
         labels = np.arange(len(classes)) if self.encoded else labels_array(classes)
         given = "probabilities" if self.uses == "probabilities" else "labels"
         values = [
-            self._ask(_stored(self.task, classes=labels, **{given: output}), truth)
+            self._ask(_stored(self.task, classes=labels, **{given: output}), truth, weights)
             for output in outputs
         ]
         return np.array(values)

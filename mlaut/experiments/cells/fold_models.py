@@ -18,10 +18,13 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.pipeline import Pipeline
 
 from mlaut.data.targets import positions
+from mlaut.errors import StrategyError
 from mlaut.estimators.columns import are_plain_numbers
 from mlaut.estimators.labels import fit_classifier, is_foreign
 from mlaut.estimators.preprocessing import Preprocessor, have_names_of_one_type
 from mlaut.estimators.tuning import GridSearch
+from mlaut.estimators.weights import TAKES_NO_WEIGHTS, weight_argument
+from mlaut.files_io.roles import role_values
 from mlaut.records import Dataset
 
 if TYPE_CHECKING:
@@ -41,11 +44,14 @@ class Table:
         Class labels, or numbers for regression.
     classes : tuple
         Sorted class labels of the whole dataset; empty for regression.
+    weights : ndarray of float64, shape (n_rows,), or None
+        Weight of each row; None where the dataset has no column of that role.
     """
 
     features: pd.DataFrame
     labels: np.ndarray
     classes: tuple[Any, ...]
+    weights: np.ndarray | None = None
 
     @classmethod
     def of(cls, dataset: Dataset, classes: tuple[Any, ...]) -> Table:
@@ -53,7 +59,8 @@ class Table:
         labels = dataset.labels.to_numpy()
         if classes:
             labels = np.asarray(classes)[positions(dataset.labels, classes)]
-        return cls(dataset.features, labels, classes)
+        weights = role_values(dataset, ["weight"]).get("weight")
+        return cls(dataset.features, labels, classes, weights)
 
     @cached_property
     def numbers(self) -> np.ndarray | None:
@@ -166,14 +173,24 @@ class FoldModel:
     def fit(self, rows: np.ndarray) -> None:
         """Fit on the training rows."""
         known, labels = self._rows(rows), self._table.labels[rows]
+        given = self._weights(rows)
         if self._preprocessing is not None:
             known = self._preprocessing.fit_transform(known, labels)
         if self.asked is not self.model:
-            self.asked.fit(known, labels)
+            self.asked.fit(known, labels, **given)
         elif self._table.classes:
-            self.model = self.asked = fit_classifier(self.model, known, labels)
+            self.model = self.asked = fit_classifier(self.model, known, labels, **given)
         else:
-            self.model.fit(known, labels)
+            self.model.fit(known, labels, **given)
+
+    def _weights(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the weights of rows by the name of the argument of ``fit`` that takes them."""
+        if self._table.weights is None:
+            return {}
+        name = weight_argument(self.asked)
+        if name is None:
+            raise StrategyError(TAKES_NO_WEIGHTS)
+        return {name: self._table.weights[rows]}
 
     def test_rows(self, rows: np.ndarray) -> Any:
         """Return test rows, prepared for the methods of ``asked``."""

@@ -268,8 +268,10 @@ def plan_run(
         else None,
     )
     used = {name for names in wanted.values() for name in names}
+    unweighted = tuple(_without_weights(input_io, splits, wanted, strategies))
     return replace(
         plan,
+        refusals=(*plan.refusals, *unweighted),
         strategies=tuple(strategy for strategy in strategies if strategy.name in used),
         entries=tuple(entry for entry in entries if entry.name in used),
     )
@@ -311,6 +313,30 @@ def applicable(
                 "leave it out, or add a strategy of its task"
             )
     return suited
+
+
+def _without_weights(
+    input_io: FilesIO,
+    splits: Mapping[str, SplitEntry],
+    wanted: Mapping[str, Sequence[str]],
+    strategies: Sequence[MlautEstimator],
+) -> Iterator[StrategyError]:
+    """Yield an error for each dataset with weights and strategies that take none."""
+    weighted = {
+        name: names
+        for name, names in wanted.items()
+        if "weight" in input_io.dataset_info(splits[name].path).roles
+    }
+    asked = {name for names in weighted.values() for name in names}
+    takes = {s.name: s.takes_weights() for s in strategies if s.name in asked}
+    for dataset, names in weighted.items():
+        unable = [name for name in names if not takes[name]]
+        if unable:
+            yield StrategyError(
+                f"dataset {dataset!r} has weights, and fit takes no sample_weight in "
+                f"{', '.join(unable)}; leave {'them' if len(unable) > 1 else 'it'} out, or give "
+                "the column of weights the role ignore"
+            )
 
 
 def exceeded_size_limits(

@@ -1,0 +1,55 @@
+"""Weights of rows: whether a model takes them, and by which argument of ``fit``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+__all__ = ["TAKES_NO_WEIGHTS", "weight_argument"]
+
+TAKES_NO_WEIGHTS = (
+    "its fit takes no sample_weight; leave it out, or give the column of weights the role ignore"
+)
+
+
+def weight_argument(model: Any) -> str | None:
+    """Return the name of the argument of ``fit`` that takes weights of rows.
+
+    In a pipeline, the last step gets the weights; a search hands them to its estimator, which it
+    scores without weights. Both are what scikit-learn does without metadata routing.
+
+    Parameters
+    ----------
+    model : estimator
+        Estimator, pipeline, search or scaled regressor.
+
+    Returns
+    -------
+    str or None
+        None if the model takes no weights, or if a step of a pipeline draws rows itself.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.svm import SVC
+    >>> weight_argument(SVC()), weight_argument(make_pipeline(StandardScaler(), SVC()))
+    ('sample_weight', 'svc__sample_weight')
+    >>> weight_argument(KNeighborsClassifier()) is None
+    True
+    """
+    if isinstance(model, Pipeline):
+        if any(hasattr(step, "fit_resample") for _, step in model.steps):
+            return None
+        name, last = model.steps[-1]
+        inner = weight_argument(last)
+        return inner and f"{name}__{inner}"
+    if isinstance(model, TransformedTargetRegressor):
+        return weight_argument(model.regressor)
+    if all(hasattr(model, name) for name in ("estimator", "cv", "refit")):  # a search
+        return weight_argument(model.estimator)
+    return "sample_weight" if has_fit_parameter(model, "sample_weight") else None
