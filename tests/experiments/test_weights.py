@@ -163,6 +163,15 @@ def test_tuned_strategies_and_scaled_targets_are_fitted_with_weights(tmp_path):
         )
 
 
+def test_workers_get_the_weights(tmp_path):
+    tree = [("tree", DecisionTreeClassifier(max_depth=3, random_state=0))]
+    inline = Study(run(tmp_path / "a", CLASSES, tree)).block("d")
+    local = orchestrator(tmp_path / "b", CLASSES)
+    local.run(tree, n_jobs=1, verbose=0)
+    found = Study(local.hdf5_output_io.path).block("d")
+    np.testing.assert_array_equal(found.predictions, inline.predictions)
+
+
 def test_weights_change_predictions_and_scores_but_the_role_ignore_does_not(tmp_path):
     tree = [("tree", DecisionTreeClassifier(max_depth=3, random_state=0))]
     weighted = run(tmp_path / "w", CLASSES, tree)
