@@ -65,7 +65,7 @@ def demo(output: Path, n_jobs: int) -> None:
 @click.command()
 @click.argument("study_file", type=click.Path(path_type=Path))
 @click.option("-j", "--n-jobs", type=int, help="Worker processes; -1: one per core.")
-@click.option("--timeout", help="Wall time limit of a cell, for example 10m.")
+@click.option("--timeout", help="Limit of a cell: 10m (wall time), or '10m cpu' (CPU time).")
 @click.option(
     "--tuning-timeout",
     help="CPU time after which tuning in a cell chooses among the candidates scored so far.",
@@ -160,7 +160,7 @@ def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
 @click.option(
     "-j", "--n-jobs", default=-1, show_default=True, help="Worker processes; -1: one per core."
 )
-@click.option("--timeout", help="Wall time limit of a cell, for example 10m.")
+@click.option("--timeout", help="Limit of a cell: 10m (wall time), or '10m cpu' (CPU time).")
 def models(study: Path, database: Path | None, **options: Any) -> None:
     """Save the fitted models of the cells that are done and have none yet.
 

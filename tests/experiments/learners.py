@@ -166,3 +166,10 @@ class SmallOnly(MlautEstimator):
 
     def build(self):
         return GaussianNB()
+
+
+def computes(seconds):
+    """Use CPU time."""
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass

@@ -1,4 +1,4 @@
-"""Limits of memory and tuning time of a cell, inside its process; parsers of such limits."""
+"""Limits of memory and time of a cell; parsers of such limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from pathlib import Path
 from mlaut.errors import StudyError
 
 __all__ = [
+    "CPU_WAITS",
+    "CpuSeconds",
     "TuningBudget",
+    "check_cpu_can_be_measured",
     "check_memory_can_be_limited",
     "cpu_seconds",
     "lacked_memory",
@@ -30,8 +33,8 @@ __all__ = [
 
 _PROC = Path("/proc/self")
 _VMSTAT = Path("/proc/vmstat")
-_WAITING = 10
-"""Ratio of wall time to CPU time at which a budget ends: enough for ten processes on one core."""
+CPU_WAITS = 10
+"""Ratio of wall time to CPU time at which a limit ends: enough for ten processes on one core."""
 # Parts of the messages with which Python, C++ and the system report a failed allocation. The first
 # letters, whose case differs between libraries, are left out.
 _NO_MEMORY = ("MemoryError", "bad_alloc", "annot allocate memory", "ut of memory", "Exhausted")
@@ -82,6 +85,36 @@ def check_memory_can_be_limited() -> None:
         )
 
 
+class CpuSeconds(float):
+    """Time limit of a cell in seconds of CPU time; a plain number is one of wall time.
+
+    A cell that waits uses no CPU time, so it also ends after ten times the seconds of wall time.
+
+    Examples
+    --------
+    >>> parse_seconds("10m cpu")
+    CpuSeconds(600.0)
+    """
+
+    def __repr__(self) -> str:
+        return f"CpuSeconds({float(self)!r})"
+
+
+def check_cpu_can_be_measured() -> None:
+    """Check that this system shows the CPU time of other processes.
+
+    Raises
+    ------
+    StudyError
+        The system is not Linux, where ``/proc`` shows it.
+    """
+    if not (_PROC / "stat").exists():
+        raise StudyError(
+            "timeout: this system does not show the CPU time of a cell (Linux does); limit the "
+            "wall time, without 'cpu'"
+        )
+
+
 def cpu_seconds() -> float:
     """Return the CPU seconds of this process and of the children that it has waited for."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
@@ -114,7 +147,7 @@ class TuningBudget:
         cpu: Callable[[], float] = cpu_seconds,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._limits = [(cpu, cpu() + seconds), (clock, clock() + _WAITING * seconds)]
+        self._limits = [(cpu, cpu() + seconds), (clock, clock() + CPU_WAITS * seconds)]
 
     def over(self) -> bool:
         """Return whether the budget is used up."""
@@ -214,6 +247,8 @@ def _in_status(key: str) -> int:
 def parse_seconds(text: str | float | None, name: str = "timeout") -> float | None:
     """Return a time limit in seconds, from a number or a text with ``s``, ``m``, ``h`` or ``d``.
 
+    A text that ends in ``cpu``, such as ``"10m cpu"``, is a limit of CPU time (`CpuSeconds`).
+
     Examples
     --------
     >>> parse_seconds("10m"), parse_seconds(1.5), parse_seconds(None)
@@ -222,7 +257,11 @@ def parse_seconds(text: str | float | None, name: str = "timeout") -> float | No
     Traceback (most recent call last):
     mlaut.errors.StudyError: timeout 'soon': not a time above 0; write for example 90, '10m' or '2h'
     """
-    return _parse(text, name, "a time above 0", "90, '10m' or '2h'", _SECONDS)
+    number, cpu, rest = str(text).strip().lower().partition("cpu")
+    if not cpu or rest:
+        return _parse(text, name, "a time above 0", "90, '10m' or '2h'", _SECONDS)
+    seconds = _parse(number, name, "a CPU time above 0", "'90 cpu' or '10m cpu'", _SECONDS)
+    return None if seconds is None else CpuSeconds(seconds)
 
 
 def parse_bytes(text: str | float | None) -> int | None:

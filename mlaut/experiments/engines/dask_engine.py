@@ -55,7 +55,7 @@ class DaskEngine:
         object (``LocalCluster``, ``SLURMCluster``, ``KubeCluster``). None takes the scheduler of
         Dask's configuration (``DASK_SCHEDULER_ADDRESS``).
     timeout : float, optional
-        Time limit of a cell in seconds.
+        Time limit of a cell in seconds of wall time, or `CpuSeconds`.
     threads : int, default 1
         Threads inside each cell.
     n_jobs : int, optional

@@ -37,7 +37,7 @@ class Errand:
     run : str
         Unique identifier of the run.
     timeout : float or None
-        Time limit of a cell in seconds.
+        Time limit of a cell in seconds of wall time, or `CpuSeconds`.
     threads : int
         Number of threads that a cell may use.
     versions : mapping of str to str

@@ -86,7 +86,7 @@ def make_engine(
     n_jobs : int or None, default -1
         Number of worker processes; -1 uses one per core, -2 one fewer, None a single one.
     timeout : float, optional
-        Time limit of a cell in seconds.
+        Time limit of a cell in seconds of wall time, or `CpuSeconds`.
     threads : int, default 1
         Threads inside each worker.
     scheduler : str or distributed.Client, optional
@@ -142,7 +142,8 @@ class LocalEngine:
     n_workers : int
         Number of worker processes.
     timeout : float or None
-        Time limit of a cell in seconds. It also holds for code that never returns to Python.
+        Time limit of a cell in seconds of wall time, or `CpuSeconds`. It also holds for code that
+        never returns to Python.
     threads : int
         Threads inside each worker.
     """

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from mlaut.errors import MlautError, StudyError, nearest
-from mlaut.experiments.cells.memory import check_memory_can_be_limited, parse_bytes, parse_seconds
+from mlaut.experiments.cells.memory import (
+    CpuSeconds,
+    check_cpu_can_be_measured,
+    check_memory_can_be_limited,
+    parse_bytes,
+    parse_seconds,
+)
 from mlaut.experiments.cells.search_checkpoints import checkpoints_folder
 from mlaut.files_io.models import models_folder
 from mlaut.records import Status
@@ -32,7 +38,10 @@ class RunOptions:
     n_jobs : int or None, default -1
         Number of worker processes; -1 uses one per core.
     timeout : float or str, optional
-        Wall time limit of a cell: seconds, or for example ``"10m"``.
+        Time limit of a cell: seconds of wall time, or for example ``"10m"``; ``"10m cpu"`` limits
+        the CPU time of the cell with all its threads and processes, which other programs on the
+        machine hardly change. A cell that mostly waits then ends after ten times as long by the
+        clock.
     tuning_timeout : float or str, optional
         CPU time, of all threads of a cell together, after which tuning starts no further fit and
         chooses among the candidates that are scored on all folds. The details of the cell record
@@ -132,13 +141,16 @@ class RunOptions:
         Raises
         ------
         StudyError
-            A limit cannot be parsed, or this system cannot limit the memory of a process.
+            A limit cannot be parsed, or this system cannot enforce it.
         """
         from mlaut.experiments.cells.cell import CellOptions
 
         memory = parse_bytes(self.memory)
-        if memory is not None and self.engine != "dask":
-            check_memory_can_be_limited()
+        if self.engine != "dask":
+            if memory is not None:
+                check_memory_can_be_limited()
+            if isinstance(parse_seconds(self.timeout), CpuSeconds):
+                check_cpu_can_be_measured()
         return CellOptions(
             threads=self.threads,
             memory=memory,

@@ -169,7 +169,7 @@ class Orchestrator:
         n_jobs : int or None, default -1
             Number of worker processes; -1 uses one per core.
         timeout : float or str, optional
-            Wall time limit of a cell: seconds, or for example ``"10m"``.
+            Time limit of a cell: seconds of wall time, for example ``"10m"``, or ``"10m cpu"``.
         engine, scheduler
             Where cells run, as for `run`.
 

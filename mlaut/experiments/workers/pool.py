@@ -47,7 +47,7 @@ def run_batches(
     n_workers : int
         Number of processes that run at the same time.
     timeout : float or None
-        Time limit of a cell in seconds.
+        Time limit of a cell in seconds of wall time, or `CpuSeconds`.
     wanted : callable, optional
         Function called at least every second; when it returns False, the running cells are ended.
     """

@@ -19,7 +19,7 @@ from multiprocessing.reduction import send_handle
 from typing import Any
 
 from mlaut.experiments.cells.cell import cell_seed
-from mlaut.experiments.cells.memory import oom_kills
+from mlaut.experiments.cells.memory import CPU_WAITS, CpuSeconds, oom_kills
 from mlaut.experiments.cells.messages import (
     SPOILT,
     GarbledError,
@@ -28,7 +28,12 @@ from mlaut.experiments.cells.messages import (
     largest_outcome,
 )
 from mlaut.experiments.workers.batches import Batch, DatasetRef
-from mlaut.experiments.workers.sessions import eldest_child, end_session, is_running
+from mlaut.experiments.workers.sessions import (
+    cpu_seconds_of_session,
+    eldest_child,
+    end_session,
+    is_running,
+)
 from mlaut.experiments.workers.start import THREAD_VARIABLES, start_process
 from mlaut.experiments.workers.worker import (
     CLOCK,
@@ -47,6 +52,7 @@ _LOADING_SECONDS = 300.0  # limit for loading strategy and dataset before the fi
 _MESSAGE_SECONDS = 60.0  # longest pause inside a message; a worker writes it without pausing
 _TRACEBACK_SECONDS = 0.2  # longest wait for the traceback of a process that is over time
 _TRACEBACK_LINES = 40  # the innermost lines, which show where it hangs
+_CPU_LOOK_SECONDS = 0.1  # shortest pause between looks at CPU time, each of which reads all /proc
 _OUTPUT_KEPT = 2**14  # bytes: the end of what a process prints
 _PIECE = 2**16  # bytes of one read
 _SERVER_GONE = 255  # exit code that multiprocessing reports when the fork server is gone
@@ -91,6 +97,7 @@ class GuardedProcess:
         self._inbox, self._heard = Inbox(), 0.0
         self._printed = b""
         self._begun: list[float] = []
+        self._used_before = self._look_again = 0.0  # CPU seconds before the running cell; a time
         # Whether any code of the strategy has run, and whether it is being loaded now.
         self._has_begun = self._loads = False
         self._batch: Batch | None = None
@@ -138,11 +145,15 @@ class GuardedProcess:
 
     @property
     def deadline(self) -> float:
-        """Time on the monotonic clock at which the running cell is over time."""
+        """Time on the monotonic clock at which the running cell is, or may be, over time."""
         self._read_clock()
         if not self._begun:
             return min(self._silence, self._sent + _LOADING_SECONDS)
-        return min(self._silence, self._begun[-1] + (self._timeout or float("inf")))
+        begun, limit = self._begun[-1], self._timeout or float("inf")
+        if not isinstance(limit, CpuSeconds):
+            return min(self._silence, begun + limit)
+        may_be = max(self._look_again, begun + limit / _cores())
+        return min(self._silence, may_be, begun + CPU_WAITS * limit)
 
     @property
     def _silence(self) -> float:
@@ -166,10 +177,23 @@ class GuardedProcess:
             if time.monotonic() > self._silence:
                 self.end()
                 return [*outcomes, *self._blamed(Status.CRASHED, f"its strategy {SPOILT}", "")]
-            where = self._ask_where()
-            self.end()  # the signal may have woken the cell, but an outcome now would be too late
-            outcomes += self._over_time(where)
+            if not self._has_cpu_time_left():
+                where = self._ask_where()
+                self.end()  # the signal may wake the cell, but an outcome now would be too late
+                outcomes += self._over_time(where)
         return outcomes
+
+    def _has_cpu_time_left(self) -> bool:
+        """Return whether the running cell has a limit of CPU time, and has not reached it."""
+        limit, now, n_begun = self._timeout, time.monotonic(), len(self._begun)
+        if not isinstance(limit, CpuSeconds) or not n_begun:
+            return False
+        left = self._used_before + limit - cpu_seconds_of_session(self.pid)
+        self._look_again = now + max(_CPU_LOOK_SECONDS, left / _cores())
+        self._read_clock()
+        if len(self._begun) > n_begun:  # meanwhile the next cell has begun
+            return True
+        return left > 0 and now < self._begun[-1] + CPU_WAITS * limit
 
     def _lives(self) -> bool:
         """Return whether the process runs; without the fork server, its number is looked up."""
@@ -270,12 +294,14 @@ class GuardedProcess:
         with contextlib.suppress(BlockingIOError):
             while piece := os.read(self._clock.fileno(), CLOCK.size * 1024):
                 now, most = time.monotonic(), len(self._batch.cells) if self._batch else 0
-                for (begun,) in CLOCK.iter_unpack(piece[: len(piece) // CLOCK.size * CLOCK.size]):
+                whole = piece[: len(piece) // CLOCK.size * CLOCK.size]
+                for begun, used in CLOCK.iter_unpack(whole):
                     self._has_begun = True
                     self._loads = begun == LOADING
                     if not self._loads and len(self._begun) < most:
                         sane = math.isfinite(begun) and self._sent <= begun <= now
                         self._begun.append(begun if sane else now)
+                        self._used_before = used if math.isfinite(used) else 0.0
 
     def _ask_where(self) -> str:
         """Return the traceback of a process that is over time; `faulthandler` prints it there."""
@@ -292,7 +318,12 @@ class GuardedProcess:
 
     def _over_time(self, where: str) -> list[Outcome]:
         limit = self._timeout if self._begun else _LOADING_SECONDS
-        return self._settled(Status.TIMEOUT, f"took longer than {limit:g} s and was ended", where)
+        how = f"took longer than {limit:g} s"
+        if isinstance(limit, CpuSeconds):
+            how = f"used more than {limit:g} s of CPU time"
+            if time.monotonic() >= self._begun[-1] + CPU_WAITS * limit:
+                how = f"took longer than {CPU_WAITS} times its {limit:g} s of CPU time"
+        return self._settled(Status.TIMEOUT, f"{how} and was ended", where)
 
     def _after_death(self) -> list[Outcome]:
         self._read_clock()
@@ -356,6 +387,11 @@ class GuardedProcess:
         details = {"traceback": output, "started": time.time() - elapsed, "elapsed": elapsed}
         seed = cell_seed(self._batch.seed, cell)
         return Outcome(cell, status, seed=seed, reason=reason, details=details)
+
+
+def _cores() -> int:
+    """Return the number of cores: the most CPU seconds that a cell can use in a second."""
+    return os.cpu_count() or 1
 
 
 def _how_it_ended(exitcode: int) -> str:

@@ -9,8 +9,10 @@ import signal
 import sys
 from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
+from typing import NamedTuple
 
 __all__ = [
+    "cpu_seconds_of_session",
     "eldest_child",
     "end_children",
     "end_session",
@@ -87,7 +89,7 @@ def eldest_child(pid: int) -> int:
     children = []
     for folder in _PROC.glob("[0-9]*"):
         found = _stat(folder)
-        if found and found[0] not in "ZX" and found[1] == pid:
+        if found and found.runs and found.parent == pid:
             children.append(int(folder.name))
     return min(children, default=pid)
 
@@ -96,7 +98,7 @@ def is_running(pid: int) -> bool:
     """Return whether a process of that number exists and has not ended."""
     if _PROC.is_dir():
         found = _stat(_PROC / str(pid))
-        return found is not None and found[0] not in "ZX"
+        return found is not None and found.runs
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -113,26 +115,52 @@ def _send(number: signal.Signals, pid: int) -> None:
 
 def _is_leader(pid: int) -> bool:
     found = _stat(_PROC / str(pid))
-    return found is not None and found[2] == pid
+    return found is not None and found.session == pid
+
+
+def cpu_seconds_of_session(leader: int) -> float:
+    """Return the CPU seconds of a worker, of its session, and of all their descendants.
+
+    Those of processes that have ended are included once their parent has waited for them.
+    """
+    return sum(process.cpu for process in _family(leader).values()) / os.sysconf("SC_CLK_TCK")
+
+
+class _Process(NamedTuple):
+    """State of a process.
+
+    ``cpu`` is the CPU time, in clock ticks, of the process and of the children it has waited for.
+    """
+
+    runs: bool
+    parent: int
+    session: int
+    cpu: int
 
 
 def _members(leader: int) -> set[int]:
     """Return the running processes of a session, and all their descendants."""
-    alive = {}
+    return {pid for pid, process in _family(leader).items() if process.runs}
+
+
+def _family(leader: int) -> dict[int, _Process]:
+    """Return the processes of a session and all their descendants, also those that have ended."""
+    seen = {}
     for folder in _PROC.glob("[0-9]*"):
         found = _stat(folder)
-        if found and found[0] not in "ZX":
-            alive[int(folder.name)] = found
-    members = {pid for pid, (_, _, session) in alive.items() if session == leader}
-    while more := {p for p, (_, parent, _) in alive.items() if parent in members} - members:
+        if found:
+            seen[int(folder.name)] = found
+    members = {pid for pid, process in seen.items() if process.session == leader}
+    while more := {pid for pid, process in seen.items() if process.parent in members} - members:
         members |= more
-    return members
+    return {pid: seen[pid] for pid in members}
 
 
-def _stat(folder: Path) -> tuple[str, int, int] | None:
-    """Return state, parent and session of a process; None if it is gone."""
+def _stat(folder: Path) -> _Process | None:
+    """Return the state of a process; None if it is gone."""
     try:
         fields = (folder / "stat").read_text().rpartition(")")[2].split()
     except OSError:
         return None
-    return fields[0], int(fields[1]), int(fields[3])
+    cpu = sum(map(int, fields[11:15]))
+    return _Process(fields[0] not in "ZX", int(fields[1]), int(fields[3]), cpu)

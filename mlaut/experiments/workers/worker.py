@@ -26,7 +26,12 @@ import numpy as np
 
 from mlaut.experiments.cells.cell import cell_seed, run_cell
 from mlaut.experiments.cells.fold_models import Table
-from mlaut.experiments.cells.memory import limited_memory, offer_to_be_killed, own_memory
+from mlaut.experiments.cells.memory import (
+    cpu_seconds,
+    limited_memory,
+    offer_to_be_killed,
+    own_memory,
+)
 from mlaut.experiments.cells.messages import encode_outcome, frame, largest_outcome
 from mlaut.experiments.workers.batches import Batch
 from mlaut.experiments.workers.copies import can_be_copied, load_known, run_in_copy
@@ -46,7 +51,7 @@ __all__ = [
     "serve",
 ]
 
-CLOCK = struct.Struct("<d")
+CLOCK = struct.Struct("<dd")  # of the begin of a cell: time, and CPU seconds used before
 LOADING = 0.0  # sent in place of a time: loading the strategy, which counts for the first cell
 # Kinds of messages: the outcome of a cell, the exit status of a copy that died, the notice that the
 # process takes no further cell.
@@ -159,7 +164,8 @@ class _Post:
 
     def begin(self, when: float | None = None) -> None:
         """Send the time at which a cell begins, or `LOADING` when its strategy is loaded."""
-        os.write(self._clock, CLOCK.pack(time.monotonic() if when is None else when))
+        begun = time.monotonic() if when is None else when
+        os.write(self._clock, CLOCK.pack(begun, cpu_seconds()))
 
     def send(self, message: bytes = b"", wait: bool = False) -> None:
         """Send waiting messages and this one; with ``wait``, at most once per `_SEND_SECONDS`."""

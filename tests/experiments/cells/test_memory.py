@@ -1,4 +1,4 @@
-"""Errors that say that an allocation failed, and errors that only say so."""
+"""Limits of time, and errors that say that an allocation failed or only say so."""
 
 import errno
 import types
@@ -8,7 +8,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 
-from mlaut.experiments.cells.memory import lacked_memory
+from mlaut.experiments.cells.memory import CpuSeconds, lacked_memory, parse_seconds
 
 
 def caught(call, *args):
@@ -81,3 +81,10 @@ def test_a_failed_allocation_is_known(error):
 )
 def test_an_error_that_only_says_so_is_an_error(error):
     assert not lacked_memory(error)
+
+
+@pytest.mark.parametrize("text", ["10m cpu", "600 CPU", "0.1666666666666666666 h cpu", "600cpu"])
+def test_the_word_cpu_makes_a_limit_of_cpu_time(text):
+    limit = parse_seconds(text)
+    assert isinstance(limit, CpuSeconds)
+    assert limit == pytest.approx(600)

@@ -16,13 +16,14 @@ import cloudpickle
 import learners
 import numpy as np
 import pytest
-from learners import Deed, Hostile, Random, Traced
+from learners import Deed, Hostile, Random, Traced, computes
 from sklearn.naive_bayes import GaussianNB
 from spoilers import Spoiler, write_to_pipes
 
 from mlaut.errors import DataError, StudyError
 from mlaut.estimators import as_strategies
 from mlaut.experiments.cells.cell import CellOptions, cell_seed
+from mlaut.experiments.cells.memory import CpuSeconds
 from mlaut.experiments.cells.messages import encode_outcome, frame
 from mlaut.experiments.workers import process as worker_process
 from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
@@ -442,6 +443,47 @@ def _until(holds, seconds=30):
 def test_hostile_learner_of_children_is_cleared_away(batch):
     outcomes = run(batch(Hostile("children")), timeout=1.5)
     assert words(outcomes) == ["timeout"] * 4
+
+
+# --------------------------------------------------------------- limits of CPU time
+
+
+def test_a_cell_that_computes_without_end_is_ended_and_its_neighbours_are_not(batch):
+    outcomes = run(batch(Deed(lambda: computes(1e9), 1)), timeout=CpuSeconds(0.6))
+    assert words(outcomes) == ["done", "timeout", "done", "done"]
+    assert outcomes[1].reason == "used more than 0.6 s of CPU time and was ended"
+    assert "in computes" in outcomes[1].details["traceback"]
+
+
+def test_the_time_of_processes_that_a_cell_starts_counts(batch):
+    def has_others_compute():
+        program = [sys.executable, "-c", "while True: pass"]
+        others = [subprocess.Popen(program, start_new_session=alone) for alone in (True, False)]
+        others[0].wait()
+
+    (outcome, *others) = run(batch(Deed(has_others_compute)), timeout=CpuSeconds(0.6))
+    assert outcome.reason == "used more than 0.6 s of CPU time and was ended"
+    assert words(others) == ["done"] * 3
+
+
+def test_the_limit_is_that_of_each_cell_and_waiting_does_not_count(batch, monkeypatch):
+    monkeypatch.setattr(worker_process, "CPU_WAITS", 10**6)
+
+    def computes_and_waits():
+        computes(0.3)
+        time.sleep(0.6)
+
+    outcomes = run(batch(Deed(computes_and_waits, None)), timeout=CpuSeconds(0.9))
+    assert words(outcomes) == ["done"] * 4
+
+
+def test_a_cell_that_only_waits_is_ended_by_the_clock(batch, monkeypatch):
+    monkeypatch.setattr(worker_process, "CPU_WAITS", 1e-4)
+    outcomes = run(batch(Deed(lambda: time.sleep(3600), None)), timeout=CpuSeconds(1e4))
+    assert words(outcomes) == ["timeout"] * 4
+    assert (
+        outcomes[0].reason == "took longer than 0.0001 times its 10000 s of CPU time and was ended"
+    )
 
 
 # ------------------------------------------------------ what reaches other cells, and what not

@@ -1,7 +1,9 @@
-"""What a cell has started is ended with it."""
+"""What a cell has started is ended with it, and its CPU time counts."""
 
 import subprocess
 import sys
+
+from mlaut.experiments.workers import sessions
 
 CHILDREN = """
 import os
@@ -31,3 +33,16 @@ def test_children_that_ended_are_cleared_away_in_any_number():
         check=True,
     )
     assert run.stdout == "none is left\n"
+
+
+def test_the_time_of_a_session_has_that_of_its_children_that_have_ended():
+    burn = "import time\nwhile time.process_time() < 0.3: pass"
+    parent = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', sys.argv[1]])\n"
+    parent += "print(flush=True)\nsys.stdin.read()"
+    arguments = [sys.executable, "-c", parent, burn]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(arguments, **pipes, start_new_session=True) as process:
+        process.stdout.readline()
+        assert sessions.cpu_seconds_of_session(process.pid) >= 0.29
+        process.stdin.close()
+    assert sessions.cpu_seconds_of_session(process.pid) == 0
