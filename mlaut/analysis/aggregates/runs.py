@@ -14,7 +14,7 @@ from mlaut.errors import AnalysisError
 
 __all__ = ["interquartile_means", "probability_of_improvement"]
 
-_SOURCE = "Agarwal et al. 2021"
+_SOURCE = "Agarwal et al. 2021; Rao & Wu 1988"
 _FOLDS = (
     "the folds of one split share rows and are no independent runs: the intervals are too narrow "
     "unless each is a run of its own"
@@ -42,7 +42,7 @@ def interquartile_means(
     results : Results or DataFrame
         Results with two folds or repeats or more on every dataset: each is a run.
     n_samples : int, default 2000
-        Number of samples; each draws the runs of every dataset with replacement.
+        Number of samples of the runs of every dataset.
     confidence : float, default 0.95
         Confidence of the intervals.
     seed : int, default 0
@@ -62,8 +62,10 @@ def interquartile_means(
 
     Notes
     -----
-    A quarter of the scores (rounded down) is cut off at either end. Source: Agarwal et al. 2021,
-    section 4.3.
+    A quarter of the scores (rounded down) is cut off at either end. Of R runs of a dataset a sample
+    draws R - 1 with replacement, since samples of R vary too little by the factor sqrt(1 - 1 / R):
+    the intervals of Agarwal et al. and of rliable, with R, are narrower. Source: Agarwal et al.
+    2021, section 4.3; Rao & Wu 1988.
 
     Examples
     --------
@@ -110,7 +112,7 @@ def probability_of_improvement(
     results : Results or DataFrame
         Results with two folds or repeats or more on every dataset: each is a run.
     n_samples : int, default 2000
-        Number of samples; each draws the runs of every dataset and strategy with replacement.
+        Number of samples of the runs of every dataset and strategy.
     confidence : float, default 0.95
         Confidence of the intervals.
     seed : int, default 0
@@ -132,8 +134,8 @@ def probability_of_improvement(
     Notes
     -----
     The mean over datasets of the share of pairs of runs that the first wins; a tie counts half. The
-    runs are compared as independent ones, whichever folds they share. Source: Agarwal et al. 2021,
-    section 4.3.
+    runs are compared as independent ones, whichever folds they share. Samples have R - 1 of R runs,
+    as in `interquartile_means`. Source: Agarwal et al. 2021, section 4.3; Rao & Wu 1988.
 
     Examples
     --------
@@ -180,8 +182,9 @@ def _runs(results: Results, n_samples: int) -> np.ndarray:
 
 
 def _drawn(runs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw the runs of every dataset and strategy with replacement."""
-    return np.take_along_axis(runs, rng.integers(runs.shape[2], size=runs.shape), axis=2)
+    """Draw one run less than there are of every dataset and strategy, with replacement."""
+    n, k, r = runs.shape
+    return np.take_along_axis(runs, rng.integers(r, size=(n, k, r - 1)), axis=2)
 
 
 def _middle(runs: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ def elo_ratings(
     anchor: str | None = None,
     anchor_rating: float = 1000.0,
     missing: str = "raise",
-    n_samples: int = 200,
+    n_samples: int = 500,
     confidence: float = 0.95,
     seed: int = 0,
 ) -> ResultTable:
@@ -51,7 +51,7 @@ def elo_ratings(
     missing : {"raise", "left out"}, default "raise"
         ``"left out"`` leaves out the duels that need a missing cell. To count failures as losses,
         use `treat_missing` with ``"worst rank"`` first.
-    n_samples : int, default 200
+    n_samples : int, default 500
         Number of samples of the datasets, drawn with replacement, for the intervals.
     confidence : float, default 0.95
         Confidence of the intervals.
@@ -76,8 +76,10 @@ def elo_ratings(
     The ratings are the maximum of the Bradley-Terry likelihood with TabArena's ridge of 1e-6. It
     matters only where some strategies win every duel against the others; a note then says so.
     The order of strategies that meet all others on all datasets is that of their average ranks.
-    Source: TabArena (Erickson et al. 2025), bencheval 2025; Elo 1978. With few datasets the
-    intervals are too narrow, as all percentile bootstraps are.
+    The ends of the intervals are quantiles of the bootstrap; those of TabArena are the quantiles
+    (1 - confidence) / 2, which are too near to each other on few datasets. Here they are as far out
+    as Student's t with N - 1 degrees of freedom is beyond the normal distribution. Source: TabArena
+    (Erickson et al. 2025), bencheval 2025; Elo 1978; Hesterberg 2015 (expanded percentiles).
 
     Examples
     --------
@@ -85,9 +87,9 @@ def elo_ratings(
     >>> elo_ratings(Results.from_table(table, greater_is_better=False), anchor="C").frame.round(1)
                  Elo     low    high  wins
     strategy
-    A         1377.0  1281.1  3619.2   0.9
-    B         1072.2 -1319.8  2035.0   0.4
-    C         1000.0  -631.4  1149.7   0.2
+    A         1377.0  1149.7  3619.2   0.9
+    B         1072.2 -1319.8  3619.2   0.4
+    C         1000.0 -1319.8  1149.7   0.2
     """
     needed_cells(results, missing)
     if n_samples < 1 or not np.isfinite(anchor_rating):
@@ -99,7 +101,7 @@ def elo_ratings(
     weights = np.vstack([np.ones(n), rng.multinomial(n, np.full(n, 1 / n), size=n_samples)])
     wins = _weighted_wins(outcomes, weights)
     ratings = _MIDDLE + _PER_LOG_ODDS * _strengths(wins)
-    tail = (1 - confidence) / 2
+    tail = _expanded_tail(confidence, n)
     ends = np.quantile(ratings[1:], [tail, 1 - tail], axis=0)
     shift = 0.0 if at is None else anchor_rating - ratings[0, at]
     won, lost = wins[0].sum(axis=1), wins[0].sum(axis=0)
@@ -110,10 +112,18 @@ def elo_ratings(
     return ResultTable(
         name="Elo ratings" + (f" ({anchor} = {anchor_rating:g})" if anchor else ""),
         frame=frame,
-        source="Erickson et al. 2025 (TabArena); Elo 1978",
+        source="Erickson et al. 2025 (TabArena); Elo 1978; Hesterberg 2015",
         metric=results.metric.loss_name,
         notes=_notes(results, wins, seed),
     )
+
+
+def _expanded_tail(confidence: float, n: int) -> float:
+    """Return the share of bootstrap samples beyond either end of an interval."""
+    from scipy.special import ndtr, stdtrit
+
+    wider = np.sqrt(n / (n - 1)) * stdtrit(n - 1, 0.5 + confidence / 2)
+    return float(ndtr(-wider))
 
 
 def _weighted_wins(outcomes: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -1,0 +1,204 @@
+"""What may not matter to a statistic: names and order, units of datasets, strategies beside a pair.
+
+Every public function of results is in `CASES`, or in `ELSEWHERE` with the place of its test.
+"""
+
+import inspect
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut import analysis
+from mlaut.analysis import Pairwise, Results
+from mlaut.analysis.common.result_types import PairModel
+
+N, FOLDS = 12, 3
+DRAWS = {"n_samples": 400}
+
+
+@dataclass(frozen=True)
+class Case:
+    """Function with its options, and what does not matter to it.
+
+    ``near`` is the largest difference that draws make in the numbers with a word in their label;
+    it is 0 for other numbers. ``units`` are those of the datasets; ``others`` are strategies beside
+    those compared; ``order`` is that of the strategies' names.
+    """
+
+    how: dict = field(default_factory=dict)
+    near: dict = field(default_factory=dict)
+    units: bool = True
+    others: bool = False
+    order: bool = True
+
+
+PAIRS = {"first": "A", "second": "B"}
+ABOUT = pd.DataFrame(
+    {"rows": np.arange(N) ** 2.0, "classes": np.arange(N) % 3}, [f"d{i:02}" for i in range(N)]
+)
+RELATED = {f"d{i:02}": f"source {i // 2}" for i in range(N)}
+TESTED = {"test": analysis.wilcoxon_test}
+CASES = {
+    "aligned_ranks_test": Case(units=False),
+    "average_ranks": Case(),
+    "bayesian_sign_test": Case(others=True),
+    "bayesian_signed_rank_test": Case(DRAWS, near={"": 0.15}, units=False, others=True),
+    "bonferroni_dunn_test": Case({"control": "A"}),
+    "bradley_terry": Case(DRAWS, near={"": 0.35}),
+    "conover_test": Case(),
+    "correlated_t_datasets": Case(units=False, others=True, order=False),
+    "dataset_difficulty": Case(),
+    "dataset_groups": Case({"n_samples": 9}, near={"": 0.5}),
+    "effective_datasets": Case({"related": RELATED}, units=False, others=True),
+    "elo_ratings": Case(DRAWS, near={"low": 3000.0, "high": 3000.0}),
+    "explain_differences": Case(
+        {"properties": ABOUT, "n_samples": 19}, near={"": 0.3}, order=False
+    ),
+    "friedman_test": Case(),
+    "interquartile_means": Case(DRAWS, near={"": 0.02}, units=False, others=True),
+    "kendalls_w": Case(),
+    "mean_estimates": Case(units=False, others=True),
+    "multi_comparison": Case(units=False, others=True),
+    "multilevel_model": Case(DRAWS, near={"": 0.15}, units=False),
+    "multiple_imputation": Case(TESTED, near={"": 0.35}, units=False),
+    "nemenyi_test": Case(),
+    "pairwise_complete": Case(TESTED, units=False, others=True),
+    "percent_of_best": Case(),
+    "performance_profile": Case(),
+    "pilot_design": Case(units=False, order=False),
+    "plackett_luce": Case(),
+    "post_hoc_test": Case(),
+    "probability_of_best": Case({"n_samples": 4000}, near={"": 0.06, "low": 1.0, "high": 1.0}),
+    "probability_of_improvement": Case(DRAWS, near={"": 0.1}, others=True),
+    "quade_test": Case(units=False),
+    "rank_table": Case(),
+    "ranking_stability": Case(DRAWS, near={"": 0.2}),
+    "ranksum_test": Case(units=False, others=True),
+    "retrained_estimates": Case(units=False, others=True),
+    "retrained_mean_estimates": Case(units=False, others=True),
+    "scale_free_table": Case(),
+    "sign_test": Case(others=True),
+    "skillings_mack_test": Case(),
+    "t_test": Case(units=False, others=True),
+    "trinomial_test": Case(others=True),
+    "wilcoxon_test": Case(units=False, others=True),
+}
+ELSEWHERE = {
+    "box_plot": "a figure",
+    "compare": "test_comparison.py: made of these",
+    "critical_difference_diagram": "a figure",
+    "cv_differences": "numbers of one pair by fold, without a statistic",
+    "cv_test_datasets": "cross_validation/test_fold_tests.py, of one pair",
+    "data_profile": "aggregates/test_profiles.py: times, which a table has not",
+    "dataset_estimates": "losses of single points, which a table has not",
+    "dataset_properties": "properties, which have no strategies",
+    "error_counts": "predictions, which a table has not",
+    "hierarchical_test": "bayes/test_hierarchical.py, of one pair",
+    "mcnemar_test": "predictions, which a table has not",
+    "poisson_binomial_test": "predictions, which a table has not",
+    "race": "racing/test_race.py: the order of the datasets is part of it",
+    "treat_missing": "no statistic",
+    "under_treatments": "test_robustness.py: another function's numbers",
+}
+
+
+def losses(gaps=False):
+    """Return losses of four strategies on twelve datasets with three folds."""
+    rng = np.random.default_rng(0)
+    index = pd.MultiIndex.from_product([ABOUT.index, [0], range(FOLDS)])
+    noise = rng.normal(size=(N, 1, 4)) + 0.3 * rng.normal(size=(N, FOLDS, 4))
+    values = np.exp(0.3 * (noise + np.linspace(0, 0.9, 4))).reshape(-1, 4)
+    table = pd.DataFrame(values, index, list("ABCD")).rename_axis(["dataset", "repeat", "fold"])
+    if gaps:
+        table.iloc[:FOLDS, 3] = np.nan
+    return table
+
+
+def numbers(name, table, back=None, metric="cost"):
+    """Return the numbers of a result by label, with the strategies' names of `losses`."""
+    how = dict(CASES[name].how)
+    back = back or {}
+    forth = {old: new for new, old in back.items()}
+    for key in ("control", "baseline"):
+        how = how | ({key: forth.get(how[key], how[key])} if key in how else {})
+    metric = "speed" if name == "percent_of_best" else metric
+    given = {"metric": metric, "greater_is_better": metric == "speed"}
+    found = getattr(analysis, name)(Results.from_table(table, **given), **how)
+    found = found.pairs if isinstance(found, PairModel) else found
+    if isinstance(found, Pairwise):
+        return {
+            (key, back.get(a, a), back.get(b, b)): values.loc[a, b]
+            for key, values in found.tables.items()
+            for a in found.strategies
+            for b in found.strategies
+            if a != b
+        }
+    frame = (found if isinstance(found, pd.DataFrame) else found.to_frame()).select_dtypes("number")
+    return {
+        (label(row, back), label(column, back)): frame[column].iloc[at]
+        for at, row in enumerate(frame.index)
+        for column in frame.columns
+    }
+
+
+def label(key, back):
+    """Return a label of a row or column; a pair of strategies stands in the order of the names."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return tuple(sorted(back.get(str(part), str(part)) for part in parts))
+
+
+def agree(one, other, near, whole=True):
+    assert set(one) == set(other) or not whole
+    shared = [key for key in one if key in other]
+    assert shared
+    values = np.array([[one[key], other[key]] for key in shared], dtype=float)
+    allowed = [
+        max((x for word, x in near.items() if word in str(key)), default=0) for key in shared
+    ]
+    one, other = values.T
+    unequal = ~np.isclose(one, other, rtol=1e-7, atol=np.add(allowed, 1e-9), equal_nan=True)
+    assert not unequal.any(), [(shared[i], *values[i]) for i in np.flatnonzero(unequal)[:5]]
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.order])
+def test_names_and_their_order_do_not_matter(name):
+    table = losses(gaps=name in ("multiple_imputation", "pairwise_complete"))
+    new = {"A": "forest", "B": "svm", "C": "boost", "D": "ann"}
+    other = table.rename(columns=new)[["svm", "ann", "forest", "boost"]]
+    back = {name: old for old, name in new.items()}
+    agree(numbers(name, table), numbers(name, other, back), CASES[name].near)
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.units])
+def test_units_of_datasets_do_not_matter(name):
+    table = losses()
+    of_dataset = pd.Series(2.0 ** np.random.default_rng(1).integers(-40, 41, N), ABOUT.index)
+    unit = of_dataset[table.index.get_level_values("dataset")].to_numpy()
+    one, other = (numbers(name, x, metric="rmse") for x in (table, table.mul(unit, axis=0)))
+    agree(one, other, CASES[name].near)
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.others])
+def test_a_strategy_more_changes_nothing_about_the_others(name):
+    table = losses()
+    more = table.assign(E=np.random.default_rng(2).permutation(table["A"]), F=9.0)
+    agree(numbers(name, table), numbers(name, more), CASES[name].near, whole=False)
+
+
+@pytest.mark.parametrize("name", [*CASES])
+def test_the_order_of_the_datasets_does_not_matter(name):
+    table = losses()
+    turned = table.loc[ABOUT.index[::-1]]
+    agree(numbers(name, table), numbers(name, turned), CASES[name].near)
+
+
+def test_every_function_of_results_is_here():
+    public = {
+        name
+        for name in analysis.__all__
+        if inspect.isfunction(function := getattr(analysis, name))
+        and next(iter(inspect.signature(function).parameters), "") == "results"
+    }
+    assert public == {*CASES, *ELSEWHERE}
