@@ -26,6 +26,7 @@ __all__ = [
     "TASKS",
     "TRAIN_ONLY",
     "UNUSED",
+    "Analysis",
     "Block",
     "Cell",
     "Dataset",
@@ -77,6 +78,44 @@ class Status(enum.IntEnum):
     def failed(self) -> bool:
         """Return whether the cell was run and has no predictions."""
         return self in (Status.ERROR, Status.TIMEOUT, Status.MEMORY, Status.CRASHED)
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The analysis of a study, chosen before its first result: the section ``[analysis]``.
+
+    Attributes
+    ----------
+    question : str, default "best"
+        ``"best"`` (which strategies may be the best), ``"control: NAME"`` (which strategies differ
+        from NAME), or ``"all pairs"``.
+    metric : str
+        The primary metric. Default: accuracy for classification, R2 for regression.
+    secondary : tuple of str
+        Metrics that are reported too, and decide nothing.
+    test : str
+        The primary test: ``"signed rank"``, ``"sign"``, ``"trinomial"``, ``"t"``, ``"Nemenyi"``,
+        ``"Bayesian sign"`` or ``"Bayesian signed rank"``. Default: the signed rank test, and the
+        trinomial test for a metric in the unit of each target.
+    alpha : float, default 0.05
+        Probability of any false claim, with Holm's correction.
+    rope : float, default 0
+        Strategies whose scores differ by less are practically equal; 0 for no such claims.
+    missing : str, default "failures last"
+        Treatment of cells without a result (`mlaut.analysis.treat_missing`).
+    least : int, default 0
+        Number of datasets below which nothing is decided. It is raised to the number with which
+        the test can show a difference at all, which is the default.
+    """
+
+    question: str = "best"
+    metric: str = ""
+    secondary: tuple[str, ...] = ()
+    test: str = ""
+    alpha: float = 0.05
+    rope: float = 0.0
+    missing: str = "failures last"
+    least: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,14 @@ calls the packages that do it: `mlaut.data`, `mlaut.experiments`, `mlaut.analysi
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlaut.errors import DataError, StudyError
+from mlaut.records import Analysis
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,6 +158,56 @@ class Study:
         ]
         return list(dict.fromkeys(chain.from_iterable(added)))
 
+    def analysis(self, title: str = "", **terms: Any) -> Analysis:
+        """Return the analysis of the study; store terms of it, best before the first result.
+
+        Without it, `run` stores the default terms before its first cell. Later changes are allowed:
+        every report from then on names them.
+
+        Parameters
+        ----------
+        title : str
+            Title of the reports; default as it is.
+        **terms
+            ``question``, ``metric``, ``secondary``, ``test``, ``alpha``, ``rope``, ``missing``,
+            ``least``, as `mlaut.records.Analysis` describes them; those that are left out stay as
+            they are.
+
+        Returns
+        -------
+        Analysis
+
+        Raises
+        ------
+        AnalysisError
+            A term is unknown or not possible.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> study = Study(folder.name + "/study.h5")
+        >>> study.analysis(metric="mcc", question="control: SVC").test
+        'signed rank'
+        >>> study.report()
+        Traceback (most recent call last):
+        mlaut.errors.AnalysisError: ...study.h5: none of 0 cells is done; run the study first
+        >>> folder.cleanup()
+        """
+        from mlaut.analysis.deciding.terms import Chosen, chosen_now, store_analysis
+        from mlaut.files_io import Study as Store
+
+        stored = Store(self.path)
+        before = Chosen.of(stored) if stored.exists else None
+        wanted = (before or chosen_now()).read_with(**terms).analysis
+        if not terms and not title:
+            return wanted
+        if not stored.exists:
+            stored.save_splits([])
+        known = [entry.name for entry in stored.strategies]
+        tasks = {entry.task for entry in stored.load_splits().values()}
+        return store_analysis(stored, known, tasks, analysis=wanted, title=title)
+
     def run(
         self,
         strategies: Any,
@@ -203,7 +255,22 @@ class Study:
             from mlaut.racing import make_race
 
             options["race"] = make_race(**race)
-        return self._orchestrator(split, stratify).run(strategies, **options)
+        orchestrator = self._orchestrator(split, stratify)
+        strategies = list(strategies) if isinstance(strategies, Iterator) else strategies
+        if race is None:  # the terms of a race are its analysis
+            self._seal(strategies)
+        return orchestrator.run(strategies, **options)
+
+    def _seal(self, strategies: Any) -> None:
+        """Store the analysis before the first result, with what is known of the study by now."""
+        from mlaut.analysis.deciding.terms import store_analysis
+        from mlaut.estimators import as_strategies
+        from mlaut.files_io import Study as Store
+
+        stored = Store(self.path)
+        names = [strategy.name for strategy in as_strategies(strategies)]
+        tasks = {entry.task for entry in stored.load_splits().values()}
+        store_analysis(stored, names, tasks, analysis=Analysis(), keep=True)
 
     def save_models(self, strategies: Any = None, **options: Any) -> int:
         """Save the fitted models of cells that are done, where `run` has saved none.
@@ -288,14 +355,15 @@ class Study:
         Parameters
         ----------
         metric : str or metric, optional
-            A metric that `mlaut.analysis.metric` accepts. Default: accuracy for classification, R2
-            for regression. A study with both tasks needs a name.
+            A metric that `mlaut.analysis.metric` accepts. Default: the primary metric of the
+            analysis. A study with both tasks needs a name.
         **options
             Options of `mlaut.Results.from_study`.
         """
         from mlaut.analysis import Results
 
-        return Results.from_study(self.path, metric or self._default_metric(), **options)
+        wanted = metric or self.analysis().metric or self._default_metric()
+        return Results.from_study(self.path, wanted, **options)
 
     def compare(self, metric: str | Any = "", **options: Any) -> Comparison:
         """Compare all strategies by estimates, tests and probabilities.
@@ -306,11 +374,21 @@ class Study:
             The metric; see `results`.
         **options
             ``alpha``, ``control``, ``missing``, ``rope`` and the other options of
-            `mlaut.compare`.
+            `mlaut.compare`; default the terms of the `analysis`. ``missing`` is ``"raise"`` for a
+            study without one.
         """
         from mlaut.analysis import compare
+        from mlaut.analysis.deciding.terms import Chosen
+        from mlaut.files_io import Study as Store
 
-        return compare(self.results(metric), **options)
+        results = self.results(metric)
+        chosen = Chosen.of(Store(self.path))
+        if chosen is None:
+            return compare(results, **options)
+        terms = {key: x for key, x in options.items() if key in ("alpha", "missing", "rope")}
+        chosen = chosen.read_with(**terms, **({"metric": results.metric.name} if metric else {}))
+        own = {key: vars(chosen.analysis)[key] for key in ("alpha", "missing", "rope")}
+        return replace(compare(results, **{**own, **options}), chosen=chosen)
 
     def report(self, output: str | os.PathLike[str] | None = None, **options: Any) -> Report:
         """Return the report of the study; write it to ``output`` if that is given.

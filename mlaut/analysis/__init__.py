@@ -83,6 +83,7 @@ _NAMES = {
     "cross_validation.retrained_estimates": ("retrained_estimates", "retrained_mean_estimates"),
     "analyse_results": ("AnalyseResults",),
     "comparison": ("Comparison", "compare"),
+    "deciding.decision": ("Decision",),
     "pairwise.corrections": ("CORRECTIONS", "adjust", "adjust_pairs"),
     "plots.pair_plots": ("forest_plot", "pairwise_matrix", "pareto_front", "time_plot"),
     "importers.any_table": ("read_results",),

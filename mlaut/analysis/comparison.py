@@ -22,6 +22,8 @@ from mlaut.analysis.common.display import Shown, latex_of_groups, number, p_text
 from mlaut.analysis.common.letters import letter_groups
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
+from mlaut.analysis.deciding.decision import Decision, decide_study
+from mlaut.analysis.deciding.terms import Chosen, chosen_now
 from mlaut.analysis.estimates.intervals import mean_estimates
 from mlaut.analysis.frequentist.paired_tests import (
     leading_test,
@@ -47,7 +49,7 @@ from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError
 
-__all__ = ["PAIR_TESTS", "Comparison", "compare"]
+__all__ = ["PAIR_TESTS", "Comparison", "compare", "pairs_by_test"]
 
 # the tests of pairs of a comparison, in the order of its tables; a new test is one entry more
 PAIR_TESTS: dict[str, PairFunction] = {
@@ -96,6 +98,10 @@ class Comparison(Shown):
         Key in ``pairs`` of the test to read first, which decides the groups.
     control : ResultTable or None
         Bonferroni-Dunn test of all other strategies against the control.
+    rope : float
+        Half width of the region of practical equivalence of the Bayesian tests.
+    chosen : Chosen or None
+        The analysis that the study has stored; None for results without one.
     """
 
     results: Results
@@ -109,6 +115,8 @@ class Comparison(Shown):
     critical_difference: float
     leading: str
     control: ResultTable | None = None
+    rope: float = 0.0
+    chosen: Chosen | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -206,6 +214,34 @@ class Comparison(Shown):
         index = self.pairs["Nemenyi"].to_frame().index
         frames = {name: pairs.to_frame().reindex(index) for name, pairs in every.items()}
         return pd.concat(frames, axis=1)
+
+    def decision(self, **terms: Any) -> Decision:
+        """Return what is decided: the best, what is not shown to be worse, what is clearly worse.
+
+        Parameters
+        ----------
+        **terms
+            Terms of the analysis in place of those that the study has stored, or of the default
+            ones: ``question``, ``test``, ``alpha``, ``rope``, ``least`` (`mlaut.records.Analysis`).
+            The decision names each change.
+
+        Examples
+        --------
+        >>> table = pd.DataFrame({"A": [0.9] * 8, "B": [0.7, 0.6, 0.8, 0.5] * 2})
+        >>> decision = compare(table, metric="accuracy").decision()
+        >>> decision.answer()
+        'A is better than B on these 8 datasets.'
+        >>> decision.frame["verdict"].to_dict()
+        {'A': 'best', 'B': 'clearly worse'}
+        """
+        if self.chosen is not None:
+            return decide_study(self, self.chosen.read_with(**terms))
+        return decide_study(self, chosen_now(**{"alpha": self.alpha, "rope": self.rope, **terms}))
+
+    def show(self) -> None:
+        """Print what is decided, then the findings and the table; or display them in a notebook."""
+        self.decision().show()
+        super().show()
 
     def effect(self, test: str, name: str) -> pd.DataFrame:
         """Return an effect size of every pair, in the metric's own direction.
@@ -529,7 +565,7 @@ def compare(
     options |= {"n_samples": n_samples, "seed": seed, "zeros": zeros, "method": method}
     pairs = _pairs(results, valued, options)
     adjusted = {
-        name: one if PAIR_TESTS[name].test.simultaneous else adjust_pairs(one, correction)
+        name: _corrected(name, one, correction)
         for name, one in pairs.items()
         if "p_value" in one.tables
     }
@@ -555,6 +591,7 @@ def compare(
         critical_difference=cd,
         leading=_leading(test, results, adjusted),
         control=against,
+        rope=rope,
     )
 
 
@@ -585,6 +622,16 @@ def _leading(test: str, results: Results, pairs: Mapping[str, Pairwise]) -> str:
             f"({results.incomparable}): choose one of {', '.join(whole)}"
         )
     return one_of("test", test, whole)
+
+
+def pairs_by_test(name: str, results: Results, correction: str) -> Pairwise:
+    """Return one of `PAIR_TESTS` by its name, corrected as `compare` does."""
+    return _corrected(name, PAIR_TESTS[name](results), correction)
+
+
+def _corrected(name: str, pairs: Pairwise, correction: str) -> Pairwise:
+    known = PAIR_TESTS[name].test.simultaneous or "p_value" not in pairs.tables
+    return pairs if known else adjust_pairs(pairs, correction)
 
 
 def _have_errors(results: Results) -> bool:

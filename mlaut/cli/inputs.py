@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from mlaut.records import Analysis
+
 if TYPE_CHECKING:
     from mlaut.analysis.racing.study_race import StudyRace
+    from mlaut.experiments import StudyFile
 
-__all__ = ["TASKS", "database_and_options", "race_of"]
+__all__ = ["TASKS", "analysis_of", "database_and_options", "race_of"]
 
 TASKS = click.Choice(["Classification", "Regression"], case_sensitive=False)
 
@@ -22,7 +26,17 @@ def database_and_options(path: Path) -> tuple[Path, dict[str, Any]]:
     from mlaut.experiments import read_study_file
 
     file = read_study_file(path)
-    return file.output, {name: value for name, value in vars(file.report).items() if value}
+    report = {name: value for name, value in vars(file.report).items() if value}
+    terms = report if file.analysis is None else vars(analysis_of(file))
+    return file.output, {**terms, **({"title": file.study.title} if file.study.title else {})}
+
+
+def analysis_of(file: StudyFile) -> Analysis:
+    """Return the analysis of a study file; ``[report]`` fills in the terms that it has too."""
+    report = {name: value for name, value in vars(file.report).items() if value}
+    given: Analysis = file.analysis or Analysis()
+    default = vars(Analysis())
+    return replace(given, **{k: x for k, x in report.items() if vars(given)[k] == default[k]})
 
 
 def race_of(database: Path) -> StudyRace | None:

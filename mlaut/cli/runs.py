@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlaut.cli.inputs import database_and_options, race_of
+from mlaut.cli.inputs import analysis_of, database_and_options, race_of
 from mlaut.cli.output import show, show_rows
-from mlaut.errors import AnalysisError, nearest
+from mlaut.errors import AnalysisError
 
 if TYPE_CHECKING:
     from mlaut.experiments import RunSummary, StudyFile
@@ -187,12 +188,15 @@ def models(study: Path, database: Path | None, **options: Any) -> None:
 
 
 def run_file(study_file: Path, as_json: bool = False, **changes: Any) -> RunSummary:
+    from mlaut.analysis.deciding.terms import store_analysis
     from mlaut.experiments import read_study_file, run_study
 
     file = read_study_file(study_file)
     check_report(file)
     if file.race is None:
-        done = run_study(study_file, **changes)
+        keep = {"title": file.study.title, "keep": file.analysis is None}
+        seal = partial(store_analysis, analysis=analysis_of(file), **keep)
+        done = run_study(study_file, seal=seal, **changes)
     else:
         from mlaut.racing import run_race
 
@@ -204,32 +208,22 @@ def run_file(study_file: Path, as_json: bool = False, **changes: Any) -> RunSumm
 def check_report(
     file: StudyFile, strategies: Sequence[str] = (), tasks: Collection[str] = ()
 ) -> None:
-    """Check the ``[report]`` section of a study file before anything runs.
+    """Check the sections ``[analysis]`` and ``[report]`` before anything runs.
 
     Raises
     ------
     AnalysisError
-        The metric is not known, or suits none of the tasks; or ``missing`` is neither a treatment
-        nor one of the strategies. Without strategies or tasks, the check that needs them is
-        skipped.
+        A term of the analysis is not possible, or ``[race]`` is there too. Without strategies or
+        tasks, the checks that need them are skipped.
     """
-    wanted = file.report
-    if not wanted.metric and not (wanted.missing and strategies):
-        return
-    from mlaut.analysis import TREATMENTS, metric
+    from mlaut.analysis.deciding.terms import check_analysis
 
-    mistakes = []
     try:
-        found = metric(wanted.metric) if wanted.metric else None
-        if found is not None and tasks and found.task not in (None, *tasks):
-            mistakes.append(
-                f"metric {wanted.metric!r} suits no dataset ({', '.join(sorted(tasks))})"
-            )
+        check_analysis(analysis_of(file), strategies, tasks)
     except AnalysisError as error:
-        mistakes.append(str(error))
-    known = [*TREATMENTS, *strategies]
-    if wanted.missing and strategies and wanted.missing not in known:
-        hint = nearest(wanted.missing, known) or f"; use one of {', '.join(TREATMENTS)}"
-        mistakes.append(f"missing {wanted.missing!r} is neither a treatment nor a strategy{hint}")
-    if mistakes:
-        raise AnalysisError(f"{file.path}: [report]: {'; '.join(mistakes)}")
+        place = "[report]" if file.analysis is None else "[analysis]"
+        raise AnalysisError(f"{file.path}: {place}: {error}") from error
+    if file.analysis is not None and file.race is not None:
+        raise AnalysisError(
+            f"{file.path}: the analysis of a race is its [race]; leave [analysis] out"
+        )

@@ -106,6 +106,12 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str) -> N
     default=None,
     help="Direction of a table's metric that MLaut does not know.",
 )
+@click.option("--title", help="Title of the report; default: that of the study file.")
+@click.option("--question", help="best (default), 'control: NAME', or 'all pairs'.")
+@click.option("--test", help="Primary test; default: signed rank, or trinomial by unit of targets.")
+@click.option("--alpha", type=float, help="Level of all claims together; default: 0.05.")
+@click.option("--rope", type=float, help="Differences up to this size are practically equal.")
+@click.option("--least", type=int, help="Number of datasets below which nothing is decided.")
 @click.option(
     "--missing",
     help="Treatment of cells without a result: 'failures last' (default), 'drop datasets', "
@@ -113,16 +119,17 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str) -> N
     "theirs; the report flags replaced scores.",
 )
 def report(study: Path, output: Path | None, style: str, **given: Any) -> None:
-    """Report the results of a study: scores with confidence intervals, ranks and tests.
+    """Report what a study decides, with its scores, intervals, ranks and tests.
 
     STUDY is a study database, a study file, or a table of scores of another program (CSV, TSV,
-    ARFF, parquet) with its metric.
+    ARFF, parquet) with its metric. The question, test, level, metric and treatment of a study are
+    chosen before its first result; options that differ are named in the report.
 
     \b
     mlaut report study.h5
     mlaut report study.h5 -o report.html
     mlaut report study.h5 --metric balanced_accuracy -o tables/
-    mlaut report results.csv --metric accuracy
+    mlaut report results.csv --metric accuracy --question 'control: baseline'
     """
     from mlaut.report import make_report, write_report
     from mlaut.report.writing import FORMATS

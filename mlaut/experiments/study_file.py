@@ -9,29 +9,33 @@ from __future__ import annotations
 import dataclasses
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlaut.errors import MlautError, StudyError, nearest
 from mlaut.experiments.plans.run_options import RunOptions
+from mlaut.records import Analysis
 
 if TYPE_CHECKING:
     from mlaut.estimators import MlautEstimator
     from mlaut.experiments.plans.rounds import MakeReferee
     from mlaut.experiments.runs.summary import RunSummary
-    from mlaut.files_io import FilesIO
+    from mlaut.files_io import FilesIO, Study
 
-__all__ = ["StudyFile", "read_study_file", "run_study"]
+__all__ = ["Seal", "StudyFile", "read_study_file", "run_study"]
+
+Seal = Callable[["Study", Sequence[str], Collection[str]], object]
 
 
 @dataclass(frozen=True)
 class StudySection:
-    """``[study]``: the database of the outcomes, and the seed of the cells."""
+    """``[study]``: the database of the outcomes, the seed of the cells, the title of reports."""
 
     output: str = "study.h5"
     seed: int = 0
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,8 @@ class StudyFile:
         Path of the file.
     study, data, split, strategies, run, report : records
         Sections of the file; a section that the file lacks has its defaults.
+    analysis : Analysis or None
+        The analysis, chosen before the first result; None if the file has no such section.
     race : record or None
         Terms of the race; None for a study that is none.
     """
@@ -158,6 +164,7 @@ class StudyFile:
     strategies: StrategiesSection = field(default_factory=StrategiesSection)
     run: RunOptions = field(default_factory=RunOptions)
     report: ReportSection = ReportSection()
+    analysis: Analysis | None = None
     race: RaceSection | None = None
 
     @property
@@ -178,6 +185,7 @@ _SECTIONS: dict[str, Any] = {
     "strategies": StrategiesSection,
     "run": RunOptions,
     "report": ReportSection,
+    "analysis": Analysis,
     "race": RaceSection,
 }
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -314,6 +322,7 @@ def run_study(
     verbose: int = 1,
     race: MakeReferee | None = None,
     complete: bool = False,
+    seal: Seal | None = None,
     **changes: Any,
 ) -> RunSummary:
     """Run or resume a study file: prepare datasets and splits, then run the cells not yet done.
@@ -328,6 +337,9 @@ def run_study(
         Who decides the race of ``[race]`` (`mlaut.racing.make_race`).
     complete : bool, default False
         Whether to run all cells of a study that is a race.
+    seal : callable, optional
+        Called before the run with the study, the names of the strategies and the tasks of the
+        datasets: it stores the analysis of the study file.
     **changes
         Keys of ``[run]`` that replace those of the file, for example ``n_jobs=2``.
 
@@ -343,6 +355,7 @@ def run_study(
         A signal stopped the run; the same call resumes it.
     """
     from mlaut.experiments.runs.orchestrator import Orchestrator
+    from mlaut.files_io import Study
 
     file = read_study_file(path)
     if file.race is not None and race is None and not complete:
@@ -354,6 +367,9 @@ def run_study(
     input_io, paths = prepare_data(file)
     names, out_io = prepare_splits(file, input_io, paths)
     options = vars(file.run.replaced(changes))
+    if seal is not None:
+        tasks = {input_io.dataset_info(path).task for path in paths}
+        seal(Study(out_io.path), [strategy.name for strategy in strategies], tasks)
     orchestrator = Orchestrator(input_io, out_io, names, seed=file.study.seed)
     return orchestrator.run(strategies, verbose=verbose, race=race, complete=complete, **options)
 

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import uuid
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -42,6 +43,7 @@ from mlaut.files_io.lock import locked
 from mlaut.files_io.names import beside, from_h5, to_h5
 from mlaut.files_io.study_arrays import PART, StudyArrays
 from mlaut.files_io.study_layout import (
+    ANALYSIS,
     FORMAT_VERSION,
     PREDICTIONS,
     SPLITS,
@@ -53,6 +55,7 @@ from mlaut.files_io.study_layout import (
     format_of,
     mark,
     put_entry,
+    put_runs,
     put_strategies,
     runs_of,
     strategies_of,
@@ -167,6 +170,14 @@ class Study:
     @property
     def runs(self) -> tuple[dict[str, Any], ...]:
         """Records of the runs that ended: machine, versions and arguments of each."""
+        return tuple(run for run in self._records() if ANALYSIS not in run)
+
+    @property
+    def analyses(self) -> tuple[dict[str, Any], ...]:
+        """Records of the analysis, as it was chosen and changed (`store_analysis`)."""
+        return tuple(record for record in self._records() if ANALYSIS in record)
+
+    def _records(self) -> tuple[dict[str, Any], ...]:
         with self.reading() as file:
             return runs_of(file)
 
@@ -177,7 +188,8 @@ class Study:
             live = index_journal(self.journal_path, str(file.attrs["study_id"])).runs
             ended = runs_of(file)
             known = {run["id"] for run in ended}
-            return (*ended, *(run for run in live if run["id"] not in known))
+            new = (run for run in live if run["id"] not in known)
+            return tuple(run for run in (*ended, *new) if ANALYSIS not in run)
 
     def load_split(self, dataset: str) -> SplitEntry:
         """Return a dataset's identity, truth and split.
@@ -418,6 +430,19 @@ class Study:
                 arrays.clear(stale)
 
     # ---------------------------------------------------------------- writing
+
+    def store_analysis(self, record: Mapping[str, Any]) -> None:
+        """Store an analysis that was chosen, with the time and the number of results known then.
+
+        Parameters
+        ----------
+        record : mapping
+            Plain JSON values, among them ``"analysis"``; `analyses` returns them.
+        """
+        with locked(self.path):
+            self._settle()
+            with damage_explained(self.path), change_h5(self.path) as file:
+                put_runs(file, [{"id": uuid.uuid4().hex, **record}])
 
     @contextlib.contextmanager
     def writing(self, run: Mapping[str, Any] | None = None) -> Iterator[StudyWriter]:

@@ -31,6 +31,7 @@ from mlaut.files_io.untrusted import read_json, read_whole
 from mlaut.records import CLASSIFICATION, TASKS, Split
 
 __all__ = [
+    "ANALYSIS",
     "PREDICTIONS",
     "RUNS",
     "SPLITS",
@@ -55,6 +56,7 @@ SPLITS = "splits"
 PREDICTIONS = "experiments/predictions"
 STRATEGIES = "experiments/strategies"
 RUNS = "experiments/runs"
+ANALYSIS = "analysis"  # key of the records of runs that are no run but a chosen analysis
 
 
 def mark(file: h5py.File) -> None:

@@ -95,7 +95,7 @@ def merge_studies(
         old = [stack.enter_context(read_h5(study.path)) for study in studies]
         mark(new)
         put_strategies(new, strategies)
-        runs = {run["id"]: run for study in studies for run in study.runs}
+        runs = {run["id"]: run for study in studies for run in (*study.analyses, *study.runs)}
         put_runs(new, runs.values())
         for entry in entries.values():
             put_entry(new, entry)

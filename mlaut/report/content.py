@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from mlaut.analysis import (
     Comparison,
+    Decision,
     Results,
     ResultTable,
     Robustness,
@@ -21,21 +23,28 @@ from mlaut.analysis import (
     under_treatments,
 )
 from mlaut.analysis import metric as find_metric
+from mlaut.analysis.comparison import pairs_by_test
 from mlaut.analysis.cross_validation.retrained_estimates import retrained_mean_estimates
+from mlaut.analysis.deciding.decision import decide_study, primary_test
+from mlaut.analysis.deciding.terms import (
+    DEFAULT_METRICS,
+    TESTS,
+    Chosen,
+    chosen_now,
+    default_test,
+)
 from mlaut.analysis.frequentist.paired_tests import leading_test
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import with_means
 from mlaut.errors import AnalysisError
 from mlaut.files_io import Study
-from mlaut.records import TASKS, Status
+from mlaut.records import TASKS, Analysis, Status
 from mlaut.report.records import Section, made
 from mlaut.report.state import State, study_state
 from mlaut.report.tables import TABLES
 
 __all__ = ["Content", "results_content", "study_content"]
 
-# R2 has no unit. Errors in the units of each target cannot be averaged over datasets.
-_METRICS = dict(zip(TASKS, ("accuracy", "r2"), strict=True))
 _MOST_TESTS = 20_000  # tests of two strategies; they take about ten seconds
 _NO_BOUNDS = (
     "there are too many pairs to examine the best and the worst case of missing cells here: see "
@@ -57,6 +66,8 @@ class Content:
     ----------
     study : Path
         File of the study.
+    title : str
+        Title of the study, or the name of its file.
     state : State
         State of the study: what was run, how many cells are done, and what failed.
     sections : tuple of Section
@@ -64,55 +75,74 @@ class Content:
     """
 
     study: Path
+    title: str
     state: State
     sections: tuple[Section, ...]
 
 
-def study_content(study: Study, metrics: Sequence[str], missing: str) -> Content:
+def study_content(study: Study, title: str, terms: Mapping[str, Any]) -> Content:
     """Return the content of a report on a study; see `mlaut.report.make_report`."""
-    state = study_state(study)
-    if not state.cells.get(Status.DONE):
-        total = sum(state.cells.values())
+    statuses = [cells for _, cells in study.statuses().values()]
+    if not any((cells == Status.DONE).any() for cells in statuses):
+        total = sum(cells.size for cells in statuses)
         raise AnalysisError(f"{study.path}: none of {total} cells is done; run the study first")
-    race = StudyRace.of(study)
-    if race is not None and not metrics:
-        metrics = [race.sealed.metric]
-    scored = [Results.from_study(study, one) for one in metrics or _metrics(state)]
-    sections = [section(one, missing, race) for one in scored]
-    return Content(study.path, state, _primary_first(sections) if metrics else tuple(sections))
+    state = study_state(study)
+    chosen = (Chosen.of(study) or chosen_now()).read_with(**terms)
+    primary = chosen.analysis.metric
+    metrics = [primary, *chosen.analysis.secondary] if primary else _metrics(state)
+    scored = [Results.from_study(study, one) for one in metrics]
+    sections = _sections(scored, chosen, StudyRace.of(study), one_task=bool(primary))
+    return Content(study.path, title or chosen.title or study.path.stem, state, sections)
 
 
-def results_content(name: str, scored: Sequence[Results], missing: str) -> Content:
+def results_content(
+    name: str, scored: Sequence[Results], title: str, terms: Mapping[str, Any]
+) -> Content:
     """Return the content of a report on results without a study."""
     strategies, datasets = len(scored[0].strategies), len(scored[0].datasets)
     line = f"{strategies} strategies, {datasets} datasets, from a table of scores."
-    state = State((line,), "", {}, {}, {})
-    return Content(Path(name), state, _primary_first(section(one, missing) for one in scored))
+    state, path = State((line,), "", {}, {}, {}), Path(name)
+    return Content(path, title or path.stem, state, _sections(scored, chosen_now(**terms)))
 
 
-def _primary_first(sections: Iterable[Section]) -> tuple[Section, ...]:
-    """Return the sections, of which all but the first say that their metric is secondary."""
-    first, *others = sections
-    primary = first.scored.metric.name
-    line = f"A secondary metric: the primary one, which decides, is {primary}."
-    return (first, *(replace(one, sentences=(line, *one.sentences)) for one in others))
+def _sections(
+    scored: Sequence[Results],
+    chosen: Chosen,
+    race: StudyRace | None = None,
+    one_task: bool = True,
+) -> tuple[Section, ...]:
+    """Return a section for each metric, of which the first is the primary one; or for each task."""
+    if not one_task:
+        return tuple(section(one, chosen.by(one.metric), race) for one in scored)
+    first, *others = scored
+    secondary = [section(one, chosen.by(one.metric), race) for one in others]
+    primary = section(first, chosen.by(first.metric), race, secondary)
+    line = f"A secondary metric: the primary one, which decides, is {first.metric.name}."
+    return (primary, *(replace(one, sentences=(line, *one.sentences)) for one in secondary))
 
 
 def _metrics(state: State) -> list[str]:
     """Return the default metric of each task that has a done cell."""
     datasets = state.tables["datasets"]
     tasks = set(datasets.loc[datasets["done"] > 0, "task"])
-    return [_METRICS[task] for task in TASKS if task in tasks]
+    return [DEFAULT_METRICS[task] for task in TASKS if task in tasks]
 
 
-def section(scored: Results, missing: str, of_study: StudyRace | None = None) -> Section:
+def section(
+    scored: Results,
+    chosen: Chosen,
+    of_study: StudyRace | None = None,
+    secondary: Sequence[Section] = (),
+) -> Section:
     """Return the section on the results by one metric."""
+    missing = chosen.analysis.missing
     raced = of_study is not None and len(scored.missing) > 0
     results, problem = (scored, (_RACED,)) if raced else _treat(scored, missing)
     race = None
     if of_study is not None and scored.metric.name == find_metric(of_study.sealed.metric).name:
         race = of_study.now()
-    comparison = None if problem else _compared(results)
+    comparison = None if problem else _compared(results, chosen.analysis)
+    decision = _decided(comparison, chosen, scored, secondary)
     valued = None if problem else with_means(results)
     estimates = {} if valued is None else _estimates(valued, comparison)
     robustness = None if raced else _robustness(scored, missing)
@@ -127,13 +157,14 @@ def section(scored: Results, missing: str, of_study: StudyRace | None = None) ->
         f"on {_count(len(results.datasets), 'dataset')}",
         sentences=(
             *((race.sentence(), *race.decisions) if race else ()),
-            *_sentences(comparison, robustness, problem, results.gaps),
+            *_sentences(comparison, decision, robustness, problem, results.gaps),
         ),
         tables={},
         notes=tuple(dict.fromkeys(notes)),
         scored=scored,
         results=results,
         comparison=comparison,
+        decision=decision,
         estimates=estimates,
         robustness=robustness,
         race=race,
@@ -156,20 +187,47 @@ def _treat(scored: Results, missing: str) -> tuple[Results, tuple[str, ...]]:
         return scored, (str(error),)
 
 
-def _compared(results: Results) -> Comparison | None:
-    enough = len(results.strategies) > 1 and len(results.datasets) > 1
-    return compare(results) if enough else None
+def _compared(results: Results, analysis: Analysis) -> Comparison | None:
+    if len(results.strategies) < 2 or len(results.datasets) < 2:
+        return None
+    key = TESTS[analysis.test or default_test(results.metric)]
+    test = "" if key.startswith("Bayesian") else key
+    return compare(results, alpha=analysis.alpha, rope=analysis.rope, test=test)
+
+
+def _decided(
+    comparison: Comparison | None, chosen: Chosen, scored: Results, secondary: Sequence[Section]
+) -> Decision | None:
+    """Return what is decided, and whether other metrics and treatments would decide the same."""
+    if comparison is None:
+        return None
+    test = TESTS[chosen.analysis.test or default_test(scored.metric)]
+    others = {
+        f"metric {one.scored.metric.name}": primary_test(one.comparison, one.decision.chosen)
+        for one in secondary
+        if one.comparison is not None and one.decision is not None
+    }
+    for how in _TREATMENTS if len(scored.missing) else ():
+        with suppress(AnalysisError):  # the treatment would leave nothing, or is not valid
+            treated = treat_missing(scored, how)
+            if treated.notes != comparison.results.notes:
+                others[f"missing cells: {how}"] = pairs_by_test(
+                    test, treated, comparison.correction
+                )
+    return decide_study(comparison, chosen, scored=scored, others=others)
 
 
 def _sentences(
     comparison: Comparison | None,
+    decision: Decision | None,
     robustness: Robustness | None,
     problem: tuple[str, ...],
     gaps: tuple[str, ...],
 ) -> tuple[str, ...]:
     sentences: tuple[str, ...]
     if comparison is not None:
-        sentences = comparison.sentences()
+        few = decision is not None and not decision.decided
+        sentences = decision.headline() if decision and few else comparison.sentences()
     elif problem:
         raced = problem == (_RACED,)
         start = "No tests of the full table" if raced else "Nothing can be compared yet"

@@ -39,12 +39,14 @@ def escape(text: str) -> str:
 def as_latex(report: Content) -> str:
     """Return the tables for a paper, of each section; sentences and notes are comments."""
     lines = [
-        f"% {' '.join(report.study.name.split())}: \\input this file; it needs "
+        f"% {' '.join(report.title.split())}: \\input this file; it needs "
         "\\usepackage[T1]{fontenc}, {textcomp}, {booktabs} and {longtable}.",
         *_comments(report.state.lines),
     ]
     for section in report.sections:
-        lines += ["", *_comments([section.title, *section.sentences, *section.notes])]
+        decided = () if section.decision is None else section.decision.headline()
+        texts = [section.title, *decided, *section.sentences, *section.notes]
+        lines += ["", *_comments(texts)]
         comparison = section.comparison
         correction = "" if comparison is None else comparison.correction
         words = {"metric": section.scored.metric.name, "correction": correction}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis import Comparison, Race, Results, ResultTable, Robustness
+from mlaut.analysis import Comparison, Decision, Race, Results, ResultTable, Robustness
 
 __all__ = ["LATEX", "PAGE", "TEXT", "Section", "Table", "made", "shown_in"]
 
@@ -94,6 +94,8 @@ class Section:
         leave nothing.
     comparison : Comparison or None
         Comparison of the strategies; None if there are fewer than two strategies or datasets.
+    decision : Decision or None
+        What is decided; None without a comparison.
     estimates : mapping of str to ResultTable
         Means of the metric, in its own direction, by scenario; only for the scenarios that the
         results can estimate.
@@ -111,6 +113,7 @@ class Section:
     scored: Results
     results: Results
     comparison: Comparison | None = None
+    decision: Decision | None = None
     estimates: Mapping[str, ResultTable] = field(default_factory=dict)
     robustness: Robustness | None = None
     race: Race | None = None

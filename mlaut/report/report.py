@@ -40,8 +40,10 @@ def make_report(
     study: str | os.PathLike[str] | Study | FilesIO | Results | pd.DataFrame,
     metric: str | Sequence[str] | None = None,
     *,
-    missing: str = "failures last",
+    missing: str | None = None,
     greater_is_better: bool | None = None,
+    title: str = "",
+    **terms: Any,
 ) -> Report:
     """Return a report on a study or a table of scores: its state, scores and conclusions.
 
@@ -55,15 +57,22 @@ def make_report(
         `mlaut.analysis.read_results` reads.
     metric : str or sequence of str, optional
         Names of metrics that `mlaut.analysis.metric` accepts, each with a section of its own; the
-        first one is the primary metric. Default accuracy for classification and R2 for
-        regression. Tables need one, and `Results` have theirs.
-    missing : str, default "failures last"
-        Treatment of missing cells (`mlaut.analysis.treat_missing`). The first sentence and the
-        notes of each section describe its effect. By default a strategy ranks last on a dataset on
-        which it failed, so that no failure makes it look better. If leaving out datasets or
-        strategies would leave none, the report shows the scores and compares nothing.
+        first one is the primary metric, which decides. Default that of the study's analysis, or
+        accuracy for classification and R2 for regression. Tables need one, and `Results` have
+        theirs.
+    missing : str, optional
+        Treatment of missing cells (`mlaut.analysis.treat_missing`). The headline and the notes of
+        each section describe its effect. By default a strategy ranks last on a dataset on which it
+        failed, so that no failure makes it look better. If leaving out datasets or strategies would
+        leave none, the report shows the scores and compares nothing.
     greater_is_better : bool, optional
         Direction of a table's metric that is not known by its name.
+    title : str
+        Title of the report; default that of the study, or the name of the file.
+    **terms
+        Terms of the analysis: ``question``, ``secondary``, ``test``, ``alpha``, ``rope``, ``least``
+        (`mlaut.records.Analysis`). Terms that differ from those of the study are named in the
+        headline.
 
     Returns
     -------
@@ -82,15 +91,19 @@ def make_report(
     >>> report = make_report(table, "accuracy")
     >>> report.sections[0].title
     'accuracy of 2 strategies on 3 datasets'
+    >>> report.sections[0].decision.answer()
+    'Too few datasets to decide: there are 3, and at least 6 are needed for 2 strategies.'
     """
     metrics = [metric] if isinstance(metric, str) else list(metric or ())
+    terms |= {} if missing is None else {"missing": missing}
     scored = _scored(study, metrics, greater_is_better)
     if scored is not None:
         name = str(study) if isinstance(study, str | os.PathLike) else "results"
-        content = results_content(name, scored, missing)
+        content = results_content(name, scored, title, terms)
     else:
-        content = study_content(open_study(study), metrics, missing)
-    return Report(content.study, content.state, content.sections)
+        primary = {"metric": metrics[0], "secondary": tuple(metrics[1:])} if metrics else {}
+        content = study_content(open_study(study), title, primary | terms)
+    return Report(**vars(content))
 
 
 def _scored(

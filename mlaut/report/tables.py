@@ -88,7 +88,8 @@ def _standing(section: Section) -> pd.DataFrame:
     """Return the numbers without a unit by which strategies are compared, the best rank first."""
     results = section.results
     table = scale_free_table(results).frame
-    likely = probability_of_best(results).frame
+    known = None if section.decision is None else section.decision.chances
+    likely = (known or probability_of_best(results)).frame
     rating = elo_ratings(results).frame
     return pd.concat(
         [likely.reindex(table.index), rating.add_prefix("Elo ").reindex(table.index), table], axis=1
@@ -186,6 +187,13 @@ def _estimates_by_dataset(section: Section) -> pd.DataFrame | None:
 _PAIR = ["strategy", "against"]
 _SCENARIOS = "; ".join(f"{scenario}: {words}" for scenario, words in SCENARIOS.items())
 TABLES = (
+    Table(
+        "decision",
+        lambda s: s.decision.frame,
+        (TEXT, LATEX),
+        "What is decided by {metric}, best average rank first; scenario (c)",
+        needs="decision",
+    ),
     Table(
         "summary",
         _summary,

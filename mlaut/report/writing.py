@@ -16,7 +16,7 @@ from mlaut.analysis.common.display import number
 from mlaut.errors import AnalysisError
 from mlaut.report.content import Content
 from mlaut.report.latex import as_latex
-from mlaut.report.records import TEXT, shown_in
+from mlaut.report.records import TEXT, Section, shown_in
 from mlaut.report.state import STATE_TABLES
 from mlaut.report.tables import TABLES
 
@@ -29,29 +29,37 @@ _FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
 
 
 def as_text(report: Content) -> str:
-    """Return the report as plain text for a terminal: state, sentences, main tables and notes."""
-    lines = [str(report.study), *_state(report)]
-    for table, frame in shown_in(TEXT, STATE_TABLES, report.state):
-        lines += ["", f"{table.name}:", _tabulate(frame, "simple")]
+    """Return the report as text for a terminal: decision, sentences, main tables, notes, state."""
+    lines = [report.title, str(report.study), *_state(report)]
     for section in report.sections:
-        lines += ["", section.title, "=" * len(section.title), "", *section.sentences]
+        lines += ["", section.title, "=" * len(section.title), "", *_texts(section)]
         for table, frame in shown_in(TEXT, TABLES, section):
             lines += ["", f"{table.name}:", _tabulate(frame, "simple")]
         lines += ["", *(f"Note: {note}" for note in section.notes)]
+    for table, frame in shown_in(TEXT, STATE_TABLES, report.state):
+        lines += ["", f"{table.name}:", _tabulate(frame, "simple")]
     return "\n".join(lines)
 
 
 def as_markdown(report: Content) -> str:
     """Return the contents of `as_text` as Markdown."""
-    lines = [f"# {_marked(report.study.name)}", "", *map(_marked, _state(report))]
-    for table, frame in shown_in(TEXT, STATE_TABLES, report.state):
-        lines += ["", f"## {table.name}", "", _tabulate(frame, "github")]
+    lines = [f"# {_marked(report.title)}", "", *map(_marked, _state(report))]
     for section in report.sections:
-        lines += ["", f"## {_marked(section.title)}", "", *map(_marked, section.sentences)]
+        lines += ["", f"## {_marked(section.title)}", "", *map(_marked, _texts(section))]
         for table, frame in shown_in(TEXT, TABLES, section):
             lines += ["", f"### {table.name}", "", _tabulate(frame, "github")]
         lines += ["", *(f"- {_marked(note)}" for note in section.notes)]
+    for table, frame in shown_in(TEXT, STATE_TABLES, report.state):
+        lines += ["", f"## {table.name}", "", _tabulate(frame, "github")]
     return "\n".join(lines) + "\n"
+
+
+def _texts(section: Section) -> tuple[str, ...]:
+    """Return what is decided and how sure it is, and then the findings."""
+    found = section.decision
+    decided = () if found is None else (*found.headline(), "", *found.certainty())
+    findings = tuple(text for text in section.sentences if text not in decided)
+    return (*decided, *(("", *findings) if decided and findings else findings))
 
 
 def as_csv(report: Content) -> str:

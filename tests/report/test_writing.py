@@ -73,7 +73,7 @@ def test_latex_has_the_numbers_and_no_bare_sign(report, tmp_path):
     value = number(summary.loc["K_Neighbours", "mean accuracy"])
     assert re.search(rf"^K\\_Neighbours & .* & {re.escape(value)} &", text, re.M)
     assert r"50\% \& \textless{}b\textgreater{}\$x\$" in text
-    assert text.count(r"\begin{longtable}") == 2
+    assert text.count(r"\begin{longtable}") == 3
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")

@@ -22,7 +22,16 @@ from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError
 from mlaut.records import NOT_PLANNED, Status
 
-__all__ = ["QUESTIONS", "Race", "cell_losses", "drawn_order", "make_race", "race", "terms_of"]
+__all__ = [
+    "QUESTIONS",
+    "Race",
+    "cell_losses",
+    "drawn_order",
+    "make_race",
+    "parse_question",
+    "race",
+    "terms_of",
+]
 
 QUESTIONS = {
     "best": "which strategies may be as good as all others",
@@ -393,18 +402,10 @@ def terms_of(
         )
     if len(strategies) < 2:
         raise AnalysisError(f"a race needs two strategies, and there is {strategies[0]}")
-    control = 0
-    asked = question
-    if question.startswith(_CONTROL):
-        asked = "control"
-        name = question.removeprefix(_CONTROL).strip()
-        control = position("strategy", name, strategies)
-    elif question not in QUESTIONS:
-        known = ", ".join(map(repr, QUESTIONS))
-        raise AnalysisError(f"question {question!r} is not known; one of {known}")
+    asked, control = parse_question(question, strategies)
     return Terms(
-        question=cast(Question, asked),
-        control=control,
+        question=asked,
+        control=control or 0,
         kind=kind,
         alpha=float(alpha),
         rope=float(rope),
@@ -422,6 +423,23 @@ def _lags(lag: Mapping[str, int], strategies: Sequence[str]) -> tuple[int, ...]:
             raise AnalysisError(f"lag of {name} is {value!r}, and must be a whole number from 1")
     lags = tuple(lag.get(name, 1) for name in strategies)
     return lags if max(lags) > 1 else ()
+
+
+def parse_question(question: str, strategies: Sequence[str]) -> tuple[Question, int | None]:
+    """Return the kind of a question, and the position of its control among the strategies.
+
+    Examples
+    --------
+    >>> parse_question("control: B", ["A", "B"])
+    ('control', 1)
+    """
+    if question.startswith(_CONTROL):
+        name = question.removeprefix(_CONTROL).strip()
+        return "control", position("strategy", name, strategies)
+    if question not in QUESTIONS:
+        known = ", ".join(map(repr, QUESTIONS))
+        raise AnalysisError(f"question {question!r} is not known; one of {known}")
+    return cast(Question, question), None
 
 
 def _whole(order: Sequence[str], results: Results) -> list[str]:

@@ -1,0 +1,317 @@
+"""The terms of an analysis: checked, stored in the study before its first result, and read again.
+
+Every change is kept with its time and the number of results that were known then, so each later
+report can name it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from mlaut.analysis.common.arguments import check, one_of
+from mlaut.analysis.racing.race import parse_question
+from mlaut.analysis.racing.study_race import StudyRace
+from mlaut.analysis.results.missing import TREATMENTS
+from mlaut.analysis.scores.base import MLautScore
+from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.errors import AnalysisError, StudyError, nearest
+from mlaut.files_io import Study
+from mlaut.records import TASKS, Analysis, Status
+
+__all__ = [
+    "DEFAULT_METRICS",
+    "TESTS",
+    "Chosen",
+    "check_analysis",
+    "chosen_now",
+    "default_test",
+    "fewest_datasets",
+    "store_analysis",
+]
+
+# R2 has no unit. Errors in the units of each target cannot be averaged over datasets.
+DEFAULT_METRICS = dict(zip(TASKS, ("accuracy", "r2"), strict=True))
+
+TESTS = {
+    "signed rank": "Wilcoxon",
+    "sign": "sign",
+    "trinomial": "trinomial",
+    "t": "t",
+    "Nemenyi": "Nemenyi",
+    "Bayesian sign": "Bayesian sign",
+    "Bayesian signed rank": "Bayesian signed rank",
+}
+"""Primary tests, and the key of each in a `Comparison`."""
+
+_NOW = "chosen with this report, when the results were known"
+_OF_RACES = {"mean": "t"}  # kinds of races whose test has another name
+
+
+def default_test(metric: MLautScore) -> str:
+    """Return the default test: a metric in the unit of each target has signs that compare only."""
+    return "trinomial" if metric.incomparable else "signed rank"
+
+
+def fewest_datasets(n_strategies: int, analysis: Analysis) -> int:
+    """Return the number of datasets below which nothing is decided.
+
+    It is the smallest n for which a strategy that wins on every dataset is shown to be better: the
+    two-sided p-value of n wins, 2 / 2^n, is at most alpha divided by the number of pairs. Tests
+    that could reject with fewer datasets (t) would rest on their assumptions alone.
+
+    Examples
+    --------
+    >>> [fewest_datasets(k, Analysis()) for k in (2, 9, 100)]
+    [6, 11, 18]
+    """
+    control = analysis.question.startswith("control")
+    pairs = n_strategies - 1 if control else n_strategies * (n_strategies - 1) // 2
+    needed = 1 + math.log2(max(pairs, 1) / analysis.alpha)
+    return max(analysis.least, math.ceil(needed - 1e-9))  # rounding adds no dataset
+
+
+def check_analysis(
+    analysis: Analysis, strategies: Sequence[str] = (), tasks: Collection[str] = ()
+) -> None:
+    """Check the terms of an analysis.
+
+    Without strategies or tasks, the checks that need them are skipped.
+
+    Raises
+    ------
+    AnalysisError
+        A term is not possible; the message lists all that are not.
+    """
+    mistakes = []
+    for test in (_check_question, _check_metrics, _check_numbers, _check_words):
+        try:
+            test(analysis, strategies, tasks)
+        except AnalysisError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        raise AnalysisError("; ".join(mistakes))
+
+
+def _check_question(analysis: Analysis, strategies: Sequence[str], _: Collection[str]) -> None:
+    if strategies or not analysis.question.startswith("control:"):
+        parse_question(analysis.question, strategies)
+
+
+def _check_metrics(analysis: Analysis, _: Sequence[str], tasks: Collection[str]) -> None:
+    for name in filter(None, (analysis.metric, *analysis.secondary)):
+        found = find_metric(name)
+        if tasks and found.task not in (None, *tasks):
+            raise AnalysisError(f"metric {name!r} suits no dataset ({', '.join(sorted(tasks))})")
+        if analysis.rope and name == analysis.metric and found.incomparable:
+            raise AnalysisError(
+                f"rope is in units of the metric, and {found.name} has another unit on each "
+                "dataset: leave it out, or choose another metric"
+            )
+
+
+def _check_numbers(analysis: Analysis, *_: Any) -> None:
+    check(alpha=analysis.alpha)
+    for name in ("rope", "least"):
+        if not 0 <= getattr(analysis, name) < math.inf:
+            raise AnalysisError(f"{name} = {getattr(analysis, name)} is not a number of 0 or more")
+
+
+def _check_words(analysis: Analysis, strategies: Sequence[str], _: Collection[str]) -> None:
+    one_of("test", analysis.test, ("", *TESTS))
+    known = [*TREATMENTS, *strategies]
+    if strategies and analysis.missing not in known:
+        hint = nearest(analysis.missing, known) or f"; use one of {', '.join(TREATMENTS)}"
+        raise AnalysisError(
+            f"missing {analysis.missing!r} is neither a treatment nor a strategy{hint}"
+        )
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An analysis, with the words for when it was chosen and what was changed later.
+
+    Attributes
+    ----------
+    analysis : Analysis
+    when : str
+    changes : tuple of str
+        Changes that were made when results were known.
+    title : str
+        Title of the study; empty if it has none.
+    """
+
+    analysis: Analysis
+    when: str = _NOW
+    changes: tuple[str, ...] = ()
+    title: str = ""
+
+    @classmethod
+    def of(cls, study: Study) -> Self | None:
+        """Return the analysis that a study has stored; None if it has none.
+
+        Of a race, it has the terms of the race.
+
+        Raises
+        ------
+        StudyError
+            The stored terms are damaged.
+        """
+        stored = [_Stored.read(record, study.path) for record in study.analyses]
+        titles = [one.title for one in stored if one.title]
+        race = StudyRace.of(study)
+        if race is not None:
+            sealed = race.sealed
+            terms = {
+                name: getattr(sealed, name) for name in ("question", "metric", "alpha", "rope")
+            }
+            test = _OF_RACES.get(sealed.kind, sealed.kind)
+            stored = [_Stored(Analysis(**terms, test=test), "", "with the race", 0)]
+        if not stored:
+            return None
+        first = max((i for i, one in enumerate(stored) if not one.results), default=0)
+        before = stored[first]
+        when = f"chosen {before.when}, {_known(before.results)}"
+        changes = []
+        for after in stored[first + 1 :]:
+            if words := differences(before.analysis, after.analysis):
+                changes.append(f"changed {after.when}, {_known(after.results)}: {words}")
+            before = after
+        return cls(before.analysis, when, tuple(changes), titles[-1] if titles else "")
+
+    def read_with(self, **terms: Any) -> Chosen:
+        """Return the analysis with terms changed for one report; the changes name them."""
+        unknown = set(terms) - set(vars(self.analysis))
+        if unknown:
+            one_of("term", min(unknown), vars(self.analysis))
+        wanted = replace(self.analysis, **terms)
+        check_analysis(wanted)
+        if terms.get("metric") and "test" not in terms and _has_default_test(self.analysis):
+            wanted = replace(wanted, test=default_test(find_metric(wanted.metric)))
+        words = differences(self.analysis, wanted)
+        if not words or self.when == _NOW:
+            return replace(self, analysis=wanted)
+        changed = f"changed for this report, when the results were known: {words}"
+        return replace(self, analysis=wanted, changes=(*self.changes, changed))
+
+    def by(self, metric: MLautScore) -> Chosen:
+        """Return the analysis by a metric: a default test is the default one of that metric."""
+        test = "" if _has_default_test(self.analysis) else self.analysis.test
+        return replace(self, analysis=replace(self.analysis, metric=metric.name, test=test))
+
+
+def chosen_now(**terms: Any) -> Chosen:
+    """Return an analysis that is chosen when the results are known."""
+    return Chosen(Analysis()).read_with(**terms)
+
+
+def differences(before: Analysis, after: Analysis) -> str:
+    """Return the terms that differ, in words; empty if none does.
+
+    Examples
+    --------
+    >>> differences(Analysis(), Analysis(metric="mcc", alpha=0.01))
+    'metric from the default to mcc, alpha from 0.05 to 0.01'
+    """
+    found = (
+        f"{name} from {_text(old)} to {_text(getattr(after, name))}"
+        for name, old in vars(before).items()
+        if _text(old) != _text(getattr(after, name)) and name != "secondary"
+    )
+    return ", ".join(found)
+
+
+def _text(value: Any) -> str:
+    return ("the default" if value in ("", 0) else str(value)) if value is not None else "none"
+
+
+def _has_default_test(analysis: Analysis) -> bool:
+    known = find_metric(analysis.metric) if analysis.metric else None
+    return known is not None and analysis.test == default_test(known)
+
+
+def _known(results: int) -> str:
+    return f"when {results} results were known" if results else "before the first result"
+
+
+def store_analysis(
+    study: Study,
+    strategies: Sequence[str] = (),
+    tasks: Iterable[str] = (),
+    *,
+    analysis: Analysis,
+    title: str = "",
+    keep: bool = False,
+) -> Analysis:
+    """Store an analysis in a study, unless it is the one that the study has.
+
+    Parameters
+    ----------
+    study : Study
+    strategies : sequence of str
+        Strategies of the study, to check the terms that name one.
+    tasks : iterable of str
+        Tasks of its datasets. The default metric and test are filled in if there is one task.
+    analysis : Analysis
+    title : str
+        Title of the study; if it is empty, the study keeps its title.
+    keep : bool, default False
+        Whether a study that has an analysis keeps it, and ``analysis`` is for one without.
+
+    Returns
+    -------
+    Analysis
+        The stored analysis.
+
+    Raises
+    ------
+    AnalysisError
+        A term is not possible.
+    """
+    tasks = set(tasks)
+    before = next(iter([_Stored.read(one, study.path) for one in study.analyses][-1:]), None)
+    if before is not None:
+        title = title or before.title
+        analysis = before.analysis if keep else analysis
+    if not analysis.metric and len(tasks) == 1:
+        analysis = replace(analysis, metric=DEFAULT_METRICS[min(tasks)])
+    check_analysis(analysis, strategies, tasks)
+    if not analysis.test and analysis.metric:
+        analysis = replace(analysis, test=default_test(find_metric(analysis.metric)))
+    if before is None or (before.analysis, before.title) != (analysis, title):
+        known = sum(int((cells != Status.MISSING).sum()) for _, cells in study.statuses().values())
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        terms = {**vars(analysis), "secondary": list(analysis.secondary)}
+        study.store_analysis({"analysis": terms, "title": title, "chosen": now, "results": known})
+    return analysis
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """Record of an analysis, as a study stores it."""
+
+    analysis: Analysis
+    title: str
+    when: str
+    results: int
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any], place: object) -> Self:
+        """Return the record from plain values, which may be damaged or made by anyone."""
+        terms = record["analysis"]
+        kinds: dict[str, Any] = {"secondary": list, "least": int}
+        kinds |= dict.fromkeys(("alpha", "rope"), (int, float))
+        values: dict[str, Any] = {}
+        for field in dataclasses.fields(Analysis):
+            value = terms.get(field.name) if isinstance(terms, dict) else None
+            if not isinstance(value, kinds.get(field.name, str)) or isinstance(value, bool):
+                raise StudyError(f"{place}: the stored analysis has no valid {field.name!r}")
+            values[field.name] = tuple(map(str, value)) if isinstance(value, list) else value
+        title, when, results = (record.get(key) for key in ("title", "chosen", "results"))
+        if not (isinstance(title, str) and isinstance(when, str) and isinstance(results, int)):
+            raise StudyError(f"{place}: the stored analysis has no valid title, time or results")
+        return cls(Analysis(**values), title, f"on {when[:10]}", results)

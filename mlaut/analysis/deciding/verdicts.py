@@ -1,0 +1,173 @@
+"""Which strategies are shown to be better than which others, and what that decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.bayes.sign_tests import signed_rank_probabilities
+from mlaut.analysis.common.result_types import Pairwise, ResultTable
+from mlaut.analysis.pairwise.corrections import adjust
+from mlaut.analysis.pairwise.pairs import paired_losses
+from mlaut.analysis.results.results import Results
+
+__all__ = [
+    "BEST",
+    "BETTER",
+    "EQUAL",
+    "OPEN",
+    "WORSE",
+    "Compared",
+    "leading",
+    "shown_better",
+    "shown_equal",
+    "verdicts_against",
+    "verdicts_of_best",
+]
+
+BEST, EQUAL, OPEN = "best", "practically equal", "not shown to be worse"
+WORSE, BETTER = "clearly worse", "clearly better"
+
+_ROW_BETTER = "P(row better)"
+
+
+class Compared(Protocol):
+    """What a decision needs of a `mlaut.analysis.Comparison`."""
+
+    @property
+    def results(self) -> Results: ...  # noqa: D102 - an attribute
+
+    @property
+    def estimates(self) -> Mapping[str, ResultTable]: ...  # noqa: D102 - an attribute
+
+    @property
+    def ranks(self) -> ResultTable: ...  # noqa: D102 - an attribute
+
+    @property
+    def pairs(self) -> Mapping[str, Pairwise]: ...  # noqa: D102 - an attribute
+
+    @property
+    def bayesian(self) -> Mapping[str, Pairwise]: ...  # noqa: D102 - an attribute
+
+    @property
+    def rope(self) -> float: ...  # noqa: D102 - an attribute
+
+
+def shown_better(
+    pairs: Pairwise, names: Sequence[str], alpha: float, control: str | None = None
+) -> np.ndarray:
+    """Return whether the row is shown to be better than the column: bool, shape (K, K).
+
+    Parameters
+    ----------
+    pairs : Pairwise
+        A test of all pairs whose p-values are corrected. Or a test with probabilities: then the
+        surest pairs are claimed of which at most ``alpha`` in all are expected to be false.
+    names : sequence of str, length K
+        Strategies; a pair that the test leaves out is not shown to differ.
+    alpha : float
+    control : str, optional
+        Only the pairs with this strategy are asked, and corrected for by Holm's method.
+    """
+    asked = _asked(names, control)
+    if "p_value" not in pairs.tables:
+        return _surest(_table(pairs, _ROW_BETTER, names), asked, alpha)
+    p = _table(pairs, "p_value", names)
+    if control is not None and "p (unadjusted)" in pairs.tables:
+        place = list(names).index(control)
+        alone = _table(pairs, "p (unadjusted)", names)[place]
+        known = ~np.isnan(alone)
+        alone[known] = adjust(alone[known], "holm")
+        p = np.full_like(p, np.nan)
+        p[place], p[:, place] = alone, alone
+    with np.errstate(invalid="ignore"):  # NaN: the pair is not compared
+        found: np.ndarray = (p <= alpha) & (_table(pairs, "better", names) > 0) & asked
+    return found
+
+
+def shown_equal(results: Results, leader: str, rope: float, alpha: float) -> np.ndarray:
+    """Return which strategies are practically equal to one of them: bool, shape (K,).
+
+    The surest by the Bayesian signed rank test are claimed, of which at most ``alpha`` in all are
+    expected to be false.
+    """
+    losses, at = paired_losses(results).losses, results.strategies.index(leader)
+    p = signed_rank_probabilities(losses - losses[:, [at]], rope)[0][:, 1]
+    p[at] = np.nan
+    equal: np.ndarray = _surest(p, np.ones(len(p), dtype=bool), alpha)
+    return equal
+
+
+def _asked(names: Sequence[str], control: str | None) -> np.ndarray:
+    """Return the ordered pairs that the question is about: bool, shape (K, K)."""
+    asked = ~np.eye(len(names), dtype=bool)
+    if control is not None:
+        is_control = np.array([name == control for name in names])
+        asked &= is_control[:, None] | is_control
+    return asked
+
+
+def _surest(p: np.ndarray, asked: np.ndarray, alpha: float) -> np.ndarray:
+    """Return the most probable claims, of which at most alpha are expected to be false."""
+    places = np.argwhere(asked & ~np.isnan(p))
+    sure = p[tuple(places.T)]
+    order = np.argsort(-sure, kind="stable")
+    found = np.zeros(p.shape, dtype=bool)
+    found[tuple(places[order[np.cumsum(1 - sure[order]) <= alpha]].T)] = True
+    return found
+
+
+def _table(pairs: Pairwise, key: str, names: Sequence[str]) -> np.ndarray:
+    """Return a table of the test for these strategies; NaN for those that it leaves out."""
+    labels = pd.Index(names)
+    return pairs.table(key).reindex(index=labels, columns=labels).to_numpy(dtype=float, copy=True)
+
+
+def verdicts_of_best(better: np.ndarray, ranks: np.ndarray, equal: np.ndarray) -> list[str]:
+    """Return the verdict on each strategy for the question which is the best.
+
+    Parameters
+    ----------
+    better : ndarray of bool, shape (K, K)
+        Whether the row is shown to be better than the column.
+    ranks : ndarray, shape (K,)
+        Average ranks.
+    equal : ndarray of bool, shape (K,)
+        Whether a strategy is practically equal to the one with the best rank of the unbeaten.
+
+    Examples
+    --------
+    >>> better = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
+    >>> verdicts_of_best(better, np.array([1.2, 1.8, 3.0]), np.zeros(3, dtype=bool))
+    ['best', 'not shown to be worse', 'clearly worse']
+    """
+    beaten = better.any(axis=0)
+    leader = leading(better, ranks)
+    words = np.where(beaten, WORSE, OPEN).astype(object)
+    words[equal] = EQUAL
+    if leader is not None:
+        words[leader] = BEST
+    return words.tolist()
+
+
+def leading(better: np.ndarray, ranks: np.ndarray) -> int | None:
+    """Return the strategy with the best average rank that no other is shown to beat.
+
+    None if each is shown to be worse than another, which a cycle of "is better than" can bring
+    about.
+    """
+    unbeaten = np.flatnonzero(~better.any(axis=0))
+    return int(unbeaten[np.argmin(ranks[unbeaten])]) if len(unbeaten) else None
+
+
+def verdicts_against(better: np.ndarray, control: int, equal: np.ndarray) -> list[str]:
+    """Return the verdict on each strategy for the question how it compares with a control."""
+    words = np.full(len(better), "not shown to differ", dtype=object)
+    words[better[:, control]] = BETTER
+    words[better[control]] = WORSE
+    words[equal] = EQUAL
+    words[control] = "control"
+    return words.tolist()

@@ -1,0 +1,270 @@
+"""A decision in words that need no statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mlaut.analysis.common.display import number
+from mlaut.analysis.deciding.verdicts import BETTER, EQUAL, OPEN, WORSE
+from mlaut.records import NOT_PLANNED, Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mlaut.analysis.deciding.decision import Decision
+    from mlaut.analysis.scores.base import MLautScore
+
+__all__ = [
+    "NOT_RUN",
+    "TEST_NAMES",
+    "UNDECIDED",
+    "agreement",
+    "answer",
+    "chance",
+    "cost",
+    "listed",
+    "notes",
+    "prospects",
+    "terms",
+]
+
+NOT_RUN = (Status.MISSING.word, Status.RACED_OUT.word, NOT_PLANNED)
+UNDECIDED = "not shown to differ"
+TEST_NAMES = {
+    "signed rank": "the signed rank test",
+    "sign": "the sign test",
+    "trinomial": "the trinomial test",
+    "t": "the paired t-test",
+    "Nemenyi": "Nemenyi's test",
+    "Bayesian sign": "the Bayesian sign test",
+    "Bayesian signed rank": "the Bayesian signed rank test",
+}
+
+_QUESTIONS = {"best": "which strategy is the best", "all pairs": "which strategies differ"}
+_MOST_NAMED = 6  # names in a sentence; the table has all
+_MOST_FORESEEN = 3  # strategies in the sentence on more datasets
+_FAR = 1000  # datasets; a larger forecast is hardly more than a guess
+_QUICKER = 0.5  # share of the leader's time below which a strategy counts as quicker: times vary
+_SHARES = {
+    1 / 2: "half",
+    1 / 3: "a third",
+    1 / 4: "a quarter",
+    1 / 5: "a fifth",
+    1 / 10: "a tenth",
+    1 / 20: "a twentieth",
+    1 / 50: "a fiftieth",
+    1 / 100: "a hundredth",
+    1 / 1000: "a thousandth",
+}
+
+
+def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
+    """Return names as a part of a sentence.
+
+    Examples
+    --------
+    >>> listed(["A", "B", "C"]), listed(["A", "B", "C"], most=2)
+    ('A, B and C', 'A, B and 1 more')
+    """
+    more = len(names) - most
+    shown = [*names[:most], f"{more} more"] if more > 0 else list(names)
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def answer(found: Decision) -> str:
+    """Return the answer to the question in one sentence."""
+    k = len(found.frame)
+    on = f"on these {found.n} datasets"
+    if not found.decided:
+        return (
+            f"Too few datasets to decide: there are {found.n}, and at least {found.least} are "
+            f"needed for {k} strategies."
+        )
+    if found.chosen.analysis.question.startswith("control"):
+        return _against(found, on)
+    if not found.leader:
+        return (
+            f"No strategy is the best {on}: each of the {k} is shown to be worse than another, so "
+            "they have no order."
+        )
+    return _best(found, k, on) + _pairs(found)
+
+
+def _best(found: Decision, k: int, on: str) -> str:
+    leader, equal, others = found.leader, found.named(EQUAL), found.named(OPEN)
+    worse = found.named(WORSE)
+    if not equal and not others:
+        if k == 2:
+            return f"{leader} is better than {worse[0]} {on}."
+        return f"{leader} is the best of {k} strategies {on}: the others are clearly worse."
+    start = f"{leader} has the best average rank of {k} strategies {on}"
+    if not worse and not equal:
+        return f"{start}, but no strategy is shown to be worse than another."
+    parts = []
+    if equal:
+        rope = f"within {number(found.chosen.analysis.rope)} of {found.metric}"
+        parts.append(f"{listed(equal)} {_be(equal)} practically equal ({rope})")
+    if others:
+        parts.append(f"{listed(others)} {_be(others)} not shown to be worse")
+    if worse:
+        parts.append(f"{listed(worse)} {_be(worse)} clearly worse")
+    return f"{start}. {'; '.join(parts)}."
+
+
+def _against(found: Decision, on: str) -> str:
+    kinds = {
+        BETTER: "clearly better",
+        WORSE: "clearly worse",
+        EQUAL: "practically equal",
+        UNDECIDED: "not shown to differ",
+    }
+    named = {words: found.named(verdict) for verdict, words in kinds.items()}
+    parts = [f"{listed(names)} {_be(names)} {words}" for words, names in named.items() if names]
+    return f"Compared with {found.leader} {on}: {'; '.join(parts)}."
+
+
+def _pairs(found: Decision) -> str:
+    if found.chosen.analysis.question != "all pairs":
+        return ""
+    return f" {found.n_shown} of {found.n_pairs} pairs are shown to differ."
+
+
+def _be(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def chance(found: Decision) -> str:
+    """Return the probability of being the best; empty where nothing is decided."""
+    if not found.leader or found.chosen.analysis.question.startswith("control"):
+        return ""
+    p = found.frame["P(best)"].sort_values(ascending=False, kind="stable")
+    p = p[[found.leader, *(name for name in p.index if name != found.leader)]]
+    second = f", {p.index[1]} with {_probability(p.iloc[1])}" if len(p) > 2 else ""
+    return (
+        f"Over all datasets of this kind, {found.leader} has the best average rank with "
+        f"probability {_probability(p.iloc[0])}{second}."
+    )
+
+
+def _probability(p: float) -> str:
+    return "below 0.01" if p < 0.01 else "above 0.99" if p > 0.99 else f"{p:.2f}"
+
+
+def cost(found: Decision, metric: MLautScore, seconds: pd.DataFrame | None) -> str:
+    """Return what the nearest quicker strategy loses and saves; empty if no times are known.
+
+    Parameters
+    ----------
+    found : Decision
+    metric : MLautScore
+    seconds : DataFrame or None
+        Training seconds by dataset and strategy. Two strategies are compared on the datasets on
+        which both have a time.
+    """
+    if seconds is None or found.chosen.analysis.question.startswith("control"):
+        return ""
+    both = seconds.notna() & seconds[[found.leader]].notna().to_numpy()
+    theirs = seconds.where(both).sum()
+    own = both.mul(seconds[found.leader].fillna(0.0), axis=0).sum()
+    share = (theirs / own.where(own > 0)).reindex(found.frame.index)
+    if share.drop(found.leader).isna().all():
+        return ""
+    quicker = [name for name in share.index if share[name] <= _QUICKER]  # best rank first
+    if not quicker:
+        return f"No other strategy takes half of the training time of {found.leader} or less."
+    name = quicker[0]
+    save = f"takes {_share(share[name])} of the training time of {found.leader}"
+    return f"{name} {_loss(found, name, metric)} and {save}."
+
+
+def _loss(found: Decision, name: str, metric: MLautScore) -> str:
+    """Return how much of the metric a strategy loses against the leader, or its average rank."""
+    mean, frame = f"mean {found.metric}", found.frame
+    if mean not in frame or frame[mean].loc[[name, found.leader]].isna().any():
+        ranks = frame["average rank"].map(lambda rank: number(rank, 3))
+        return f"has average rank {ranks[name]} in place of {ranks[found.leader]}"
+    own, theirs = (float(frame[mean].to_dict()[one]) for one in (name, found.leader))
+    change = own - theirs
+    if not change:
+        return f"has the same mean {found.metric}"
+    better = (change > 0) == metric.greater_is_better
+    size, unit = (100 * abs(change), "points ") if metric.bounds == (0, 1) else (abs(change), "")
+    return f"{'gains' if better else 'loses'} {number(size, 2)} {unit}of {found.metric}"
+
+
+def _share(share: float) -> str:
+    nearest = min(_SHARES, key=lambda one: abs(np.log(one / max(share, 1e-9))))
+    return f"about {_SHARES[nearest]}" if share > min(_SHARES) / 2 else "less than a thousandth"
+
+
+def agreement(found: Decision) -> str:
+    """Return in how many ways of asking the answer is the same."""
+    if not found.checks:
+        return ""
+    n, same = len(found.checks) + 1, 1 + sum(check.same for check in found.checks)
+    text = f"How sure: asked in {n} ways, the answer is the same in {same}"
+    if found.chosen.analysis.question.startswith("control"):
+        return f"{text}."
+    leads = 1 + sum(check.leads for check in found.checks)
+    return f"{text}, and {found.leader} is among the best in {'all' if leads == n else leads}."
+
+
+def prospects(found: Decision) -> str:
+    """Return how many datasets would decide what is open."""
+    if not found.decided:
+        more = found.least - found.n
+        return f"{more} more dataset{'s' * (more > 1)} may decide something."
+    near = sorted(found.needed.items(), key=lambda item: item[1])[:_MOST_FORESEEN]
+    near = [(name, n) for name, n in near if n <= _FAR]
+    if not found.needed:
+        return ""
+    if not near:
+        return f"Differences as small as those seen would take more than {_FAR} datasets to show."
+    counts = [f"{max(_rounded(n), found.n + 1)} for {name}" for name, n in near]
+    return (
+        f"If more datasets are like these, a difference from {found.leader} is shown with about so "
+        f"many datasets: {listed(counts)}. It takes the differences seen for the true ones, so the "
+        "numbers are rough."
+    )
+
+
+def _rounded(n: float) -> int:
+    """Return a number with two significant digits: more would feign exactness."""
+    return int(float(f"{n:.2g}"))
+
+
+def terms(found: Decision) -> str:
+    """Return the question, the test and when they were chosen."""
+    analysis = found.chosen.analysis
+    question = _QUESTIONS.get(analysis.question, f"compared with {found.leader}")
+    level = number(analysis.alpha)
+    sure = (
+        f"of all claims at most {level} are expected to be false"
+        if analysis.test.startswith("Bayesian")
+        else f"level {level} for all claims together"
+    )
+    rope = f", practically equal within {number(analysis.rope)}" if analysis.rope else ""
+    return (
+        f"The analysis was {found.chosen.when}: {question}, by {found.metric}, with "
+        f"{TEST_NAMES[analysis.test]}, {sure}{rope}; cells without a result: {analysis.missing}; "
+        f"at least {found.least} datasets."
+    )
+
+
+def notes(found: Decision) -> tuple[str, ...]:
+    """Return how to read the table of a decision."""
+    if not found.decided:
+        return ("with so few datasets the order of the rows is that of these datasets only",)
+    bayesian = (
+        "the claims rest on probabilities, which do not bound the chance of a claim where no "
+        "strategies differ (docs/measured-levels.md)"
+    )
+    return (
+        "groups: strategies that share a letter are not shown to differ",
+        "P(best): probability of the best average rank over all datasets of this kind; with 20 or "
+        "more strategies it is somewhat too large (docs/measured-levels.md)",
+        *((bayesian,) if found.chosen.analysis.test.startswith("Bayesian") else ()),
+    )
