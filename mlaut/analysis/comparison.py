@@ -239,9 +239,14 @@ class Comparison(Shown):
         return decide_study(self, chosen_now(**{"alpha": self.alpha, "rope": self.rope, **terms}))
 
     def show(self) -> None:
-        """Print what is decided, then the findings and the table; or display them in a notebook."""
-        self.decision().show()
-        super().show()
+        """Print what is decided, then the findings and the table; or display them in a notebook.
+
+        With too few datasets, there are no findings to show.
+        """
+        decision = self.decision()
+        decision.show()
+        if decision.decided:
+            super().show()
 
     def effect(self, test: str, name: str) -> pd.DataFrame:
         """Return an effect size of every pair, in the metric's own direction.
