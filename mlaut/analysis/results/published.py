@@ -75,7 +75,8 @@ PUBLISHED = {
         datasets="54; the names in the source do not fit its rows everywhere, so go by the numbers "
         "d01 to d54 before the names",
         splits="10 runs of 10-fold cross-validation",
-        tuning="none is described: naive Bayes, AODE, hidden naive Bayes, J48 and grafted J48 of WEKA",
+        tuning="none is described: naive Bayes, AODE, hidden naive Bayes, J48 and grafted J48 of "
+        "WEKA",
         failures=_NO_FAILURE,
         metric="accuracy",
         percent=True,
@@ -86,9 +87,9 @@ PUBLISHED = {
         "to solve real world classification problems?, JMLR 15, 2014",
         licence="results of the authors; no licence is stated",
         datasets="121, most of them from UCI; 179 classifiers of 17 families",
-        splits="called 4-fold cross-validation, the same for all classifiers; but the folds that the "
-        "authors published, of 95 datasets, are four independent random splits into three quarters "
-        "for training and one for testing: a row is in no test set (31.6 % of the rows) or in up "
+        splits="called 4-fold cross-validation, the same for all classifiers; but the folds that "
+        "the authors published, of 95 datasets, are four independent random splits into three "
+        "quarters for training and one for testing: a row is in no test set (31.6 % of the rows) or in up "
         "to four; datasets that come with a test set use that one",
         tuning="by the test accuracy on one split into halves, whose rows are also in the folds: "
         "scores of tuned classifiers may be too good",
@@ -104,8 +105,8 @@ PUBLISHED = {
         datasets="14 with two classes, of UCI but for rheum",
         splits="one mean for each dataset; the text about the table does not say how it was "
         "estimated",
-        tuning="by AUC in internal 5-fold cross-validation on the training rows, where the name has "
-        "m (of 0, 1, 2, 3, 5, 10, 15, 20, 50) or cf (of 0, 0.1, 0.25, 0.5); else m = 0, cf = 0.25",
+        tuning="by AUC in internal 5-fold cross-validation on the training rows, where the name "
+        "has m (of 0, 1, 2, 3, 5, 10, 15, 20, 50) or cf (of 0, 0.1, 0.25, 0.5); else m = 0, cf = 0.25",
         failures=_NO_FAILURE,
         metric="roc_auc",
         advice="the paper ranked AUCs with more digits than it printed: 'demsar2006_ranks' has its "
