@@ -89,8 +89,8 @@ PUBLISHED = {
         datasets="121, most of them from UCI; 179 classifiers of 17 families",
         splits="called 4-fold cross-validation, the same for all classifiers; but the folds that "
         "the authors published, of 95 datasets, are four independent random splits into three "
-        "quarters for training and one for testing: a row is in no test set (31.6 % of the rows) or in up "
-        "to four; datasets that come with a test set use that one",
+        "quarters for training and one for testing, so 31.6 % of the rows are in no test set and "
+        "others in up to four; datasets that come with a test set use that one",
         tuning="by the test accuracy on one split into halves, whose rows are also in the folds: "
         "scores of tuned classifiers may be too good",
         failures="449 of 21,659 cells: the classifier gave no result there",
@@ -106,7 +106,8 @@ PUBLISHED = {
         splits="one mean for each dataset; the text about the table does not say how it was "
         "estimated",
         tuning="by AUC in internal 5-fold cross-validation on the training rows, where the name "
-        "has m (of 0, 1, 2, 3, 5, 10, 15, 20, 50) or cf (of 0, 0.1, 0.25, 0.5); else m = 0, cf = 0.25",
+        "has m (of 0, 1, 2, 3, 5, 10, 15, 20, 50) or cf (of 0, 0.1, 0.25, 0.5); else m = 0 and cf "
+        "= 0.25",
         failures=_NO_FAILURE,
         metric="roc_auc",
         advice="the paper ranked AUCs with more digits than it printed: 'demsar2006_ranks' has its "
