@@ -6,7 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import Results, percent_of_best, scale_free_table
+from mlaut.analysis import (
+    Results,
+    multi_comparison,
+    nemenyi_test,
+    percent_of_best,
+    scale_free_table,
+)
 from mlaut.errors import AnalysisError, MissingCellsError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -101,3 +107,20 @@ def test_awkward_tables():
 def test_bad_input(table, how, words):
     with pytest.raises(AnalysisError, match=words):
         percent_of_best(pd.DataFrame(table), metric="score", greater_is_better=True, **how)
+
+
+def test_numbers_of_evaluma(garcia):
+    """evaluma 0.3.0: improvability_ranking, elo_ranking's win rates, frequentist_comparison."""
+    frame = scale_free_table(garcia).frame
+    improvable = {"C4.5": 22.175128, "NaiveBayes": 23.508431, "CN2": 35.340813,
+                  "k-NN(k=1)": 35.876021, "Kernel": 53.071515}  # fmt: skip
+    assert (100 * frame["improvability"]).to_dict() == pytest.approx(improvable, abs=1e-6)
+    rates = {"NaiveBayes": 0.466667, "CN2": 0.783333, "k-NN(k=1)": 0.75, "Kernel": 0.9}
+    won = multi_comparison(garcia)
+    counts = [[won.value(key, "C4.5", other) for key in ("wins", "ties")] for other in rates]
+    shares = (np.array(counts) @ [1, 0.5]) / 30
+    assert shares == pytest.approx(list(rates.values()), abs=1e-6)
+    p = nemenyi_test(garcia).p_values.loc["C4.5"]
+    theirs = {"CN2": 9.276498e-02, "Kernel": 4.471406e-07, "NaiveBayes": 9.992069e-01,
+              "k-NN(k=1)": 3.895772e-02}  # fmt: skip
+    assert p[list(theirs)].to_dict() == pytest.approx(theirs, rel=1e-6)
