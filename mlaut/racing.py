@@ -31,7 +31,7 @@ from mlaut.records import CLASSIFICATION
 if TYPE_CHECKING:
     from mlaut.experiments import RunSummary
 
-__all__ = ["RaceForecast", "forecast_race", "make_race", "run_race"]
+__all__ = ["RaceForecast", "forecast_race", "make_race", "max_cost_of", "run_race"]
 
 _STOP_IF = re.compile(r"P\(decided\) ?< ?(0?\.[0-9]+)")
 

@@ -378,6 +378,8 @@ def test_a_forecast_from_what_was_seen(folder):
     assert (found.seen, found.n_datasets) == (4, N_DATASETS)
     assert 0.4 < found.cells < 1
     assert forecast_race(begun) == found
+    assert found.cost > 0
+    assert forecast_race(begun, max_cost=1e-9).cost == 0
     assert str(found).startswith("race: 4 of 12 datasets are complete; if the others are like them")
 
 
@@ -387,9 +389,13 @@ def test_the_command_line_shows_a_race(raced, capsys):
     text = capsys.readouterr().out
     assert "race: After 12 of 12 datasets, at level 0.05 for all looks: bayes, logistic" in text
     assert "guess raced out after" in text
+    assert re.search(
+        r"cost: 42 cells were run in [.\d]+ s; 6 were left out, about \d+ % of the", text
+    )
     main(["plan", study_file])
     text = capsys.readouterr().out
-    assert "race: 12 of 12 datasets are complete" in text
+    assert "race: 12 of 12 datasets are complete, and the question is open" in text
+    assert "raced out ('mlaut run --complete' runs it)" in text
 
 
 def test_a_report_shows_the_race_and_no_test_of_the_full_table(raced):
@@ -399,6 +405,14 @@ def test_a_report_shows_the_race_and_no_test_of_the_full_table(raced):
     assert "mean accuracy" not in section.tables["summary"]
     assert section.tables["race"].loc["guess", "state"].startswith("raced out after")
     assert section.sentences[0] == section.race.sentence()
+    assert section.sentences[1] == f"Cost: {section.race.cost_sentence()}."
+    cost = section.tables["race cost"]
+    assert cost["cells"].tolist() == [12, 8, 10, 12]
+    assert cost["cells left out"].tolist() == [0, 4, 2, 0]
+    assert not cost["cells open"].any()
+    assert (cost["seconds"] > 0).all()
+    of_guess = cost.loc["guess"]
+    assert of_guess["seconds left out"] == pytest.approx(of_guess["seconds"] * 4 / 8)
     assert any("No tests of the full table" in sentence for sentence in section.sentences)
     assert "race" in pictures(section, "a")
 

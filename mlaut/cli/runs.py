@@ -147,9 +147,15 @@ def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
     show(str(preview))
     race = race_of(preview.study)
     if race is not None:
-        from mlaut.racing import forecast_race
+        from mlaut.experiments import read_study_file
+        from mlaut.racing import forecast_race, max_cost_of
 
-        show(forecast_race(race) or "race: no dataset is complete yet, so nothing is forecast")
+        section = read_study_file(study_file).race
+        most = {"max_cost": max_cost_of(section)} if section else {}
+        show(
+            forecast_race(race, **most)
+            or "race: no dataset is complete yet, so nothing is forecast"
+        )
     show_rows(preview.plan.why())
 
 

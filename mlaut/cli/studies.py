@@ -65,7 +65,9 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str) -> N
     race = race_of(database)
     if race is not None:
         standing = race.now()
-        for line in (f"race: {standing.sentence()}", *(standing.decisions if why else ())):
+        for line in (f"race: {standing.sentence()}", f"cost: {standing.cost_sentence()}"):
+            show(line)
+        for line in standing.decisions if why else ():
             show(line)
     show_rows(now.rows())
     if why:

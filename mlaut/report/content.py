@@ -156,7 +156,7 @@ def section(
         title=f"{results.metric.name} of {_count(len(results.strategies), 'strategy')} "
         f"on {_count(len(results.datasets), 'dataset')}",
         sentences=(
-            *((race.sentence(), *race.decisions) if race else ()),
+            *((race.sentence(), f"Cost: {race.cost_sentence()}.", *race.decisions) if race else ()),
             *_sentences(comparison, decision, robustness, problem, results.gaps),
         ),
         tables={},

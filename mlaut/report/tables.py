@@ -209,6 +209,15 @@ TABLES = (
         needs="race",
         heading="Race",
     ),
+    Table(
+        "race cost",
+        lambda s: s.race.cost,
+        (PAGE,),
+        "Race: cells that were run and left out, and their seconds; those of cells that were left "
+        "out are a forecast from the mean of the strategy",
+        needs="race",
+        heading="Cost of the race",
+    ),
     Table("race pairs", lambda s: s.race.pairs.to_frame().rename_axis(_PAIR), needs="race"),
     Table(
         "standing",

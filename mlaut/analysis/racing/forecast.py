@@ -45,8 +45,11 @@ class RaceForecast:
     cost: float
 
     def __str__(self) -> str:
+        seen = f"race: {self.seen} of {self.n_datasets} datasets are complete"
+        if not self.cost:
+            return f"{seen}, and the question is {'answered' if self.decided else 'open'}"
         return (
-            f"race: {self.seen} of {self.n_datasets} datasets are complete; if the others are like "
+            f"{seen}; if the others are like "
             f"them, the question is answered with probability {self.decided:.2f}, after "
             f"{self.datasets:.0f} more datasets on average, with {100 * self.cells:.0f} % of the "
             f"cells that are left and {100 * self.seconds:.0f} % of their time ({self.cost:.3g} s)"

@@ -82,6 +82,10 @@ class Race(Shown):
         Losses of the datasets that were used; NaN is a cell without a loss.
     metric : str
     notes : tuple of str
+    cost : DataFrame or None
+        Cells of a study by strategy: those that were run, those that were left out because of the
+        race, and those that are open, with the seconds of the first and a forecast for the second:
+        the mean time of the cells of that strategy. None for results that are of no study.
     """
 
     strategies: tuple[str, ...]
@@ -93,6 +97,7 @@ class Race(Shown):
     losses: np.ndarray
     metric: str
     notes: tuple[str, ...] = ()
+    cost: pd.DataFrame | None = None
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -213,6 +218,18 @@ class Race(Shown):
         if self.terms.question == "best" and len(self.left) > 1:
             return ", and they are practically equal"
         return ""
+
+    def cost_sentence(self) -> str:
+        """Return what the race has cost and saved so far; empty without a study."""
+        if self.cost is None:
+            return ""
+        run, out, still, spent, saved = self.cost.sum()
+        share = f", about {100 * saved / (spent + saved):.0f} % of the time" if saved else ""
+        open_cells = f"; {still:.0f} cells are open" if still else ""
+        return (
+            f"{run:.0f} cells were run in {number(spent)} s; {out:.0f} were left out{share}"
+            f"{open_cells}"
+        )
 
     def decided_pairs(self, decided: bool = True) -> list[tuple[str, str]]:
         """Return the pairs of the question that are decided, or those that are open."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 
 from mlaut.analysis.racing.course import Following, rounds_of
 from mlaut.analysis.racing.race import Race, cell_losses, make_race, terms_of
@@ -16,9 +17,11 @@ from mlaut.analysis.scores.catalogue import metric
 from mlaut.errors import StudyError
 from mlaut.files_io import Study
 from mlaut.files_io.study_records import USAGE
+from mlaut.records import Status
 
 __all__ = ["Sealed", "StudyRace"]
 
+_COST = ["cells", "cells left out", "cells open", "seconds", "seconds left out"]
 _KEPT = 3  # standings kept beside those of rounds that overlap: more are not asked for again
 
 
@@ -214,8 +217,26 @@ class StudyRace:
         )
 
     def now(self) -> Race:
-        """Return the race as it stands now: it uses the rounds that are complete."""
-        return self.after(self.n_known)
+        """Return the race as it stands now, with its cost: it uses the rounds that are complete."""
+        return dataclasses.replace(self.after(self.n_known), cost=self._cost())
+
+    def _cost(self) -> pd.DataFrame:
+        """Return `Race.cost`."""
+        names = list(self.sealed.strategies)
+        found = pd.DataFrame(0.0, pd.Index(names, name="strategy"), _COST)
+        stored = set(self.study.datasets)
+        known = [dataset for dataset in self.sealed.order if dataset in stored]
+        statuses = self.study.statuses(known)
+        for dataset, numbers in self.study.numbers(known):
+            in_study, status = statuses[dataset]
+            out, still = status == Status.RACED_OUT, status == Status.MISSING
+            counts = [~(out | still), out, still]
+            cells = [of_kind.sum(axis=(1, 2)) for of_kind in counts]
+            here = pd.DataFrame(dict(zip(_COST, [*cells, _elapsed(numbers), 0], strict=True)))
+            found += here.set_axis(list(in_study)).reindex(names).fillna(0.0)
+        mean = found["seconds"] / found["cells"].where(found["cells"] > 0)
+        found["seconds left out"] = (mean * found["cells left out"]).fillna(0.0)
+        return found.astype(dict.fromkeys(_COST[:3], int))
 
     @property
     def n_known(self) -> int:

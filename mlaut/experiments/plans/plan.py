@@ -223,6 +223,8 @@ def _reason(status: int, run: bool) -> str:
     word = Status(status).word
     if status == Status.DONE:
         return word
+    if status == Status.RACED_OUT and not run:
+        return f"{word} ('mlaut run --complete' runs it)"
     return f"tried again: {word}" if run else f"failed before: {word} (not tried again)"
 
 
