@@ -24,6 +24,7 @@ from mlaut.errors import AnalysisError
 
 __all__ = ["race_plot"]
 
+_MOST_NAMED = 12  # strategies; the lines to more names cover each other
 _FLOOR = -2.0  # evidence below a hundredth is drawn there: how small it is does not matter
 
 
@@ -45,8 +46,9 @@ def race_plot(race: Race, *, ax: Axes | None = None, figsize: Size | None = None
     -------
     Figure
         For the question ``"best"`` one line for each strategy: a strategy leaves the race where its
-        line crosses the level 1 / alpha. Names in bold are left. For other questions, the number of
-        undecided pairs.
+        line crosses the level 1 / alpha. Names in bold are left; among many strategies only these
+        are named, with the number of the others. For other questions, the number of undecided
+        pairs.
 
     Examples
     --------
@@ -58,7 +60,7 @@ def race_plot(race: Race, *, ax: Axes | None = None, figsize: Size | None = None
     """
     if not race.datasets:
         raise AnalysisError("the race has no complete dataset yet, so there is nothing to draw")
-    names = race.strategies if race.terms.question == "best" else ()
+    names = _named(race) if race.terms.question == "best" else ()
     height = max(3.2, row_size(len(names))[0] * len(names) + 1)
     figure, axes = canvas(ax, figsize, (7.5, height), names=names)
     if race.terms.question == "best":
@@ -84,7 +86,22 @@ def _draw_evidence(axes: Axes, race: Race) -> None:
     axes.axhline(-np.log10(race.terms.alpha), color=ORANGE, linewidth=1.2, linestyle="--")
     axes.set_ylabel("log10 evidence against", fontsize=FONT)
     table = pd.DataFrame(ends, index=list(race.strategies), columns=["evidence", "datasets"])
-    name_points(axes, table.sort_values("evidence", ascending=False, kind="stable"), race.left)
+    table["left"] = table.index.isin(race.left)
+    height = table["evidence"].where(table["left"], -table["datasets"])  # fewer crossing lines
+    table = table.assign(height=height).sort_values(
+        ["left", "height"], ascending=[True, False], kind="stable"
+    )
+    named = table.loc[table.index.isin(_named(race)), ["evidence", "datasets"]]
+    name_points(axes, named, race.left)
+    if n_others := len(table) - len(named):
+        gone = table.loc[~table["left"], "datasets"]
+        text = f"{n_others} strategies left after {gone.min():.0f} to {gone.max():.0f} datasets"
+        axes.set_title(text, fontsize=FONT, loc="left", color=GREY)
+
+
+def _named(race: Race) -> tuple[str, ...]:
+    """Return the strategies whose names the figure shows: all, or those that are left of many."""
+    return race.strategies if len(race.strategies) <= _MOST_NAMED else race.left
 
 
 def _draw_open_pairs(axes: Axes, race: Race) -> None:

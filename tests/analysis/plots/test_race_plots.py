@@ -23,6 +23,15 @@ def test_a_line_for_each_strategy_and_the_level(mlaut2018):
     assert min(np.diff(heights)) >= 12  # pixels, as high as a name
 
 
+def test_of_many_strategies_only_those_that_are_left_are_named(losses, assert_readable):
+    table = {f"strategy {k}": [0.1 * k] * 12 for k in range(30)}
+    axes = (figure := race_plot(race(losses(table)))).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["strategy 0"]
+    assert axes.get_title("left") == "29 strategies left after 7 to 8 datasets"
+    assert len(axes.lines) == 2 * 30 + 1
+    assert_readable(figure)
+
+
 def test_open_pairs_of_other_questions(mlaut2018, assert_readable):
     found = race(mlaut2018, order=drawn_order(mlaut2018.datasets), question="control: SVC")
     figure = race_plot(found)
