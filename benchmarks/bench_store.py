@@ -1,6 +1,11 @@
 """Measure what changes of a database and of a study write, and the room that they take.
 
     python benchmarks/bench_store.py [--cells 700]
+    python benchmarks/bench_store.py --strategies 100     a million cells, some 4 CPU minutes
+    python benchmarks/bench_store.py --strategies 1000    ten million, some 20 CPU minutes
+
+With ``--strategies``, each cell of a study of 100 datasets and 10 times 10 folds gets an outcome
+with chosen parameters; for a million cells, a second study is killed while it is closed.
 
 The bytes are those that this process hands to the system (``wchar`` of ``/proc/self/io``), journal
 included. CPU seconds are of this process.
@@ -9,17 +14,23 @@ included. CPU seconds are of this process.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
+import os
+import resource
+import signal
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study
+from mlaut.experiments.plans.plan import make_plan
+from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study, study_writer
 from mlaut.records import CLASSIFICATION, Cell, Outcome, Split, Status
 
 MB = 1e6
@@ -60,8 +71,10 @@ def measure(what: str, step: Callable[[], object], folder: Path) -> None:
     now = _room(folder)
     sys.stdout.write(
         f"{what}: wrote {written / MB:.2f} MB, {cpu:.2f} CPU s, room {size / MB:.1f} -> "
-        f"{now / MB:.1f} MB, at most {max(0, peak[0] - max(size, now)) / MB:.2f} MB beside it\n"
+        f"{now / MB:.1f} MB, at most {max(0, peak[0] - max(size, now)) / MB:.2f} MB beside it; "
+        f"memory so far {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB\n"
     )
+    sys.stdout.flush()
 
 
 def _written() -> int:
@@ -90,7 +103,15 @@ def main() -> None:
     """Measure all steps."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cells", type=int, default=700, help="cells of 1.6 MB")
+    parser.add_argument("--strategies", type=int, default=0, help="strategies x 10,000 cells")
     given = parser.parse_args()
+    if given.strategies:
+        with tempfile.TemporaryDirectory(prefix="mlaut-store-") as name:
+            full(Path(name), given.strategies)
+        if given.strategies <= 100:
+            with tempfile.TemporaryDirectory(prefix="mlaut-store-") as name:
+                killed(Path(name), given.strategies)
+        return
     with tempfile.TemporaryDirectory(prefix="mlaut-store-") as name:
         large(Path(name), given.cells)
     with tempfile.TemporaryDirectory(prefix="mlaut-store-") as name:
@@ -127,6 +148,65 @@ def many(folder: Path) -> None:
     cells = [(f"s{s}", r, f) for s in range(10) for r in range(10) for f in range(10)]
     measure("1000 cells", lambda: write(study, entries[0], cells), folder)
     measure("find what is done", study.statuses, folder)
+
+
+def full(folder: Path, n_strategies: int) -> Study:
+    """Measure a study of 100 datasets and 10 times 10 folds, all of whose cells are done."""
+    study, entries = Study(folder / "study.h5"), [entry(f"d{k}", 20, 10, 10) for k in range(100)]
+    names = [f"s{k}" for k in range(n_strategies)]
+    study.save_splits(entries)
+    places = [StrategyEntry(name, "f") for name in names]
+    measure("places", lambda: study.allocate(places), folder)
+    wanted = dict.fromkeys(study.datasets, names)
+    measure("plan", lambda: make_plan(study, wanted, {}).n_todo, folder)
+    run = study.writing({"threads": 1})
+    writer = run.__enter__()
+    measure("all cells", lambda: fill(writer, entries, names), folder)
+    measure("closing", lambda: run.__exit__(None, None, None), folder)
+    measure("finding what is done", study.statuses, folder)
+    measure("plan", lambda: make_plan(study, wanted, {}).n_todo, folder)
+    measure("reading all cells", lambda: sum(int(b.done.sum()) for b in study.parts()), folder)
+    measure("reading all details", lambda: sum(len(d) for _, d in study.all_details()), folder)
+    return study
+
+
+def fill(writer: study_writer.StudyWriter, entries: list[SplitEntry], names: list[str]) -> None:
+    """Store an outcome with details for every cell, ten at a time."""
+    one = outcome(entries[0], names[0], 0, 0)
+    details = {"started": 1.0, "elapsed": 2.0, "best_params": {"C": 1.0}, "tuning_score": 0.5}
+    for of in entries:
+        for name in names:
+            for repeat in range(10):
+                cells = [Cell(of.name, name, repeat, fold) for fold in range(10)]
+                writer.write(*(replace(one, cell=cell, details=details) for cell in cells))
+
+
+def killed(folder: Path, n_strategies: int) -> None:
+    """Kill a process in the middle of closing a study, and resume it."""
+
+    def live() -> None:
+        def die(*_: object) -> None:
+            fold_in(*_)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        fold_in = study_writer.fold_in
+        with study.writing({"threads": 1}) as writer:
+            fill(writer, entries, names)
+            study_writer.fold_in = die
+
+    study, entries = Study(folder / "study.h5"), [entry(f"d{k}", 20, 10, 10) for k in range(100)]
+    names = [f"s{k}" for k in range(n_strategies)]
+    study.save_splits(entries)
+    study.allocate([StrategyEntry(name, "f") for name in names])
+    child = multiprocessing.get_context("fork").Process(target=live)
+    child.start()
+    child.join()
+    assert child.exitcode == -signal.SIGKILL, child.exitcode
+    journal = study.journal_path.stat().st_size
+    measure(f"settled after a kill (journal {journal / MB:.1f} MB)", study.settle, folder)
+    done = sum(int((status == Status.DONE).sum()) for _, status in study.statuses().values())
+    records = sum(len(told) for _, told in study.all_details())
+    sys.stdout.write(f"{done} cells are done, {records} have details\n")
 
 
 def tables(folder: Path) -> None:

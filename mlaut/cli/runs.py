@@ -94,6 +94,10 @@ def demo(output: Path, n_jobs: int) -> None:
 )
 @click.option("--scheduler", help="Address of the Dask scheduler, for example tcp://10.0.0.1:8786.")
 @click.option(
+    "--shard",
+    help="Run a share of the cells, as 2/10, into a file of its own; 'mlaut merge' joins them.",
+)
+@click.option(
     "--complete", is_flag=True, default=None, help="Run all cells that a race has left out."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
@@ -109,6 +113,7 @@ def run(study_file: Path, quiet: bool, strict: bool, as_json: bool, **changes: A
     mlaut run study.toml
     mlaut run study.toml -j 4 --timeout 10m --retry timeout
     mlaut run study.toml --engine dask --scheduler tcp://10.0.0.1:8786
+    mlaut run study.toml --shard 2/10
     """
     given = {name: value for name, value in changes.items() if value not in (None, ())}
     done = run_file(study_file, as_json, verbose=0 if quiet else 1, **given)
@@ -123,6 +128,7 @@ def run(study_file: Path, quiet: bool, strict: bool, as_json: bool, **changes: A
 @click.option("--overwrite-predictions", is_flag=True, default=None, help="As for 'mlaut run'.")
 @click.option("--save-models", is_flag=True, default=None, help="As for 'mlaut run'.")
 @click.option("--no-limits", "limits", flag_value=False, default=None, help="As for 'mlaut run'.")
+@click.option("--shard", help="As for 'mlaut run'.")
 @click.option(
     "--why", is_flag=True, expose_value=False, help="Changes nothing: the reasons are always shown."
 )

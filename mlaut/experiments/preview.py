@@ -101,8 +101,8 @@ def plan_study(
     StudyError
         The study file has mistakes; the message lists all of them.
     """
-    file = read_study_file(path)
-    run = file.run.replaced(changes)
+    file = read_study_file(path).changed(changes)
+    run = file.run
     found: list[MlautError] = []
     strategies = collect(found, choose_strategies, file) or ()
     names = [strategy.name for strategy in strategies]

@@ -18,6 +18,7 @@ from mlaut.experiments.plans.ledger import (
     counts_words,
     rows_by_reason,
 )
+from mlaut.experiments.plans.shards import held_shard, requested_cells
 from mlaut.files_io import Study
 from mlaut.files_io.lock import holder_of
 from mlaut.files_io.remains import remains_of
@@ -59,6 +60,9 @@ class StudyStatus(Displayed, Ledger):
         What killed writers or damage left beside the study, one line each.
     warned : int
         Number of cells that ended with warnings; `warnings_of` returns their texts.
+    shard : str
+        The shard that the database holds, such as ``"2/10"``, whose cells are counted; empty for a
+        whole study.
     """
 
     path: Path
@@ -66,6 +70,7 @@ class StudyStatus(Displayed, Ledger):
     unsettled: bool
     remains: tuple[str, ...] = ()
     warned: int = 0
+    shard: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON values."""
@@ -79,11 +84,13 @@ class StudyStatus(Displayed, Ledger):
             "unsettled": self.unsettled,
             "remains": list(self.remains),
             "warned": self.warned,
+            **({"shard": self.shard} if self.shard else {}),
         }
 
     def _lines(self) -> list[str]:
         lines = [
-            f"{self.path}: {len(self.datasets)} datasets, {len(self.strategies)} strategies, "
+            f"{self.path}: {f'shard {self.shard}, ' if self.shard else ''}"
+            f"{len(self.datasets)} datasets, {len(self.strategies)} strategies, "
             f"{self.n_cells} cells: {counts_text(self.total) or 'none yet'}"
         ]
         if self.running:
@@ -123,8 +130,9 @@ def study_status(path: str | os.PathLike[str]) -> StudyStatus:
     study = Study(path)
     statuses = study.statuses()  # read before the strategies: a run may add strategies in between
     strategies = [entry.name for entry in study.strategies]
+    shard = held_shard(study)
     with damage_explained(study.path):
-        ledger = count_cells(statuses, strategies)
+        ledger = count_cells(statuses, strategies, requested_cells(study, shard))
     return StudyStatus(
         **vars(ledger),
         path=study.path,
@@ -132,6 +140,7 @@ def study_status(path: str | os.PathLike[str]) -> StudyStatus:
         unsettled=study.journal_path.exists(),
         remains=remains_of(study),
         warned=sum(1 for _ in study.warnings()),
+        shard=str(shard or ""),
     )
 
 
@@ -167,7 +176,7 @@ def check_alive(path: str | os.PathLike[str], within: float = 300.0) -> tuple[bo
         )
     if not study.exists:
         return False, f"{study.path}: there is no study yet, and no run; start one with 'mlaut run'"
-    ledger = count_cells(study.statuses())
+    ledger = count_cells(study.statuses(), where=requested_cells(study, held_shard(study)))
     n_cells, missing = ledger.n_cells, ledger.total[Status.MISSING]
     if n_cells and not missing:
         return True, f"{study.path}: finished, all {n_cells} cells have an outcome"
@@ -196,8 +205,9 @@ def unfinished(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
                 reason = {name: record[name] for name in ("strategy", "status", "reason")}
                 tracebacks.setdefault(tuple(reason.values()), record.get("traceback", ""))
                 yield reason, dataset, {"cells": 1}
+        requested = requested_cells(study, held_shard(study))
         for dataset, (names, status) in study.statuses().items():
-            missing = (status == Status.MISSING).sum(axis=(1, 2))
+            missing = ((status == Status.MISSING) & requested[dataset]).sum(axis=(1, 2))
             for name, count in zip(names, missing.tolist(), strict=True):
                 if count:
                     word = Status.MISSING.word

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import time
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlaut.errors import MlautError, StudyError, nearest
+from mlaut.errors import MlautError, StudyError, StudyLockedError, nearest
 from mlaut.experiments.plans.run_options import RunOptions
+from mlaut.experiments.plans.shards import Shard
 from mlaut.records import Analysis
 
 if TYPE_CHECKING:
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["Seal", "StudyFile", "read_study_file", "run_study"]
 
 Seal = Callable[["Study", Sequence[str], Collection[str]], object]
+
+_PATIENCE = 600.0  # seconds to wait for another shard that loads the datasets, as it may download
+_PAUSE = 0.5  # seconds between two tries
 
 
 @dataclass(frozen=True)
@@ -169,13 +174,18 @@ class StudyFile:
 
     @property
     def output(self) -> Path:
-        """Path of the study's database."""
-        return self.path.parent / self.study.output
+        """Path of the study's database; with a shard, of the shard's."""
+        path = self.path.parent / self.study.output
+        return Shard.parse(self.run.shard).path(path) if self.run.shard else path
 
     @property
     def input(self) -> Path:
         """Path of the database of the datasets."""
         return self.path.parent / self.data.input
+
+    def changed(self, changes: Mapping[str, Any]) -> StudyFile:
+        """Return the file with some options of ``[run]`` replaced."""
+        return dataclasses.replace(self, run=self.run.replaced(changes))
 
 
 _SECTIONS: dict[str, Any] = {
@@ -357,21 +367,33 @@ def run_study(
     from mlaut.experiments.runs.orchestrator import Orchestrator
     from mlaut.files_io import Study
 
-    file = read_study_file(path)
+    file = read_study_file(path).changed(changes)
     if file.race is not None and race is None and not complete:
         raise StudyError(
             f"{file.path}: [race] needs somebody who decides it; call mlaut.racing.run_race, or "
             "'mlaut run'"
         )
     strategies = choose_strategies(file)
-    input_io, paths = prepare_data(file)
+    input_io, paths = _prepare_patiently(file) if file.run.shard else prepare_data(file)
     names, out_io = prepare_splits(file, input_io, paths)
-    options = vars(file.run.replaced(changes))
     if seal is not None:
         tasks = {input_io.dataset_info(path).task for path in paths}
         seal(Study(out_io.path), [strategy.name for strategy in strategies], tasks)
     orchestrator = Orchestrator(input_io, out_io, names, seed=file.study.seed)
-    return orchestrator.run(strategies, verbose=verbose, race=race, complete=complete, **options)
+    how = {"verbose": verbose, "race": race, "complete": complete}
+    return orchestrator.run(strategies, **how, **vars(file.run))
+
+
+def _prepare_patiently(file: StudyFile) -> tuple[FilesIO, list[str]]:
+    """Prepare the datasets; other shards, which begin at the same time, may be loading them."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return prepare_data(file)
+        except StudyLockedError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(_PAUSE)
 
 
 def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:

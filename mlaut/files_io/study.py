@@ -191,6 +191,12 @@ class Study:
             new = (run for run in live if run["id"] not in known)
             return tuple(run for run in (*ended, *new) if ANALYSIS not in run)
 
+    @property
+    def shard(self) -> str:
+        """Share of the cells that every run did, such as ``"2/10"``; empty for a whole study."""
+        found = {str(run.get("shard") or "") for run in self.all_runs if "engine" in run}
+        return found.pop() if len(found) == 1 else ""
+
     def load_split(self, dataset: str) -> SplitEntry:
         """Return a dataset's identity, truth and split.
 
@@ -222,7 +228,7 @@ class Study:
         """Yield the `block` of each dataset (default: of all); the file is opened once."""
         with self.reading() as file:
             for name in _names(file, datasets):
-                yield self._whole(file, name, StudyArrays.block)
+                yield self.whole_cells(file, name, StudyArrays.block)
 
     def parts(self, datasets: Iterable[str] | None = None) -> Iterator[Block]:
         """Yield the blocks of datasets (default: of all), those of many rows in several parts.
@@ -234,7 +240,7 @@ class Study:
             for name in _names(file, datasets):
                 arrays = arrays_of(file, name)
                 for part in arrays.parts(PART) if arrays.names else [slice(None)]:
-                    yield self._whole(file, name, partial(StudyArrays.part, part=part))
+                    yield self.whole_cells(file, name, partial(StudyArrays.part, part=part))
 
     def status(self, dataset: str) -> np.ndarray:
         """Return the status of each cell of a dataset: uint8, shape (S, R, F)."""
@@ -250,7 +256,7 @@ class Study:
             return (arrays.names, status), torn
 
         with self.reading() as file:
-            return {name: self._whole(file, name, read) for name in _names(file, datasets)}
+            return {name: self.whole_cells(file, name, read) for name in _names(file, datasets)}
 
     def numbers(
         self, datasets: Iterable[str] | None = None
@@ -267,7 +273,7 @@ class Study:
 
         with self.reading() as file:
             for name in _names(file, datasets):
-                yield name, self._whole(file, name, read)
+                yield name, self.whole_cells(file, name, read)
 
     def details(self, dataset: str) -> list[dict[str, Any]]:
         """Return the details of each cell that was tried, also while a run writes.
@@ -319,7 +325,7 @@ class Study:
                     if record.get("warnings"):
                         yield name, record["strategy"], record["warnings"]
 
-    def _whole(
+    def whole_cells(
         self, file: h5py.File, name: str, read: Callable[[StudyArrays], tuple[T, np.ndarray]]
     ) -> T:
         """Read the whole cells of a dataset.

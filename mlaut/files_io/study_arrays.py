@@ -182,6 +182,21 @@ class StudyArrays:
         else:
             self.group[name][...] = values
 
+    def empty(self, names: Sequence[str]) -> dict[str, np.ndarray]:
+        """Return zeros for some strategies, in the shapes of `raw`: all cells are missing."""
+        layout = self._layout_of(self.entry, len(names))
+        return {name: np.zeros(shape, dtype) for name, (shape, dtype, _) in layout.items()}
+
+    def put_raw(self, part: slice, values: Mapping[str, np.ndarray]) -> None:
+        """Write values as `raw` returns them; rows of strategies without any cell take no room."""
+        some = np.flatnonzero(values["status"].any(axis=(1, 2))).tolist()
+        for name, array in values.items():
+            if name in ROWS:
+                for s in some:
+                    self.group[name][part.start + s] = array[s]
+            else:
+                self.group[name][part] = array
+
     @cached_property
     def layout(self) -> dict[str, tuple[tuple[int, ...], np.dtype, Any]]:
         """Shape, dtype and empty value of each array of this file, as `array_layout`."""
@@ -204,23 +219,38 @@ class StudyArrays:
         """
         return self.part(slice(None))
 
+    def raw(self, part: slice) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """Read the arrays of some strategies as they are stored: rows are sorted by fold.
+
+        Returns
+        -------
+        values : dict of str to ndarray
+            Each array by its name; the status of a torn cell is missing.
+        torn : ndarray of bool, shape (S, R, F)
+            As `block` returns it.
+        """
+        values = {name: self._read(name, part) for name in self.layout}
+        if self.version == 1:
+            for rows in (values[name] for name in ROWS if name in values):
+                for repeat, order in enumerate(map(stored_order, self.entry.split.folds)):
+                    rows[:, repeat] = rows[:, repeat, order]
+        stored = values["checksum"]
+        status, torn = _whole(values["status"], stored)
+        values["status"] = status
+        torn |= (status > 0) & (_checksums(self.entry.split, values) != stored)
+        status[torn] = Status.MISSING
+        return values, torn
+
     def part(self, part: slice) -> tuple[Block, np.ndarray]:
         """Read the arrays of some strategies as `block` does."""
         entry, folds = self.entry, self.entry.split.folds
-        stored = self._read("checksum", part)
-        status, torn = _whole(self._read("status", part), stored)
-        numbers = {name: self._read(name, part) for name in ("seed", "seconds", "usage")}
-        rows = {name: self._read(name, part) for name in ROWS if name in self.layout}
-        torn |= (status > 0) & (
-            _checksums(entry.split, status, numbers, rows, self.version) != stored
-        )
-        status[torn] = Status.MISSING
+        values, torn = self.raw(part)
+        status = values["status"]
         empty = ~tested_rows(folds, status == Status.DONE)
-        for name, values in rows.items():
-            if self.version > 1:
-                _in_order_of_table(values, folds)
-            values[empty] = self.layout[name][2]
-        numbers["seconds"][status == Status.MISSING] = np.nan
+        for name in (name for name in ROWS if name in values):
+            _in_order_of_table(values[name], folds)
+            values[name][empty] = self.layout[name][2]
+        values["seconds"][status == Status.MISSING] = np.nan
         block = Block(
             dataset=entry.name,
             task=entry.task,
@@ -230,9 +260,9 @@ class StudyArrays:
             truth=entry.truth,
             split=entry.split,
             status=status,
-            predictions=rows["predictions"],
-            probabilities=rows.get("probabilities"),
-            seconds=numbers["seconds"],
+            predictions=values["predictions"],
+            probabilities=values.get("probabilities"),
+            seconds=values["seconds"],
             weights=entry.weights,
         )
         return block, torn
@@ -414,29 +444,23 @@ def tested_rows(folds: np.ndarray, cells: np.ndarray) -> np.ndarray:
     return tested
 
 
-def _checksums(
-    split: Split,
-    status: np.ndarray,
-    numbers: Mapping[str, np.ndarray],
-    rows: Mapping[str, np.ndarray],
-    version: int,
-) -> np.ndarray:
+def _checksums(split: Split, values: Mapping[str, np.ndarray]) -> np.ndarray:
     """Compute the checksum of each cell from its stored values: uint32, shape (S, R, F).
 
     It is the crc32 of seed, seconds, usage and, for a done cell, predictions and probabilities of
     its test rows; the status replaces its lowest three bits. It is 0 for a missing cell.
     """
+    status = values["status"]
+    numbers = {name: values[name] for name in ("seed", "seconds", "usage")}
+    rows = [values[name] for name in ROWS if name in values]
     head_type = np.dtype([(n, v.dtype, v.shape[3:]) for n, v in numbers.items()])
     heads = np.empty(status.shape, dtype=head_type)
-    for name, values in numbers.items():
-        heads[name] = values
+    for name, of_cells in numbers.items():
+        heads[name] = of_cells
     found, width = np.zeros(status.shape, dtype=np.uint32), head_type.itemsize
     for repeat, folds in enumerate(split.folds):
-        order = stored_order(folds)
-        ends = np.searchsorted(folds[order], np.arange(status.shape[2] + 1))
-        by_fold = [array[:, repeat] for array in rows.values()]
-        if version == 1:  # stored in the order of the table
-            by_fold = [array.take(order, axis=1) for array in by_fold]
+        ends = np.searchsorted(np.sort(folds), np.arange(status.shape[2] + 1))
+        by_fold = [array[:, repeat] for array in rows]
         for s, words in enumerate(status[:, repeat].tolist()):
             head = memoryview(heads[s, repeat].tobytes())
             parts = [_cut(array[s], ends) for array in by_fold]

@@ -6,6 +6,9 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,7 @@ from mlaut.files_io.lock import holder_of
 from mlaut.files_io.models import copy_model, is_recorded, model_path, models_folder
 from mlaut.files_io.names import to_h5
 from mlaut.files_io.study import Study
-from mlaut.files_io.study_arrays import ROWS, StudyArrays, array_layout, tested_rows
+from mlaut.files_io.study_arrays import PART, ROWS, StudyArrays, tested_rows
 from mlaut.files_io.study_layout import (
     PREDICTIONS,
     arrays_of,
@@ -33,12 +36,12 @@ from mlaut.files_io.study_records import (
     SplitEntry,
     StrategyEntry,
     extends,
+    latest_of,
     merged_entry,
     merged_strategies,
-    ragged,
 )
 from mlaut.files_io.system_errors import explained
-from mlaut.records import Block, Cell, Status
+from mlaut.records import Cell, Status
 
 __all__ = ["merge_studies"]
 
@@ -56,7 +59,8 @@ def merge_studies(
         Paths of two or more studies. A dataset that several studies have must be the same table,
         split in the same way; one may have further repeats. A strategy that several have must have
         the same parameters. If several have an outcome of a cell, a done one is taken before
-        others, and otherwise that of the first study.
+        others, and otherwise that of the first study. A study whose run was interrupted first
+        takes in its journal.
     output : path-like
         Path of the new study, which must not exist.
 
@@ -67,14 +71,16 @@ def merge_studies(
     Raises
     ------
     StudyError
-        The studies contradict each other, one is being written to, or the output exists.
+        The studies contradict each other, one is being written to, they are shards of different
+        divisions, or the output exists.
     StoreError
         A saved model is not the one that its study recorded, or lies outside of its folder.
 
     Notes
     -----
     Saved models are copied, too, and are complete and synced to disk before the new study appears.
-    A merge that was killed leaves no study; the same call removes what it left.
+    A merge that was killed leaves no study; the same call removes what it left. Each value is read
+    once, checked, and written once; memory is that of some strategies on one dataset.
     """
     target, studies = Path(output), [Study(path) for path in sources]
     if len(studies) < 2:
@@ -87,6 +93,9 @@ def merge_studies(
                 f"{study.path}: process {holder.get('pid', '?')} is writing to it; "
                 "merge when it has ended"
             )
+        if study.journal_path.exists():
+            study.settle()
+    _check_shards(studies)
     entries, strategies = _entries(studies), _strategies(studies)
     models: list[Model] = []
     with ExitStack() as stack:
@@ -102,6 +111,23 @@ def merge_studies(
             models += _merge_dataset(new, entry, strategies, list(zip(studies, old, strict=True)))
         placed += _copy_models(models, target)
     return Study(target)
+
+
+def _check_shards(studies: Sequence[Study]) -> None:
+    """Check that all shards divide the study into the same number of shares.
+
+    Raises
+    ------
+    StudyError
+        Two studies hold shards of different numbers: together they may lack cells.
+    """
+    shards = [(study.path, study.shard) for study in studies if study.shard]
+    for path, shard in shards[1:]:
+        if shard.partition("/")[2] != shards[0][1].partition("/")[2]:
+            raise StudyError(
+                f"{shards[0][0]} holds shard {shards[0][1]}, and {path} shard {shard}: the "
+                "numbers of shards differ; merge the shards of one number first"
+            )
 
 
 def _entries(studies: Sequence[Study]) -> dict[str, SplitEntry]:
@@ -141,31 +167,19 @@ def _merge_dataset(
     sources: Sequence[tuple[Study, h5py.File]],
 ) -> list[Model]:
     """Write the cells of one dataset into a new study, and return their saved models."""
-    present = [pair for pair in sources if _has(*pair, entry.name)]
-    blocks = [study.block(entry.name) for study, _ in present]
-    some = {name for block in blocks for name in block.strategies}
+    known = [_Source.of(*pair, entry.name) for pair in sources if _has(*pair, entry.name)]
+    some = {name for source in known for name in source.arrays.names}
     names = [strategy.name for strategy in strategies if strategy.name in some]
     group = new[PREDICTIONS].create_group(to_h5(entry.name))
     merged = StudyArrays.create(group, entry, names)
-    layout = array_layout(entry, len(names)).items()
-    arrays = {name: np.full(shape, nothing, dtype) for name, (shape, dtype, nothing) in layout}
-    told: list[dict[str, Any]] = []
-    models: list[Model] = []
-    for (study, file), block in zip(present, blocks, strict=True):
-        with damage_explained(study.path):
-            at = [names.index(name) for name in block.strategies]
-            taken = _taken(study, entry, arrays, at, block)
-            _copy(arrays_of(file, entry.name), arrays, at, taken)
-            position = {name: s for s, name in enumerate(block.strategies)}
-            for record in study.details(entry.name):
-                if taken[position[record["strategy"]], record["repeat"], record["fold"]]:
-                    told += [rest] if (rest := ragged(record)) else []
-                    if "model" in record:
-                        models.append((models_folder(study.path), record["model"]))
-    for name, values in arrays.items():
-        merged.put(name, values)
-    merged.append_details(told)
-    return models
+    for part in merged.parts(PART):
+        values = merged.empty(names[part])
+        for source in known:
+            source.give(entry, names[part], values)
+        merged.put_raw(part, values)
+    records = [(source, record) for source in known for record in source.records()]
+    merged.append_details([record for _, record in records])
+    return [(s.models, record["model"]) for s, record in records if "model" in record]
 
 
 def _has(study: Study, file: h5py.File, dataset: str) -> bool:
@@ -173,56 +187,108 @@ def _has(study: Study, file: h5py.File, dataset: str) -> bool:
         return to_h5(dataset) in file[PREDICTIONS]
 
 
-def _taken(
-    study: Study, entry: SplitEntry, arrays: dict[str, np.ndarray], at: list[int], block: Block
-) -> np.ndarray:
-    """Return which cells of a study go into the merged one: bool, shape (S, R, F).
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """Cells of one dataset in one of the studies.
 
-    Raises
-    ------
-    StudyError
-        A cell is done in both, with different predictions.
+    Attributes
+    ----------
+    study : Study
+    file : h5py.File
+        Its file, open for reading.
+    arrays : StudyArrays
+    taken : ndarray of bool, shape (S, R, F)
+        Whether each cell went into the merged study.
     """
-    folds = block.split.folds
-    there = arrays["status"][at, : len(folds)]
-    both = tested_rows(folds, block.done & (there == Status.DONE))
-    differ = _differ(arrays["predictions"][at, : len(folds)], block.predictions) & both
-    if block.probabilities is not None:
-        known = arrays["probabilities"][at, : len(folds)]
-        differ |= _differ(known, block.probabilities).any(axis=3) & both
-    if differ.any():
-        s, repeat, row = np.argwhere(differ)[0].tolist()
-        cell = Cell(entry.name, block.strategies[s], repeat, int(folds[repeat, row]))
-        of_cell = folds[repeat] == cell.fold
-        raise StudyError(
-            f"{study.path}: {cell} is done with other predictions than in the studies before "
-            f"({int(differ[s, repeat, of_cell].sum())} of {int(of_cell.sum())} rows); leave one "
-            "study out, or run the strategy under another name in one"
-        )
-    return np.where(block.done, there != Status.DONE, (block.status > 0) & (there == 0))
+
+    study: Study
+    file: h5py.File
+    arrays: StudyArrays
+    taken: np.ndarray
+
+    @classmethod
+    def of(cls, study: Study, file: h5py.File, dataset: str) -> _Source:
+        with damage_explained(study.path):
+            arrays = arrays_of(file, dataset)
+        if tuple(arrays.fields) != USAGE:
+            raise StudyError(
+                f"{study.path}: written by another version of MLaut, which stores other numbers "
+                f"of each cell ({', '.join(arrays.fields)}); merge with that version"
+            )
+        return cls(study, file, arrays, np.zeros(arrays.layout["status"][0], dtype=bool))
+
+    @property
+    def models(self) -> Path:
+        return models_folder(self.study.path)
+
+    def give(self, entry: SplitEntry, names: Sequence[str], values: dict[str, np.ndarray]) -> None:
+        """Add the cells of some strategies to the values of a part of the merged study."""
+        folds = self.arrays.entry.split.folds
+        for at, part in _stretches(names, self.arrays.names):
+            with damage_explained(self.study.path):
+                read = partial(StudyArrays.raw, part=part)
+                given = self.study.whole_cells(self.file, entry.name, read)
+            there = {name: array[at, : len(folds)] for name, array in values.items()}
+            self._compare(there, given, part)
+            done, known = given["status"] == Status.DONE, there["status"]
+            taken = np.where(
+                done, known != Status.DONE, (given["status"] > 0) & (known == Status.MISSING)
+            )
+            self.taken[part] = taken
+            rows = tested_rows(np.sort(folds, axis=1), taken)
+            for name, array in there.items():
+                np.copyto(array, given[name], where=_like(rows if name in ROWS else taken, array))
+
+    def _compare(
+        self, known: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray], part: slice
+    ) -> None:
+        """Raise a StudyError if a cell is done in both with different predictions."""
+        folds = np.sort(self.arrays.entry.split.folds, axis=1)
+        both = (known["status"] == Status.DONE) & (given["status"] == Status.DONE)
+        if not both.any():
+            return
+        differ = np.zeros((len(both), *folds.shape), dtype=bool)
+        for name in (name for name in ROWS if name in given):
+            of_rows = _differ(known[name], given[name])
+            differ |= of_rows.any(axis=3) if of_rows.ndim == 4 else of_rows
+        differ &= tested_rows(folds, both)
+        if differ.any():
+            s, repeat, row = np.argwhere(differ)[0].tolist()
+            name = self.arrays.names[part][s]
+            cell = Cell(self.arrays.entry.name, name, repeat, int(folds[repeat, row]))
+            of_cell = folds[repeat] == cell.fold
+            raise StudyError(
+                f"{self.study.path}: {cell} is done with other predictions than in the studies "
+                f"before ({int(differ[s, repeat, of_cell].sum())} of {int(of_cell.sum())} rows); "
+                "leave one study out, or run the strategy under another name in one"
+            )
+
+    def records(self) -> Iterator[Mapping[str, Any]]:
+        """Yield what the arrays cannot hold of the cells that were taken."""
+        position = {name: s for s, name in enumerate(self.arrays.names)}
+        with damage_explained(self.study.path):
+            for (name, repeat, fold), record in latest_of(self.arrays.ragged()).items():
+                if self.taken[position[name], repeat, fold]:
+                    yield record
+
+
+def _stretches(names: Sequence[str], known: Sequence[str]) -> Iterator[tuple[slice, slice]]:
+    """Yield where strategies that are neighbours in both lists are: in ``names``, in ``known``."""
+    position = {name: s for s, name in enumerate(known)}
+    places = [(k, position[name]) for k, name in enumerate(names) if name in position]
+    for _, stretch in groupby(places, key=lambda place: place[1] - place[0]):
+        (first, there), *more = stretch
+        yield slice(first, first + 1 + len(more)), slice(there, there + 1 + len(more))
+
+
+def _like(where: np.ndarray, array: np.ndarray) -> np.ndarray:
+    return where.reshape(where.shape + (1,) * (array.ndim - where.ndim))
 
 
 def _differ(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Return where the bits of two arrays differ; NaN equals NaN here."""
     kind = f"u{one.dtype.itemsize}"
-    return one.view(kind) != other.view(kind)
-
-
-def _copy(
-    source: StudyArrays, arrays: dict[str, np.ndarray], at: list[int], taken: np.ndarray
-) -> None:
-    if tuple(source.fields) != USAGE:
-        raise StudyError(
-            f"{source.group.file.filename}: written by another version of MLaut, which stores "
-            f"other numbers of each cell ({', '.join(source.fields)}); merge with that version"
-        )
-    folds = source.entry.split.folds
-    rows = tested_rows(folds, taken)
-    for name, values in arrays.items():
-        where = rows if name in ROWS else taken
-        merged = values[at, : len(folds)]
-        merged[where] = source.by_row(name)[where]
-        values[at, : len(folds)] = merged
+    return np.ascontiguousarray(one).view(kind) != np.ascontiguousarray(other).view(kind)
 
 
 # ------------------------------------------------------------------- saved models

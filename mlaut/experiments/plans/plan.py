@@ -15,6 +15,7 @@ from mlaut.estimators.packages import check_packages
 from mlaut.experiments.plans.entries import changed_parameters, strategy_entries
 from mlaut.experiments.plans.ledger import Ledger, count_cells, rows_by_reason
 from mlaut.experiments.plans.run_options import RunOptions, parse_retry
+from mlaut.experiments.plans.shards import Shard
 from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study
 from mlaut.files_io.study_records import merged_entry
 from mlaut.markup import Displayed
@@ -57,6 +58,8 @@ class PlannedDataset:
         stored one. Empty if it can run.
     size_reasons : mapping of str to str
         Strategies whose size limit the dataset exceeds, with the reason.
+    share : ndarray of bool, shape (S, R, F) or ()
+        Whether each cell is requested: a run of a shard requests a share of them.
     """
 
     entry: SplitEntry
@@ -67,12 +70,13 @@ class PlannedDataset:
     known: tuple[str, ...] = ()
     refused: str = ""
     size_reasons: Mapping[str, str] = field(default_factory=dict)
+    share: np.ndarray = field(default_factory=lambda: np.array(True))
 
     @property
     def skipped(self) -> np.ndarray:
         """Cells that the run will store as skipped, without trying: bool, shape (S, R, F)."""
         large = np.array([name in self.size_reasons for name in self.strategies], dtype=bool)
-        return (self.status == Status.MISSING) & large[:, None, None]
+        return (self.status == Status.MISSING) & large[:, None, None] & self.share
 
     def groups(self, among: Collection[str] | None = None) -> Iterator[Group]:
         """Yield each group of cells to do, of these strategies; default all."""
@@ -114,15 +118,16 @@ class Plan(Displayed):
     @cached_property
     def before(self) -> Ledger:
         """Requested cells, done or not, by their status before the run."""
-        return count_cells({p.entry.name: (p.strategies, p.status) for p in self.datasets})
+        return self._counted({p.entry.name: p.share for p in self.datasets})
 
     @cached_property
     def todo(self) -> Ledger:
         """Cells that the run will do, by their status before the run."""
-        return count_cells(
-            {p.entry.name: (p.strategies, p.status) for p in self.datasets},
-            where={p.entry.name: p.todo for p in self.datasets},
-        )
+        return self._counted({p.entry.name: p.todo for p in self.datasets})
+
+    def _counted(self, where: Mapping[str, np.ndarray]) -> Ledger:
+        statuses = {p.entry.name: (p.strategies, p.status) for p in self.datasets}
+        return count_cells(statuses, where=where)
 
     @property
     def n_cells(self) -> int:
@@ -185,14 +190,15 @@ class Plan(Displayed):
     def _reasons(self, planned: PlannedDataset, s: int) -> Iterator[tuple[str, dict[str, int]]]:
         """Yield reasons and their numbers of cells, for one strategy on one dataset."""
         strategy, status, todo = planned.strategies[s], planned.status[s], planned.todo[s]
+        share = np.broadcast_to(planned.share, planned.todo.shape)[s]
         if planned.refused or strategy in self.changed:
             because = planned.refused or f"parameters changed: {self.changed[strategy]}"
-            yield because + ("" if todo.any() else " (refused)"), _numbers(todo)
+            yield because + ("" if todo.any() else " (refused)"), _numbers(todo[share])
             return
         has_room = planned.stored is not None and strategy in planned.known
         stored = planned.stored.split.n_repeats if planned.stored and has_room else len(status)
-        for value in np.unique(status[:stored]).tolist():
-            of_value = status[:stored] == value
+        for value in np.unique(status[:stored][share[:stored]]).tolist():
+            of_value = (status[:stored] == value) & share[:stored]
             numbers = _numbers(todo[:stored][of_value])
             if not numbers["todo"] and strategy in planned.size_reasons and value in _NOT_TRIED:
                 because = f"skipped: {planned.size_reasons[strategy]}"
@@ -201,8 +207,8 @@ class Plan(Displayed):
             else:
                 because = _reason(value, bool(numbers["todo"]))
             yield because, numbers
-        if stored < len(status):
-            yield "new repeats", _numbers(todo[stored:])
+        if share[stored:].any():
+            yield "new repeats", _numbers(todo[stored:][share[stored:]])
 
     def _newness(self, planned: PlannedDataset, strategy: str) -> str:
         if planned.stored is None:
@@ -247,7 +253,8 @@ def plan_run(
         Datasets of the run with their present fingerprints and the requested splits, by name.
     strategies : sequence of MlautEstimator
     options : RunOptions
-        Options of the run; the plan depends on ``retry``, ``overwrite_predictions``, ``limits``.
+        Options of the run; the plan depends on ``retry``, ``overwrite_predictions``, ``limits``
+        and ``shard``.
 
     Raises
     ------
@@ -269,6 +276,8 @@ def plan_run(
         if options.limits
         else None,
     )
+    if options.shard:
+        plan = _share_of(plan, Shard.parse(options.shard))
     used = {name for names in wanted.values() for name in names}
     unweighted = tuple(_without_weights(input_io, splits, wanted, strategies))
     return replace(
@@ -277,6 +286,15 @@ def plan_run(
         strategies=tuple(strategy for strategy in strategies if strategy.name in used),
         entries=tuple(entry for entry in entries if entry.name in used),
     )
+
+
+def _share_of(plan: Plan, shard: Shard) -> Plan:
+    shares = shard.cells({p.entry.name: (p.entry, p.strategies) for p in plan.datasets})
+    datasets = (
+        replace(planned, todo=planned.todo & share, share=share)
+        for planned, share in zip(plan.datasets, shares.values(), strict=True)
+    )
+    return replace(plan, datasets=tuple(datasets))
 
 
 def applicable(

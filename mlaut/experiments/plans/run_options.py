@@ -17,6 +17,7 @@ from mlaut.experiments.cells.memory import (
     parse_seconds,
 )
 from mlaut.experiments.cells.search_checkpoints import checkpoints_folder
+from mlaut.experiments.plans.shards import Shard
 from mlaut.files_io.models import models_folder
 from mlaut.records import Status
 
@@ -67,6 +68,9 @@ class RunOptions:
         Where cells run: in processes of this machine, in this process, or on a Dask cluster.
     scheduler : str or distributed.Client, optional
         Address or client of the Dask cluster, for example ``"tcp://10.0.0.1:8786"``.
+    shard : str, optional
+        Share of the cells to run, for example ``"2/10"``: the second of ten. Each shard is a
+        database of its own; `mlaut.merge_studies` joins them.
     """
 
     n_jobs: int | None = -1
@@ -80,6 +84,7 @@ class RunOptions:
     limits: bool = True
     engine: str | Engine = "local"
     scheduler: Any = None
+    shard: str | None = None
 
     def replaced(self, changes: Mapping[str, Any]) -> Self:
         """Return the options with some values replaced.
@@ -121,6 +126,8 @@ class RunOptions:
             limits = self.timeout, self.scheduler, self.threads
             collect(found, check_engine, self.engine, self.n_jobs, *limits)
         collect(found, parse_retry, self.retry, strategies)
+        if self.shard:
+            collect(found, Shard.parse, self.shard)
         return found
 
     def make_engine(self) -> Engine:

@@ -145,6 +145,7 @@ def run_record(study: Study, database: Path, options: RunOptions, seed: int) -> 
         "tuning_timeout": options.tuning_timeout,
         "memory": options.memory,
         "limits": options.limits,
+        "shard": options.shard,
     }
 
 

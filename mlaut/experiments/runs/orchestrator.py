@@ -12,6 +12,7 @@ from mlaut.experiments.engines.engine import Engine
 from mlaut.experiments.plans.plan import Plan, plan_run
 from mlaut.experiments.plans.rounds import MakeReferee, check_sealed, clear_raced_out
 from mlaut.experiments.plans.run_options import RunOptions
+from mlaut.experiments.plans.shards import check_shard
 from mlaut.experiments.runs.execution import carry_out
 from mlaut.files_io import FilesIO, SplitEntry, Study
 
@@ -102,8 +103,8 @@ class Orchestrator:
             ``timeout=None`` and ``memory=None`` (limits of a cell, such as ``"10m"`` and
             ``"4GiB"``), ``tuning_timeout=None``, ``threads=1``, ``retry=()`` (statuses of failed
             cells to try again), ``overwrite_predictions=False``, ``save_models=False``,
-            ``limits=True``, ``engine="local"`` and ``scheduler=None``.
-            `mlaut.experiments.RunOptions` describes each.
+            ``limits=True``, ``engine="local"``, ``scheduler=None`` and ``shard=None`` (a share of
+            the cells, such as ``"2/10"``). `mlaut.experiments.RunOptions` describes each.
 
         Returns
         -------
@@ -123,6 +124,7 @@ class Orchestrator:
             raise mistakes[0]
         study = Study(self.hdf5_output_io.path)
         study.settle()
+        check_shard(study, chosen.shard, race is not None and not complete)
         check_sealed(study, chosen, race is not None, complete)
         if complete:
             clear_raced_out(study)
@@ -139,7 +141,7 @@ class Orchestrator:
     def plan(self, modelling_strategies: Any, **options: Any) -> Plan:
         """Return the plan that `run` would follow with the same arguments; change nothing.
 
-        The plan depends on the options ``retry``, ``overwrite_predictions`` and ``limits``. The
+        The plan depends on ``retry``, ``overwrite_predictions``, ``limits`` and ``shard``. The
         errors that `run` would raise are in ``refusals`` of the plan. `Plan.why` returns the
         reasons, and `mlaut.experiments.make_forecast` the expected time and disk space.
         """

@@ -1,0 +1,146 @@
+"""Shards: one run does the cells of one share of a study, in a file of its own.
+
+Which cells a shard has depends only on the datasets, the splits, the names of the strategies and
+the number of shards. So several machines divide a study without talking to each other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from mlaut.errors import StudyError
+from mlaut.files_io import SplitEntry, Study
+
+__all__ = ["Shard", "check_shard", "held_shard", "requested_cells"]
+
+_WORD = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Share of the cells of a study.
+
+    Attributes
+    ----------
+    number : int
+        Number of the shard, from 1 on.
+    count : int
+        Number of shards.
+
+    Examples
+    --------
+    >>> shard = Shard.parse("2/10")
+    >>> str(shard), shard.path(Path("study.h5")).name
+    ('2/10', 'study.shard-2-of-10.h5')
+    """
+
+    number: int
+    count: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the shard of a text such as ``"2/10"``.
+
+        Raises
+        ------
+        StudyError
+            The text has another form, or the number is not one of 1 to the number of shards.
+        """
+        found = _WORD.fullmatch(text) if isinstance(text, str) else None
+        if not found or not 1 <= int(found[1]) <= int(found[2]):
+            raise StudyError(
+                f"shard {text!r}: not a share of the cells; write '2/10' for the second of ten"
+            )
+        return cls(int(found[1]), int(found[2]))
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+    def path(self, study: Path) -> Path:
+        """Return the path of the shard's file, beside a study."""
+        name = f"{study.stem}.shard-{self.number}-of-{self.count}{study.suffix}"
+        return study.with_name(name)
+
+    def cells(
+        self, datasets: Mapping[str, tuple[SplitEntry, Sequence[str]]]
+    ) -> dict[str, np.ndarray]:
+        """Return which cells the shard has: for each dataset, bool, shape (S, R, F).
+
+        Each cell belongs to one shard. For each strategy, the largest datasets are dealt out first,
+        each fold to the shard that has the fewest rows of this strategy, and then of all: the cost
+        of a cell is taken to grow with the rows, and nothing is assumed of the strategies.
+
+        Parameters
+        ----------
+        datasets : mapping of str to (SplitEntry, sequence of str)
+            Split and names of the strategies of each dataset, by name.
+        """
+        shares = {
+            name: np.zeros((len(strategies), *_shape(entry)), dtype=bool)
+            for name, (entry, strategies) in datasets.items()
+        }
+        by_size = sorted(datasets, key=lambda name: (-datasets[name][0].split.n_rows, name))
+        total = np.zeros(self.count, dtype=np.int64)  # rows that each shard has to test
+        for strategy in sorted({one for _, names in datasets.values() for one in names}):
+            of_strategy = np.zeros(self.count, dtype=np.int64)
+            for name in by_size:
+                entry, strategies = datasets[name]
+                if strategy not in strategies:
+                    continue
+                shape = _shape(entry)
+                dealt = np.arange(np.prod(shape)) % self.count
+                order = np.lexsort((total, of_strategy))
+                shares[name][strategies.index(strategy)] = (
+                    order[dealt].reshape(shape) == self.number - 1
+                )
+                rows = np.bincount(dealt, minlength=self.count) * entry.split.n_rows
+                of_strategy[order] += rows
+                total[order] += rows
+        return shares
+
+
+def _shape(entry: SplitEntry) -> tuple[int, int]:
+    return entry.split.n_repeats, entry.split.n_folds
+
+
+def held_shard(study: Study) -> Shard | None:
+    """Return the shard that all runs of a study belong to; None for a study without one."""
+    return Shard.parse(study.shard) if study.shard else None
+
+
+def requested_cells(study: Study, shard: Shard | None) -> dict[str, np.ndarray]:
+    """Return the cells of a study that its shard has, as `Shard.cells`; all without a shard."""
+    splits, statuses = study.load_splits(), study.statuses()
+    if shard is None:
+        return dict.fromkeys(statuses, np.array(True))
+    return shard.cells({name: (splits[name], statuses[name][0]) for name in statuses})
+
+
+def check_shard(study: Study, text: str | None, race: bool) -> None:
+    """Check that a run of a shard may write to a study.
+
+    Raises
+    ------
+    StudyError
+        The study holds another shard, or the run is a race.
+    """
+    if not text:
+        return
+    shard = Shard.parse(text)
+    if race:
+        raise StudyError(
+            "a race decides on the results of all cells, which no shard has; leave out the shard, "
+            "or the race"
+        )
+    held = held_shard(study) if study.exists else None
+    if held is not None and held != shard:
+        raise StudyError(
+            f"{study.path}: holds shard {held}; write shard {shard} to a file of its own, such as "
+            f"{shard.path(Path('study.h5'))}, and join them with 'mlaut merge'"
+        )
