@@ -380,8 +380,8 @@ def run_study(
         tasks = {input_io.dataset_info(path).task for path in paths}
         seal(Study(out_io.path), [strategy.name for strategy in strategies], tasks)
     orchestrator = Orchestrator(input_io, out_io, names, seed=file.study.seed)
-    how = {"verbose": verbose, "race": race, "complete": complete}
-    return orchestrator.run(strategies, **how, **vars(file.run))
+    options = vars(file.run)
+    return orchestrator.run(strategies, verbose=verbose, race=race, complete=complete, **options)
 
 
 def _prepare_patiently(file: StudyFile) -> tuple[FilesIO, list[str]]:

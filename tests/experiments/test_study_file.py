@@ -1,9 +1,20 @@
 """Study files: what they say is what is run, and each mistake is one line with a way out."""
 
+import multiprocessing
+import threading
+import time
+from types import SimpleNamespace
+
 import pytest
 
-from mlaut.errors import DataError, StrategyError, StudyError
-from mlaut.experiments.study_file import choose_strategies, prepare_data, read_study_file
+from mlaut.errors import DataError, StrategyError, StudyError, StudyLockedError
+from mlaut.experiments.study_file import (
+    choose_strategies,
+    prepare_data,
+    read_study_file,
+    run_study,
+)
+from mlaut.files_io.lock import locked
 
 WHOLE = """
 [study]
@@ -177,6 +188,50 @@ def test_all_mistakes_of_the_sections_are_told_at_once(written):
         "'shceme' in [split]; did you mean 'scheme'?; (3) seed in [split] is 'one', and must be a "
         "number"
     )
+
+
+def test_shards_begin_at_the_same_time(written, monkeypatch):
+    """A shard waits for another one that loads the datasets; each writes a file of its own."""
+    file = written(
+        '[data]\ndatasets = ["starter/iris"]\n[split]\nscheme = "kfold(2)"\n'
+        '[strategies]\nnames = ["BaselineClassifier"]\n[run]\nengine = "inline"'
+    )
+    begun, go_on = threading.Event(), threading.Event()
+    loads = threading.Thread(target=_loads, args=(file.with_name("input.h5"), begun, go_on))
+    loads.start()
+    assert begun.wait(30)
+
+    def sleep(_):
+        go_on.set()
+        loads.join()
+
+    monkeypatch.setattr(
+        "mlaut.experiments.study_file.time", SimpleNamespace(monotonic=time.monotonic, sleep=sleep)
+    )
+    done = [run_study(file, verbose=0, shard=f"{number}/2") for number in (1, 2)]
+    assert go_on.is_set()
+    names = ["study.shard-1-of-2.h5", "study.shard-2-of-2.h5"]
+    assert [summary.study.name for summary in done] == names
+    assert [summary.n_cells for summary in done] == [1, 1]
+    shard = read_study_file(file).changed({"shard": "2/2"}).output
+    assert shard == done[1].study
+    context = multiprocessing.get_context("fork")
+    begun, go_on = context.Event(), context.Event()
+    writer = context.Process(target=_loads, args=(shard, begun, go_on))
+    writer.start()
+    assert begun.wait(30)
+    with pytest.raises(
+        StudyLockedError, match=rf"shard-2-of-2\.h5: process {writer.pid} on .* is wr"
+    ):
+        run_study(file, verbose=0, shard="2/2", overwrite_predictions=True)
+    go_on.set()
+    writer.join(30)
+
+
+def _loads(path, begun, go_on):
+    with locked(path, for_run=True):
+        begun.set()
+        go_on.wait(30)
 
 
 def test_an_error_in_the_file_of_strategies_names_its_line(written, tmp_path):

@@ -1,7 +1,9 @@
 """Studies of the first format are opened, read and resumed; a field more breaks nothing."""
 
 import json
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import h5py
@@ -131,21 +133,55 @@ def test_other_fields_of_a_cell_break_nothing(tmp_path, monkeypatch, fields):
         assert stored[0, 0, 0].tolist() == [given[name] for name in fields.split(", ")]
 
 
-def test_other_programs_read_names_and_scores(tmp_path):
-    """The example of the page on other programs, with h5py and pandas alone."""
+def example(language):
+    """Return the example of the page on other programs."""
+    page = (Path(__file__).parents[2] / "docs/other-programs.md").read_text("utf-8")
+    return page.partition(f"```{language}\n")[2].partition("```")[0]
+
+
+@pytest.fixture
+def read_by_others(tmp_path):
+    """A study with a cell that is not done, and the accuracies of its second repeat."""
     study = Study(tmp_path / "study.h5")
     study.save_splits([IRIS])
     study.allocate([strategy("tree"), strategy("süc")])
     with study.writing({"seed": 1}) as writer:
         writer.write(*(outcome(IRIS, "süc", 1, fold) for fold in range(2)))
         writer.write(outcome(IRIS, "tree", 1, 0))
-    page = (Path(__file__).parents[2] / "docs/other-programs.md").read_text("utf-8")
-    names: dict = {}
-    exec(page.partition("```python\n")[2].partition("```")[0], names)
-    found = names["accuracies"](study.path, "iris", 1)
     block, fold = study.block("iris"), IRIS.split.folds[1]
     right = block.predictions[:, 1] == block.truth
-    assert found.to_dict() == {"tree": right[0, fold == 0].mean(), "süc": right[1].mean()}
+    return study, {"tree": right[0, fold == 0].mean(), "süc": right[1].mean()}
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is needed")
+def test_r_reads_names_and_scores(read_by_others):
+    """The example of the page on other programs, with hdf5r."""
+    study, expected = read_by_others
+    needs = 'if (!requireNamespace("hdf5r")) quit(status = 77)'
+    shows = 'found <- accuracies("study.h5", "iris", 2)\ncat(names(found), found, sep = "\\n")'
+    told = subprocess.run(
+        ["Rscript", "-e", f"{needs}\n{example('r')}\n{shows}"],
+        cwd=study.path.parent,
+        env={**os.environ, "LC_ALL": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if told.returncode == 77:
+        pytest.skip("the package hdf5r of R is needed")
+    assert told.returncode == 0, told.stderr
+    names, numbers = np.array_split(told.stdout.split(), 2)
+    assert names.tolist() == list(expected)
+    assert np.allclose(numbers.astype(float), [*expected.values()], atol=1e-6)
+
+
+def test_other_programs_read_names_and_scores(read_by_others):
+    """The example of the page on other programs, with h5py and pandas alone."""
+    study, expected = read_by_others
+    names: dict = {}
+    exec(example("python"), names)
+    assert names["accuracies"](study.path, "iris", 1).to_dict() == expected
     with h5py.File(study.path, locking=False) as file:
         assert file["splits/iris/classes"].asstr()[...].tolist() == ["no", "yes", "ü"]
         assert file["experiments/strategies/name"].asstr()[...].tolist() == ["tree", "süc"]

@@ -1,5 +1,6 @@
 """Merging studies: every outcome of any, and contradictions are errors."""
 
+import contextlib
 import hashlib
 import multiprocessing
 import os
@@ -127,6 +128,57 @@ def test_what_cannot_be_merged_is_told(tmp_path):
         merge_studies([one.path, one.path], one.path)
     with pytest.raises(StoreError, match="no such file"):
         merge_studies([one.path, tmp_path / "none.h5"], tmp_path / "m.h5")
+
+
+def shard(path, number, outcomes):
+    study = Study(path)
+    study.save_splits(ENTRIES)
+    study.allocate(STRATEGIES)
+    with study.writing({"engine": "inline", "shard": number}) as writer:
+        writer.write(*outcomes)
+    return path
+
+
+def test_shards_of_different_numbers_are_refused_and_merged_ones_are_whole(tmp_path):
+    first, *others = every_outcome()
+    one = shard(tmp_path / "1.h5", "1/2", [first])
+    two = shard(tmp_path / "2.h5", "2/2", others)
+    three = shard(tmp_path / "3.h5", "3/3", [first])
+    with pytest.raises(
+        StudyError, match=r"1\.h5 holds shard 1/2, and .*3\.h5 shard 3/3: the numbers of shards dif"
+    ):
+        merge_studies([one, two, three], tmp_path / "m.h5")
+    merged = merge_studies([one, two], tmp_path / "m.h5")
+    assert (Study(one).shard, merged.shard) == ("1/2", "")
+    assert all((status == Status.DONE).all() for _, status in merged.statuses().values())
+    assert not merge_studies([merged.path, three], tmp_path / "all.h5").shard
+
+
+def test_an_interrupted_study_takes_in_its_journal_before_it_is_merged(tmp_path):
+    one, two = make(tmp_path / "1.h5", []), make(tmp_path / "2.h5", [])
+    with contextlib.suppress(StoreError), one.writing() as writer:
+        writer.write(outcome(ENTRIES[0], "tree"))
+        raise StoreError("no room")  # which leaves the journal
+    assert one.journal_path.exists()
+    merged = merge_studies([one.path, two.path], tmp_path / "m.h5")
+    assert not one.journal_path.exists()
+    (told,) = merged.details("iris")
+    assert (told["strategy"], told["best_params"]) == ("tree", {"C": 1})
+
+
+def test_strategies_in_another_order_and_large_blocks_in_parts(tmp_path, monkeypatch):
+    names = [strategy(name) for name in "abcdef"]
+    of = entry("iris", n_rows=12)
+    told = [
+        outcome(of, one.name, 0, fold, seed=k) for k, one in enumerate(names) for fold in (0, 1)
+    ]
+    whole = make(tmp_path / "whole.h5", told, [of], names)
+    parts = [make(tmp_path / f"{k}.h5", told[k::3], [of], names[k:] + names[:k]) for k in range(3)]
+    one_strategy = 12 * (4 + 3 * 4)  # bytes of its predictions and probabilities
+    monkeypatch.setattr("mlaut.files_io.study_merge.PART", 2 * one_strategy)
+    merged = merge_studies([part.path for part in parts], tmp_path / "m.h5")
+    assert_same_block(merged.block("iris"), whole.block("iris"))
+    assert merged.details("iris") == whole.details("iris")
 
 
 def _hold(path, begun, go_on):
