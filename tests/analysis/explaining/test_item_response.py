@@ -100,3 +100,17 @@ def test_refusals():
         dataset_difficulty(table, metric="error", model="item response")
     with pytest.raises(AnalysisError, match="did you mean 'item response'"):
         dataset_difficulty(table, metric="error", model="item responses")
+
+
+def test_awkward_tables():
+    """Scales from 1e-12 to 1e12, ties and equal columns: numbers, and no warning."""
+    rng = np.random.default_rng(4)
+    for case in range(20):
+        n, k = rng.integers(4, 9), rng.integers(3, 9)
+        values = rng.integers(0, 4, (n, k)) * 10.0 ** rng.integers(-12, 13, (n, 1))
+        values[:, 1] = values[:, 0] if case % 3 == 0 else values[:, 1]
+        values[:3, 0] = 9e12
+        found = dataset_difficulty(
+            pd.DataFrame(values).add_prefix("s"), metric="rmse", model="item response", n_samples=40
+        ).frame
+        assert np.isfinite(found.iloc[:3]).all(axis=None)

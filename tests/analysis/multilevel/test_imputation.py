@@ -215,3 +215,23 @@ def test_its_level():
         )
         rejected += [found.value("p_value", x, "D") <= 0.05 for x in "ABC"]
     assert 0.005 < np.mean(rejected) < 0.11
+
+
+def test_awkward_tables():
+    """Scales from 1e-12 to 1e12, ties, equal columns, two strategies: p-values, and no warning."""
+    rng = np.random.default_rng(4)
+    for case in range(8):
+        n, k = rng.integers(3, 8), 2 if case < 3 else rng.integers(3, 7)
+        values = rng.integers(0, 4, (n, k)) * 10.0 ** rng.integers(-12, 13, (n, 1))
+        values[:, 1] = values[:, 0] if case % 3 == 0 else values[:, 1]
+        table = pd.DataFrame(values).add_prefix("s")
+        table.iloc[0, 1] = np.nan
+        found = multiple_imputation(
+            table, sign_test, metric="rmse", scale="normalised", n_samples=2, seed=case
+        )
+        p = found.to_frame()["p_value"]
+        assert ((p > 0) & (p <= 1)).all()
+        whole = multiple_imputation(
+            table, friedman_test, metric="rmse", scale="normalised", n_samples=2, seed=case
+        )
+        assert 0 < whole.p_value <= 1
