@@ -91,7 +91,7 @@ class Study:
 
     def add_datasets(
         self,
-        datasets: str | os.PathLike[str] | pd.DataFrame | Iterable[Any],
+        datasets: Any,
         *,
         name: str = "",
         target: str = "target",
@@ -103,14 +103,15 @@ class Study:
 
         Parameters
         ----------
-        datasets : str, path-like, DataFrame, or iterable of these
+        datasets : str, path-like, table, pair of table and labels, or iterable of these
             A collection such as ``"starter"``, a reference such as ``"openml/s/99"``
-            (`mlaut.data.parse_reference`), a folder of tables (`mlaut.data.load_folder`), or a
-            table with its target column.
+            (`mlaut.data.parse_reference`), a folder of tables (`mlaut.data.load_folder`), a table
+            with its target column (of pandas, polars, pyarrow), or ``(X, y)``, where X may also be
+            an array or a sparse matrix.
         name : str
-            Name of the dataset if ``datasets`` is a DataFrame.
+            Name of the dataset if ``datasets`` is a table.
         target : str, default "target"
-            Name of the target column of a DataFrame.
+            Name of the target column of a table.
         task : {"Classification", "Regression"}, optional
             Keep only the datasets of this task. The default task of a DataFrame is inferred from
             its target.
@@ -132,11 +133,13 @@ class Study:
         StoreError
             The file has a dataset of that name with other content.
         """
-        import pandas as pd
+        from mlaut.files_io.tables_of_others import is_pair, is_table, with_target
 
-        if isinstance(datasets, pd.DataFrame):
+        if is_pair(datasets):
+            datasets = with_target(*datasets, target)
+        if is_table(datasets):
             if not name:
-                raise DataError("a DataFrame has no name; pass name='...' beside it")
+                raise DataError("a table has no name; pass name='...' beside it")
             named = dict(roles or {})
             metadata = {
                 "dataset_name": name,
@@ -147,6 +150,11 @@ class Study:
             given = {key: value for key, value in metadata.items() if value is not None}
             io = self._datasets_io("a")
             return self._names([io.save_pandas_dataset(datasets, "/", given, overwrite=overwrite)])
+        if not isinstance(datasets, str | os.PathLike | Iterable):
+            raise DataError(
+                f"a {type(datasets).__name__} holds no dataset; pass a table, (X, y), a reference, "
+                "a collection or a folder"
+            )
         if isinstance(datasets, str | os.PathLike):
             return self._names(self._load(datasets, task, overwrite, roles))
         several: Iterable[Any] = datasets

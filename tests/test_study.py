@@ -134,7 +134,7 @@ def test_compare_and_report(study, tmp_path, capsys):
 
 def test_what_cannot_be_done_is_said_in_one_line(study, tmp_path):
     table = pd.DataFrame({"x": [1.0, 2.0], "target": ["a", "b"]})
-    with pytest.raises(DataError, match="a DataFrame has no name; pass name="):
+    with pytest.raises(DataError, match="a table has no name; pass name="):
         study.add_datasets(table)
     with pytest.raises(DataError, match="'stater' is no collection"):
         study.add_datasets("stater")

@@ -23,6 +23,7 @@ from mlaut.files_io.fingerprints import column_fingerprints, dataset_fingerprint
 from mlaut.files_io.frames import read_columns, read_frame, write_frame
 from mlaut.files_io.names import from_h5
 from mlaut.files_io.roles import checked_roles, described_roles, plain_roles
+from mlaut.files_io.tables_of_others import as_pandas
 from mlaut.files_io.texts import get_json, put_json
 from mlaut.files_io.untrusted import read_whole
 from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, Dataset, Split
@@ -148,9 +149,8 @@ def checked(dataset: Dataset) -> Dataset:
     name, frame, target = dataset.name, dataset.frame, dataset.target
     if not isinstance(name, str) or not name:
         raise DataError(f"a dataset needs a text as its name, not {name!r}")
-    if not isinstance(frame, pd.DataFrame):
-        raise DataError(f"dataset {name!r}: a DataFrame is needed, not a {type(frame).__name__}")
     try:
+        frame = as_pandas(frame)
         _check_frame(frame, target)
         _check_split(dataset.split, len(frame))
         task = task_named(dataset.task) if dataset.task else infer_task(frame[target])
@@ -159,13 +159,25 @@ def checked(dataset: Dataset) -> Dataset:
         fingerprint = dataset_fingerprint(frame, target, task, roles)
     except DataError as error:
         raise DataError(f"dataset {name!r}: {error}") from None
-    return replace(dataset, task=task, metadata=metadata, fingerprint=fingerprint, roles=roles)
+    return replace(
+        dataset,
+        frame=frame,
+        task=task,
+        metadata=metadata,
+        fingerprint=fingerprint,
+        roles=roles,
+    )
 
 
 def _check_frame(frame: pd.DataFrame, target: Any) -> None:
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
         raise DataError(f"two columns are called {twice[0]!r}; rename one")
+    if isinstance(target, list):
+        raise DataError(
+            f"targets {', '.join(map(repr, target))}; a dataset has one target: name one, and give "
+            "the others the role ignore"
+        )
     if target not in frame.columns:
         last = ", ".join(map(repr, frame.columns[-3:]))
         hint = nearest(target, frame.columns) or f"; its last columns are {last}"

@@ -233,7 +233,9 @@ BAD = {
     r"dataset 'd': column 'l': Python objects of mixed kinds": (
         table().assign(l=[[1]] * 6), meta("d")),
     r"dataset 'd': its metadata 'what' is a set; use texts": (table(), meta("d", what={1})),
-    r"dataset 'd': a DataFrame is needed, not a ndarray": (np.zeros((2, 2)), meta("d")),
+    r"dataset 'd': a table is needed, not a builtins.dict; pass a DataFrame": ({}, meta("d")),
+    r"dataset 'd': targets 'x', 'y'; a dataset has one target": (
+        table(), meta("d", class_name=["x", "y"])),
     r"a dataset needs a text as its name, not ''": (table(), meta("")),
 }  # fmt: skip
 
@@ -391,8 +393,8 @@ def test_damage_names_file_dataset_and_column(io, lost, message):
 def test_newer_versions_are_told(io):
     io.save_datasets(datasets("a"), "g")
     with rewrite_h5(io.path) as file:
-        file["g/a"].attrs["encoding-version"] = 2
-    with pytest.raises(StoreError, match=r"dataset 'a' has version 2.*update MLaut"):
+        file["g/a"].attrs["encoding-version"] = 3
+    with pytest.raises(StoreError, match=r"dataset 'a' has version 3.*update MLaut"):
         io.dataset_info("g/a")
 
 

@@ -1,0 +1,111 @@
+"""Tables of other libraries as DataFrames: polars, pyarrow and others through narwhals, sparse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mlaut.errors import DataError
+from mlaut.optional import need
+
+__all__ = ["as_pandas", "is_pair", "is_table", "with_target"]
+
+_LARGEST_DENSE = 2**30
+"""Bytes of a sparse matrix as a plain table, up to which it is stored: as much as 1 GiB."""
+
+_KNOWN = "a DataFrame of pandas or polars, a pyarrow table, a sparse matrix or an array"
+
+
+def is_table(obj: Any) -> bool:
+    """Return whether `as_pandas` may convert an object: a table, a matrix or an array."""
+    if isinstance(obj, pd.DataFrame | np.ndarray) or hasattr(obj, "tocsr"):
+        return True
+    return any(hasattr(obj, name) for name in ("__dataframe__", "__arrow_c_stream__", "collect"))
+
+
+def is_pair(obj: Any) -> bool:
+    """Return whether an object is a pair of a table and its labels, as scikit-learn takes them."""
+    if not (isinstance(obj, tuple) and len(obj) == 2 and is_table(obj[0])):
+        return False
+    return isinstance(obj[1], list | np.ndarray | pd.Series) or hasattr(obj[1], "to_numpy")
+
+
+def as_pandas(table: Any) -> pd.DataFrame:
+    """Return a table of another library as a DataFrame.
+
+    Parameters
+    ----------
+    table : table
+        A DataFrame of pandas, which is returned as it is; a table that narwhals knows (polars,
+        pyarrow and others, also lazy); a sparse matrix of scipy or an array of two dimensions,
+        whose columns become ``x0``, ``x1``, ...
+
+    Raises
+    ------
+    DataError
+        The object is no table, or a sparse matrix would need more than 1 GiB; the message names
+        its type.
+    OptionalPackageError
+        narwhals is not installed.
+
+    Examples
+    --------
+    >>> as_pandas(np.array([[1.0, 2.0]])).columns.tolist()
+    ['x0', 'x1']
+    """
+    if isinstance(table, pd.DataFrame):
+        return table
+    kind = f"{type(table).__module__}.{type(table).__qualname__}"
+    if hasattr(table, "tocsr"):
+        if np.prod(table.shape, dtype=float) * 8 > _LARGEST_DENSE:
+            raise DataError(
+                f"a {kind} of shape {table.shape} needs more than {_LARGEST_DENSE >> 30} GiB as a "
+                "plain table; choose or combine columns first, for example by TruncatedSVD"
+            )
+        table = table.toarray()
+    if isinstance(table, np.ndarray):
+        if table.ndim != 2:
+            raise DataError(f"a table has rows and columns, and this array has shape {table.shape}")
+        columns = [f"x{column}" for column in range(table.shape[1])]
+        return pd.DataFrame(table, columns=columns).infer_objects()
+    if not is_table(table):
+        raise DataError(f"a table is needed, not a {kind}; pass {_KNOWN}")
+    narwhals = need("narwhals", extra="tables", purpose=f"A {kind}")
+    try:
+        frame = narwhals.from_native(table)
+        frame = frame.collect() if hasattr(frame, "collect") else frame
+        converted = frame.to_pandas()
+    except (ImportError, TypeError) as error:
+        raise DataError(
+            f"a {kind} cannot be converted ({' '.join(str(error).split())}); pass {_KNOWN}"
+        ) from error
+    return pd.DataFrame(converted)
+
+
+def with_target(table: Any, labels: Any, target: str) -> pd.DataFrame:
+    """Return a table with one more column, the labels, as ``X, y`` are given to scikit-learn.
+
+    Raises
+    ------
+    DataError
+        The numbers of rows differ, there are several targets, or a column has that name.
+
+    Examples
+    --------
+    >>> with_target(np.array([[1.0], [2.0]]), ["a", "b"], "target").columns.tolist()
+    ['x0', 'target']
+    """
+    frame, values = as_pandas(table), np.asarray(labels)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise DataError(
+            f"targets of shape {values.shape}; a dataset has one target: pass one column of them"
+        )
+    if len(values) != len(frame):
+        raise DataError(f"{len(frame)} rows and {len(values)} targets; each row needs one")
+    if target in frame.columns:
+        raise DataError(f"the table has a column {target!r} already; name the target differently")
+    return frame.assign(**{target: values})

@@ -1,0 +1,111 @@
+"""Tables of other libraries: what is stored is what the same DataFrame would be."""
+
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+
+from mlaut import Study
+from mlaut.data import from_frame
+from mlaut.errors import DataError
+from mlaut.files_io import FilesIO
+from mlaut.files_io.tables_of_others import as_pandas
+
+TABLE = pd.DataFrame(
+    {
+        "x": [1.5, 2.5, np.nan, 4.0],
+        "n": [1, 2, 3, 4],
+        "colour": ["red", None, "blue", "red"],
+        "day": pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-03", "2020-01-04"]),
+        "y": ["a", "b", "a", "b"],
+    }
+)
+
+
+def test_a_table_of_pyarrow_is_the_same_dataset():
+    pyarrow = pytest.importorskip("pyarrow")
+    arrow = pyarrow.Table.from_pandas(TABLE)
+    assert (
+        from_frame(arrow, "y", name="d").fingerprint == from_frame(TABLE, "y", name="d").fingerprint
+    )
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_table_of_polars_is_the_same_dataset(lazy):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(
+        {"x": [1.5, None], "n": [1, 2], "s": ["a", None], "b": [True, False], "y": ["u", "v"]}
+    )
+    same = pd.DataFrame(
+        {"x": [1.5, None], "n": [1, 2], "s": ["a", None], "b": [True, False], "y": ["u", "v"]}
+    )
+    found = from_frame(frame.lazy() if lazy else frame, "y", name="d")
+    assert found.fingerprint == from_frame(same, "y", name="d").fingerprint
+
+
+def test_arrays_and_sparse_matrices_are_given_with_their_labels(tmp_path):
+    X = np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 0.0]])
+    study = Study(tmp_path / "study.h5")
+    labels = ["a", "b", "a"]
+    assert study.add_datasets((X, labels), name="dense") == ["dense"]
+    study.add_datasets((scipy.sparse.csr_matrix(X), np.array(labels)), name="sparse")
+    study.add_datasets((pd.DataFrame(X, columns=["x0", "x1"]), pd.Series(labels)), name="frame")
+    io = FilesIO(study.datasets_path)
+    prints = {info.fingerprint for info in io.dataset_infos()}
+    assert len(prints) == 1
+    assert io.load_dataset("dense").features.columns.tolist() == ["x0", "x1"]
+
+
+def test_the_result_of_a_query_is_a_table(tmp_path):
+    with sqlite3.connect(":memory:") as database:
+        TABLE.drop(columns="day").to_sql("flowers", database, index=False)
+        frame = pd.read_sql("select x, colour, y from flowers where n > 1", database)
+    study = Study(tmp_path / "study.h5")
+    assert study.add_datasets(frame, name="flowers", target="y") == ["flowers"]
+
+
+class NotATable:
+    """Object without rows."""
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            NotATable(),
+            r"a table is needed, not a tests\.files_io\.\w+\.NotATable; pass a DataFrame",
+        ),
+        ({"x": [1]}, "a table is needed, not a builtins.dict; pass a DataFrame of pandas or po"),
+        (np.zeros(3), r"a table has rows and columns, and this array has shape \(3,\)"),
+        (
+            scipy.sparse.csr_matrix((200_000, 5_000)),
+            r"a scipy\.sparse\._csr\.csr_matrix of shape \(200000, 5000\) needs more than 1 GiB",
+        ),
+    ],
+    ids=["object", "dict", "vector", "sparse"],
+)
+def test_what_is_no_table_is_refused_by_its_type(given, message):
+    with pytest.raises(DataError, match=message) as found:
+        as_pandas(given)
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (np.zeros((4, 2)), r"targets of shape \(4, 2\); a dataset has one target"),
+        ([1, 2, 3], "4 rows and 3 targets; each row needs one"),
+    ],
+)
+def test_labels_that_do_not_suit_the_rows_are_refused(tmp_path, labels, message):
+    with pytest.raises(DataError, match=message):
+        Study(tmp_path / "s.h5").add_datasets((TABLE.drop(columns="y"), labels), name="d")
+
+
+def test_what_holds_no_dataset_is_refused(tmp_path):
+    with pytest.raises(DataError, match="a int holds no dataset; pass a table"):
+        Study(tmp_path / "s.h5").add_datasets(7, name="d")
+    with pytest.raises(DataError, match="a table has no name; pass name="):
+        Study(tmp_path / "s.h5").add_datasets(TABLE, target="y")
