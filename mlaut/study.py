@@ -136,7 +136,7 @@ class Study:
         from mlaut.files_io.tables_of_others import is_pair, is_table, with_target
 
         if is_pair(datasets):
-            datasets = with_target(*datasets, target)
+            datasets = with_target(datasets[0], datasets[1], target)
         if is_table(datasets):
             if not name:
                 raise DataError("a table has no name; pass name='...' beside it")
