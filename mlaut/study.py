@@ -19,7 +19,7 @@ from mlaut.records import Analysis
 if TYPE_CHECKING:
     import pandas as pd
 
-    from mlaut.analysis import Comparison, Results
+    from mlaut.analysis import Comparison, Race, Results
     from mlaut.experiments import RunSummary, StudyStatus
     from mlaut.files_io import FilesIO
     from mlaut.report import Report
@@ -356,6 +356,24 @@ class Study:
         from mlaut.experiments import study_status
 
         return study_status(self.path)
+
+    def race(self) -> Race:
+        """Return the race of the study as it stands, also while it runs: looking is free.
+
+        Raises
+        ------
+        StudyError
+            The study was not run as a race (``race=`` of `run`).
+        """
+        from mlaut.analysis.racing.study_race import StudyRace
+        from mlaut.files_io import Study as Store
+
+        begun = StudyRace.of(Store(self.path)) if self._stored_runs() else None
+        if begun is None:
+            raise StudyError(
+                f"{self.path}: no race; run it as one, for example with race={{'question': 'best'}}"
+            )
+        return begun.now()
 
     def results(self, metric: str | Any = "", **options: Any) -> Results:
         """Return the losses of all strategies on all datasets.

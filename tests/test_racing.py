@@ -213,8 +213,10 @@ def test_a_race_in_python(tmp_path, raced):
     study.add_datasets(raced / "tables")
     with pytest.raises(StudyError, match="unknown key 'alhpa' in \\[race\\]; did you mean 'alpha'"):
         study.run(own["strategies"], race={"alhpa": 0.1}, **QUIET)
+    with pytest.raises(StudyError, match="no race; run it as one, for example with race="):
+        study.race()
     summary = study.run(own["strategies"], race={}, **QUIET)
-    found = StudyRace.of(Study(study.path)).now()
+    found = study.race()
     assert found.sentence() == summary.race
     assert found.decisions == StudyRace.of(Study(raced / "study.h5")).now().decisions
     with pytest.raises(StudyError, match=r"\(in Python the argument race\)"):

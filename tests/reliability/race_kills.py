@@ -10,6 +10,7 @@ decisions and all arrays are compared with those of a life that nobody killed.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import multiprocessing
 import random
@@ -36,6 +37,7 @@ n_jobs = 2
 [race]
 alpha = 0.05
 """
+_WRITES = 30  # changes of the files before a kill; a race of 12 datasets makes about 60
 RACES = ("", "lag = {GaussianNaiveBayes = 3}\nahead_cells = 8\n")
 
 
@@ -51,22 +53,34 @@ def write_study(folder: Path, n_datasets: int, race: str) -> None:
     (folder / "study.toml").write_text(STUDY + race)
 
 
-def run(folder: Path, seconds: float | None) -> bool:
-    """Run the race; kill it after so many seconds. Return whether it ended by itself."""
+def run(folder: Path, draws: random.Random | None) -> bool:
+    """Run the race; kill it at a random instant. Return whether it ended by itself.
+
+    The instant is close to one of the next writes, so that it is no question of the machine's load.
+    """
     study_file = folder / "study.toml"
     # Forked, so that no kill is spent on a process that still imports.
     process = multiprocessing.get_context("fork").Process(
         target=run_race, args=(study_file,), kwargs={"verbose": 0}
     )
     process.start()
-    process.join(seconds)
-    if process.exitcode is None:
+    if draws is not None:
+        _wait_for_writes(process, folder, draws.randrange(_WRITES))
+        time.sleep(draws.uniform(0, 0.05))
         process.kill()
-        process.join()
-        return False
+    process.join()
     if process.exitcode > 0:
         raise SystemExit(f"{study_file}: the run has failed")
-    return True
+    return process.exitcode == 0
+
+
+def _wait_for_writes(process: multiprocessing.Process, folder: Path, n: int) -> None:
+    before = None
+    while n and process.exitcode is None:
+        time.sleep(0.002)
+        with contextlib.suppress(FileNotFoundError):  # a file that has just been replaced
+            now = [(path.name, path.stat().st_size) for path in sorted(folder.glob("study.h5*"))]
+            n, before = n - (now != before), now
 
 
 def found(folder: Path) -> tuple[object, ...]:
@@ -89,19 +103,17 @@ def same(one: tuple, other: tuple) -> bool:
 def main(kills: int, seed: int, folder: Path, n_datasets: int) -> dict[str, int]:
     """Run lives until there were so many kills; return the numbers of lives and of kills."""
     draws = random.Random(seed)
-    calm, longest = [], 0.0
+    calm = []
     for place, race in enumerate(RACES):
         write_study(folder / f"calm {place}", n_datasets, race)
         shutil.copytree(folder / f"calm {place}", folder / f"empty {place}")
-        begun = time.monotonic()
         assert run(folder / f"calm {place}", None)
-        longest = max(longest, time.monotonic() - begun)
         calm.append(found(folder / f"calm {place}"))
     killed = lives = 0
     while killed < kills:
         life, kind = folder / f"life {lives}", lives % len(RACES)
         shutil.copytree(folder / f"empty {kind}", life)
-        while not run(life, draws.uniform(0, longest) if killed < kills else None):
+        while not run(life, draws if killed < kills else None):
             killed += 1
         if not same(found(life), calm[kind]):
             raise SystemExit(f"{life}: differs after {killed} kills")
