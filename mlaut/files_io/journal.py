@@ -93,8 +93,8 @@ class Journal:
         self._clock = threading.Thread(target=self._sync_by_the_clock, daemon=True)
         self._clock.start()
 
-    def append(self, record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bool:
-        """Append one record, which from then on survives the death of the process.
+    def append(self, *records: tuple[Mapping[str, Any], Mapping[str, np.ndarray]]) -> bool:
+        """Append records with their arrays, which from then on survive the death of the process.
 
         Returns
         -------
@@ -104,12 +104,13 @@ class Journal:
         Raises
         ------
         StoreError
-            The disk is full, or earlier records could not be synced.
+            The disk is full, or earlier records could not be synced; none is appended.
         StudyError
-            The record is larger than a reader accepts.
+            A record is larger than a reader accepts; none is appended.
         """
         self._check()
-        rest = memoryview(_encode(record, arrays, self.path))
+        content = b"".join(_encode(record, arrays, self.path) for record, arrays in records)
+        rest = memoryview(content)
         start = self._file.tell()
         try:
             while rest:
@@ -118,7 +119,7 @@ class Journal:
             self._file.truncate(start)
             self._file.seek(start)
             raise explain(error, self.path, "appending to the journal") from error
-        self._appended += 1
+        self._appended += len(records)
         synced, self._told = self._told != self._synced, self._synced
         return synced
 

@@ -45,7 +45,7 @@ class StudyWriter:
         self._run = {"id": uuid.uuid4().hex, **(run or {})}
         self._ragged: dict[str, list[str]] = {}
         self._written = False
-        journal.append({"run": self._run}, {})
+        journal.append(({"run": self._run}, {}))
 
     def write(self, *outcomes: Outcome) -> None:
         """Store outcomes, which from then on survive the death of the process.
@@ -61,14 +61,13 @@ class StudyWriter:
         arrays = [self._arrays(outcome.cell.dataset) for outcome in outcomes]
         for opened, outcome in zip(arrays, outcomes, strict=True):
             check_outcome(outcome, opened.entry, opened.names)
-        for outcome in outcomes:
-            synced = self._journal.append(outcome_record(outcome), outcome_arrays(outcome))
-            if synced:
-                self._file.check_there()
-        for opened, outcome in zip(arrays, outcomes, strict=True):
+        records = [outcome_record(outcome) for outcome in outcomes]
+        if self._journal.append(*zip(records, map(outcome_arrays, outcomes), strict=True)):
+            self._file.check_there()
+        for opened, outcome, about in zip(arrays, outcomes, records, strict=True):
             with explained(self._file.path, "writing"):  # room on the disk is taken here
                 checksum = opened.put(outcome)
-            if record := ragged(outcome_record(outcome)):
+            if record := ragged(about):
                 record["checksum"] = checksum
                 self._ragged.setdefault(outcome.cell.dataset, []).append(json.dumps(record))
         if self._journal.size > LARGEST_JOURNAL:

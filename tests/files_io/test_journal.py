@@ -29,10 +29,10 @@ def written(tmp_path):
     """Make a journal of a run and ten records; return its path and the end of each."""
     path = tmp_path / "study.h5.journal"
     journal = Journal(path, ID)
-    journal.append({"run": {"id": "r"}}, {})
+    journal.append(({"run": {"id": "r"}}, {}))
     ends = [path.stat().st_size]
     for fold in range(10):
-        journal.append(record(fold), values(fold))
+        journal.append((record(fold), values(fold)))
         ends.append(path.stat().st_size)
     journal.close()
     return path, ends
@@ -68,7 +68,7 @@ def test_a_torn_end_is_passed_over_and_cut_off(written, cut):
     assert folds(path) == list(range(9))
     assert (index.whole, index.damaged) == (ends[-2], 0)
     journal = Journal(path, ID)
-    journal.append(record(3), values(3))
+    journal.append((record(3), values(3)))
     journal.close()
     assert folds(path) == [*range(9), 3]
 
@@ -130,7 +130,7 @@ def test_a_journal_made_to_be_searched_for_ever_is_given_up(tmp_path):
 def test_the_last_record_of_each_cell_counts(tmp_path):
     journal = Journal(tmp_path / "journal", ID)
     for fold, number in ((0, 1), (1, 2), (0, 3)):
-        journal.append({**record(fold), "number": number}, {})
+        journal.append(({**record(fold), "number": number}, {}))
     journal.close()
     found = index_journal(journal.path, ID).last_records("iris")
     assert [told["number"] for told, _ in found] == [2, 3]
@@ -138,16 +138,16 @@ def test_the_last_record_of_each_cell_counts(tmp_path):
 
 def test_what_a_reader_would_not_take_is_not_written(tmp_path, monkeypatch):
     journal = Journal(tmp_path / "journal", ID)
-    journal.append(record(0), values(0))
+    journal.append((record(0), values(0)))
     size = journal.path.stat().st_size
     largest = size - 80 - 8  # the payload of that record: without the header, and its frame
     monkeypatch.setattr(journals, "LARGEST_RECORD", largest)
-    journal.append(record(0), values(0))
+    journal.append((record(0), values(0)))
     with pytest.raises(StudyError, match=r"a record of \d+ bytes .*'iris'.* more than") as raised:
-        journal.append(record(0), values(1))
+        journal.append((record(0), values(1)))
     assert "\n" not in str(raised.value)
     assert journal.path.stat().st_size == 80 + 2 * (size - 80)
-    journal.append(record(0), values(0))
+    journal.append((record(0), values(0)))
     journal.close()
     assert folds(journal.path) == [0, 0, 0]
 
@@ -170,15 +170,15 @@ def test_what_was_appended_is_synced_without_another_append(tmp_path, syncs):
     journal = Journal(tmp_path / "journal", ID)
     while syncs.acquire(blocking=False):
         pass
-    journal.append(record(0), {})
+    journal.append((record(0), {}))
     assert syncs.acquire(timeout=60)
-    assert journal.append(record(1), {})  # says that it was synced
+    assert journal.append((record(1), {}))  # says that it was synced
     journal.close()
 
 
 def test_nothing_new_is_not_synced_again(tmp_path, syncs):
     journal = Journal(tmp_path / "journal", ID)
-    journal.append(record(0), {})
+    journal.append((record(0), {}))
     journal.sync()
     while syncs.acquire(blocking=False):
         pass
@@ -189,7 +189,7 @@ def test_nothing_new_is_not_synced_again(tmp_path, syncs):
 
 def append_for_ever(journal):
     while True:
-        journal.append(record(0), {})
+        journal.append((record(0), {}))
 
 
 def test_a_sync_that_fails_is_told_at_the_next_append_and_for_good(tmp_path, monkeypatch):
@@ -201,7 +201,7 @@ def test_a_sync_that_fails_is_told_at_the_next_append_and_for_good(tmp_path, mon
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(journals.os, "fsync", broken)
-    journal.append(record(0), {})
+    journal.append((record(0), {}))
     assert tried.wait(60)
     monkeypatch.setattr(journals.os, "fsync", fsync)
     with pytest.raises(StoreError, match=r"while syncing the journal: .*Input/output error"):

@@ -34,6 +34,8 @@ def checkpoint_of(folder: Path | None, cell: Cell) -> Path | None:
 
 def forget_checkpoints(folder: Path, outcomes: Iterable[Outcome]) -> None:
     """Remove the scores of cells that finished or failed; those of killed cells are kept."""
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return  # the usual case, at the cost of one look for many cells
     for outcome in outcomes:
         path = checkpoint_of(folder, outcome.cell)
         if path is not None and outcome.status in _ENDED_BY_ITSELF:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import selectors
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from multiprocessing.connection import Connection, wait
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
 from multiprocessing.util import Finalize
 from typing import Self
 
 from mlaut.errors import StudyError
 from mlaut.experiments.workers.batches import Batch, BatchQueue
 from mlaut.experiments.workers.process import GuardedProcess
-from mlaut.experiments.workers.sessions import end_session, lead_session
+from mlaut.experiments.workers.sessions import end_sessions, lead_session
 from mlaut.experiments.workers.signals import interrupts_held
 from mlaut.experiments.workers.start import start_process
 from mlaut.experiments.workers.tables import SharedTables
@@ -24,7 +25,7 @@ from mlaut.records import Outcome
 
 __all__ = ["Team", "run_batches"]
 
-_LOOK_SECONDS = 1.0  # longest wait between checks of the processes
+_LOOK_SECONDS = 0.5  # longest wait between checks of all processes
 _FALSE_STARTS = 5  # in a row; one or two may happen by chance, for example for lack of memory
 _IDLE_KEPT = 8  # idle processes kept for the next dataset of their strategy
 
@@ -51,37 +52,85 @@ def run_batches(
     wanted : callable, optional
         Function called at least every second; when it returns False, the running cells are ended.
     """
-    busy: list[GuardedProcess] = []
+    busy = _Busy()
     finished: list[Outcome] = []
     try:
         while True:
             while len(busy) < n_workers and (batch := queue.next()) is not None:
-                busy.append(team.begin(batch, timeout))
+                busy.add(team.begin(batch, timeout))
             yield finished
             if finished:
                 finished = []
                 continue  # the outcomes may have opened further batches
-            if not busy or not wanted():
+            if not len(busy) or not wanted():
                 return
-            _wait_for(busy)
-            finished = [outcome for process in busy for outcome in process.receive()]
+            finished = busy.receive()
             queue.saw(finished)
-            for process in [process for process in busy if not process.busy]:
-                busy.remove(process)
+            for process in busy.leave():
                 if process.rest is not None:
                     queue.again(process.rest)
                 team.take_back(process)
     finally:
-        for process in busy:
+        busy.end()
+
+
+class _Busy:
+    """Processes that run a batch. Each is registered once, so that a wait costs the same for all.
+
+    Only those that have sent something, have ended or may be over time are asked; now and then all.
+    """
+
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._sources: dict[GuardedProcess, set[int]] = {}
+        self._due: dict[GuardedProcess, float] = {}
+        self._look = 0.0
+
+    def __len__(self) -> int:
+        return len(self._due)
+
+    def add(self, process: GuardedProcess) -> None:
+        """Wait for a process that has begun a batch."""
+        self._sources[process] = set()
+        self._look_after(process)
+
+    def _look_after(self, process: GuardedProcess) -> None:
+        """Register what is open of a process, and note when it may be over time."""
+        sources, known = process.sources, self._sources[process]
+        for gone in known - sources:
+            self._selector.unregister(gone)
+        for new in sources - known:
+            self._selector.register(new, selectors.EVENT_READ, process)
+        self._sources[process] = sources
+        self._due[process] = process.deadline
+
+    def receive(self) -> list[Outcome]:
+        """Wait, at most `_LOOK_SECONDS`, until cells may have ended; return their outcomes."""
+        until = min(self._look, *self._due.values()) - time.monotonic()
+        ready = {key.data for key, _ in self._selector.select(max(0.0, until))}
+        now = time.monotonic()
+        if now >= self._look:  # also for times of cells that began since the last look
+            ready, self._look = set(self._due), now + _LOOK_SECONDS
+        asked = [process for process, due in self._due.items() if process in ready or due <= now]
+        outcomes = [outcome for process in asked for outcome in process.receive()]
+        for process in asked:
+            self._look_after(process)
+        return outcomes
+
+    def leave(self) -> list[GuardedProcess]:
+        """Return the processes whose batch has ended, which are waited for no longer."""
+        idle = [process for process in self._due if not process.busy]
+        for process in idle:
+            for source in self._sources.pop(process):
+                self._selector.unregister(source)
+            del self._due[process]
+        return idle
+
+    def end(self) -> None:
+        """End all processes that run a batch."""
+        self._selector.close()
+        for process in self._due:
             process.end()
-
-
-def _wait_for(processes: Iterable[GuardedProcess]) -> None:
-    """Wait until a process has sent something, has ended or is over time; at most a second."""
-    processes = list(processes)
-    until = min(process.deadline for process in processes) - time.monotonic()
-    sources = [source for process in processes for source in process.sources]
-    wait(sources, min(_LOOK_SECONDS, max(0.0, until)))
 
 
 class Team:
@@ -129,13 +178,13 @@ class Team:
         table = self._tables.memory(batch.dataset)
         with self._lock:
             self._janitor.see_that_it_lives()
-            for process in [process for process in self._idle if not process.stands]:
-                self._dismiss(process)
-            fit = [process for process in self._idle if process.serves(batch.strategy)]
-            if fit:
-                process = fit[-1]
+            fit = (process for process in reversed(self._idle) if process.serves(batch.strategy))
+            process = next(fit, None)
+            if process is not None:
                 self._idle.remove(process)
             else:
+                for ended in [process for process in self._idle if not process.stands]:
+                    self._dismiss(ended)
                 if len(self._idle) >= _IDLE_KEPT:
                     self._dismiss(self._idle[0])
                 process = self._new(batch.strategy)
@@ -169,13 +218,12 @@ class Team:
     def _dismiss(self, process: GuardedProcess) -> None:
         self._idle.remove(process)
         self._members.discard(process)
-        process.close()
+        GuardedProcess.close(process)
         self._janitor.note(-process.pid)
 
 
 def _end_all(members: set[GuardedProcess], janitor: _Janitor) -> None:
-    for process in members:
-        process.close()
+    GuardedProcess.close(*members)
     janitor.dismiss()
 
 
@@ -231,5 +279,4 @@ def _end_what_is_left(notes: Connection) -> None:
         while True:
             pid = notes.recv()
             leaders = leaders | {pid} if pid > 0 else leaders - {-pid}
-    for leader in leaders:
-        end_session(leader)
+    end_sessions(leaders)

@@ -16,7 +16,6 @@ import signal
 import time
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import send_handle
-from typing import Any
 
 from mlaut.experiments.cells.cell import cell_seed
 from mlaut.experiments.cells.memory import CPU_WAITS, CpuSeconds, oom_kills
@@ -31,7 +30,7 @@ from mlaut.experiments.workers.batches import Batch, DatasetRef
 from mlaut.experiments.workers.sessions import (
     cpu_seconds_of_session,
     eldest_child,
-    end_session,
+    end_sessions,
     is_running,
 )
 from mlaut.experiments.workers.start import THREAD_VARIABLES, start_process
@@ -112,7 +111,7 @@ class GuardedProcess:
 
     def serves(self, strategy: bytes) -> bool:
         """Return whether the process can run another batch of this strategy."""
-        return self.stands and self._strategy == strategy
+        return self._strategy == strategy and self.stands
 
     @property
     def stands(self) -> bool:
@@ -120,10 +119,10 @@ class GuardedProcess:
         return not self._leaves and self._process.exitcode is None
 
     @property
-    def sources(self) -> list[Any]:
-        """Connections that become readable when there is something to `receive`."""
-        ends = [end for end in (self._results, self._output) if not end.closed]
-        return ends if self._process.exitcode == _SERVER_GONE else [*ends, self._process.sentinel]
+    def sources(self) -> set[int]:
+        """Descriptors that become readable when there is something to `receive`."""
+        ends = {end.fileno() for end in (self._results, self._output) if not end.closed}
+        return ends if self._process.exitcode == _SERVER_GONE else ends | {self._process.sentinel}
 
     def begin(self, batch: Batch, table: int, timeout: float | None) -> None:
         """Send a batch to the process, and the shared memory of its table if it has another."""
@@ -166,7 +165,7 @@ class GuardedProcess:
         try:
             outcomes = self._arrived()
             if self.busy and not alive:
-                end_session(self.pid)
+                end_sessions([self.pid])
                 outcomes += self._arrived()
                 if self.busy:
                     outcomes += self._after_death()
@@ -202,14 +201,23 @@ class GuardedProcess:
 
     def end(self) -> None:
         """End the process and all processes that it started."""
-        end_session(self.pid)
+        end_sessions([self.pid])
+        self._join()
+
+    def _join(self) -> None:
         if self._process.exitcode is None:  # one that was just forked leads no session yet
             self._process.kill()
         self._process.join()
 
-    def close(self) -> None:
-        """End the process and close its pipes."""
-        self.end()
+    @staticmethod
+    def close(*processes: GuardedProcess) -> None:
+        """End processes and close their pipes; their descendants are looked for once."""
+        end_sessions([process.pid for process in processes])
+        for process in processes:
+            process._join()
+            process._close_pipes()
+
+    def _close_pipes(self) -> None:
         for end in (self._link, self._results, self._clock, self._output):
             end.close()
         self._process.close()

@@ -7,6 +7,7 @@ import ctypes
 import os
 import signal
 import sys
+from collections.abc import Collection
 from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +16,7 @@ __all__ = [
     "cpu_seconds_of_session",
     "eldest_child",
     "end_children",
-    "end_session",
+    "end_sessions",
     "forget_server",
     "is_running",
     "lead_session",
@@ -58,29 +59,30 @@ def end_children() -> None:
                 pass
         except ChildProcessError:
             return  # the usual case, at the cost of one system call
-        for pid in _members(me) - {me}:
+        for pid in _members([me]) - {me}:
             _send(signal.SIGKILL, pid)
 
 
-def end_session(leader: int) -> None:
-    """Kill a worker, every process of its session, and every descendant that left the session.
+def end_sessions(leaders: Collection[int]) -> None:
+    """Kill workers, every process of their sessions, and every descendant that left a session.
 
-    The worker is stopped first, so that it starts no more processes, and killed last, because its
-    descendants are found through it.
+    The workers are stopped first, so that they start no more processes, and killed last, because
+    their descendants are found through them.
     """
     if not _PROC.is_dir():
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(leader, signal.SIGKILL)
+        for leader in leaders:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(leader, signal.SIGKILL)
         return
-    if _is_leader(leader):
+    for leader in filter(_is_leader, leaders):
         _send(signal.SIGSTOP, leader)
     for _ in range(_ROUNDS):
-        others = _members(leader) - {leader}
+        others = _members(leaders) - {*leaders}
         if not others:
             break
         for pid in others:
             _send(signal.SIGKILL, pid)
-    if _is_leader(leader):  # not another process that has received the same number
+    for leader in filter(_is_leader, leaders):  # not others that have received the same number
         _send(signal.SIGKILL, leader)
 
 
@@ -123,7 +125,7 @@ def cpu_seconds_of_session(leader: int) -> float:
 
     Those of processes that have ended are included once their parent has waited for them.
     """
-    return sum(process.cpu for process in _family(leader).values()) / os.sysconf("SC_CLK_TCK")
+    return sum(process.cpu for process in _family([leader]).values()) / os.sysconf("SC_CLK_TCK")
 
 
 class _Process(NamedTuple):
@@ -138,19 +140,19 @@ class _Process(NamedTuple):
     cpu: int
 
 
-def _members(leader: int) -> set[int]:
-    """Return the running processes of a session, and all their descendants."""
-    return {pid for pid, process in _family(leader).items() if process.runs}
+def _members(leaders: Collection[int]) -> set[int]:
+    """Return the running processes of sessions, and all their descendants."""
+    return {pid for pid, process in _family(leaders).items() if process.runs}
 
 
-def _family(leader: int) -> dict[int, _Process]:
-    """Return the processes of a session and all their descendants, also those that have ended."""
+def _family(leaders: Collection[int]) -> dict[int, _Process]:
+    """Return the processes of sessions and all their descendants, also those that have ended."""
     seen = {}
     for folder in _PROC.glob("[0-9]*"):
         found = _stat(folder)
         if found:
             seen[int(folder.name)] = found
-    members = {pid for pid, process in seen.items() if process.session == leader}
+    members = {pid for pid, process in seen.items() if process.session in leaders}
     while more := {pid for pid, process in seen.items() if process.parent in members} - members:
         members |= more
     return {pid: seen[pid] for pid in members}

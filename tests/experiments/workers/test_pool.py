@@ -366,7 +366,7 @@ def test_a_process_that_leads_no_session_yet_is_ended(monkeypatch):
     process = GuardedProcess(b"", threads=1)
     process.end()
     assert process._process.exitcode == -signal.SIGKILL
-    process.close()
+    GuardedProcess.close(process)
 
 
 ORPHANS = """
@@ -433,7 +433,7 @@ def test_a_janitor_that_a_strategy_has_stopped_holds_no_run_back(batch):
     assert not is_running(janitor)
 
 
-def _until(holds, seconds=30):
+def _until(holds, seconds=300):
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end
