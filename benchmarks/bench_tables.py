@@ -5,18 +5,19 @@ and of naive Bayes) run one after the other in a process that holds the table, a
 four workers. The memory is the proportional set size (PSS), which counts a shared page once. What
 a bare cell needs is the peak of a process that runs the loop, without the table.
 
-About 2 minutes of CPU time, and 4 GB of memory and of disk:
+About a minute of CPU time, 4 GB of memory and 1 GB of disk:
 
     OMP_NUM_THREADS=1 python benchmarks/bench_tables.py [--tables 1000000x50 50000x1000]
 """
 
 import argparse
+import contextlib
 import multiprocessing
 import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,23 +63,27 @@ def descendants() -> set[int]:
     return family - {os.getpid()}
 
 
-def peak_while(function: Callable[[], Any]) -> int:
-    """Return the peak PSS of the processes that descend from this one while a function runs."""
-    peak, over = 0, threading.Event()
+@contextlib.contextmanager
+def looked_at() -> Iterator[dict[str, float]]:
+    """Yield the CPU seconds and the peak PSS of all processes of the block, without the looking."""
+    found = {"cpu": 0.0, "pss": 0.0}
+    over, server = threading.Event(), pss(descendants())
+    begun, spent = cpu_seconds(), 0.0
 
     def look() -> None:
-        nonlocal peak
+        nonlocal spent
         while not over.wait(_LOOK_SECONDS):
-            peak = max(peak, pss(descendants()))
+            found["pss"] = max(found["pss"], pss(descendants()) - server)
+        spent = time.thread_time()
 
     looking = threading.Thread(target=look)
     looking.start()
     try:
-        function()
+        yield found
     finally:
         over.set()
         looking.join()
-    return peak
+        found["cpu"] = cpu_seconds() - begun - spent
 
 
 class Table:
@@ -89,75 +94,51 @@ class Table:
         frame = pd.DataFrame(rng.normal(size=(n_rows, n_columns))).add_prefix("x")
         self.size = frame.to_numpy().nbytes
         frame["y"] = np.where(frame["x0"] > 0, "yes", "no")
-        self.folder, self.n_studies = folder, 0
-        self.input = Data().open_hdf5(folder / "input.h5", mode="a")
-        self.input.save_datasets([Dataset("large", frame, "y", "Classification")])
+        self.input = Data().open_hdf5(folder / f"{n_rows}.h5", mode="a")
+        self.input.save_datasets([Dataset("table", frame, "y", "Classification")])
+        self.out = Data().open_hdf5(folder / f"{n_rows}-study.h5", mode="a")
+        Data().split_datasets(hdf5_in=self.input, hdf5_out=self.out, scheme="kfold(4)")
+        self.split = list(Study(self.out.path).load_splits()["table"].split)
 
-    def loop(self) -> None:
-        """Run the cells one after the other in this process."""
-        dataset = self.input.load_dataset("large")
-        self.cells(dataset.features, dataset.labels.to_numpy())
-
-    def cells(self, X: pd.DataFrame, y: np.ndarray) -> float:
-        """Run the bare cells; return their CPU seconds."""
+    def loop(self, cpu: Any) -> None:
+        """Run the cells one after the other; the table is loaded before the time is taken."""
+        dataset = self.input.load_dataset("table")
+        X, y = dataset.features, dataset.labels.to_numpy()
+        del dataset
         begun = time.process_time()
         for estimator in ESTIMATORS.values():
             for rows in self.split:
                 fitted(estimator, X, y, rows)
-        return time.process_time() - begun
-
-    def bare(self) -> float:
-        """Return the CPU seconds of the bare cells, the table being loaded."""
-        dataset = self.input.load_dataset("large")
-        return self.cells(dataset.features, dataset.labels.to_numpy())
-
-    def prepare(self) -> None:
-        """Make a study that has the split and nothing else."""
-        self.n_studies += 1
-        self.out = Data().open_hdf5(self.folder / f"study-{self.n_studies}.h5", mode="a")
-        Data().split_datasets(hdf5_in=self.input, hdf5_out=self.out, scheme="kfold(4)")
-        self.split = list(Study(self.out.path).load_splits()["large"].split)
+        cpu.value = time.process_time() - begun
 
     def study(self) -> None:
         """Run the cells as a study."""
-        orchestrator = Orchestrator(self.input, self.out, ["large"], "/")
+        orchestrator = Orchestrator(self.input, self.out, ["table"], "/")
         summary = orchestrator.run(ESTIMATORS, n_jobs=WORKERS, verbose=0)
         assert summary.n_done == len(self.split) * len(ESTIMATORS), summary
 
 
-def measure(n_rows: int, n_columns: int, rounds: int) -> None:
-    """Print the ratios of one table."""
+def measure(n_rows: int, n_columns: int) -> None:
+    """Print the ratio and the memory of one table."""
     with tempfile.TemporaryDirectory() as folder:
+        Table(Path(folder), 100, 2).study()  # starts the server that workers are forked from
         table = Table(Path(folder), n_rows, n_columns)
-        ratios = []
-        table.prepare()
-        table.study()  # starts the server that workers are forked from
-        for _ in range(rounds):
-            bare = table.bare()
-            table.prepare()
-            begun = cpu_seconds()
+        with looked_at() as study:
             table.study()
-            ratios.append((cpu_seconds() - begun, bare))
-        table.prepare()
-        workers = peak_while(table.study)
-        process = multiprocessing.get_context("fork").Process(target=table.loop)
-
-        def alone() -> None:
+        context = multiprocessing.get_context("fork")
+        cpu = context.Value("d")
+        process = context.Process(target=table.loop, args=[cpu])
+        with looked_at() as bare:
             process.start()
             process.join()
-
-        server = pss(descendants())
-        one = peak_while(alone) - server - table.size
-    for used, bare in ratios:
-        print(
-            f"{n_rows} x {n_columns}: study {used:.2f} s CPU, bare cells {bare:.2f} s: "
-            f"{used / bare:.2f}"
-        )
     mib = 2**20
+    alone = bare["pss"] - table.size
     print(
-        f"  PSS of {WORKERS} workers and their server {workers / mib:.0f} MiB; table "
-        f"{table.size / mib:.0f} MiB + {WORKERS} bare cells of {one / mib:.0f} MiB = "
-        f"{(table.size + WORKERS * one) / mib:.0f} MiB",
+        f"{n_rows} x {n_columns}: study {study['cpu']:.2f} s CPU, bare cells {cpu.value:.2f} s: "
+        f"{study['cpu'] / cpu.value:.2f}\n"
+        f"  PSS of {WORKERS} workers {study['pss'] / mib:.0f} MiB; "
+        f"table {table.size / mib:.0f} MiB + {WORKERS} bare cells of {alone / mib:.0f} MiB = "
+        f"{(table.size + WORKERS * alone) / mib:.0f} MiB",
         flush=True,
     )
 
@@ -165,7 +146,5 @@ def measure(n_rows: int, n_columns: int, rounds: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", nargs="+", default=["1000000x50", "50000x1000"])
-    parser.add_argument("--rounds", type=int, default=2)
-    asked = parser.parse_args()
-    for table in asked.tables:
-        measure(*map(int, table.split("x")), asked.rounds)
+    for asked in parser.parse_args().tables:
+        measure(*map(int, asked.split("x")))

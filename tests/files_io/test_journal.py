@@ -227,3 +227,16 @@ def test_an_outcome_of_every_status_is_read_again(status):
     outcome = Outcome(Cell("wine", "SVC", 1, 2), status, reason="why")
     again = record_outcome(outcome_record(outcome), {})
     assert (again.cell, again.status, again.reason) == (outcome.cell, status, "why")
+
+
+def test_records_that_are_appended_together_are_each_whole_or_absent(tmp_path):
+    journal = Journal(tmp_path / "journal", ID)
+    journal.append(*((record(fold), values(fold)) for fold in range(3)))
+    journal.close()
+    content = journal.path.read_bytes()
+    assert folds(journal.path) == [0, 1, 2]
+    journal.path.write_bytes(content[:-1])  # as a kill in the middle of the write leaves it
+    assert folds(journal.path) == [0, 1]
+    journal.path.write_bytes(content)
+    flip(journal.path, len(content) // 2)
+    assert folds(journal.path) == [0, 2]
