@@ -19,6 +19,7 @@ _NAMES = {
         "signed_rank_posterior",
         "signed_rank_probabilities",
     ),
+    "placing": ("beside_published", "place", "reproduction"),
     "lacoste.bayesian_bootstrap": ("bootstrap_prob_better",),
     "cross_validation.calibration": (
         "Calibration",

@@ -1,0 +1,263 @@
+"""Strategies of one's own beside the results that a paper published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.aggregates.best import probability_of_best
+from mlaut.analysis.common.arguments import positions
+from mlaut.analysis.common.result_types import ResultTable
+from mlaut.analysis.frequentist.paired_tests import wilcoxon_test
+from mlaut.analysis.pairwise.corrections import adjust
+from mlaut.analysis.ratings.elo import elo_ratings
+from mlaut.analysis.results.missing import treat_missing
+from mlaut.analysis.results.published import PUBLISHED
+from mlaut.analysis.results.results import Results
+from mlaut.errors import AnalysisError
+
+__all__ = ["beside_published", "place", "reproduction"]
+
+_EXPLAINED = 2.0  # standard errors of a difference that folds explain
+_MOST_BEYOND = 0.1  # share of datasets beyond that: about twice the 5 % of a normal distribution
+
+
+def beside_published(
+    results: Results, against: str, strategies: Iterable[str] | None = None
+) -> Results:
+    """Return published results with further strategies, on the datasets that both have.
+
+    Parameters
+    ----------
+    results : Results
+        Results of strategies of one's own, in the benchmark's metric.
+    against : str
+        Name of a published benchmark; a key of `mlaut.analysis.PUBLISHED`.
+    strategies : iterable of str, optional
+        Names of the strategies to add; default all.
+
+    Returns
+    -------
+    Results
+        One loss for each strategy and dataset, a mean over folds. A strategy that has the name of
+        a published one gets the ending " (here)". Notes name what differs between the protocols,
+        and the datasets that are left out.
+
+    Raises
+    ------
+    AnalysisError
+        The metrics differ, or fewer than two datasets have the same name.
+    """
+    theirs = Results.published(against)
+    if results.metric.name != theirs.metric.name:
+        raise AnalysisError(
+            f"{against} has {theirs.metric.name}, and these results have {results.metric.name}; "
+            f"score them by metric={theirs.metric.name!r}"
+        )
+    common = [name for name in theirs.datasets if name in results.datasets]
+    if len(common) < 2:
+        raise AnalysisError(
+            f"{len(common)} datasets have the same name in {against} and in these results "
+            f"({', '.join(results.datasets[:3])}, ...; there: {', '.join(theirs.datasets[:3])}, "
+            "...); two are needed"
+        )
+    mine = results.select(datasets=common, strategies=strategies)
+    known = theirs.select(datasets=common)
+    own = {name: f"{name} (here)" if name in known.strategies else name for name in mine.strategies}
+    table = known.scores.join(mine.scores.rename(columns=own))
+    joined = Results.from_table(
+        table, metric=theirs.metric, greater_is_better=theirs.metric.greater_is_better
+    )
+    return replace(joined, notes=_differences(results, against, len(common)))
+
+
+def place(
+    results: Results,
+    against: str,
+    *,
+    strategies: Iterable[str] | None = None,
+    missing: str = "row mean",
+    alpha: float = 0.05,
+    seed: int = 0,
+) -> ResultTable:
+    """Compute where strategies of one's own stand among published ones.
+
+    Scenario (c). The published strategies are not run again: the datasets and, if the benchmark has
+    them, the folds must be those of the benchmark.
+
+    Parameters
+    ----------
+    results : Results
+        Results of strategies of one's own, in the benchmark's metric.
+    against : str
+        Name of a published benchmark; a key of `mlaut.analysis.PUBLISHED`.
+    strategies : iterable of str, optional
+        Names of the strategies to place; default all.
+    missing : str, default "row mean"
+        Treatment of cells that were not published (`mlaut.analysis.treat_missing`). The default
+        reproduces the ranks that Fernandez-Delgado et al. (2014) printed.
+    alpha : float, default 0.05
+        Familywise level of the tests against the published strategies.
+    seed : int, default 0
+
+    Returns
+    -------
+    ResultTable
+        One row for each strategy of one's own: ``rank`` among all by the average rank, ``of`` how
+        many, ``average rank``, ``P(best)``, ``P(top 10)``, ``Elo`` with the ends ``Elo low`` and
+        ``Elo high`` of its interval, and ``better than``, ``undecided`` and ``worse than``: numbers
+        of published strategies by Wilcoxon's signed rank test with Holm's correction over all of
+        them. Notes name what is not comparable.
+
+    Raises
+    ------
+    AnalysisError
+        The metrics differ, or fewer than two datasets have the same name.
+
+    Examples
+    --------
+    >>> garcia = Results.published("garcia2008")
+    >>> mine = Results.from_table(garcia.scores[["C4.5"]].add_suffix(" of mine") + 0.01,
+    ...                           metric="accuracy")
+    >>> place(mine, "garcia2008").frame[["rank", "of", "better than", "worse than"]]
+                  rank  of  better than  worse than
+    strategy
+    C4.5 of mine     1   6            4           0
+    """
+    joined = beside_published(results, against, strategies)
+    complete = treat_missing(joined, missing)
+    n_published = len(Results.published(against).strategies)
+    published, own = complete.strategies[:n_published], complete.strategies[n_published:]
+    likely = probability_of_best(complete, top=min(10, len(complete.strategies)), seed=seed)
+    elo = elo_ratings(complete, seed=seed).frame
+    ranks = complete.losses.rank(axis=1).mean()
+    rows = {}
+    for name in own:
+        better, worse = _decided(complete, name, published, alpha)
+        chance = likely.frame.loc[name]
+        rows[name] = {
+            "rank": int((ranks < ranks[name]).sum()) + 1,
+            "of": len(complete.strategies),
+            "average rank": ranks[name],
+            "P(best)": chance["P(best)"],
+            "P(top 10)": chance.filter(like="P(top").iloc[0],
+            "Elo": elo.loc[name, "Elo"],
+            "Elo low": elo.loc[name, "low"],
+            "Elo high": elo.loc[name, "high"],
+            "better than": better,
+            "undecided": len(published) - better - worse,
+            "worse than": worse,
+        }
+    frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("strategy")
+    return ResultTable(
+        name=f"Place among the {n_published} strategies of {against}, "
+        f"{len(complete.datasets)} datasets",
+        frame=frame.sort_values("rank", kind="stable"),
+        source=PUBLISHED[against].source,
+        metric=complete.metric.loss_name,
+        notes=complete.notes,
+    )
+
+
+def reproduction(results: Results, against: str, same: Mapping[str, str]) -> ResultTable:
+    """Compare strategies that were run again with the columns that were published for them.
+
+    Run it before `place`: where a published strategy cannot be had again, a new one cannot be
+    compared with the published ones either.
+
+    Parameters
+    ----------
+    results : Results
+        Results of the strategies that were run here, with their folds.
+    against : str
+        Name of a published benchmark; a key of `mlaut.analysis.PUBLISHED`.
+    same : mapping of str to str
+        Names of strategies of ``results``, each with the name of the published one.
+
+    Returns
+    -------
+    ResultTable
+        One row for each pair: ``datasets``; ``mean difference`` of the scores, here minus
+        published, with its ``standard error`` over datasets; ``largest`` difference and ``on``
+        which dataset; ``beyond folds``, the share of datasets whose difference is above two
+        standard errors by the spread over folds, counted for both sides; and ``agrees``: the mean
+        difference is within two standard errors, and at most a tenth of the datasets are beyond
+        folds. ``beyond folds`` is NaN, and not asked, where the results have one fold.
+
+    Raises
+    ------
+    AnalysisError
+        A name is not known, the metrics differ, or fewer than two datasets have the same name.
+    """
+    rows = {}
+    theirs = Results.published(against)
+    for name, published in same.items():
+        positions("strategy", [name], results.strategies)
+        positions("strategy", [published], theirs.strategies)
+        scores = beside_published(results, against, [name]).scores
+        own = f"{name} (here)" if name in theirs.strategies else name
+        difference = (scores[own] - scores[published]).dropna()
+        spread = _standard_errors(results.select(datasets=difference.index, strategies=[name]))
+        error = float(difference.std(ddof=1) / np.sqrt(len(difference)))
+        beyond = (
+            np.nan
+            if np.isnan(spread).all()
+            else float(np.nanmean(np.abs(difference) > _EXPLAINED * np.sqrt(2) * spread))
+        )
+        mean, furthest = float(difference.mean()), int(difference.abs().argmax())
+        rows[f"{name} / {published}"] = {
+            "datasets": len(difference),
+            "mean difference": mean,
+            "standard error": error,
+            "largest": float(difference.iloc[furthest]),
+            "on": difference.index[furthest],
+            "beyond folds": beyond,
+            "agrees": abs(mean) <= _EXPLAINED * error and not beyond > _MOST_BEYOND,
+        }
+    return ResultTable(
+        name=f"Strategies run again, and as {against} published them",
+        frame=pd.DataFrame.from_dict(rows, orient="index").rename_axis("here / published"),
+        source=PUBLISHED[against].source,
+        metric=results.metric.name,
+        notes=_differences(results, against, len(theirs.datasets)),
+    )
+
+
+def _standard_errors(results: Results) -> np.ndarray:
+    """Return the standard error of the mean over folds of the one strategy, for each dataset."""
+    cells = results.cells[:, 0].reshape(len(results.datasets), -1)
+    counts = np.isfinite(cells).sum(axis=1)
+    if (counts < 2).any():
+        return np.full(len(cells), np.nan)
+    return np.nanstd(cells, axis=1, ddof=1) / np.sqrt(counts)
+
+
+def _decided(
+    complete: Results, name: str, published: Iterable[str], alpha: float
+) -> tuple[int, int]:
+    """Return how many published strategies are worse, and how many better, by tests with Holm."""
+    tests = [
+        wilcoxon_test(complete.select(strategies=[name, other])).pair(name, other)
+        for other in published
+    ]
+    adjusted = adjust(np.array([test.p_value for test in tests]), "holm")
+    statistics = np.array([test.statistic or 0.0 for test in tests])
+    gains = -np.sign(statistics)  # the statistic is of losses
+    rejected = adjusted <= alpha
+    return int((rejected & (gains > 0)).sum()), int((rejected & (gains < 0)).sum())
+
+
+def _differences(results: Results, against: str, n_common: int) -> tuple[str, ...]:
+    """Return the notes on what may not be comparable with a published benchmark."""
+    benchmark = PUBLISHED[against]
+    n_theirs = len(Results.published(against).datasets)
+    folds = "one result" if results.cells[0, 0].size == 1 else f"{results.cells[0, 0].size} folds"
+    return (
+        f"{n_common} of the {n_theirs} datasets of {against} are compared",
+        f"splits there: {benchmark.splits}; here: {folds} a dataset",
+        f"tuning there: {benchmark.tuning}",
+        "other versions of libraries, and other preprocessing, are not corrected for",
+    )

@@ -1,0 +1,102 @@
+"""Strategies of one's own beside published results."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut.analysis import PUBLISHED, Results, average_ranks, beside_published, place, reproduction
+from mlaut.errors import AnalysisError
+
+GARCIA = Results.published("garcia2008")
+
+
+def made(scores, **how):
+    return Results.from_table(scores, metric="accuracy", **how)
+
+
+def test_a_copy_of_a_published_strategy_gets_its_place():
+    mine = made(GARCIA.scores[["C4.5"]].rename(columns={"C4.5": "copy"}))
+    placed = place(mine, "garcia2008")
+    row = placed.frame.loc["copy"]
+    ranks = average_ranks(beside_published(mine, "garcia2008")).frame["average_rank"]
+    assert row["average rank"] == ranks["copy"] == ranks["C4.5"]
+    assert (row["rank"], row["of"]) == (1, 6)
+    # as the paper: C4.5 is better than k-NN, Kernel and CN2, and not than naive Bayes
+    assert (row["better than"], row["undecided"], row["worse than"]) == (3, 2, 0)
+    assert placed.notes[0] == "30 of the 30 datasets of garcia2008 are compared"
+    assert PUBLISHED["garcia2008"].tuning in placed.notes[2]
+
+
+def test_the_worst_is_worse_than_all():
+    placed = place(made(GARCIA.scores[["Kernel"]] * 0.5), "garcia2008")
+    row = placed.frame.loc["Kernel (here)"]
+    assert (row["rank"], row["worse than"], row["P(best)"]) == (6, 5, 0.0)
+
+
+def test_only_common_datasets_and_chosen_strategies_count():
+    scores = GARCIA.scores.iloc[:10, :2].add_suffix(" of mine")
+    extra = pd.DataFrame([[0.5, 0.5]], index=["unknown"], columns=scores.columns)
+    joined = beside_published(made(pd.concat([scores, extra])), "garcia2008", ["C4.5 of mine"])
+    assert joined.datasets == GARCIA.datasets[:10]
+    assert joined.strategies == (*GARCIA.strategies, "C4.5 of mine")
+    assert joined.notes[0] == "10 of the 30 datasets of garcia2008 are compared"
+
+
+def test_cells_that_were_not_published_are_treated():
+    wainer = Results.published("wainer2023")
+    few = [*wainer.datasets[:3], "lymphography"]  # qda has no result on two of its folds
+    mine = made(wainer.select(datasets=few, strategies=["qda"]).scores.fillna(0.5) + 0.01)
+    placed = place(mine, "wainer2023", missing="worst")
+    assert placed.frame.loc["qda (here)", "of"] == 17
+    with pytest.raises(AnalysisError, match="qda"):
+        place(mine, "wainer2023", missing="raise")
+
+
+@pytest.mark.parametrize(
+    ("scores", "metric", "message"),
+    [
+        (GARCIA.scores, "roc_auc", "garcia2008 has accuracy, and these results have roc_auc"),
+        (GARCIA.scores.iloc[:1], "accuracy", "1 datasets have the same name in garcia2008"),
+    ],
+)
+def test_results_that_cannot_stand_beside_are_refused(scores, metric, message):
+    with pytest.raises(AnalysisError, match=message):
+        place(Results.from_table(scores, metric=metric), "garcia2008")
+
+
+def folds_of(scores, spread, seed=0):
+    rng = np.random.default_rng(seed)
+    noise = rng.normal(0, spread, (len(scores), 4))
+    table = {
+        (name, fold): scores[name] + noise[i, fold]
+        for i, name in enumerate(scores.index)
+        for fold in range(4)
+    }
+    index = pd.MultiIndex.from_tuples(table, names=["dataset", "fold"])
+    return made(pd.DataFrame({"again": list(table.values())}, index=index).clip(0, 1))
+
+
+def test_a_strategy_run_again_agrees_within_its_folds():
+    published = GARCIA.scores["C4.5"].clip(upper=0.97)
+    row = reproduction(folds_of(published, 0.01), "garcia2008", {"again": "C4.5"}).frame.iloc[0]
+    assert row["agrees"]
+    assert abs(row["mean difference"]) <= 2 * row["standard error"]
+    assert row["beyond folds"] <= 0.1
+
+
+def test_a_strategy_that_is_another_one_does_not_agree():
+    row = reproduction(
+        folds_of(GARCIA.scores["C4.5"] - 0.05, 0.01), "garcia2008", {"again": "C4.5"}
+    ).frame.iloc[0]
+    assert not row["agrees"]
+    assert row["mean difference"] == pytest.approx(-0.05, abs=0.01)
+    assert row["beyond folds"] > 0.9
+
+
+def test_results_without_folds_are_compared_by_their_mean_alone():
+    row = reproduction(GARCIA, "garcia2008", {"C4.5": "C4.5"}).frame.iloc[0]
+    assert row["agrees"]
+    assert np.isnan(row["beyond folds"])
+    assert row["mean difference"] == 0
+    with pytest.raises(AnalysisError, match="did you mean 'Kernel'"):
+        reproduction(GARCIA, "garcia2008", {"C4.5": "kernel"})
