@@ -127,7 +127,7 @@ def test_compare_and_report(study, tmp_path, capsys):
     found = study.compare()
     found.show()
     shown = capsys.readouterr().out
-    assert found.sentences()[0] in shown
+    assert found.decision().answer() in shown
     study.report(tmp_path / "report.html")
     assert "GaussianNaiveBayes" in (tmp_path / "report.html").read_text(encoding="utf-8")
 

@@ -117,6 +117,7 @@ _NAMES = {
     "results.missing": ("TREATMENTS", "treat_missing"),
     "robustness": ("Robustness", "under_treatments"),
     "plots.comparison_matrix": ("multi_comparison_matrix",),
+    "plots.decision_plot": ("decision_plot",),
     "plots.race_plots": ("race_plot",),
     "racing.race": ("Race", "drawn_order", "race"),
     "plots.rank_plots": ("box_plot", "critical_difference_diagram", "draw_ranks"),

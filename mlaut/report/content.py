@@ -118,7 +118,8 @@ def _sections(
     secondary = [section(one, chosen.by(one.metric), race) for one in others]
     primary = section(first, chosen.by(first.metric), race, secondary)
     line = f"A secondary metric: the primary one, which decides, is {first.metric.name}."
-    return (primary, *(replace(one, sentences=(line, *one.sentences)) for one in secondary))
+    marked = (replace(one, sentences=(line, *one.sentences), secondary=True) for one in secondary)
+    return (primary, *marked)
 
 
 def _metrics(state: State) -> list[str]:

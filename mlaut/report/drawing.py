@@ -13,15 +13,22 @@ import pandas as pd
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from mlaut.analysis import Comparison, Pairwise, box_plot, critical_difference_diagram
+from mlaut.analysis import (
+    Comparison,
+    Pairwise,
+    box_plot,
+    critical_difference_diagram,
+    decision_plot,
+)
 from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.plots.race_plots import race_plot
 from mlaut.analysis.plots.rank_plots import best_median_first
 from mlaut.report.records import Section
 
-__all__ = ["FIGURES", "Picture", "pictures"]
+__all__ = ["FIGURES", "MOST_ROWS", "Picture", "pictures"]
 
+MOST_ROWS = 15  # strategies of the first figure, which must fit the first screen
 _MOST_LISTED = 12  # values in a text alternative; it then has the number of the others
 
 
@@ -33,7 +40,7 @@ class Picture:
     ----------
     heading : str
     after : str
-        Name of the table that it follows.
+        Name of the table that it follows; empty for the figure of the first screen.
     svg : str
         An ``<svg>`` element. Its ids are unique in the page.
     caption : str
@@ -192,7 +199,25 @@ def _times(section: Section) -> _Made | None:
     return figure, caption, f"{caption} From the quickest on: {', '.join(front)}."
 
 
+def _decision(section: Section) -> _Made | None:
+    found = section.decision
+    if found is None:
+        return None
+    shown = min(len(found.frame), MOST_ROWS)
+    many = f" The best {shown} of {len(found.frame)}." if shown < len(found.frame) else ""
+    how = "a dot a dataset, a bar from quartile to quartile"
+    marks = (
+        ", and a mark at the mean. Blue: the best, hollow if only not shown to be worse; green: "
+        "practically equal; orange: clearly worse"
+    )
+    caption = f"Each strategy, best average rank first: {how}{marks * bool(found.leader)}.{many}"
+    ranks = found.frame["average rank"]
+    alternative = f"{found.answer()} Average ranks: {_list(ranks)}."
+    return decision_plot(found, section.results, top=MOST_ROWS), caption, alternative
+
+
 FIGURES: dict[str, tuple[Callable[[Section], _Made | None], str, str]] = {
+    "decision": (_decision, "Decision", ""),
     "race": (_race, "Evidence over datasets", "race"),
     "times": (_times, "Scores against training time", "summary"),
     "scores": (_scores, "Distribution of scores", "summary"),
@@ -225,7 +250,7 @@ def _svg(figure: Figure, prefix: str) -> str:
     """Return the ``<svg>`` element of a figure, with a prefix before all ids."""
     target = io.StringIO()
     about = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    figure.savefig(target, format="svg", facecolor="white", metadata=about)
+    figure.savefig(target, format="svg", transparent=True, metadata=about)
     text = target.getvalue()
     text = text[text.index("<svg") :]
     # The figure is at most as wide as the page and at least 0.7 times its size, which is still

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -12,9 +12,11 @@ import numpy as np
 import pandas as pd
 
 from mlaut import __version__
+from mlaut.analysis import Decision
 from mlaut.analysis.common.display import SMALLEST_P, number
+from mlaut.analysis.deciding.words import probability
 from mlaut.report.content import Content
-from mlaut.report.drawing import Picture, pictures
+from mlaut.report.drawing import MOST_ROWS, Picture, pictures
 from mlaut.report.records import PAGE, Section, Table, shown_in
 from mlaut.report.state import STATE_TABLES, State
 from mlaut.report.tables import TABLES, dataset_table
@@ -22,6 +24,8 @@ from mlaut.report.tables import TABLES, dataset_table
 __all__ = ["as_html"]
 
 
+_SHORT_NAMES = {"groups": "group", "training seconds": "seconds", "failures": "failed"}
+_COVERAGE = ("failures", "datasets")  # columns that say nothing if every cell has a result
 _LONG = 30  # characters; a cell with a longer text has the kind "long"
 _MANY = 8  # columns; the headers of a wider table of numbers are vertical
 
@@ -61,6 +65,10 @@ class _Block:
 @dataclass(frozen=True)
 class _Part:
     section: Section
+    caption: str  # of the first table
+    first: Sequence[_Table]  # the short table of the decision, and the whole one if it is longer
+    checks: _Table | None
+    picture: Picture | None
     blocks: Sequence[_Block]
     datasets: Mapping[str, _Table]
 
@@ -97,10 +105,59 @@ def as_html(report: Content) -> str:
 def _part(section: Section, prefix: str) -> _Part:
     comparison = section.comparison
     correction = "" if comparison is None else comparison.correction
-    drawn = pictures(section, prefix).values()
+    drawn = pictures(section, prefix)
     words = {"metric": section.scored.metric.name, "correction": correction}
     datasets = {name: _table(dataset_table(section, name)) for name in section.scored.datasets}
-    return _Part(section, _blocks(TABLES, section, drawn, **words), datasets)
+    return _Part(
+        section,
+        "" if section.decision is None else _caption(section.decision),
+        _first(section.decision),
+        _checks(section.decision),
+        drawn.get("decision"),
+        _blocks(TABLES, section, drawn.values(), **words),
+        datasets,
+    )
+
+
+def _first(decision: Decision | None) -> list[_Table]:
+    """Return the table of a decision with its first rows, and with all if there are more."""
+    if decision is None:
+        return []
+    hidden = ["verdict", *(_COVERAGE if _complete(decision) else ())]
+    frame = decision.frame.drop(columns=hidden, errors="ignore")
+    frame = frame.rename(columns={f"mean {decision.metric}": decision.metric, **_SHORT_NAMES})
+    some = frame.iloc[:MOST_ROWS]
+    if decision.leader and decision.leader not in some.index:
+        some = pd.concat([some.iloc[:-1], frame.loc[[decision.leader]]])
+    return [_table(one, _short) for one in (some, frame)[: 1 + (len(frame) > len(some))]]
+
+
+def _complete(decision: Decision) -> bool:
+    """Return whether every strategy has a result on every dataset."""
+    return bool(
+        (decision.frame["failures"] == 0).all() & (decision.frame["datasets"] == decision.n).all()
+    )
+
+
+def _caption(decision: Decision) -> str:
+    """Return the caption of the first table."""
+    every = f" Each has a result on all {decision.n} datasets." if _complete(decision) else ""
+    if not decision.decided:
+        return f"The order is that of these datasets only.{every}"
+    return (
+        f"Best average rank first. Strategies that share a letter are not shown to differ.{every}"
+    )
+
+
+def _short(column: str, value: Any) -> str:
+    """Return a number of the first table: P(best) with two decimals, others with three digits."""
+    if column == "P(best)":
+        return "< 0.01" if value < 0.01 else probability(value)
+    return number(value, 3)
+
+
+def _checks(decision: Decision | None) -> _Table | None:
+    return _table(decision.checks_frame()) if decision is not None and decision.checks else None
 
 
 def _blocks(
@@ -125,21 +182,28 @@ def _blocks(
     return [block for block in blocks if block.table or block.pictures]
 
 
-def _table(frame: pd.DataFrame) -> _Table:
+def _exact(_: str, value: Any) -> str:
+    return f"< {SMALLEST_P:.1e}" if value == SMALLEST_P else number(value)
+
+
+def _table(frame: pd.DataFrame, shown: Callable[[str, Any], str] = _exact) -> _Table:
     labels = tuple(str(name or "") for name in frame.index.names)
+    columns = tuple(str(name) for name in frame.columns)
     rows = tuple(
-        (_labels(label), tuple(_cell(value) for value in row))
+        (
+            _labels(label),
+            tuple(_cell(x, shown(name, x)) for name, x in zip(columns, row, strict=True)),
+        )
         for label, row in zip(frame.index, frame.to_numpy(dtype=object), strict=True)
     )
-    return _Table(labels, tuple(str(name) for name in frame.columns), rows)
+    return _Table(labels, columns, rows)
 
 
 def _labels(label: Any) -> tuple[str, ...]:
     return tuple(str(part) for part in label) if isinstance(label, tuple) else (str(label),)
 
 
-def _cell(value: Any) -> _Cell:
-    text = f"< {SMALLEST_P:.1e}" if value == SMALLEST_P else number(value)
+def _cell(value: Any, text: str) -> _Cell:
     numeric = isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
     if numeric:
         return _Cell(text, repr(float(value)), "number")

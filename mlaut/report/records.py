@@ -104,6 +104,8 @@ class Section:
         compared.
     race : Race or None
         Race of the study as it stands; None for a study that is no race, or by another metric.
+    secondary : bool, default False
+        Whether another metric of the same report decides.
     """
 
     title: str
@@ -117,3 +119,4 @@ class Section:
     estimates: Mapping[str, ResultTable] = field(default_factory=dict)
     robustness: Robustness | None = None
     race: Race | None = None
+    secondary: bool = False

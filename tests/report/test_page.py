@@ -43,7 +43,7 @@ def test_names_are_text_and_never_markup(page):
     assert "&lt;script&gt;alert(&#34;$x$&#34;)&lt;/script&gt; &amp;" in page
     assert "&lt;i&gt;odd&lt;/i&gt; &amp; $set$" in page
     assert "{{ 7 * 7 }}" in page
-    assert "<h1>a &amp; &lt;b&gt;.h5</h1>" in page
+    assert "<h1>a &amp; &lt;b&gt;</h1>" in page
     assert "ValueError: &lt;b&gt;no&lt;/b&gt; &amp; no" in page
 
 
@@ -73,8 +73,8 @@ def test_structure_serves_those_who_do_not_see_it(page):
     assert set(heads) == {"col", "row"}
     figures = sum(tag == "figure" for tag, _ in outline.tags)
     alternatives = [given["aria-label"] for _, given in outline.tags if given.get("role") == "img"]
-    assert figures == len(alternatives) == 5
-    assert alternatives[1].startswith(
+    assert figures == len(alternatives) == 6
+    assert alternatives[2].startswith(
         "Medians of accuracy over 7 datasets, best first, those that lack datasets last: middling "
     )
     levels = [int(tag[1]) for tag, _ in outline.tags if re.fullmatch("h[1-6]", tag)]
@@ -101,7 +101,7 @@ def test_two_tasks_are_two_sections(tmp_path):
     told = as_html(make_report(study))
     outline = Outline(told)
     assert len(outline.ids) == len(set(outline.ids))
-    assert "accuracy of 3 strategies on 3 datasets</h2>" in told
+    assert "Everything on accuracy of 3 strategies on 3 datasets</h2>" in told
     assert told.count("<h3>All pairs</h3>") == 2
     paths = {path.name for path in write_report(make_report(study), tmp_path / "out")}
     assert {"accuracy-summary.csv", "datasets.csv", "report.html"} <= paths
@@ -152,17 +152,63 @@ def test_in_a_browser(tmp_path, n_strategies, folds):
 
 
 def _sorts(page):
-    """Click the heads of the summary: numbers go up, then down; names by the alphabet."""
+    """Click the heads of the first table: numbers go up, then down; names by the alphabet."""
     head = "document.querySelector('table.sortable').tHead.rows[0].cells[{}]"
     body = "[...document.querySelector('table.sortable').tBodies[0].rows].map(row => {})"
     for expected in ("ascending", "descending"):
-        page.value(head.format(2) + ".querySelector('button').click()")
-        assert page.value(head.format(2) + ".getAttribute('aria-sort')") == expected
-        shown = [float(v) for v in page.value(body.format("row.cells[2].dataset.value"))]
+        page.value(head.format(1) + ".querySelector('button').click()")
+        assert page.value(head.format(1) + ".getAttribute('aria-sort')") == expected
+        shown = [float(v) for v in page.value(body.format("row.cells[1].dataset.value"))]
         assert shown == sorted(shown, reverse=expected == "descending")
     page.value(head.format(0) + ".querySelector('button').click()")
     names = page.value(body.format("row.cells[0].textContent"))
     assert names == sorted(names, key=lambda name: int(name.rpartition("_")[2]))
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: the page was not opened")
+def test_figures_are_for_the_dark_and_paper_has_everything(tmp_path):
+    study = made_up_study(tmp_path / "s.h5", NAMES[:2], [f"set {i}" for i in range(8)])
+    (file,) = write_report(make_report(study), tmp_path / "report.html")
+    figure = "getComputedStyle(document.querySelector('.picture svg')).filter"
+    is_open = "[...document.querySelectorAll('details.part')].map(part => part.open)"
+    with chromium(tmp_path / "profile") as page:
+        for scheme, expected in (("light", "none"), ("dark", "invert(0.9) hue-rotate(180deg)")):
+            features = [{"name": "prefers-color-scheme", "value": scheme}]
+            page.ask("Emulation.setEmulatedMedia", features=features)
+            page.open(file, 800)
+            assert page.value(figure) == expected
+        assert page.value(is_open) == [False] * 3
+        page.value("dispatchEvent(new Event('beforeprint'))")
+        assert page.value(is_open) == [True] * 3
+        page.value("dispatchEvent(new Event('afterprint'))")
+        assert page.value(is_open) == [False] * 3
+
+
+def test_the_first_screen_answers(tmp_path):
+    names = [f"Strategy {i:02}" for i in range(20)]
+    study = made_up_study(tmp_path / "s.h5", names, [f"set {i}" for i in range(20)])
+    report = make_report(study, title="Twenty & more", question="control: Strategy 19")
+    page = as_html(report)
+    decision = report.sections[0].decision
+    first = page[: page.index('<details class="part">')]
+    assert "<h1>Twenty &amp; more</h1>" in first
+    assert f'<p class="lead">{decision.answer()}</p>' in first
+    assert decision.answer().startswith("Compared with Strategy 19 on these 20 datasets: ")
+    short = first[first.index("<table") : first.index("</table>")]
+    assert short.count("<tr>") == 1 + 15  # the best 14 and the control
+    assert "Strategy 19" in short
+    assert "All 20 strategies" in first
+    assert first.count("<figure>") == 1
+    assert "Each has a result on all 20 datasets." in first
+
+
+def test_too_few_datasets_have_a_page_that_names_no_best(tmp_path):
+    page = as_html(make_report(made_up_study(tmp_path / "s.h5", NAMES, SETS)))
+    first = page[: page.index('<details class="part">')]
+    assert "Too few datasets to decide: there are 4, and at least 7 are needed" in first
+    for word in ("P(best)", "clearly worse", "probability", "has the best", "highest mean"):
+        assert word not in first
+    assert "highest mean" not in page
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: the page was not opened")

@@ -18,6 +18,7 @@ from mlaut.analysis.deciding.terms import TESTS, Chosen, chosen_now, default_tes
 from mlaut.analysis.deciding.verdicts import (
     BEST,
     OPEN,
+    UNDECIDED,
     Compared,
     leading,
     shown_better,
@@ -246,7 +247,7 @@ def decide_study(
     )
     if not leader:
         return made
-    undecided = made.named(OPEN if control is None else words.UNDECIDED)
+    undecided = made.named(OPEN if control is None else UNDECIDED)
     times = (scored or results).select(strategies=names, datasets=results.datasets)
     return replace(
         made,

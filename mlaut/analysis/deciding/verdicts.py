@@ -19,6 +19,7 @@ __all__ = [
     "BETTER",
     "EQUAL",
     "OPEN",
+    "UNDECIDED",
     "WORSE",
     "Compared",
     "leading",
@@ -29,7 +30,7 @@ __all__ = [
 ]
 
 BEST, EQUAL, OPEN = "best", "practically equal", "not shown to be worse"
-WORSE, BETTER = "clearly worse", "clearly better"
+WORSE, BETTER, UNDECIDED = "clearly worse", "clearly better", "not shown to differ"
 
 _ROW_BETTER = "P(row better)"
 
@@ -165,7 +166,7 @@ def leading(better: np.ndarray, ranks: np.ndarray) -> int | None:
 
 def verdicts_against(better: np.ndarray, control: int, equal: np.ndarray) -> list[str]:
     """Return the verdict on each strategy for the question how it compares with a control."""
-    words = np.full(len(better), "not shown to differ", dtype=object)
+    words = np.full(len(better), UNDECIDED, dtype=object)
     words[better[:, control]] = BETTER
     words[better[control]] = WORSE
     words[equal] = EQUAL

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mlaut.analysis.common.display import number
-from mlaut.analysis.deciding.verdicts import BETTER, EQUAL, OPEN, WORSE
+from mlaut.analysis.deciding.verdicts import BETTER, EQUAL, OPEN, UNDECIDED, WORSE
 from mlaut.records import NOT_PLANNED, Status
 
 if TYPE_CHECKING:
@@ -20,19 +20,18 @@ if TYPE_CHECKING:
 __all__ = [
     "NOT_RUN",
     "TEST_NAMES",
-    "UNDECIDED",
     "agreement",
     "answer",
     "chance",
     "cost",
     "listed",
     "notes",
+    "probability",
     "prospects",
     "terms",
 ]
 
 NOT_RUN = (Status.MISSING.word, Status.RACED_OUT.word, NOT_PLANNED)
-UNDECIDED = "not shown to differ"
 TEST_NAMES = {
     "signed rank": "the signed rank test",
     "sign": "the sign test",
@@ -45,6 +44,7 @@ TEST_NAMES = {
 
 _QUESTIONS = {"best": "which strategy is the best", "all pairs": "which strategies differ"}
 _MOST_NAMED = 6  # names in a sentence; the table has all
+_MOST_WORSE = 4  # names of those that are clearly worse, which matter least
 _MOST_FORESEEN = 3  # strategies in the sentence on more datasets
 _FAR = 1000  # datasets; a larger forecast is hardly more than a guess
 _QUICKER = 0.5  # share of the leader's time below which a strategy counts as quicker: times vary
@@ -110,19 +110,14 @@ def _best(found: Decision, k: int, on: str) -> str:
     if others:
         parts.append(f"{listed(others)} {_be(others)} not shown to be worse")
     if worse:
-        parts.append(f"{listed(worse)} {_be(worse)} clearly worse")
+        rest = f"the other {len(worse)}" if len(worse) > _MOST_WORSE else listed(worse)
+        parts.append(f"{rest} {_be(worse)} clearly worse")
     return f"{start}. {'; '.join(parts)}."
 
 
 def _against(found: Decision, on: str) -> str:
-    kinds = {
-        BETTER: "clearly better",
-        WORSE: "clearly worse",
-        EQUAL: "practically equal",
-        UNDECIDED: "not shown to differ",
-    }
-    named = {words: found.named(verdict) for verdict, words in kinds.items()}
-    parts = [f"{listed(names)} {_be(names)} {words}" for words, names in named.items() if names]
+    named = {verdict: found.named(verdict) for verdict in (BETTER, WORSE, EQUAL, UNDECIDED)}
+    parts = [f"{listed(names)} {_be(names)} {word}" for word, names in named.items() if names]
     return f"Compared with {found.leader} {on}: {'; '.join(parts)}."
 
 
@@ -142,14 +137,21 @@ def chance(found: Decision) -> str:
         return ""
     p = found.frame["P(best)"].sort_values(ascending=False, kind="stable")
     p = p[[found.leader, *(name for name in p.index if name != found.leader)]]
-    second = f", {p.index[1]} with {_probability(p.iloc[1])}" if len(p) > 2 else ""
+    second = f", {p.index[1]} with {probability(p.iloc[1])}" if len(p) > 2 else ""
     return (
         f"Over all datasets of this kind, {found.leader} has the best average rank with "
-        f"probability {_probability(p.iloc[0])}{second}."
+        f"probability {probability(p.iloc[0])}{second}."
     )
 
 
-def _probability(p: float) -> str:
+def probability(p: float) -> str:
+    """Return a probability with two decimals, which is as exact as it is known.
+
+    Examples
+    --------
+    >>> probability(0.873), probability(0.0007), probability(0.9999)
+    ('0.87', 'below 0.01', 'above 0.99')
+    """
     return "below 0.01" if p < 0.01 else "above 0.99" if p > 0.99 else f"{p:.2f}"
 
 
@@ -205,7 +207,7 @@ def agreement(found: Decision) -> str:
     if not found.checks:
         return ""
     n, same = len(found.checks) + 1, 1 + sum(check.same for check in found.checks)
-    text = f"How sure: asked in {n} ways, the answer is the same in {same}"
+    text = f"Asked in {n} ways, the answer is the same in {same}"
     if found.chosen.analysis.question.startswith("control"):
         return f"{text}."
     leads = 1 + sum(check.leads for check in found.checks)

@@ -17,3 +17,11 @@ for (const table of document.querySelectorAll("table.sortable")) {
     table.tBodies[0].append(...[...table.tBodies[0].rows].sort(compare));
   }));
 }
+
+// Paper cannot be unfolded: the folded parts are printed, and folded again afterwards.
+let unfolded = [];
+addEventListener("beforeprint", () => {
+  unfolded = [...document.querySelectorAll("details.part:not([open])")];
+  unfolded.forEach((part) => { part.open = true; });
+});
+addEventListener("afterprint", () => unfolded.forEach((part) => { part.open = false; }));

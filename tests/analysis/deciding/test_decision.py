@@ -131,7 +131,7 @@ def test_other_tests_and_metrics_say_how_sure():
     assert by["metric mcc"].words() == "also C; without A"
     assert not by["metric mcc"].leads
     assert found.certainty()[0] == (
-        "How sure: asked in 5 ways, the answer is the same in 4, and A is among the best in 4."
+        "Asked in 5 ways, the answer is the same in 4, and A is among the best in 4."
     )
     assert found.checks_frame().loc["metric mcc", "answer"] == "also C; without A"
 
