@@ -189,5 +189,6 @@ def percent_of_best(
         notes=(
             *results.notes_text(),
             *((f"{holes} missing results are {treatment}",) if holes else ()),
+            *(("one dataset has no interval",) if len(part) == 1 else ()),
         ),
     )

@@ -193,7 +193,7 @@ class _SignForm:
     def half_sum(self, at: int, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return half the sum of ``w_i w_j sign(u_i + u_j)``, and the sum of weights, by draw."""
         order, change = self.order[:, at].tolist(), self.change[:, at].tolist()
-        total, cumulated, square = np.zeros((3, weights.shape[1]))
+        total, cumulated, square = np.zeros((3, weights.shape[1]), dtype=weights.dtype)
         for row, factor in zip(order, change, strict=True):
             np.add(cumulated, weights[row], out=cumulated)
             if factor:

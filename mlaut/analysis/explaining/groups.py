@@ -189,8 +189,9 @@ def _cut(ranks: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     from scipy.spatial.distance import pdist, squareform
 
     profiles = ranks - ranks.mean(axis=0)
-    distances = squareform(pdist(profiles))
-    cuts = cut_tree(linkage(profiles, "ward"), range(2, most + 1)).T
+    apart = pdist(profiles)
+    distances = squareform(apart)
+    cuts = cut_tree(linkage(apart, "ward"), range(2, most + 1)).T
     for labels in cuts:
         order = np.argsort(-np.bincount(labels), kind="stable")
         labels[:] = 1 + np.argsort(order)[labels]

@@ -147,12 +147,12 @@ def kendalls_w(results: Results, *, confidence: float = 0.95) -> Estimate:
     results : Results
     confidence : float, default 0.95
         Confidence level of a jackknife interval with Student's t; its ends are NaN with two
-        datasets.
+        datasets, or if all strategies are equal on every dataset.
     """
     table = paired_losses(results).ranks
     n = len(table)
     value = _w(table)
-    if n < 3:
+    if n < 3 or not np.ptp(table):
         return Estimate(name="Kendall's W", value=value, confidence=confidence, n=n)
     # The jackknife needs a quantity that does not depend on N. W does; the mean correlation
     # between two datasets does not.

@@ -131,5 +131,6 @@ def _worths(
     worth = np.exp(logs - np.logaddexp.reduce(logs))
     others = np.logaddexp.reduce(np.where(np.eye(len(logs), dtype=bool), -np.inf, logs), axis=1)
     slopes = (np.eye(len(logs)) - worth) / -np.expm1(logs - np.logaddexp.reduce(logs))[:, None]
-    error = np.sqrt(np.einsum("ij,jk,ik->i", slopes, covariance, slopes))
+    variance = np.einsum("ij,jk,ik->i", slopes, covariance, slopes)
+    error = np.sqrt(np.maximum(variance, 0.0))  # equal strategies have -1e-17
     return worth, expit(logs - others - quantile * error), expit(logs - others + quantile * error)

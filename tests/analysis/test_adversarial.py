@@ -1,0 +1,88 @@
+"""Every method of results on tables that are hard on statistics; see `adversarial.py`."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut.analysis import (
+    Results,
+    compare,
+    dataset_groups,
+    kendalls_w,
+    percent_of_best,
+    plackett_luce,
+)
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from adversarial import Tried, attempt, case, contradictions, public
+
+
+def faults(seeds):
+    tried = Tried(Counter(), Counter(), [])
+    for seed in seeds:
+        attempt(case(seed), tried)
+    return tried
+
+
+def test_no_method_fails_on_hostile_tables():
+    tried = faults([3, 7, 11, 17])
+    assert tried.faults == []
+    assert sum(tried.calls.values()) > 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, 100, 20))
+def test_so_for_a_hundred_tables(start):
+    assert faults(range(start, start + 20)).faults == []
+
+
+def test_every_method_of_results_is_tried():
+    assert {"compare", "wilcoxon_test", "elo_ratings", "race", "box_plot"} <= set(public())
+    assert len(public()) > 50
+
+
+def test_a_contradiction_without_a_note_is_a_fault():
+    table = pd.DataFrame({"A": [0.1, 0.2, 0.3], "B": [0.1, 0.2, 0.3], "C": [0.5, 0.6, 0.9]})
+    results = Results.from_table(table, metric="error", greater_is_better=False)
+    found = {"compare": compare(results, n_samples=0)}
+    assert list(contradictions(found, results)) == []
+    turned = Results.from_table(1 - table, metric="error", greater_is_better=False)
+    wrong = {"wilcoxon_test": compare(turned, n_samples=0).pairs["Wilcoxon"]}
+    two = results.select(strategies=["A", "C"])
+    assert list(contradictions(wrong, two)) == [
+        "wilcoxon_test: A is best on each dataset and not better"
+    ]
+
+
+# ------------------------------------------------ what the hostile tables have found
+
+EQUAL = pd.DataFrame(np.full((5, 10), 0.5), columns=[f"s{i}" for i in range(10)])
+
+
+def test_concordance_of_equal_strategies_has_no_interval():
+    found = kendalls_w(EQUAL, metric="accuracy")
+    assert found.value == 0
+    assert np.isnan([found.low, found.high]).all()
+
+
+def test_worths_of_equal_strategies_are_equal():
+    frame = plackett_luce(EQUAL, metric="accuracy").frame
+    assert frame["worth"].to_numpy() == pytest.approx(0.1)
+    assert (frame["low"] <= frame["worth"]).all()
+
+
+def test_as_many_datasets_as_strategies_are_grouped_without_a_warning():
+    table = pd.DataFrame(np.zeros((30, 30)) + np.arange(30)[:, None] / 30)
+    found = dataset_groups(table.add_prefix("s"), metric="accuracy", n_samples=5)
+    assert found.frame["group"].nunique() == 1
+
+
+def test_the_part_of_the_best_on_one_dataset_has_a_note():
+    one = percent_of_best(pd.DataFrame({"A": [0.8], "B": [0.4]}), metric="accuracy")
+    assert one.frame["per cent of best"].to_dict() == {"A": 100.0, "B": 50.0}
+    assert one.notes == ("one dataset has no interval",)
