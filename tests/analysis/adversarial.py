@@ -40,7 +40,8 @@ TREATMENTS = [name for name in analysis.TREATMENTS if name != "raise"]
 RARE = {
     "bradley_terry": (5, 10), "box_plot": (10, 200), "critical_difference_diagram": (10, 200),
     "explain_differences": (3, 10), "hierarchical_test": (50, 200), "multilevel_model": (5, 30),
-    "pilot_design": (25, 5), "under_treatments": (4, 10), "pairwise_complete": (2, 30),
+    "multiple_imputation": (4, 10), "pairwise_complete": (2, 30), "pilot_design": (25, 5),
+    "under_treatments": (4, 10),
     "dataset_groups": (2, 30),
 }  # fmt: skip
 
@@ -175,6 +176,7 @@ def options(name: str, results: Results) -> dict[str, Any]:
         },
         "hierarchical_test": {"first": first, "second": second},
         "mcnemar_test": {"dataset": results.datasets[0]},
+        "multiple_imputation": {"test": analysis.wilcoxon_test},
         "pairwise_complete": {"test": analysis.wilcoxon_test},
         "under_treatments": {"comparison": analysis.wilcoxon_test},
     }
@@ -183,6 +185,7 @@ def options(name: str, results: Results) -> dict[str, Any]:
 
 GAPS = {
     "box_plot", "compare", "dataset_estimates", "dataset_properties", "multilevel_model",
+    "multiple_imputation",
     "pairwise_complete", "skillings_mack_test", "treat_missing", "under_treatments",
 }  # fmt: skip
 
