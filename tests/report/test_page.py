@@ -120,7 +120,7 @@ OVERFLOWING = """[...document.querySelectorAll("body *")].filter(one =>
 ).map(one => one.outerHTML.slice(0, 80))"""
 OVERLAPPING = """(() => {
     const parts = [...document.querySelectorAll("h1, h2, h3, p, .scroll, figcaption, summary, li")]
-        .filter(one => one.getClientRects().length && !one.closest(".scroll > *"))
+        .filter(one => one.getClientRects().length && !one.closest(".scroll > *, summary > *"))
         .map(one => [one.getBoundingClientRect(), one.outerHTML.slice(0, 60)]);
     parts.sort((a, b) => a[0].top - b[0].top);
     return parts.slice(1).filter(([box], i) => {
