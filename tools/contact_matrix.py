@@ -173,7 +173,10 @@ def learners(task: str) -> Iterator[tuple[str, Any]]:
     for name, made in found.items():
         model = _made(made, base)
         known = {*model.get_params(), *inspect.signature(made).parameters}
-        yield name, model.set_params(**{key: SMALL[key] for key in SMALL if key in known})
+        small = {key: SMALL[key] for key in SMALL if key in known}
+        if name.startswith("LGBM"):
+            small["verbosity"] = -1
+        yield name, model.set_params(**small)
     yield from _others(task)
 
 
@@ -254,7 +257,9 @@ def run_kind(folder: Path, data: Dataset, chosen: dict[str, Any]) -> dict[str, s
         status = Status(int(block.status[s, 0, 0]))
         plain = by_hand(chosen[name], data, train, test)
         if status != Status.DONE:
-            word = "refused" if status == Status.ERROR and plain is None else "FAULT"
+            nonsense = reasons[name].startswith("predict")  # NaN, which a plain script returns
+            failed = status == Status.ERROR and (plain is None or nonsense)
+            word = "refused" if failed else "FAULT"
             states[name] = f"{word}: {reasons[name] or status.word}"
             continue
         found = block.predictions[s, 0, test]

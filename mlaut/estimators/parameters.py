@@ -65,10 +65,40 @@ def drawn_seeds(random_state: Any, n: int) -> list[int]:
 
 
 def set_n_jobs(model: Any, n_jobs: int) -> Any:
-    """Set every ``n_jobs`` of a model that is not None; return the model."""
+    """Set every ``n_jobs`` of a model that is not None; return the model.
+
+    XGBoost, LightGBM and CatBoost use all cores unless a number of threads is set, so theirs is
+    always set (CatBoost calls it ``thread_count``).
+    """
     parameters = model.get_params(deep=True)
-    named = [key for key in parameters if _is(key, "n_jobs") and parameters[key] is not None]
-    return model.set_params(**dict.fromkeys(named, n_jobs))
+    named = [
+        key
+        for key in parameters
+        if _is(key, "n_jobs")
+        and (parameters[key] is not None or _package(_owner(model, parameters, key)) in _ALL_CORES)
+    ]
+    of_catboost = [
+        f"{name}__thread_count".removeprefix("__")
+        for name, part in {"": model, **parameters}.items()
+        if _package(part) == "catboost" and hasattr(part, "fit")
+    ]
+    return model.set_params(**dict.fromkeys([*named, *of_catboost], n_jobs))
+
+
+_ALL_CORES = ("xgboost", "lightgbm")  # n_jobs=None means every core
+
+
+def _owner(model: Any, parameters: Mapping[str, Any], key: str) -> Any:
+    """Return the part of a model that has a parameter."""
+    name = key.rpartition("__")[0]
+    return parameters[name] if name else model
+
+
+def _package(part: Any) -> str:
+    """Return the package of the first class of an object that is not the user's own."""
+    packages = {cls.__module__.partition(".")[0] for cls in type(part).__mro__}
+    known = packages & {*_ALL_CORES, "catboost"}
+    return known.pop() if known else ""
 
 
 def _is(key: str, parameter: str) -> bool:

@@ -58,7 +58,9 @@ class Table:
         """Return the features and labels of a dataset."""
         labels = dataset.labels.to_numpy()
         if classes:
-            labels = np.asarray(classes)[positions(dataset.labels, classes)]
+            # Texts as objects, as pandas has them: SelfTrainingClassifier refuses texts of NumPy.
+            kind = object if isinstance(classes[0], str) else None
+            labels = np.asarray(classes, dtype=kind)[positions(dataset.labels, classes)]
         weights = role_values(dataset, ["weight"]).get("weight")
         return cls(dataset.features, labels, classes, weights)
 
