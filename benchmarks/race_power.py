@@ -1,8 +1,8 @@
-"""What a race saves on published results: four tables in Markdown.
+"""What a race saves on published results: tables in Markdown.
 
-Run it as ``OMP_NUM_THREADS=1 python benchmarks/race_power.py 100``: number of random orders and
-subsets of strategies. It takes some minutes of CPU. A number after "±" is a standard error over the
-draws.
+Run it as ``OMP_NUM_THREADS=1 python benchmarks/race_power.py 60``: number of random orders and
+subsets of strategies; names of some of the tables may follow. It takes four minutes of CPU. A
+number after "±" is a standard error over the draws.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ SECONDS = pd.Series(
 """Seconds a dataset of Kazakov and Kiraly (2019, Table 8), which has no network of this name: that
 of 4 layers with dropout stands in."""
 ROPES = (0.0, 0.01, 0.02, 0.03, 0.05)
+LAGS = (1, 5, 20)
 LOOKS = (10, 20, 40, 80)
 
 
@@ -142,6 +143,18 @@ def costs(n: int) -> None:
         line(k, rope, mean([one.share_of_cells for one in races]), cost, left, answered)
 
 
+def lags(n: int) -> None:
+    """Print the same for all strategies by the lag of the most expensive one."""
+    table("lag of SVC", "rope", "cells", "cost", "left", "answered")
+    drawn = list(draws(benchmark("mlaut2018"), 9, n))
+    for lag, rope in product(LAGS, (0.0, 0.05)):
+        races = [race(one, rope=rope, lag={"SVC": lag}) for one in drawn]
+        cost = mean([one.share_of_cost(SECONDS) for one in races])
+        left = mean([len(one.left) for one in races], 1)
+        answered = f"{100 * np.mean([one.answered for one in races]):.0f} %"
+        line(lag, rope, mean([one.share_of_cells for one in races]), cost, left, answered)
+
+
 def departures(n: int) -> None:
     """Print which share of the strategies has left a race, by number of datasets."""
     table("matrix", "strategies", "evidence", *(f"{look} datasets" for look in LOOKS), "all")
@@ -196,11 +209,14 @@ def times_of(losses: np.ndarray, kind: str) -> np.ndarray:
     return times
 
 
-def main(n: int) -> None:
+PARTS = {part.__name__: part for part in (savings, costs, lags, departures, mixtures)}
+
+
+def main(n: int, parts: Sequence[str]) -> None:
     """Print the tables."""
-    for part in (savings, costs, departures, mixtures):
-        part(n)
+    for part in parts or PARTS:
+        PARTS[part](n)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), sys.argv[2:])

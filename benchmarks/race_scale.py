@@ -1,7 +1,7 @@
 """A race of 200 strategies over 1,000 datasets on 1,000 workers, simulated: a table in Markdown.
 
 Run it as ``OMP_NUM_THREADS=1 python benchmarks/race_scale.py 20``: number of simulated studies. It
-takes some minutes of CPU. The decisions are those of `mlaut.analysis.race`; only the cells, their
+takes half a minute of CPU. The decisions are those of `mlaut.analysis.race`; only the cells, their
 costs and the workers are simulated. A number after "±" is a standard error.
 
 Strategies differ by a normal effect as large as the noise of a cell. The cost of a cell is
@@ -24,7 +24,7 @@ STRATEGIES, DATASETS, WORKERS = 200, 1000, 1000
 AHEAD = (0, 1, 5, 20, 100)
 """Rounds that may begin before a round has ended, as in ``[race]``."""
 AHEAD_CELLS = (1000, 2000)
-"""The same by cells, which no race offers: rounds begin while so few cells have not ended."""
+"""The same by cells, as ``[race] ahead_cells``."""
 Needed = Callable[[Sequence[int]], int]
 """From the numbers of cells of all rounds so far: how many must have ended before the next."""
 
@@ -66,9 +66,9 @@ def by_rounds(ahead: int) -> Needed:
 
 
 def by_cells(most: int) -> Needed:
-    """Return the rule that lets rounds begin while at most so many cells have not ended.
+    """Return the rule of ``[race] ahead_cells``: at most so many cells before a round may be open.
 
-    Sizes follow from the results alone, so that the cells of such a race would too.
+    Sizes follow from the results alone, so that the cells of such a race do too.
     """
 
     def needed(sizes: Sequence[int]) -> int:
