@@ -3,9 +3,9 @@
 The truth is the same number on 20,000 datasets (or runs) of the population; that of item responses
 is drawn. Losses are lognormal around the level of their dataset, and the strategies' expected
 logarithms are half a standard deviation of the noise apart, on average. The table, in Markdown, is
-in docs/measured-levels.md. Four minutes on one core.
+in docs/measured-levels.md. Two minutes on one core.
 
-    OMP_NUM_THREADS=1 python benchmarks/coverage.py 200
+    OMP_NUM_THREADS=1 python benchmarks/coverage.py 120
 """
 
 from __future__ import annotations
@@ -130,4 +130,4 @@ def main(samples: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 120)

@@ -22,6 +22,7 @@ _RIDGE = 1e-6 / np.log(10) ** 2
 _STEPS = 100  # of Newton's method, which needs 5 to 30
 _DONE = 1e-9  # change of log odds, 2e-7 points
 _BLOCK = 1 << 22  # numbers held in memory at a time
+_FEW = 10  # datasets: with 5, 95 % intervals cover 82 %, with 10 they cover 92 % (measured levels)
 
 
 @of_results
@@ -179,4 +180,6 @@ def _notes(results: Results, wins: np.ndarray, seed: int) -> tuple[str, ...]:
             f"in {loose} of {n_samples} samples some strategies win every duel against the others, "
             "so an end of an interval that is far away only says that it is far"
         )
+    if len(results.datasets) < _FEW:
+        notes.append(f"on fewer than {_FEW} datasets the intervals cover less than they say")
     return (*results.notes_text(), *notes)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from mlaut.analysis import Results, average_ranks, elo_ratings
 from mlaut.errors import AnalysisError, MissingCellsError
@@ -58,6 +59,25 @@ def test_separation_is_noted(losses):
     assert any("fall into 2 groups" in note for note in notes)
     mixed = elo_ratings(losses({"A": [0.0, 0.0, 0.0, 1.0], "B": [1.0, 1.0, 1.0, 0.0]})).notes
     assert any("samples some strategies win every duel" in note for note in mixed)
+
+
+def test_few_datasets_are_noted(losses, garcia):
+    few = elo_ratings(losses({"A": [0.0, 1.0, 0.0], "B": [1.0, 0.0, 1.0]})).notes
+    assert "on fewer than 10 datasets the intervals cover less than they say" in few
+    assert not any("fewer than 10" in note for note in elo_ratings(garcia).notes)
+
+
+def test_the_ends_are_expanded_percentiles(garcia):
+    """Hesterberg 2015: of 95 % on 30 datasets 1.88 % of the samples are beyond either end."""
+    tail = stats.norm.cdf(-np.sqrt(30 / 29) * stats.t.ppf(0.975, 29))
+    assert tail == pytest.approx(0.0188, abs=1e-4)
+    usual = elo_ratings(garcia, confidence=1 - 2 * 0.025).frame
+    narrow = 2 * stats.t.cdf(-stats.norm.ppf(0.975) / np.sqrt(30 / 29), 29)
+    plain = elo_ratings(garcia, confidence=1 - narrow).frame  # the 2.5 % quantiles of the samples
+    assert (usual["low"] <= plain["low"]).all()
+    assert (usual["high"] >= plain["high"]).all()
+    wider = (usual["high"] - usual["low"]) / (plain["high"] - plain["low"])
+    assert 1.0 < wider.mean() < 1.2
 
 
 def test_missing_cells(losses):
