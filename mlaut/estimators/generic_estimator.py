@@ -135,7 +135,8 @@ def _tasks_of(estimator: Any) -> list[str]:
         name = estimator.__name__
         raise StrategyError(f"{name} is a class, not an estimator; give an instance: {name}()")
     for attribute in ("fit", "predict", "get_params"):
-        if not hasattr(estimator, attribute):
+        # of the class too: an unfitted stack has no predict, which depends on its last estimator
+        if not (hasattr(estimator, attribute) or hasattr(type(estimator), attribute)):
             raise StrategyError(
                 f"a {type(estimator).__name__} is not an estimator: it has no {attribute} method; "
                 "give a scikit-learn estimator, or write a class with MlautEstimator"

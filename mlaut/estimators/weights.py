@@ -15,6 +15,9 @@ TAKES_NO_WEIGHTS = (
 )
 
 
+_SPACES = ("param_grid", "param_distributions", "search_spaces")  # attributes of searches
+
+
 def weight_argument(model: Any) -> str | None:
     """Return the name of the argument of ``fit`` that takes weights of rows.
 
@@ -50,6 +53,6 @@ def weight_argument(model: Any) -> str | None:
         return inner and f"{name}__{inner}"
     if isinstance(model, TransformedTargetRegressor):
         return weight_argument(model.regressor)
-    if all(hasattr(model, name) for name in ("estimator", "cv", "refit")):  # a search
+    if hasattr(model, "estimator") and any(hasattr(model, space) for space in _SPACES):
         return weight_argument(model.estimator)
     return "sample_weight" if has_fit_parameter(model, "sample_weight") else None
