@@ -3,7 +3,7 @@
 Five strategies do not differ on 20 datasets, and cells of the last two are missing: a fifth of them
 at random, or half of them where the first strategy does badly. In "alike" the last two strategies
 are nearly one; in "spread" datasets differ in the size of their differences (lognormal, 1). The
-table, in Markdown, is in docs/measured-levels.md. Two minutes on one core.
+table, in Markdown, is in docs/measured-levels.md. Four minutes on one core.
 
     OMP_NUM_THREADS=1 python benchmarks/imputation.py 40
 """
