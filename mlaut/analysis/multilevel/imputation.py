@@ -74,10 +74,10 @@ def multiple_imputation(
     Notes
     -----
     A p-value becomes the normal deviate z, whose sign is that of the difference. Rubin's rules
-    combine the m deviates: their mean has the variance 1 + (1 + 1 / m) B, where B is their variance
-    between imputations, and Student's *t* has (m - 1) (1 + 1 / r)^2 degrees of freedom, where r is
-    the part of B in units of 1. Intervals of effects are widened in the same way. The deviate of a
-    test of all strategies is the root of the chi-square with its p-value (Li et al. 1991).
+    combine the m deviates: their mean has the variance 1 + r with r = (1 + 1 / m) B, where B is
+    their variance between imputations, and Student's *t* has (m - 1) (1 + 1 / r)^2 degrees of
+    freedom. Intervals of effects are widened in the same way. The deviate of a test of all
+    strategies is the root of the chi-square with its p-value (Li et al. 1991).
     Probabilities of Bayesian tests are means over the imputations. A pair without missing cells has
     the p-value that it has without this. Source: Rubin 1987; Licht 2010; Li, Meng, Raghunathan &
     Rubin 1991.
@@ -93,7 +93,7 @@ def multiple_imputation(
     >>> found.value("p_value", "A", "C") < 0.001
     True
     >>> found.table("missing information").loc["A"].round(1).to_dict()
-    {'A': nan, 'B': 0.0, 'C': 0.16}
+    {'A': nan, 'B': 0.0, 'C': 0.1}
     """
     if n_samples < 2:
         raise AnalysisError("n_samples must be 2 or more: the variance between imputations counts")
@@ -123,7 +123,8 @@ def _filled_in(results: Results, scale: str, n_samples: int, seed: int) -> list[
     known = blocks.counts > 0
     own = np.nanmean(np.where(np.isnan(values).all(axis=2, keepdims=True), 0, values), axis=2)
     whole = ~np.isnan(results.losses.to_numpy())
-    level = _mean(own - blocks.means, np.where(whole.any(axis=1, keepdims=True), whole, known))
+    sure = whole & known
+    level = _mean(own - blocks.means, np.where(sure.any(axis=1, keepdims=True), sure, known))
     holes = len(results.missing)
     of = ", ".join(results.missing["strategy"].unique()[:5])
     low, high = results.metric.loss_bounds
