@@ -266,7 +266,6 @@ def notes(found: Decision) -> tuple[str, ...]:
     )
     return (
         "groups: strategies that share a letter are not shown to differ",
-        "P(best): probability of the best average rank over all datasets of this kind; with 20 or "
-        "more strategies it is somewhat too large (docs/measured-levels.md)",
+        "P(best): probability of the best average rank over all datasets of this kind",
         *((bayesian,) if found.chosen.analysis.test.startswith("Bayesian") else ()),
     )
