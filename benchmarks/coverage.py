@@ -100,14 +100,22 @@ def over_runs(runs: int, samples: int) -> dict[str, float]:
     return {name: 100 * float(np.mean(x)) for name, x in of_runs.items()}
 
 
-def of_items(k: int, n: int, samples: int) -> dict[str, float]:
-    """Return the coverage of the 95 % intervals of item responses, in per cent."""
+def of_items(k: int, n: int, samples: int, alike: float = 0.0) -> dict[str, float]:
+    """Return the coverage of the 95 % intervals of item responses, in per cent.
+
+    Where ``alike`` is above 0, strategies come in pairs whose noise has that correlation.
+    """
     rng = np.random.default_rng(0)
     inside = []
     for seed in range(samples):
         theta, a = rng.normal(size=k), rng.normal(1.0, 0.5, n)
+        noise = rng.normal(size=(n, k))
+        if alike:
+            theta = np.repeat(theta[: k // 2], 2) + 0.1 * rng.normal(size=k)
+            shared = np.repeat(rng.normal(size=(n, k // 2)), 2, axis=1)
+            noise = np.sqrt(alike) * shared + np.sqrt(1 - alike) * noise
         mu, sigma = rng.normal(size=n), np.exp(0.5 * rng.normal(size=n))
-        z = mu[:, None] + sigma[:, None] * (a[:, None] * theta + rng.normal(size=(n, k)))
+        z = mu[:, None] + sigma[:, None] * (a[:, None] * theta + noise)
         table = pd.DataFrame(1 / (1 + np.exp(z))).add_prefix("s")
         model = {"model": "item response", "n_samples": 800, "seed": seed}
         frame = dataset_difficulty(table, metric="error", **model).frame
@@ -119,11 +127,12 @@ def of_items(k: int, n: int, samples: int) -> dict[str, float]:
 
 
 def main(samples: int) -> None:
-    """Write a table over datasets, one over runs, and one of item responses."""
+    """Write a table over datasets, one over runs, and two of item responses."""
     for table in (
         {f"{k} strategies, {n} datasets": over_datasets(k, n, samples) for k, n in SIZES},
         {f"{runs} runs": over_runs(runs, samples) for runs in RUNS},
         {f"{k} strategies, {n} datasets": of_items(k, n, samples // 4) for k, n in SIZES},
+        {f"pairs alike by {r}": of_items(10, 20, samples // 4, r) for r in (0.5, 0.9)},
     ):
         sys.stdout.write(pd.DataFrame(table).to_markdown(floatfmt=".1f") + "\n\n")
         sys.stdout.flush()

@@ -20,6 +20,7 @@ from mlaut.errors import AnalysisError
 __all__ = ["dataset_difficulty"]
 
 
+_ALIKE = "strategies count as independent: where some are alike, the intervals cover too little"
 _LEAST = 3  # datasets and strategies of the model: fewer do not bound its spreads
 
 
@@ -166,7 +167,7 @@ def _item_response(
     placed = {name: np.full(len(ranks), np.nan) for name in columns}
     for name, values in columns.items():
         placed[name][differs] = values
-    return placed, (f"losses {words}; {len(a)} draws, seed {seed}",)
+    return placed, (f"losses {words}; {len(a)} draws, seed {seed}", _ALIKE)
 
 
 def _mean_log_odds(results: Results) -> np.ndarray:

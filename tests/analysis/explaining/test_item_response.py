@@ -62,6 +62,7 @@ def test_a_table_has_the_numbers_of_the_model():
     assert found.name == "Difficulty and discrimination, item response"
     assert any(note.startswith("1 datasets have no discrimination") for note in found.notes)
     assert any("losses as log odds; 400 draws" in note for note in found.notes)
+    assert any(note.startswith("strategies count as independent") for note in found.notes)
 
 
 def test_planted_datasets_stand_out():
