@@ -1,0 +1,76 @@
+"""Write the tables of README.md to ``results``, after the race and ``--complete``."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis import (
+    Race,
+    Results,
+    average_ranks,
+    drawn_order,
+    nemenyi_test,
+    race,
+    wilcoxon_test,
+)
+from mlaut.analysis.racing.study_race import StudyRace
+from mlaut.files_io import Study
+
+HERE = Path(__file__).parent
+ORDERS = 200
+ROPES = (0.0, 0.05)
+
+
+def in_order(results: Results, seed: int, **terms: float) -> Race:
+    """Return the race in the order of a seed, followed on the cells of the complete study."""
+    order = drawn_order(results.datasets, seed)
+    return race(results, order=order, missing="failures last", **terms)
+
+
+def strategies(results: Results) -> pd.DataFrame:
+    """Return what the races and all cells say about each strategy."""
+    ranks = average_ranks(results).frame["average_rank"]
+    best = ranks.idxmin()
+    table = pd.DataFrame({"average rank": ranks.round(2)})
+    table["accuracy"] = (1 - results.losses.mean()).round(3)
+    for seed in (1, 2):
+        table[f"order {seed}"] = in_order(results, seed).to_frame()["state"]
+    tests = {"Nemenyi": nemenyi_test(results), "signed rank, Holm": wilcoxon_test(results)}
+    for name, pairs in tests.items():
+        table[f"p against {best}, {name}"] = pairs.p_values[best].map("{:.2g}".format)
+    return table.sort_values("average rank")
+
+
+def orders(results: Results) -> pd.DataFrame:
+    """Return what races in many random orders use and leave, by region of practical equality."""
+    rows = []
+    for rope in ROPES:
+        found = [in_order(results, seed, rope=rope) for seed in range(ORDERS)]
+        numbers = {
+            "cells": [one.share_of_cells for one in found],
+            "left": [len(one.left) for one in found],
+            "answered": [one.answered for one in found],
+        }
+        errors = {f"{key} se": np.std(v, ddof=1) / ORDERS**0.5 for key, v in numbers.items()}
+        means = {key: np.mean(values) for key, values in numbers.items()}
+        rows.append({"rope": rope} | means | errors)
+    return pd.DataFrame(rows).round(3)
+
+
+def main() -> None:
+    """Write everything."""
+    (HERE / "results").mkdir(exist_ok=True)
+    results = Results.from_study(HERE / "study.h5", "accuracy")
+    strategies(results).to_csv(HERE / "results" / "strategies.csv")
+    orders(results).to_csv(HERE / "results" / "orders.csv", index=False)
+    ran = StudyRace.of(Study(HERE / "study.h5")).now()
+    texts = [ran.sentence(), *ran.decisions]
+    for seed in (1, 2):
+        followed = in_order(results, seed)
+        texts += [f"order {seed}: {followed.sentence()}", *followed.decisions]
+    (HERE / "results" / "races.txt").write_text("\n".join([*texts, ""]))
+
+
+if __name__ == "__main__":
+    main()
