@@ -140,13 +140,12 @@ def _encode_text(values: pd.Series | pd.Index, about: dict[str, str | int | bool
     for row in np.flatnonzero(missing):
         gap = objects[row]
         missing[row] = NONE if gap is None else NA if gap is pd.NA else NAN
-    texts = [
-        b"" if gone else text.encode(*UTF8)
-        for text, gone in zip(objects, missing.tolist(), strict=True)
-    ]
+    texts = np.where(missing > 0, "", objects).tolist() if missing.any() else objects.tolist()
+    joined = np.frombuffer("".join(texts).encode(*UTF8), dtype=np.uint8)
     offsets = np.zeros(len(texts) + 1, dtype=np.int64)
     np.cumsum([len(text) for text in texts], out=offsets[1:])
-    joined = np.frombuffer(b"".join(texts), dtype=np.uint8)
+    if offsets[-1] != len(joined):  # some characters have several bytes
+        np.cumsum([len(text.encode(*UTF8)) for text in texts], out=offsets[1:])
     return Element("text", {"bytes": joined, "offsets": offsets, "missing": missing}, about)
 
 
@@ -246,7 +245,11 @@ def _decode_text(element: Element) -> Any:
     joined, missing = element.arrays["bytes"].tobytes(), element.arrays["missing"]
     ends = element.arrays["offsets"].tolist()
     objects = np.empty(len(missing), dtype=object)
-    objects[:] = [joined[start:end].decode(*UTF8) for start, end in pairwise(ends)]
+    if joined.isascii():  # slices of one text need no decoding of their own
+        whole = joined.decode()
+        objects[:] = [whole[start:end] for start, end in pairwise(ends)]
+    else:
+        objects[:] = [joined[start:end].decode(*UTF8) for start, end in pairwise(ends)]
     dtype = _text_dtype(element.about)
     for code, gap in ((NONE, None), (NAN, np.nan), (NA, pd.NA)):
         objects[missing == code] = gap

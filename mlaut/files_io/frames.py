@@ -146,10 +146,10 @@ def _as_strings(arrays: Mapping[str, np.ndarray]) -> np.ndarray | None:
 
 def _from_strings(strings: np.ndarray) -> dict[str, np.ndarray]:
     """Return texts as their bytes and offsets."""
-    texts = strings.tolist()
-    offsets = np.zeros(len(texts) + 1, dtype=np.int64)
-    np.cumsum([len(text) for text in texts], out=offsets[1:])
-    return {"bytes": np.frombuffer(b"".join(texts), dtype=np.uint8), "offsets": offsets}
+    padded = strings.view(np.uint8).reshape(len(strings), strings.dtype.itemsize)
+    offsets = np.zeros(len(strings) + 1, dtype=np.int64)
+    np.cumsum(np.count_nonzero(padded, axis=1), out=offsets[1:])  # no text has a NUL
+    return {"bytes": padded[padded > 0], "offsets": offsets}
 
 
 def read_columns(group: h5py.Group, names: Collection[Any], dataset: str = "") -> pd.DataFrame:
