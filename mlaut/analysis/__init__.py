@@ -40,7 +40,7 @@ _NAMES = {
         "correlated_t_probabilities",
         "correlated_t_test",
     ),
-    "plots.level_plots": ("auc_plot", "calibration_plot", "roc_plot"),
+    "plots.level_plots": ("auc_plot", "calibration_plot", "profile_plot", "roc_plot"),
     "cross_validation.statistics": ("CV_TESTS",),
     "cross_validation.fold_tests": (
         "cv_differences",

@@ -19,6 +19,10 @@ from mlaut.analysis import (
     box_plot,
     critical_difference_diagram,
     decision_plot,
+    multi_comparison,
+    multi_comparison_matrix,
+    performance_profile,
+    profile_plot,
 )
 from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
@@ -126,6 +130,37 @@ def _ranks(section: Section) -> _Made | None:
     return figure, caption, alternative
 
 
+def _profile(section: Section) -> _Made | None:
+    frame = section.tables.get("profile")
+    if frame is None or len(frame) < 2:
+        return None
+    caption = (
+        "Share of datasets on which the loss is at most a factor times the best one; the "
+        "strategies with the largest mean share are named."
+    )
+    best = frame.iloc[0].sort_values(ascending=False, kind="stable")
+    alternative = f"{caption} Share of datasets with the best loss: {_list(best)}."
+    table = performance_profile(section.results)
+    return profile_plot(table), caption, alternative
+
+
+def _duels(section: Section) -> _Made | None:
+    found = section.comparison
+    if found is None or len(found.results.strategies) > MOST_ROWS:
+        return None
+    caption = (
+        "Multi-comparison matrix, scenario (c): by how much the row is better, its wins, ties and "
+        "losses, and p without a correction, so that strategies that are added change nothing."
+    )
+    order = list(found.ranks.frame.index)
+    pairs = multi_comparison(found.results, zeros="wilcox")  # as in the table of duels
+    return (
+        multi_comparison_matrix(pairs, rows=order, columns=order),
+        caption,
+        (f"{caption} Every number is in the table of wins, ties and losses."),
+    )
+
+
 def _pairs(section: Section) -> _Made | None:
     found = section.comparison
     if found is None:
@@ -222,7 +257,9 @@ FIGURES: dict[str, tuple[Callable[[Section], _Made | None], str, str]] = {
     "times": (_times, "Scores against training time", "summary"),
     "scores": (_scores, "Distribution of scores", "summary"),
     "ranks": (_ranks, "Average ranks and groups", "summary"),
+    "profile": (_profile, "Performance profile", "standing"),
     "pairs": (_pairs, "All pairs", "portmanteau tests"),
+    "duels": (_duels, "Pairs that do not depend on the others", "pairs"),
     "intervals": (_intervals, "Intervals by scenario", "probabilities"),
 }
 """Figures by name: how each is drawn, its heading, and the table that it follows on the page."""

@@ -5,25 +5,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
 from mlaut.analysis import (
     Comparison,
     Results,
+    ResultTable,
     dataset_estimates,
     elo_ratings,
+    interquartile_means,
+    performance_profile,
     probability_of_best,
     rank_table,
+    ranking_stability,
     scale_free_table,
 )
 from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.results.sources import mean_seconds
+from mlaut.errors import AnalysisError
 from mlaut.records import Status
 from mlaut.report.records import LATEX, PAGE, TEXT, Section, Table
 
 __all__ = ["TABLES", "dataset_table", "pair_table", "seconds_of_done"]
 
+_DRAWS = 200  # of samples for tables of a report; 2,000 would take most of its time
 _STANDING = ("P(best)", "expected rank", "Elo", "won duels", "normalised score", "improvability")
 
 
@@ -94,6 +102,31 @@ def _standing(section: Section) -> pd.DataFrame:
     return pd.concat(
         [likely.reindex(table.index), rating.add_prefix("Elo ").reindex(table.index), table], axis=1
     ).rename(columns={"Elo Elo": "Elo", "low": "rank low", "high": "rank high"})
+
+
+def _duels(comparison: Comparison) -> pd.DataFrame:
+    """Return wins, ties, losses and p of all pairs: what no other strategy can change."""
+    every, effect = comparison.to_frame(), "mean difference"
+    columns = {"statistic": "wins", "ties": "ties", "losses": "losses"}
+    table = every["sign"].reindex(columns=list(columns)).fillna(0).astype(int)
+    table = table.rename(columns=columns)
+    test = "trinomial" if comparison.results.incomparable else "Wilcoxon"
+    if not comparison.results.incomparable:
+        table[comparison.effect_name(effect)] = comparison.effect("t", effect)["value"]
+    table[f"p {test}"] = every[test]["p (unadjusted)"]
+    return table.rename_axis(_PAIR)
+
+
+def _if_any(make: Callable[[Results], ResultTable]) -> Callable[[Section], pd.DataFrame | None]:
+    """Return a maker of a table that is None where the results have not what it needs."""
+
+    def frame(section: Section) -> pd.DataFrame | None:
+        try:
+            return make(section.results).frame
+        except AnalysisError:
+            return None
+
+    return frame
 
 
 def _tests(comparison: Comparison) -> pd.DataFrame:
@@ -229,6 +262,23 @@ TABLES = (
         shown=lambda _, frame: frame[[name for name in _STANDING if name in frame]],
     ),
     Table(
+        "interquartile means",
+        _if_any(lambda results: interquartile_means(results, n_samples=_DRAWS)),
+        (PAGE,),
+        "Mean {metric} of the middle half of all runs, scenario (b)",
+        needs="comparison",
+        fold="Interquartile means",
+    ),
+    Table(
+        "stability",
+        _if_any(lambda results: ranking_stability(results, n_samples=_DRAWS)),
+        (PAGE,),
+        "How alike rankings by two halves are: Kendall's tau-b, 1 for the same order",
+        needs="comparison",
+        fold="Stability of the ranking",
+    ),
+    Table("profile", _if_any(performance_profile), needs="comparison"),
+    Table(
         "portmanteau tests",
         lambda s: pd.concat([test.to_frame() for test in s.comparison.portmanteau.values()]),
         (PAGE,),
@@ -246,6 +296,15 @@ TABLES = (
         needs="comparison",
         fold="Table of all {rows} pairs",
         shown=lambda s, _: pair_table(s.comparison),
+    ),
+    Table(
+        "duels",
+        lambda s: _duels(s.comparison),
+        (PAGE,),
+        "All pairs, by numbers that stay the same when strategies are added (so p is not "
+        "corrected): datasets that the first wins, ties, and loses; scenario (c)",
+        needs="comparison",
+        fold="Wins, ties and losses of all {rows} pairs",
     ),
     Table(
         "probabilities",

@@ -431,7 +431,8 @@ ELSEWHERE = {  # their own tests have their bad input
     "hierarchical_probabilities", "joint_errors", "judge_on_context", "metric", "metric_names",
     "multi_comparison_matrix", "non_transitive_cycles", "pair_groups", "pairwise_matrix",
     "pareto_front",
-    "poisson_binomial_pairs", "power_of_test", "probabilities_by_dataset", "race_plot",
+    "poisson_binomial_pairs", "power_of_test", "probabilities_by_dataset", "profile_plot",
+    "race_plot",
     "rank_groups", "resolution", "roc_plot", "simplex_plot", "smallest_difference", "time_plot",
     "describe_metrics",
 }  # fmt: skip

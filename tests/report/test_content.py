@@ -193,7 +193,7 @@ def test_errors_in_units_of_the_target_have_ranks_and_no_means(tmp_path):
     ]  # fmt: skip
     assert "mean" not in " ".join(pair_table(section.comparison).columns)
     drawn = pictures(section, "p")
-    assert set(drawn) == {"ranks", "pairs", "times"}
+    assert set(drawn) == {"decision", "ranks", "pairs", "duels", "profile", "times"}
     assert "average rank" in drawn["times"].caption
 
 

@@ -1,6 +1,6 @@
-"""Figures of the performance of tests: ROC curves, areas under them, calibration of df.
+"""Figures with a line for each test or strategy: ROC curves, areas, calibration, profiles.
 
-Tests differ in colour, line style and marker.
+The lines differ in colour, line style and marker.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from mlaut.analysis.lacoste.context_tests import Roc
 from mlaut.analysis.plots.canvas import BLUE, FONT, GREEN, GREY, ORANGE, Size, canvas, style
 from mlaut.errors import AnalysisError
 
-__all__ = ["auc_plot", "calibration_plot", "roc_plot"]
+__all__ = ["auc_plot", "calibration_plot", "profile_plot", "roc_plot"]
+
+_MOST_NAMED = 9  # strategies whose lines can be told apart; the others are grey
 
 # The colours of Okabe and Ito. The lengths 7, 11 and 4 are coprime: the styles repeat after 308.
 _COLOURS = (BLUE, ORANGE, GREEN, "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -109,6 +111,64 @@ def roc_plot(
     first = next(iter(rocs.values()))
     axes.set_title(f"context {first.context!r}, {first.n_repetitions} studies drawn", fontsize=FONT)
     _legend(axes, 2 if max(map(len, rocs)) < 22 else 1)
+    return figure
+
+
+@checked
+def profile_plot(
+    table: ResultTable, *, ax: Axes | None = None, figsize: Size | None = None
+) -> Figure:
+    """Draw the share of datasets within each factor of the best loss, or solved within each time.
+
+    Parameters
+    ----------
+    table : ResultTable
+        Table that `performance_profile` or `data_profile` returns.
+    ax : Axes, optional
+        Axes to draw in; default a new figure.
+    figsize : (float, float), optional
+        Width and height of a new figure, in inches.
+
+    Returns
+    -------
+    Figure
+        A step line for each strategy. The nine with the largest mean share are named, the largest
+        first; the others are grey.
+
+    Raises
+    ------
+    AnalysisError
+        The table is no profile.
+
+    Examples
+    --------
+    >>> from mlaut.analysis import performance_profile
+    >>> scores = pd.DataFrame({"A": [1.0, 4.0], "B": [2.0, 1.0]})
+    >>> table = performance_profile(scores, metric="loss", greater_is_better=False)
+    >>> [line.get_label() for line in profile_plot(table).axes[0].lines]
+    ['B', 'A']
+    """
+    shares, what = table.frame, table.frame.index.name
+    if what not in ("factor", "seconds"):
+        raise AnalysisError(f"{table.name} is no profile: see performance_profile, data_profile")
+    label = "loss at most this factor times the best" if what == "factor" else "seconds for a fold"
+    figure, axes = _axes(ax, figsize, (5.6, 4.4), label, "share of datasets")
+    order = shares.mean().sort_values(ascending=False, kind="stable").index
+    for place, name in enumerate(order):
+        named = place < _MOST_NAMED
+        look = _style(place) | {"marker": ""} if named else {"color": GREY, "linewidth": 0.6}
+        shown = str(name) if named else "_"  # matplotlib leaves it out of the legend
+        axes.step(
+            shares.index,
+            shares[name],
+            where="post",
+            label=shown,
+            zorder=3 - place / len(order),
+            **look,
+        )
+    axes.set_xscale("log")
+    axes.set_ylim(-0.01, 1.01)
+    _legend(axes, 2 if max(map(len, map(str, order))) < 22 else 1)
     return figure
 
 

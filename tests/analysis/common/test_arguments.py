@@ -155,6 +155,7 @@ OF_OTHERS = {  # what other functions return
     "pair_groups": lambda results: {"pairs": analysis.t_test(results), "order": [*"ABC"]},
     "pairwise_matrix": lambda results: {"pairs": analysis.t_test(results), "alpha": 0.05},
     "poisson_binomial_pairs": lambda _: {"probabilities": by_dataset(), "prior": 1.0},
+    "profile_plot": lambda results: {"table": analysis.performance_profile(results)},
     "race_plot": lambda results: {"race": analysis.race(results)},
     "roc_plot": lambda _: {"rocs": analysis.judge_on_context(analysis.SINGLE, 4, **SMALL)},
     "simplex_plot": lambda _: {"draws": analysis.sign_posterior(D, n_samples=20)},

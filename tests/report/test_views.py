@@ -1,0 +1,61 @@
+"""What other programs show of a table of scores is in one report."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut.analysis import Results, interquartile_means, multi_comparison, ranking_stability
+from mlaut.report.content import results_content
+from mlaut.report.drawing import pictures
+
+
+@pytest.fixture(scope="module")
+def section():
+    rng = np.random.default_rng(0)
+    index = pd.MultiIndex.from_product(
+        [[f"d{i}" for i in range(12)], range(3)], names=["dataset", "repeat"]
+    )
+    scores = np.round(rng.normal([0.8, 0.75, 0.7], 0.05, (36, 3)), 2)
+    results = Results.from_table(pd.DataFrame(scores, index, [*"ABC"]), metric="accuracy")
+    return results_content("results.csv", [results], "", {}).sections[0]
+
+
+def test_a_report_has_every_view(section):
+    """Rankings, intervals, ratings, probabilities, tests, profiles and stability."""
+    tables = section.tables
+    assert list(tables["summary"].index) == ["A", "B", "C"]
+    assert {"Elo", "P(best)", "improvability", "won duels"} <= set(tables["standing"])
+    assert tables["probabilities"].shape[0] == tables["pairs"].shape[0] == 3
+    middle = interquartile_means(section.results, n_samples=200).frame
+    assert tables["interquartile means"].equals(middle)
+    stable = ranking_stability(section.results, n_samples=200).frame
+    assert tables["stability"].equals(stable)
+    assert tables["profile"].index.name == "factor"
+    assert tables["profile"].iloc[-1].to_list() == [1, 1, 1]
+
+
+def test_duels_are_the_numbers_of_the_multi_comparison_matrix(section):
+    found = multi_comparison(section.results, zeros="wilcox")
+    table, frame = section.tables["duels"], found.to_frame()
+    assert list(table) == ["wins", "ties", "losses", "mean difference of accuracy", "p Wilcoxon"]
+    assert table["wins"].to_list() == frame["statistic"].to_list()
+    assert table["p Wilcoxon"].to_numpy() == pytest.approx(frame["p_value"].to_numpy(), abs=1e-15)
+    advantage = found.advantages()["mean difference"].to_numpy()
+    assert table["mean difference of accuracy"].to_numpy() == pytest.approx(advantage)
+
+
+def test_profiles_and_duels_are_drawn(section):
+    drawn = pictures(section, "p")
+    assert drawn["profile"].alternative.endswith(
+        "Share of datasets with the best loss: A 1, B 0.08333, C 0."
+    )
+    assert "change nothing" in drawn["duels"].caption
+
+
+def test_what_cannot_be_computed_is_left_out():
+    table = pd.DataFrame({"A": [0.3, -0.2, 0.1], "B": [0.1, 0.2, 0.4]})
+    results = Results.from_table(table, metric="mine", greater_is_better=False)
+    tables = results_content("x.csv", [results], "", {}).sections[0].tables
+    assert "profile" not in tables  # a loss below 0 has no factor of the best
+    assert "interquartile means" not in tables  # one run of each dataset
+    assert "duels" in tables
