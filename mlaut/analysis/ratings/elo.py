@@ -138,8 +138,11 @@ def _weighted_wins(outcomes: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def _strengths(wins: np.ndarray) -> np.ndarray:
     """Return the strengths, in log odds, with the largest penalised likelihood: (samples, K)."""
+    from threadpoolctl import threadpool_limits
+
     step = max(1, _BLOCK // wins[0].size)
-    return np.concatenate([_fitted(wins[at : at + step]) for at in range(0, len(wins), step)])
+    with threadpool_limits(1, user_api="blas"):  # threads only wait for each other: small systems
+        return np.concatenate([_fitted(wins[at : at + step]) for at in range(0, len(wins), step)])
 
 
 def _fitted(wins: np.ndarray) -> np.ndarray:
