@@ -86,6 +86,7 @@ CASES = {
     "wilcoxon_test": Case(units=False, others=True),
 }
 ELSEWHERE = {
+    "beside_published": "test_placing.py: no statistic",
     "box_plot": "a figure",
     "compare": "test_comparison.py: made of these",
     "critical_difference_diagram": "a figure",
@@ -97,7 +98,9 @@ ELSEWHERE = {
     "error_counts": "predictions, which a table has not",
     "hierarchical_test": "bayes/test_hierarchical.py, of one pair",
     "mcnemar_test": "predictions, which a table has not",
+    "place": "test_placing.py: beside a published benchmark",
     "poisson_binomial_test": "predictions, which a table has not",
+    "reproduction": "test_placing.py: beside a published benchmark",
     "race": "racing/test_race.py: the order of the datasets is part of it",
     "treat_missing": "no statistic",
     "under_treatments": "test_robustness.py: another function's numbers",
