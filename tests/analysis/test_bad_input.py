@@ -434,7 +434,7 @@ ELSEWHERE = {  # their own tests have their bad input
     "poisson_binomial_pairs", "power_of_test", "probabilities_by_dataset", "profile_plot",
     "race_plot",
     "rank_groups", "resolution", "roc_plot", "simplex_plot", "smallest_difference", "time_plot",
-    "describe_metrics", "beside_published", "place", "reproduction",
+    "describe_metrics", "beside_published", "decision_plot", "place", "reproduction",
 }  # fmt: skip
 HERE = {"adjust", "context_from_counts", "lacoste_comparison", "lacoste_sign_test",
         "langford_bounds", "mcnemar_p", "poisson_binomial_from_probabilities",

@@ -176,6 +176,10 @@ SKIPPED = {
 }
 
 
+# of published datasets (test_placing.py), and of a decision
+ELSEWHERE = ("beside_published", "decision_plot", "place", "reproduction")
+
+
 def by_dataset():
     return analysis.probabilities_by_dataset(**RIGHT["probabilities_by_dataset"])
 
@@ -183,7 +187,9 @@ def by_dataset():
 def public():
     names = (n for n in analysis.__all__ if inspect.isfunction(getattr(analysis, n)))
     return [
-        n for n in names if not n.startswith(("read_", "load_", "save_")) and n != "metric_names"
+        n
+        for n in names
+        if not n.startswith(("read_", "load_", "save_")) and n not in ("metric_names", *ELSEWHERE)
     ]
 
 
