@@ -310,8 +310,9 @@ class Comparison(Shown):
         -------
         DataFrame
             Mean of the metric with the ends of its interval (``mean``, ``low``, ``high``; NaN for
-            strategies without a mean), ``average rank``, and ``groups``: two strategies differ by
-            the leading test, after the correction, if they share no letter.
+            strategies without a mean), ``average rank``, ``failures`` (datasets on which missing
+            cells were filled or count as last; absent if there are none), and ``groups``: two
+            strategies differ by the leading test, after the correction, if they share no letter.
         """
         means = self.estimates["(c)"].frame if self.estimates else pd.DataFrame()
         order = self.ranks.frame.index
@@ -319,13 +320,18 @@ class Comparison(Shown):
         columns = {name: means[key].reindex(order) for name, key in ends.items() if key in means}
         at = [self.results.strategies.index(name) for name in order]
         letters = letter_groups(~self.leading_pairs.differ(self.alpha)[np.ix_(at, at)])
-        rank = self.ranks.frame["average_rank"]
-        return pd.DataFrame(columns | {"average rank": rank, "groups": letters}, index=order)
+        columns["average rank"] = self.ranks.frame["average_rank"]
+        if self.results.imputed is not None:
+            filled = self.results.imputed.any(axis=(2, 3)).sum(axis=0)
+            columns["failures"] = pd.Series(filled, list(self.results.strategies)).loc[order]
+        return pd.DataFrame(columns | {"groups": letters}, index=order)
 
     def to_latex(self) -> str:
-        """Return the table of `grouped` in LaTeX."""
-        test = f"{self.leading_pairs.name}, level {self.alpha:g}"
-        return latex_of_groups(self.grouped(), test)
+        """Return the table of `grouped` in LaTeX, the best mean and the best rank in bold."""
+        n, frame = len(self.results.datasets), self.grouped()
+        test = f"{self.leading_pairs.name}, level {self.alpha:g}, {n} datasets, scenario (c)"
+        best = {"mean": self.results.metric.greater_is_better, "average rank": False}
+        return latex_of_groups(frame, test, {key: up for key, up in best.items() if key in frame})
 
     def probabilities(self) -> pd.DataFrame:
         """Return for each pair and Bayesian test the probability that the first is better.

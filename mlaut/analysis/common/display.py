@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ SCENARIOS = {
 
 _MAX_ROWS = 60  # rows of a table on the screen, as pandas shows
 
+_BOLD = "\ue000\ue001"  # stand for LaTeX's bold, which tabulate would escape; in no name
 SMALLEST_P = float(np.finfo(float).tiny)
 
 
@@ -113,9 +115,18 @@ class Shown:
         return _tabulate(self.display_frame(), form)
 
 
-def latex_of_groups(frame: pd.DataFrame, test: str) -> str:
-    """Return a table with the column ``groups`` in LaTeX, with a comment on its letters."""
-    table = _tabulate(frame.map(number), "latex_booktabs")
+def latex_of_groups(frame: pd.DataFrame, test: str, best: Mapping[str, bool] | None = None) -> str:
+    """Return a table with the column ``groups`` in LaTeX, with a comment on its letters.
+
+    ``best`` has the columns whose best number is bold, and whether the greatest is the best.
+    """
+    text = frame.map(number)
+    for name, greatest in (best or {}).items():
+        top = frame[name].max() if greatest else frame[name].min()
+        at = frame[name] == top
+        text.loc[at, name] = _BOLD[0] + text.loc[at, name] + _BOLD[1]
+    table = _tabulate(text, "latex_booktabs")
+    table = table.replace(_BOLD[0], "\\textbf{").replace(_BOLD[1], "}")
     return f"{table}\n% strategies that share a letter do not differ: {test}"
 
 

@@ -59,9 +59,15 @@ def test_latex_is_the_table_of_a_paper(table):
     assert sum("&" in line for line in lines) == 1 + 4  # a head, and a row for each strategy
     best = lines[4].split()
     assert (best[0], best[-2]) == ("A", "a")
+    assert "\\textbf{1}" in lines[4]
+    assert sum("textbf" in line for line in lines) == 1
+    assert lines[4].count("\\textbf{") == 2
     assert lines[-1] == (
         "% strategies that share a letter do not differ: Wilcoxon signed rank test, holm "
-        "correction, level 0.05"
+        "correction, level 0.05, 15 datasets, scenario (c)"
     )
     assert found.grouped()["mean"].to_dict() == pytest.approx(table.mean().to_dict())
+    gaps = compare(table.mask(table > 0.53), metric="error", missing="failures last", n_samples=0)
+    failed = int((table["D"] > 0.53).sum())
+    assert gaps.grouped()["failures"].to_dict() == {"A": 0, "B": 0, "C": 0, "D": failed}
     assert wilcoxon_test(table, metric="error").to_latex().count("&") == 3 * (1 + 4)
