@@ -121,7 +121,7 @@ def dropped_with_lags(
     for lag in np.unique(lags).tolist():
         at = np.flatnonzero(lags <= lag)
         levels[lag] = at, _Evidence(kind, (n, races, len(at)))
-    least = np.log(len(levels) / alpha)
+    least = np.log(np.sum([lags <= lag for lag in levels], axis=0) / alpha)
     left, runs = np.full((races, k), np.inf), np.zeros((races, k), dtype=int)
     for one in rounds_of(lags.tolist(), [n]):
         racing = np.isinf(left) & (np.isinf(left).sum(axis=1, keepdims=True) > 1)
@@ -129,7 +129,7 @@ def dropped_with_lags(
         runs += turn
         at, evidence = levels[one.lag]
         present = (runs[:, at] > one.dataset) & turn.any(axis=1, keepdims=True)
-        out = evidence.see(differences(losses[one.dataset][:, at]), present) >= least
+        out = evidence.see(differences(losses[one.dataset][:, at]), present) >= least[at]
         left[:, at] = np.where(present & out & racing[:, at], one.dataset + 1, left[:, at])
     return left
 

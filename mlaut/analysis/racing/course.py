@@ -7,8 +7,9 @@ Strategies may lag: one with lag 20 is run on a dataset while the others are run
 an evidence of its own, that of a race among the strategies whose lag is at most that large, all of
 which have been run on the datasets that it uses. It grows dataset by dataset, and who takes part in
 a dataset depends on earlier datasets alone, so it is valid at all datasets at once, whenever they
-are run. With L lags, each has the level alpha / L. Evidence of a pair uses the datasets that both
-have, and needs no such correction: it is the same number whenever it is seen.
+are run. Each evidence against a strategy has the same part of alpha; that of the largest lag is the
+only one against a strategy of that lag. Evidence of a pair uses the datasets that both have, and
+needs no such correction: it is the same number whenever it is seen.
 """
 
 from __future__ import annotations
@@ -223,7 +224,8 @@ class Following:
             lag: _Level(self.lags <= lag, slower == lag, n, terms)
             for lag in np.unique(self.lags).tolist()
         }
-        self._n_evidences = sum(level.members.sum() > 1 for level in self._levels.values())
+        more = [level.members for level in self._levels.values() if level.members.sum() > 1]
+        self._n_evidences = np.maximum(np.sum(more, axis=0), 1)  # by strategy
 
     def _pairs_of_question(self) -> np.ndarray:
         """Return which ordered pairs the question is about."""

@@ -322,8 +322,9 @@ def race(
         answered. False follows all strategies over all datasets; the numbers are as valid.
     lag : mapping of str to int, optional
         Strategies that lag, for example ``{"SVC": 20}``: it is run on one dataset while the others
-        are run on 20. A pair is decided on the datasets that both have. With L different lags,
-        each has the level ``alpha / L`` for the question ``"best"``.
+        are run on 20. A pair is decided on the datasets that both have. For the question
+        ``"best"``, a strategy has one evidence against it for each lag that is at least its own,
+        and each has the same part of ``alpha``.
 
     Returns
     -------
