@@ -144,13 +144,18 @@ class Rounds:
         return self.left_out()
 
     def left_out(self) -> list[Outcome]:
-        """Return an outcome for each cell of the strategies that left since the last call."""
+        """Return an outcome for each cell of the strategies that left since the last call.
+
+        Where the race has ended early, it may still go on, in rounds that are not decided now.
+        """
         self._decide_turns()
         dropped = self.referee.dropped(self.n_ended)
+        answered = {name for _, turn in self._rounds for name in turn} <= dropped.keys()
+        decided = len(self._turns) if self._over and not answered else len(self._rounds)
         found: list[Outcome] = []
         for name in dropped.keys() - self._left:
             self._left.add(name)
-            for place, (planned, turn) in enumerate(self._rounds):
+            for place, (planned, turn) in enumerate(self._rounds[:decided]):
                 run = place < len(self._turns) and name in self._turns[place]
                 if name in turn and not run:
                     found += _raced_out(planned, name, dropped[name])
