@@ -19,7 +19,7 @@ from sklearn.dummy import DummyClassifier
 from mlaut import Study
 from mlaut.files_io import Study as Store
 
-DATASETS, WORKERS = 24, 4
+DATASETS, WORKERS = 12, 4
 OVERLAPS = {
     "ahead = 0": {"ahead": 0},
     "ahead = 1": {"ahead": 1},
@@ -51,19 +51,28 @@ def main() -> None:
     strategies = [(f"sleeper {k}", Sleeper(scale)) for k, scale in enumerate((0.3, 0.3, 1.0, 2.0))]
     rng = np.random.default_rng(0)
     seconds = 0.1 + rng.exponential(0.4, DATASETS)
-    for name, race in OVERLAPS.items():
-        with tempfile.TemporaryDirectory() as folder:
-            study = Study(Path(folder, "study.h5"))
-            for place, value in enumerate(seconds):
-                table = pd.DataFrame({"seconds": value, "x": range(12), "target": list("ab") * 6})
-                study.add_datasets(table, name=f"d{place:02}")
+    with tempfile.TemporaryDirectory() as folder:
+        tables = Path(folder, "tables")
+        tables.mkdir()
+        for place, value in enumerate(seconds):
+            table = pd.DataFrame({"seconds": value, "x": range(12), "target": list("ab") * 6})
+            table.to_csv(tables / f"d{place:02}.csv", index=False)
+        datasets = Path(folder, "datasets.h5")
+        Study(Path(folder, "any.h5"), datasets).add_datasets(tables)
+        for number, (name, race) in enumerate(OVERLAPS.items()):
+            study = Study(Path(folder, f"study {number}.h5"), datasets)
             study.run(strategies, race=race, n_jobs=WORKERS, verbose=0)
             usage = np.concatenate(
                 [numbers["usage"].reshape(-1, 3) for _, numbers in Store(study.path).numbers()]
             )
-        begun, lasted = usage[:, 0], usage[:, 1]
-        wall = (begun + lasted).max() - begun.min()
-        print(f"| {name} | {wall:.1f} | {lasted.sum() / wall / WORKERS:.2f} |", flush=True)
+            print(line(name, usage), flush=True)
+
+
+def line(name: str, usage: np.ndarray) -> str:
+    """Return a line of the table, from the beginnings and durations of all cells."""
+    begun, lasted = usage[:, 0], usage[:, 1]
+    wall = (begun + lasted).max() - begun.min()
+    return f"| {name} | {wall:.1f} | {lasted.sum() / wall / WORKERS:.2f} |"
 
 
 if __name__ == "__main__":
