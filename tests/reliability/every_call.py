@@ -3,7 +3,8 @@
     python tests/reliability/every_call.py
 
 The life of a study is lived once: splits are made, strategies and repeats are added, cells are
-stored, the journal moves into the study while a run lasts, and the study is compacted. Each call
+stored, the journal moves into the study while a run lasts, the study is compacted, and it is merged
+with a shard whose run was interrupted. Each call
 that changes a file is logged (``shim.c``). The files are then rebuilt as they are at every place in
 that log: after a kill between two calls; after a kill when half of a write is written; after a
 power cut that leaves nothing that was not synced; after one that leaves a part, drawn at random.
@@ -12,6 +13,7 @@ No reported (or, after a cut, synced) cell may be lost, and none torn.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import tempfile
@@ -29,6 +31,7 @@ import shim
 from powercuts import Call, Disk, apply, make, read_log
 
 State = dict[Path, bytes | None]
+IN_SHARD = [("svc", 1, 1), ("new", 0, 1), ("new", 1, 0)]
 
 
 def cells() -> list[tuple[str, int, int]]:
@@ -41,7 +44,8 @@ def live(folder: Path, report) -> None:
     """Live the life of a small study."""
     from studies import entry, outcome, strategy
 
-    from mlaut.files_io import Study, study_writer
+    from mlaut.errors import StoreError
+    from mlaut.files_io import Study, merge_studies, study_writer
 
     study, todo = Study(folder / "study.h5"), cells()
     study.save_splits([entry("iris", n_rows=12)])
@@ -58,20 +62,41 @@ def live(folder: Path, report) -> None:
                 report(f"cell {name} {repeat} {fold}")
         study.allocate([strategy("new")])
     study.compact()
+    shard = Study(folder / "shard.h5")
+    shard.save_splits([entry("iris", n_rows=12, n_repeats=2)])
+    shard.allocate([strategy("svc"), strategy("new")])
+    with contextlib.suppress(StoreError), shard.writing({"engine": "local"}) as writer:
+        for cell in IN_SHARD:
+            writer.write(outcome(of, *cell))
+        raise StoreError("the disk is full")  # which leaves the journal
+    report("cells of shard")
+    merge_studies([study.path, shard.path], folder / "merged.h5")
+    report("merged")
 
 
 def problems(folder: Path, promised: set[str], settled: bool) -> Iterator[str]:
     """Yield what is wrong with a state."""
+    of_study = {cell for cell in promised if cell not in ("merged", "cells of shard")}
+    yield from _problems(folder / "study.h5", of_study, settled)
+    of_shard = {f"cell {name} {repeat} {fold}" for name, repeat, fold in IN_SHARD}
+    known = of_shard if "cells of shard" in promised else set()
+    yield from _problems(folder / "shard.h5", known, settled)
+    merged, everything = folder / "merged.h5", of_study | of_shard
+    if merged.exists() or "merged" in promised:
+        yield from _problems(merged, everything, settled)
+
+
+def _problems(path: Path, promised: set[str], settled: bool) -> Iterator[str]:
     from studies import entry, outcome
 
     from mlaut.errors import MlautError
     from mlaut.files_io import Study
     from mlaut.files_io.study_checks import problems_of
 
-    study = Study(folder / "study.h5")
+    study = Study(path)
     try:
         if not study.path.exists():
-            yield from ["the study is lost"] if promised else []
+            yield from [f"{path.name} is lost"] if promised else []
             return
         if settled:
             with warnings.catch_warnings(action="ignore"):
@@ -87,10 +112,10 @@ def problems(folder: Path, promised: set[str], settled: bool) -> Iterator[str]:
             known = outcome(of, name, repeat, fold)
             same = np.array_equal(block.predictions[s, repeat, test], known.predictions)
             if not same or (block.probabilities[s, repeat, test] != known.probabilities).any():
-                yield f"torn: {name} {repeat} {fold}"
-        yield from (f"lost: {cell}" for cell in sorted(promised - done))
+                yield f"{path.name}: torn: {name} {repeat} {fold}"
+        yield from (f"{path.name}: lost: {cell}" for cell in sorted(promised - done))
     except (MlautError, OSError) as error:
-        yield f"it does not open: {error}"
+        yield f"{path.name} does not open: {error}"
 
 
 def states(calls: list[Call], root: Path) -> Iterator[tuple[str, int, set[str], State]]:
