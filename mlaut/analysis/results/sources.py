@@ -54,8 +54,7 @@ def results_from_study(
     score = find_metric(metric)
     names = list(study.datasets)
     notes: list[str] = []
-    read = getattr(study, "parts", study.blocks)  # parts of a dataset, in bounded memory
-    blocks: Iterable[Block] = read([names[i] for i in positions("dataset", datasets, names)])
+    blocks = _parts(study, [names[i] for i in positions("dataset", datasets, names)])
     if datasets is None:
         blocks = _of_task(blocks, score, notes)
     chosen = None if strategies is None else list(strategies)
@@ -105,7 +104,7 @@ def training_times(study: Study, datasets: Iterable[str]) -> pd.DataFrame:
             index=list(block.strategies),
             columns=["tuning", "fitting", "predicting"],
         )
-        for block in study.blocks(datasets)
+        for block in _parts(study, datasets)
     ]
     seconds = pd.concat(tables, keys=range(len(tables)))
     seconds.insert(0, "training", seconds["tuning"] + seconds["fitting"])
@@ -116,6 +115,11 @@ def training_times(study: Study, datasets: Iterable[str]) -> pd.DataFrame:
     table["datasets"] = groups.size()
     table.index.name = "strategy"
     return table
+
+
+def _parts(study: Study, datasets: Iterable[str]) -> Iterable[Block]:
+    """Return the blocks of datasets in parts of bounded memory, if the study has parts."""
+    return getattr(study, "parts", study.blocks)(datasets)
 
 
 def _of_task(blocks: Iterable[Block], score: MLautScore, notes: list[str]) -> Iterator[Block]:
