@@ -146,6 +146,7 @@ OF_OTHERS = {  # what other functions return
     "auc_plot": lambda _: {"table": analysis.auc_table(analysis.SINGLE, [3, 4], **SMALL)},
     "calibration_plot": lambda _: {"calibration": analysis.calibrate(**RIGHT["calibrate"])},
     "dataset_plot": lambda _: {"probabilities": by_dataset(), "first": "A", "second": "B"},
+    "decision_plot": lambda results: {"decision": analysis.compare(results).decision(), "top": 2},
     "forest_plot": lambda results: {"tables": analysis.mean_estimates(results), "order": [*"ABC"]},
     "multi_comparison_matrix": lambda results: {
         "pairs": analysis.multi_comparison(results),
