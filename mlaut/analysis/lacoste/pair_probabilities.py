@@ -7,7 +7,7 @@ better. Lacoste, Laviolette & Marchand (2012), section 5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -135,14 +135,17 @@ def probabilities_by_dataset(
     names = _checked_names(strategies)
     if not losses:
         raise AnalysisError("no dataset is given: losses is empty")
-    tables = {name: _checked_losses(name, table, names) for name, table in losses.items()}
-    counted = all(np.isin(table, (0, 1)).all() for table in tables.values())
-    on_each = [_one_dataset(table, prior) for table in tables.values()]
+    on_each, n_points, counted = [], [], True
+    for name in losses:  # one table at a time, to bound the memory
+        table = _checked_losses(name, losses[name], names)
+        counted = counted and bool(np.isin(table, (0, 1)).all())
+        on_each.append(_one_dataset(table, prior))
+        n_points.append(table.shape[1])
     return PairProbabilities(
         strategies=names,
-        datasets=tuple(tables),
+        datasets=tuple(losses),
         better=np.stack(on_each, axis=-1),
-        n_points=np.array([table.shape[1] for table in tables.values()]),
+        n_points=np.array(n_points),
         metric=metric,
         method="Theorem 4.1" if counted else "Bayesian bootstrap",
     )
@@ -231,7 +234,7 @@ def poisson_binomial_test(results: Results, *, prior: float = 1.0) -> Pairwise:
     mlaut.errors.AnalysisError: these results come from a table, which has no single test points
     """
     results.complete(strategies=2)
-    losses, notes = {name: _point_losses(results, name) for name in results.datasets}, []
+    losses, notes = _PointLosses(results), []
     if results.expected.shape[2] > 1:
         notes.append("the models of all folds of a dataset count as one model: approximate")
     if results.expected.shape[1] > 1:
@@ -240,13 +243,27 @@ def poisson_binomial_test(results: Results, *, prior: float = 1.0) -> Pairwise:
     return poisson_binomial_pairs(replace(given, notes=(*results.notes_text(), *notes)), prior)
 
 
-def _point_losses(results: Results, dataset: str) -> np.ndarray:
-    """Return the loss of each strategy on each tested point, averaged over the repeats."""
-    points = results.points(dataset)
-    tested = ~np.isnan(points).any(axis=0)
-    rows = tested.any(axis=0)
-    weight = tested[:, rows] / tested[:, rows].sum(axis=0)
-    return np.einsum("krm,rm->km", np.nan_to_num(points[:, :, rows]), weight)
+class _PointLosses(Mapping[str, np.ndarray]):
+    """Loss of each strategy on each tested point, averaged over the repeats, by dataset.
+
+    The losses of a dataset are read from the study when they are needed, and are not kept.
+    """
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+
+    def __getitem__(self, dataset: str) -> np.ndarray:
+        points = self._results.points(dataset)
+        tested = ~np.isnan(points).any(axis=0)
+        rows = tested.any(axis=0)
+        weight = tested[:, rows] / tested[:, rows].sum(axis=0)
+        return np.einsum("krm,rm->km", np.nan_to_num(points[:, :, rows]), weight)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results.datasets)
+
+    def __len__(self) -> int:
+        return len(self._results.datasets)
 
 
 @checked
@@ -283,7 +300,7 @@ def error_counts(
             f"there are {results.expected.shape[1]} repeats, and a test point counts once: "
             "poisson_binomial_test takes their mean losses"
         )
-    losses = [_point_losses(results, name) for name in results.datasets]
+    losses = list(_PointLosses(results).values())
     only = np.array([joint_errors(table) for table in losses])
     return only[:, 0, 1], only[:, 1, 0], np.array([table.shape[1] for table in losses])
 
