@@ -278,7 +278,7 @@ def matrix(task: str, only: str, kinds: str) -> pd.DataFrame:
     """Return the states of all learners of a task: one row for each, one column for each kind."""
     columns = {}
     for name, make in KINDS.items():
-        if not re.search(kinds, name) or (task == REGRESSION and "labels" in name[4:]):
+        if not re.search(kinds, name) or (task == REGRESSION and name.endswith(" labels")):
             continue
         chosen = {key: model for key, model in learners(task) if re.search(only, key)}
         try:

@@ -17,6 +17,7 @@ _HOME = {
     "MlautEstimator": "mlaut.estimators.mlaut_estimator",
     "Generic_Estimator": "mlaut.estimators.generic_estimator",
     "as_strategies": "mlaut.estimators.strategies",
+    "EarlyStopping": "mlaut.estimators.early_stopping",
     "KerasClassifier": "mlaut.estimators.keras_estimator",
     "KerasRegressor": "mlaut.estimators.keras_estimator",
     "keras_network": "mlaut.estimators.nn_estimators",

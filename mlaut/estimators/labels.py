@@ -15,11 +15,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.utils.metaestimators import available_if
 
 from mlaut.errors import StrategyError
 
-__all__ = ["NumberedClasses", "fit_classifier", "is_foreign"]
+__all__ = ["NumberedClasses", "fit_classifier", "is_foreign", "refuses_texts_of_numpy"]
 
 _TAKES_EVERY_LABEL = ("sklearn", "mlaut")
 _MOST_WARNINGS = 1000  # per fit, so that a classifier that warns in a loop cannot fill the memory
@@ -171,6 +172,18 @@ def is_foreign(model: Any) -> bool:
         cls.__module__.partition(".")[0] not in _TAKES_EVERY_LABEL
         for cls in {type(part) for part in _parts(model)}
     )
+
+
+def refuses_texts_of_numpy(model: Any) -> bool:
+    """Return whether a part of a model takes texts only as objects, as pandas has them.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> refuses_texts_of_numpy(SelfTrainingClassifier(GaussianNB()))
+    True
+    """
+    return any(isinstance(part, SelfTrainingClassifier) for part in _parts(model))
 
 
 def _parts(value: Any) -> Iterator[Any]:

@@ -11,7 +11,15 @@ from sklearn.utils import check_random_state
 from mlaut.errors import StrategyError
 from mlaut.estimators.names import nearest
 
-__all__ = ["check_parameters", "drawn_seeds", "seed_all", "set_n_jobs", "unset_seeds", "without"]
+__all__ = [
+    "check_parameters",
+    "drawn_seeds",
+    "package_of",
+    "seed_all",
+    "set_n_jobs",
+    "unset_seeds",
+    "without",
+]
 
 
 def check_parameters(strategy: str, estimator: Any, names: Mapping[str, Any]) -> None:
@@ -75,12 +83,14 @@ def set_n_jobs(model: Any, n_jobs: int) -> Any:
         key
         for key in parameters
         if _is(key, "n_jobs")
-        and (parameters[key] is not None or _package(_owner(model, parameters, key)) in _ALL_CORES)
+        and (
+            parameters[key] is not None or package_of(_owner(model, parameters, key)) in _ALL_CORES
+        )
     ]
     of_catboost = [
         f"{name}__thread_count".removeprefix("__")
         for name, part in {"": model, **parameters}.items()
-        if _package(part) == "catboost" and hasattr(part, "fit")
+        if package_of(part) == "catboost" and hasattr(part, "fit")
     ]
     return model.set_params(**dict.fromkeys([*named, *of_catboost], n_jobs))
 
@@ -94,7 +104,7 @@ def _owner(model: Any, parameters: Mapping[str, Any], key: str) -> Any:
     return parameters[name] if name else model
 
 
-def _package(part: Any) -> str:
+def package_of(part: Any) -> str:
     """Return the package of the first class of an object that is not the user's own."""
     packages = {cls.__module__.partition(".")[0] for cls in type(part).__mro__}
     known = packages & {*_ALL_CORES, "catboost"}

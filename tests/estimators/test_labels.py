@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.semi_supervised import SelfTrainingClassifier
 
 from mlaut import Data, Orchestrator
 from mlaut.data import load_sklearn
@@ -50,6 +51,18 @@ class Strict(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X):
         return self.model_.predict_proba(X)
+
+
+def test_self_training_takes_texts(tmp_path):
+    """It refuses texts of NumPy, and a study has these."""
+    data = Data()
+    input_io = data.open_hdf5(tmp_path / "in.h5", "a")
+    out_io = data.open_hdf5(tmp_path / "out.h5", "a")
+    input_io.save_datasets(load_sklearn(["iris"]))
+    data.split_datasets(input_io, out_io)
+    model = SelfTrainingClassifier(GaussianNB())
+    summary = Orchestrator(input_io, out_io).run([model], engine="inline", verbose=0)
+    assert summary.n_done == 1
 
 
 def table(n_rows=90, seed=0):

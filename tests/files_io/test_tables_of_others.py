@@ -25,6 +25,7 @@ TABLE = pd.DataFrame(
 
 
 def test_a_table_of_pyarrow_is_the_same_dataset():
+    pytest.importorskip("narwhals")
     pyarrow = pytest.importorskip("pyarrow")
     arrow = pyarrow.Table.from_pandas(TABLE)
     assert (
@@ -34,6 +35,7 @@ def test_a_table_of_pyarrow_is_the_same_dataset():
 
 @pytest.mark.parametrize("lazy", [False, True])
 def test_a_table_of_polars_is_the_same_dataset(lazy):
+    pytest.importorskip("narwhals")
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(
         {"x": [1.5, None], "n": [1, 2], "s": ["a", None], "b": [True, False], "y": ["u", "v"]}

@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from mlaut.data.targets import positions
 from mlaut.errors import StrategyError
 from mlaut.estimators.columns import are_plain_numbers
-from mlaut.estimators.labels import fit_classifier, is_foreign
+from mlaut.estimators.labels import fit_classifier, is_foreign, refuses_texts_of_numpy
 from mlaut.estimators.preprocessing import Preprocessor, have_names_of_one_type
 from mlaut.estimators.tuning import GridSearch
 from mlaut.estimators.weights import TAKES_NO_WEIGHTS, weight_argument
@@ -58,9 +58,7 @@ class Table:
         """Return the features and labels of a dataset."""
         labels = dataset.labels.to_numpy()
         if classes:
-            # Texts as objects, as pandas has them: SelfTrainingClassifier refuses texts of NumPy.
-            kind = object if isinstance(classes[0], str) else None
-            labels = np.asarray(classes, dtype=kind)[positions(dataset.labels, classes)]
+            labels = np.asarray(classes)[positions(dataset.labels, classes)]
         weights = role_values(dataset, ["weight"]).get("weight")
         return cls(dataset.features, labels, classes, weights)
 
@@ -113,19 +111,23 @@ class Traits:
         Whether the estimator makes an array of a DataFrame and forgets the names of its columns.
     only_order : bool
         Whether the estimator uses nothing but the order of the values of a column.
+    object_labels : bool
+        Whether labels that are texts are given as objects, which takes longer.
     """
 
     parted: bool
     only_numbers: bool = False
     only_order: bool = False
+    object_labels: bool = False
 
     @classmethod
     def of(cls, model: Any) -> Traits:
         """Return the traits of an assembled model."""
+        objects = refuses_texts_of_numpy(model)
         if type(model) is not Pipeline or len(model.steps) != 2 or is_foreign(model):
-            return cls(parted=False)
+            return cls(parted=False, object_labels=objects)
         core = model.steps[1][1]
-        return cls(True, _needs_only_numbers(core), _is_histogram_boosting(core))
+        return cls(True, _needs_only_numbers(core), _is_histogram_boosting(core), objects)
 
 
 class FoldModel:
@@ -152,7 +154,7 @@ class FoldModel:
 
     def __init__(self, model: Any, traits: Traits, table: Table, *, saved: bool) -> None:
         self.model = self.asked = model
-        self._table = table
+        self._table, self._object_labels = table, traits.object_labels
         self._preprocessing: Any = None
         self._rows: Callable[[np.ndarray], Any] = table.rows
         if traits.parted:
@@ -175,6 +177,8 @@ class FoldModel:
     def fit(self, rows: np.ndarray) -> None:
         """Fit on the training rows."""
         known, labels = self._rows(rows), self._table.labels[rows]
+        if self._object_labels and labels.dtype.kind == "U":
+            labels = labels.astype(object)
         given = self._weights(rows)
         if self._preprocessing is not None:
             known = self._preprocessing.fit_transform(known, labels)

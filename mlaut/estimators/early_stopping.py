@@ -1,0 +1,173 @@
+"""Early stopping of boosting learners by a validation part of the training rows."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.model_selection import train_test_split
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import has_fit_parameter
+
+from mlaut.errors import StrategyError
+from mlaut.estimators.parameters import package_of
+
+__all__ = ["EarlyStopping"]
+
+
+class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
+    """Estimator of XGBoost, LightGBM or CatBoost that stops by its loss on held-back rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Classifier or regressor of one of these packages. A copy of it is fitted.
+    size : float, default 0.2
+        Share of the training rows that validate and are not fitted. Of classes with two rows or
+        more, about this share of each; a class with a single row is always fitted.
+    rounds : int, default 20
+        Number of rounds without a better loss after which the fit stops.
+    random_state : int, RandomState or None, default None
+        Seed of the draw of the validation rows.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted copy, which predicts with its best round.
+    validation_rows_ : ndarray of int
+        Positions of the training rows that validated.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> EarlyStopping(Ridge()).fit([[1.0], [2.0]], [1.0, 2.0])
+    Traceback (most recent call last):
+    mlaut.errors.StrategyError: EarlyStopping is for estimators of XGBoost, LightGBM and CatBoost, \
+not for Ridge; scikit-learn's own stop by their parameters early_stopping or n_iter_no_change
+    """
+
+    def __init__(
+        self, estimator: Any, *, size: float = 0.2, rounds: int = 20, random_state: Any = None
+    ) -> None:
+        self.estimator = estimator
+        self.size = size
+        self.rounds = rounds
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit on a part of the rows, and stop by the loss on the others.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like, shape (n_rows, n_features)
+        y : array-like, shape (n_rows,)
+        sample_weight : array-like, shape (n_rows,), optional
+            Weights of the rows, for the fit and for the loss of the validation rows.
+
+        Raises
+        ------
+        StrategyError
+            The estimator is of another package, or ``size`` leaves a part without rows.
+        """
+        package = package_of(self.estimator)
+        if package not in _FITS:
+            raise StrategyError(
+                "EarlyStopping is for estimators of XGBoost, LightGBM and CatBoost, not for "
+                f"{type(self.estimator).__name__}; scikit-learn's own stop by their parameters "
+                "early_stopping or n_iter_no_change"
+            )
+        labels = np.asarray(y)
+        fitted, held = self._parts(labels)
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        known, validation = (
+            (_rows(X, part), labels[part], None if weights is None else weights[part])
+            for part in (fitted, held)
+        )
+        self.estimator_ = _FITS[package](clone(self.estimator), known, validation, self.rounds)
+        self.validation_rows_ = held
+        return self
+
+    def _parts(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the positions of the rows to fit and of those to validate, both ascending."""
+        rows, codes = np.arange(len(labels)), None
+        lone = rows[:0]
+        if is_classifier(self.estimator):
+            _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+            lone, rows = rows[counts[codes] == 1], rows[counts[codes] > 1]
+            enough = min(self.size, 1 - self.size) * len(rows) >= len(counts)
+            codes = codes[rows] if enough else None
+        try:
+            fitted, held = train_test_split(
+                rows, test_size=self.size, stratify=codes, random_state=self.random_state
+            )
+        except ValueError as error:
+            raise StrategyError(f"EarlyStopping: {' '.join(str(error).split())}") from error
+        return np.sort(np.concatenate([fitted, lone])), np.sort(held)
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Class labels in the order of the columns of ``predict_proba``."""
+        return self.estimator_.classes_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict labels or numbers: shape (n_rows,)."""
+        return self.estimator_.predict(X)
+
+    @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Predict probabilities: shape (n_rows, n_classes)."""
+        return self.estimator_.predict_proba(X)
+
+    def __sklearn_tags__(self) -> Any:
+        return get_tags(self.estimator)
+
+
+def _rows(X: Any, rows: np.ndarray) -> Any:
+    return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
+
+
+Part = tuple[Any, np.ndarray, np.ndarray | None]
+
+
+def _fit_xgboost(model: Any, known: Part, validation: Part, rounds: int) -> Any:
+    X, y, weights = known
+    held = None if validation[2] is None else [validation[2]]
+    return model.set_params(early_stopping_rounds=rounds).fit(
+        X,
+        y,
+        sample_weight=weights,
+        eval_set=[validation[:2]],
+        sample_weight_eval_set=held,
+        verbose=False,
+    )
+
+
+def _fit_lightgbm(model: Any, known: Part, validation: Part, rounds: int) -> Any:
+    lightgbm = import_module("lightgbm")
+    X, y, weights = known
+    held: dict[str, Any] = {"eval_set": [validation[:2]]}
+    if has_fit_parameter(model, "eval_X"):  # from LightGBM 4.7, which warns of eval_set
+        held = {"eval_X": validation[0], "eval_y": validation[1]}
+    return model.fit(
+        X,
+        y,
+        sample_weight=weights,
+        **held,
+        eval_sample_weight=None if validation[2] is None else [validation[2]],
+        callbacks=[lightgbm.early_stopping(rounds, verbose=False)],
+    )
+
+
+def _fit_catboost(model: Any, known: Part, validation: Part, rounds: int) -> Any:
+    catboost = import_module("catboost")
+    X, y, weights = known
+    held = catboost.Pool(validation[0], validation[1], weight=validation[2])
+    return model.fit(
+        X, y, sample_weight=weights, eval_set=held, early_stopping_rounds=rounds, verbose=False
+    )
+
+
+_FITS = {"xgboost": _fit_xgboost, "lightgbm": _fit_lightgbm, "catboost": _fit_catboost}
