@@ -29,8 +29,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis import Results
 from mlaut.experiments.plans.plan import make_plan
-from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study, study_writer
+from mlaut.files_io import (
+    FilesIO,
+    SplitEntry,
+    StrategyEntry,
+    Study,
+    merge_studies,
+    study_writer,
+)
 from mlaut.records import CLASSIFICATION, Cell, Outcome, Split, Status
 
 MB = 1e6
@@ -118,6 +126,10 @@ def main() -> None:
         many(Path(name))
     with tempfile.TemporaryDirectory(prefix="mlaut-store-") as name:
         tables(Path(name))
+    with tempfile.TemporaryDirectory(prefix="mlaut-store-") as name:
+        shards(Path(name))
+    with tempfile.TemporaryDirectory(prefix="mlaut-store-") as name:
+        losses(Path(name))
 
 
 def large(folder: Path, n_cells: int) -> None:
@@ -148,6 +160,29 @@ def many(folder: Path) -> None:
     cells = [(f"s{s}", r, f) for s in range(10) for r in range(10) for f in range(10)]
     measure("1000 cells", lambda: write(study, entries[0], cells), folder)
     measure("find what is done", study.statuses, folder)
+
+
+def shards(folder: Path) -> None:
+    """Measure the merge of two shards of 60 strategies on a dataset of 200,000 rows."""
+    of, names = entry("large", 200_000, 10), [f"s{k}" for k in range(60)]
+    paths = [folder / "1.h5", folder / "2.h5"]
+    for number, path in enumerate(paths):
+        study = Study(path)
+        study.save_splits([of])
+        study.allocate([StrategyEntry(name, "f") for name in names])
+        write(study, of, [(name, 0, fold) for name in names for fold in range(number, 10, 2)])
+    measure("two shards merged", lambda: merge_studies(paths, folder / "merged.h5"), folder)
+
+
+def losses(folder: Path) -> None:
+    """Measure the accuracies of a study of 20 datasets of 100,000 rows and 35 strategies."""
+    study, entries = Study(folder / "study.h5"), [entry(f"d{k}", 100_000, 10) for k in range(20)]
+    names = [f"s{k}" for k in range(35)]
+    study.save_splits(entries)
+    study.allocate([StrategyEntry(name, "f") for name in names])
+    for of in entries:
+        write(study, of, [(name, 0, fold) for name in names for fold in range(10)])
+    measure("accuracies", lambda: Results.from_study(study, "accuracy"), folder)
 
 
 def full(folder: Path, n_strategies: int) -> Study:
