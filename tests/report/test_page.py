@@ -73,7 +73,7 @@ def test_structure_serves_those_who_do_not_see_it(page):
     assert set(heads) == {"col", "row"}
     figures = sum(tag == "figure" for tag, _ in outline.tags)
     alternatives = [given["aria-label"] for _, given in outline.tags if given.get("role") == "img"]
-    assert figures == len(alternatives) == 6
+    assert figures == len(alternatives) == 8
     assert alternatives[2].startswith(
         "Medians of accuracy over 7 datasets, best first, those that lack datasets last: middling "
     )
