@@ -8,6 +8,7 @@ from typing import Any
 from sklearn.base import is_classifier, is_regressor
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 from mlaut.errors import StrategyError
 from mlaut.estimators.metadata import Properties
@@ -145,6 +146,11 @@ def _tasks_of(estimator: Any) -> list[str]:
         kinds = {CLASSIFICATION: is_classifier(estimator), REGRESSION: is_regressor(estimator)}
     except (AttributeError, TypeError):  # the estimator does not implement scikit-learn's tags
         kinds = {}
+    if _takes_several_targets(estimator):
+        raise StrategyError(
+            f"{name_of(estimator)} is for several targets, and a dataset has one; give an "
+            "estimator for one target"
+        )
     tasks = [task for task, fits in kinds.items() if fits]
     if not tasks:
         raise StrategyError(
@@ -153,6 +159,14 @@ def _tasks_of(estimator: Any) -> list[str]:
             "Generic_Estimator"
         )
     return tasks
+
+
+def _takes_several_targets(estimator: Any) -> bool:
+    """Return whether an estimator is for tables of targets only."""
+    try:
+        return not get_tags(estimator).target_tags.single_output
+    except (AttributeError, TypeError):  # the estimator does not implement scikit-learn's tags
+        return False
 
 
 def _prepares_itself(estimator: Any) -> bool:
