@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked, position, positions
+from mlaut.analysis.common.arguments import checked, position, positions, shown
 from mlaut.analysis.common.display import Shown, number
 from mlaut.analysis.common.result_types import SMALLEST_P, Pairwise
 from mlaut.analysis.pairwise.corrections import adjust
@@ -357,7 +357,14 @@ def race(
     'C raced out after 7 datasets (evidence 26.9), mostly by A'
     """
     terms = terms_of(
-        results.strategies, results.metric, question, kind, alpha, rope, lag or {}, drop=drop
+        results.strategies,
+        results.metric,
+        question,
+        kind,
+        alpha,
+        rope,
+        {} if lag is None else lag,
+        drop=drop,
     )
     chosen = results if order is None else results.select(datasets=_whole(order, results))
     losses = cell_losses(chosen, missing)
@@ -435,6 +442,10 @@ def terms_of(
 
 def _lags(lag: Mapping[str, int], strategies: Sequence[str]) -> tuple[int, ...]:
     """Return the lag of each strategy, 1 for one that does not lag; empty if none does."""
+    if not isinstance(lag, Mapping):
+        raise AnalysisError(
+            f"lag is {shown(lag)}, and must be a dict by strategy, for example {{'SVC': 20}}"
+        )
     for name, value in lag.items():
         position("strategy", name, strategies)
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:

@@ -245,6 +245,8 @@ def study(make_block):
     """A study as the analysis sees it: names and blocks."""
 
     class Stored:
+        strategies = ()  # entries, of which none is foreign
+
         def __init__(self):
             skipped = np.array([[[Status.DONE]], [[Status.DONE]], [[Status.SKIPPED]]])
             self.all = [
