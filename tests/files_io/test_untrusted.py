@@ -276,7 +276,7 @@ def test_a_journal_that_tells_nonsense_is_told_in_one_line(study, record):
     from mlaut.files_io.journal import Journal
 
     journal = Journal(study.journal_path, study.id)
-    journal.append(record, {})
+    journal.append((record, {}))
     journal.close()
     told_by_all(study)
 

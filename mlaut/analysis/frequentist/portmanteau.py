@@ -153,7 +153,9 @@ def kendalls_w(results: Results, *, confidence: float = 0.95) -> Estimate:
     n = len(table)
     value = _w(table)
     if n < 3 or not np.ptp(table):
-        return Estimate(name="Kendall's W", value=value, confidence=confidence, n=n)
+        why = "fewer than three datasets" if n < 3 else "strategies that are all equal"
+        notes = (f"{why}: W has no interval",)
+        return Estimate(name="Kendall's W", value=value, confidence=confidence, n=n, notes=notes)
     # The jackknife needs a quantity that does not depend on N. W does; the mean correlation
     # between two datasets does not.
     concordance = (n * value - 1) / (n - 1)
