@@ -5,7 +5,7 @@ is drawn. Losses are lognormal around the level of their dataset, and the strate
 logarithms are half a standard deviation of the noise apart, on average. The table, in Markdown, is
 in docs/measured-levels.md. Two minutes on one core.
 
-    OMP_NUM_THREADS=1 python benchmarks/coverage.py 120
+    OMP_NUM_THREADS=1 python benchmarks/interval_coverage.py 120
 """
 
 from __future__ import annotations
