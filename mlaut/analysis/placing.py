@@ -222,7 +222,7 @@ def reproduction(results: Results, against: str, same: Mapping[str, str]) -> Res
         frame=pd.DataFrame.from_dict(rows, orient="index").rename_axis("here / published"),
         source=PUBLISHED[against].source,
         metric=results.metric.name,
-        notes=_differences(results, against, len(theirs.datasets)),
+        notes=_differences(results, against, len(set(theirs.datasets) & set(results.datasets))),
     )
 
 
