@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.display import number
+from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.common.result_types import PairModel, Pairwise
 from mlaut.analysis.multilevel.blocks import Blocks, blocks_of
 from mlaut.analysis.multilevel.sampler import CHAINS, Draws, draw
@@ -161,6 +162,8 @@ def multilevel_model(
     draws = draw(blocks, rope, n_samples, seed)
     if not blocks.squares.any() and not np.nan_to_num(blocks.means).any():
         notes += ("no two strategies differ on any fold",)
+    elif _are_tied(results.losses.to_numpy()):
+        notes += (_TIED,)
     pairs = Pairs.of(results.strategies)
     words = f"{draws.effects.shape[0] * draws.effects.shape[1]} draws, seed {seed}"
     notes += (f"losses {SCALES[scale]}; {words}", *many_pairs(len(pairs.first)))
@@ -193,6 +196,23 @@ def multilevel_model(
 
 
 _EFFECTS = {"difference": "posterior mean, equal tails"}
+_TIED = (
+    "differences between strategies depend on each other exactly, as those of equal strategies do: "
+    "the model may shrink all differences to nothing, so leave such strategies out"
+)
+
+
+def _are_tied(losses: np.ndarray) -> bool:
+    """Return whether the differences of strategies have a smaller rank than N and K allow.
+
+    Directions without any spread suggest that effects have none, and outweigh the other directions.
+    """
+    if np.isnan(losses).any():
+        return False
+    contrasts = losses - losses.mean(axis=1, keepdims=True)
+    values = np.linalg.svd(contrasts - contrasts.mean(axis=0), compute_uv=False)
+    rank = int((values > RELATIVE_NOISE * np.abs(losses).max() * len(losses)).sum())
+    return 0 < rank < min(losses.shape[0] - 1, losses.shape[1] - 1)
 
 
 def prepared(results: Results, scale: str, missing: str) -> tuple[Blocks, Results, tuple[str, ...]]:

@@ -298,3 +298,13 @@ def test_a_large_study_is_fast():
     found = fitted(y, n_samples=1000)
     assert found.pairs.to_frame()["Monte Carlo error"].max() < 0.05
     assert found.strategies.index[0] == "S0"
+
+
+def test_differences_that_depend_on_each_other_exactly_are_named():
+    """They make the model shrink everything, even where one strategy wins on each dataset."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal([0.2, 0.3, 0.4], 0.02, (6, 3)), columns=["A", "B", "C"])
+    usual = multilevel_model(table, metric="error", n_samples=400)
+    assert not any("depend on each other exactly" in note for note in usual.pairs.notes)
+    twice = multilevel_model(table.assign(D=table["A"]), metric="error", n_samples=400)
+    assert any("leave such strategies out" in note for note in twice.pairs.notes)
