@@ -1,4 +1,4 @@
-"""What a study of a large table costs beyond its fits: CPU time, and memory of its workers.
+"""Measure what a study of a large table costs beyond its fits: CPU time, memory of its workers.
 
 The same cells (fit, predict and predict_proba on four folds, of an estimator that learns nothing
 and of naive Bayes) run one after the other in a process that holds the table, and as a study with

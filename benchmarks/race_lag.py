@@ -1,4 +1,4 @@
-"""What a race knows for a part of the cost, by the lag of the most expensive strategy: a table.
+"""Measure what a race knows for a part of the cost, by the lag of the most expensive strategy.
 
 Run it as ``OMP_NUM_THREADS=1 python benchmarks/race_lag.py 50``: number of random orders; it takes
 less than a minute. Nine strategies on 121 datasets (MLaut 2018), with the times of the paper's

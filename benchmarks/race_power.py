@@ -1,4 +1,4 @@
-"""What a race saves on published results: tables in Markdown.
+"""Measure what a race saves on published results; print tables in Markdown.
 
 Run it as ``OMP_NUM_THREADS=1 python benchmarks/race_power.py 60``: number of random orders and
 subsets of strategies; names of some of the tables may follow. It takes five minutes of CPU. A

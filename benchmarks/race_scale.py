@@ -31,7 +31,7 @@ Needed = Callable[[Sequence[int]], int]
 
 @dataclass(frozen=True)
 class Ran:
-    """What a simulated study used.
+    """Cost of a simulated study.
 
     Attributes
     ----------

@@ -12,6 +12,7 @@ from mlaut.analysis.aggregates.best import probability_of_best
 from mlaut.analysis.common.arguments import positions
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.frequentist.paired_tests import wilcoxon_test
+from mlaut.analysis.frequentist.ranks import average_ranks
 from mlaut.analysis.pairwise.corrections import adjust
 from mlaut.analysis.ratings.elo import elo_ratings
 from mlaut.analysis.results.missing import treat_missing
@@ -71,7 +72,7 @@ def beside_published(
     joined = Results.from_table(
         table, metric=theirs.metric, greater_is_better=theirs.metric.greater_is_better
     )
-    return replace(joined, notes=_differences(results, against, len(common)))
+    return replace(joined, notes=_differences(results, against, theirs))
 
 
 def place(
@@ -129,11 +130,12 @@ def place(
     """
     joined = beside_published(results, against, strategies)
     complete = treat_missing(joined, missing)
-    n_published = len(Results.published(against).strategies)
-    published, own = complete.strategies[:n_published], complete.strategies[n_published:]
+    theirs = Results.published(against).strategies
+    published = [name for name in complete.strategies if name in theirs]
+    own = [name for name in complete.strategies if name not in theirs]
     likely = probability_of_best(complete, top=min(10, len(complete.strategies)), seed=seed)
     elo = elo_ratings(complete, seed=seed).frame
-    ranks = complete.losses.rank(axis=1).mean()
+    ranks = average_ranks(complete).frame["average_rank"]
     rows = {}
     for name in own:
         better, worse = _decided(complete, name, published, alpha)
@@ -153,7 +155,7 @@ def place(
         }
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("strategy")
     return ResultTable(
-        name=f"Place among the {n_published} strategies of {against}, "
+        name=f"Place among {len(published)} of the {len(theirs)} strategies of {against}, "
         f"{len(complete.datasets)} datasets",
         frame=frame.sort_values("rank", kind="stable"),
         source=PUBLISHED[against].source,
@@ -200,6 +202,11 @@ def reproduction(results: Results, against: str, same: Mapping[str, str]) -> Res
         scores = beside_published(results, against, [name]).scores
         own = f"{name} (here)" if name in theirs.strategies else name
         difference = (scores[own] - scores[published]).dropna()
+        if len(difference) < 2:
+            raise AnalysisError(
+                f"{name} and {published} of {against} have {len(difference)} datasets with results "
+                "of both; two are needed"
+            )
         spread = _standard_errors(results.select(datasets=difference.index, strategies=[name]))
         error = float(difference.std(ddof=1) / np.sqrt(len(difference)))
         beyond = (
@@ -222,7 +229,7 @@ def reproduction(results: Results, against: str, same: Mapping[str, str]) -> Res
         frame=pd.DataFrame.from_dict(rows, orient="index").rename_axis("here / published"),
         source=PUBLISHED[against].source,
         metric=results.metric.name,
-        notes=_differences(results, against, len(set(theirs.datasets) & set(results.datasets))),
+        notes=_differences(results, against, theirs),
     )
 
 
@@ -250,13 +257,13 @@ def _decided(
     return int((rejected & (gains > 0)).sum()), int((rejected & (gains < 0)).sum())
 
 
-def _differences(results: Results, against: str, n_common: int) -> tuple[str, ...]:
+def _differences(results: Results, against: str, theirs: Results) -> tuple[str, ...]:
     """Return the notes on what may not be comparable with a published benchmark."""
     benchmark = PUBLISHED[against]
-    n_theirs = len(Results.published(against).datasets)
+    n_common = len(set(theirs.datasets) & set(results.datasets))
     folds = "one result" if results.cells[0, 0].size == 1 else f"{results.cells[0, 0].size} folds"
     return (
-        f"{n_common} of the {n_theirs} datasets of {against} are compared",
+        f"{n_common} of the {len(theirs.datasets)} datasets of {against} are compared",
         f"splits there: {benchmark.splits}; here: {folds} a dataset",
         f"tuning there: {benchmark.tuning}",
         "other versions of libraries, and other preprocessing, are not corrected for",

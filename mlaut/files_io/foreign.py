@@ -97,12 +97,15 @@ def import_predictions(
     entries = study.load_splits()
     _check_study(study, strategy, "" if overwrite else source)
     outcomes = list(_outcomes(_named(table, entries), entries, strategy))
-    tasks = dict.fromkeys(entries[outcome.cell.dataset].task for outcome in outcomes)
+    known = next((s for s in study.strategies if s.name == strategy), None)
+    earlier = known.metadata.get("tasks", ()) if known else ()
+    tasks = dict.fromkeys([*earlier, *(entries[o.cell.dataset].task for o in outcomes)])
     entry = foreign_entry(strategy, source, tuple(tasks))
-    _differing(study, outcomes, overwrite)  # refuses before anything is written
+    new = outcomes
+    if known is not None and known.is_same(entry):  # else all its outcomes are discarded
+        new = _differing(study, outcomes, overwrite)
     wanted = {name: [strategy] for name in dict.fromkeys(o.cell.dataset for o in outcomes)}
     study.allocate([entry], wanted, replace=overwrite)
-    new = _differing(study, outcomes, overwrite)
     if not new:
         return 0
     record = {

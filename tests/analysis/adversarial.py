@@ -194,7 +194,7 @@ GAPS = {
 
 @dataclass
 class Tried:
-    """What became of all calls."""
+    """Calls, errors and faults so far."""
 
     calls: Counter[str]
     errors: Counter[tuple[str, str]]

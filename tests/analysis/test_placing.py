@@ -48,6 +48,10 @@ def test_cells_that_were_not_published_are_treated():
     mine = made(wainer.select(datasets=few, strategies=["qda"]).scores.fillna(0.5) + 0.01)
     placed = place(mine, "wainer2023", missing="worst")
     assert placed.frame.loc["qda (here)", "of"] == 17
+    # qda itself is left out then, and the strategy of one's own is still the one that is placed
+    dropped = place(mine, "wainer2023", missing="drop strategies")
+    assert list(dropped.frame.index) == ["qda (here)"]
+    assert dropped.frame.loc["qda (here)", "of"] == 16
     with pytest.raises(AnalysisError, match="qda"):
         place(mine, "wainer2023", missing="raise")
 
@@ -100,5 +104,9 @@ def test_results_without_folds_are_compared_by_their_mean_alone():
     assert row["agrees"]
     assert np.isnan(row["beyond folds"])
     assert row["mean difference"] == 0
+    other = GARCIA.scores[["C4.5"]].rename(columns={"C4.5": "mine"})
+    other.iloc[1:] = np.nan
+    with pytest.raises(AnalysisError, match=r"mine and C4\.5 of garcia2008 have 1 datasets"):
+        reproduction(made(other), "garcia2008", {"mine": "C4.5"})
     with pytest.raises(AnalysisError, match="did you mean 'Kernel'"):
         reproduction(GARCIA, "garcia2008", {"C4.5": "kernel"})

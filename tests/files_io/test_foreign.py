@@ -143,6 +143,15 @@ def test_other_predictions_replace_stored_ones_only_if_asked(study):
     assert (Results.from_study(study, "accuracy").scores["R"] == 1).all()
 
 
+def test_predictions_that_come_in_parts_are_one_strategy(study):
+    table = right_table(study)
+    for name in ("iris", "zoo"):
+        part = table[table["dataset"] == name]
+        assert import_predictions(study, part, strategy="R", source="R 4.3") == 3
+    assert [s.name for s in study.strategies] == ["GaussianNaiveBayes", "R"]
+    assert import_predictions(study, table, strategy="R", source="R 4.3") == 0
+
+
 def test_a_strategy_that_was_run_is_not_replaced(study):
     with pytest.raises(StudyError, match="'GaussianNaiveBayes' is a strategy that was run here"):
         import_predictions(study, right_table(study), strategy="GaussianNaiveBayes", source="R")

@@ -72,7 +72,7 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Decision(Shown):
-    """What a study decides, by an analysis that was chosen beforehand.
+    """Decision of a study, by an analysis that was chosen beforehand.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What more datasets would decide."""
+"""Forecast of what more datasets would decide."""
 
 from __future__ import annotations
 

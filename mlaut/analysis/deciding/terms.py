@@ -154,7 +154,7 @@ class Chosen:
     def of(cls, study: Study) -> Self | None:
         """Return the analysis that a study has stored; None if it has none.
 
-        Of a race, it has the terms of the race.
+        The analysis of a race has the terms of the race.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Which strategies are shown to be better than which others, and what that decides."""
+"""Verdicts: strategies that are shown to be better than others, and what follows from that."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ROW_BETTER = "P(row better)"
 
 
 class Compared(Protocol):
-    """What a decision needs of a `mlaut.analysis.Comparison`."""
+    """Parts of a `mlaut.analysis.Comparison` from which a decision is made."""
 
     @property
     def results(self) -> Results: ...  # noqa: D102 - an attribute

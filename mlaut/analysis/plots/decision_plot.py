@@ -47,7 +47,7 @@ def decision_plot(
     Parameters
     ----------
     decision : Decision
-        What `Comparison.decision` returns.
+        The value of `Comparison.decision`.
     results : Results
         The compared results, ``comparison.results``.
     top : int, default 20

@@ -81,7 +81,7 @@ def test_shrunk_means_by_hand():
 
 
 def test_the_best_of_many_is_as_sure_as_it_is_right():
-    """Of 20 strategies, as far apart as 1.5 standard errors: without shrinking .55 and .4."""
+    """The 20 strategies lie 1.5 standard errors apart; without shrinking it is .55 and .4."""
     rng = np.random.default_rng(1)
     claims = np.empty((2, 60))
     right = 0

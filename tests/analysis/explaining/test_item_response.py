@@ -31,7 +31,7 @@ def test_many_strategies_give_the_loadings_of_factor_analysis():
 
 
 def test_intervals_cover_the_truth():
-    """Of 400 each in 20 studies: 95 % within five standard errors of such a share."""
+    """The intervals hold 95 % of 400 true values each, within five standard errors of that."""
     inside = []
     for seed in range(20):
         z, mu, a = drawn(np.random.default_rng(seed), 20, 8)

@@ -37,7 +37,7 @@ def of(table, metric="error"):
 
 
 def test_drawn_losses_are_those_of_a_regression_on_the_other_strategies():
-    """Of 300 datasets: least squares of the contrasts, and the spread of its residuals."""
+    """On 300 datasets it is least squares of the contrasts, with the spread of the residuals."""
     table = with_gaps(n=300, gaps=30)
     drawn = np.stack([one.losses["D"][:30] for one in _filled_in(of(table), "loss", 80, 0)])
     known, gaps = table.iloc[30:], table.iloc[:30]
@@ -204,7 +204,7 @@ def test_other_refusals():
 
 @pytest.mark.slow
 def test_its_level():
-    """Of 60 null tables of 20 datasets, about 5 % of the t-tests with gaps reject."""
+    """About 5 % of the t-tests with gaps reject, in 60 null tables of 20 datasets."""
     rejected = []
     for seed in range(60):
         noise = np.random.default_rng(seed).normal(size=(20, 4))
