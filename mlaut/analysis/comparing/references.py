@@ -68,7 +68,8 @@ REFERENCES = {
     "benjamini1995": Reference(
         "Benjamini, Yoav and Hochberg, Yosef",
         1995,
-        "Controlling the false discovery rate",
+        "Controlling the false discovery rate: a practical and powerful approach to multiple "
+        "testing",
         "Journal of the Royal Statistical Society B 57(1):289-300",
         "10.1111/j.2517-6161.1995.tb02031.x",
     ),
@@ -90,7 +91,6 @@ REFERENCES = {
         2011,
         "A trinomial test for paired data when there are many ties",
         "Mathematics and Computers in Simulation 81(6):1153-1160",
-        "10.1016/j.matcom.2010.11.002",
     ),
     "demsar2006": Reference(
         "Demsar, Janez",
