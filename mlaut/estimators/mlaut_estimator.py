@@ -602,12 +602,6 @@ def _bound(wrapped: Any, grid: Any) -> dict[str, Any]:
     }
 
 
-def _shown(space: Any) -> dict[str, str]:
-    """Return the ranges of a search space as text, by parameter."""
-    parts = [space] if isinstance(space, Mapping) else space or []
-    return {name: repr(values) for part in parts for name, values in part.items()}
-
-
 def _set_limits(limit: SizeLimit) -> dict[str, Any]:
     return {key: value for key, value in vars(limit).items() if value}
 
