@@ -17,6 +17,7 @@ __all__ = [
     "drawn_seeds",
     "package_of",
     "seed_all",
+    "seeds_of_catboost",
     "set_n_jobs",
     "unset_seeds",
     "without",
@@ -53,8 +54,10 @@ def _parts_of(model: Any, package: str) -> Iterator[tuple[str, Any]]:
             yield (f"{name}__" if name else ""), part
 
 
-def seed_all(model: Any, random_state: Any) -> Any:
+def seed_all(model: Any, random_state: Any, *, catboost: bool = True) -> Any:
     """Set every ``random_state`` of a model that is None, in the order of their names; return it.
+
+    ``catboost=False`` leaves CatBoost its own seed, which is 0.
 
     Examples
     --------
@@ -66,18 +69,28 @@ def seed_all(model: Any, random_state: Any) -> Any:
     """
     if random_state is None:
         return model
-    names = unset_seeds(model)
+    names = unset_seeds(model, catboost=catboost)
     return model.set_params(**dict(zip(names, drawn_seeds(random_state, len(names)), strict=True)))
 
 
-def unset_seeds(model: Any) -> list[str]:
-    """Return the names of the parameters ``random_state`` that are None, in their order."""
+def unset_seeds(model: Any, *, catboost: bool = True) -> list[str]:
+    """Return the names of the parameters ``random_state`` that are None, in their order.
+
+    Those of CatBoost, whose ``get_params`` has only what is set, are among them with ``catboost``.
+    """
     parameters = model.get_params(deep=True)
-    return [
-        name
-        for name in sorted(parameters)
-        if _is(name, "random_state") and parameters[name] is None
-    ]
+    of_catboost = seeds_of_catboost(model)
+    found = {name for name in parameters if _is(name, "random_state") and parameters[name] is None}
+    return sorted(found | of_catboost if catboost else found - of_catboost)
+
+
+def seeds_of_catboost(model: Any) -> set[str]:
+    """Return the names of the seeds of CatBoost in a model that are not set."""
+    return {
+        f"{prefix}random_state"
+        for prefix, part in _parts_of(model, "catboost")
+        if all(part.get_params().get(name) is None for name in ("random_seed", "random_state"))
+    }
 
 
 def drawn_seeds(random_state: Any, n: int) -> list[int]:

@@ -4,13 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import VotingRegressor
 from sklearn.model_selection import ParameterSampler, train_test_split
 
 from mlaut import Data, Generic_Estimator, Orchestrator
 from mlaut.data import from_frame
-from mlaut.estimators import as_strategies
+from mlaut.estimators import DataShape, as_strategies
 from mlaut.estimators.names import class_at
 from mlaut.estimators.packages import _is_installed
+from mlaut.experiments.cells.templates import new_model
+from mlaut.experiments.runs.refit import usable_strategies
 from mlaut.files_io import Study
 from mlaut.records import Status
 
@@ -90,8 +93,13 @@ def test_catboost_gets_the_categories_as_its_own_call_does():
     texts = features.assign(kind=features["kind"].fillna(""))
     held = stopped.validation_rows_
     known = np.setdiff1d(np.arange(len(features)), held)
+    seed = stopped.estimator.get_params()["random_state"]
     own = catboost.CatBoostRegressor(
-        iterations=20, learning_rate=0.05, verbose=False, allow_writing_files=False
+        iterations=20,
+        learning_rate=0.05,
+        verbose=False,
+        allow_writing_files=False,
+        random_seed=seed,
     )
     own.fit(
         texts.iloc[known],
@@ -154,3 +162,56 @@ def test_learners_of_users_get_categories_as_they_are(path, settings):
         features = renamed.set_axis(["a", "size", "c", "kind"], axis=1)
         own.fit(features, numbers)
     np.testing.assert_array_equal(found.predict(table()[0]), own.predict(features))
+
+
+def seeds(model):
+    return {name: v for name, v in model.get_params().items() if "random_s" in name}
+
+
+def test_catboost_gets_the_seed_of_the_cell():
+    catboost = pytest.importorskip("catboost")
+    own = {"iterations": 20, "verbose": False, "allow_writing_files": False, "thread_count": 1}
+    features, numbers = table()
+    features, numbers = features[["c:"]], numbers.to_numpy()
+    unset = catboost.CatBoostRegressor(**own)
+    one, other = (
+        Generic_Estimator(unset).set_params(random_state=seed).fit(features, numbers)
+        for seed in (1, 2)
+    )
+    drawn = one.estimator_.steps[-1][1].get_params()["random_state"]
+    expected = catboost.CatBoostRegressor(**own, random_seed=drawn).fit(features, numbers)
+    np.testing.assert_array_equal(one.predict(features), expected.predict(features))
+    assert (one.predict(features) != other.predict(features)).any()
+    (listed,) = as_strategies("CatBoostRegressor")
+    voting = Generic_Estimator(VotingRegressor([("a", unset)]))
+    for strategy in (listed, Generic_Estimator(unset), voting):
+        model, shape = strategy.assemble(random_state=7), DataShape(10, 2, 0)
+        assert any(name.endswith("random_state") for name in seeds(model))
+        assert seeds(new_model(strategy, shape, 7, 1)[0]) == seeds(model)
+    kept = Generic_Estimator(catboost.CatBoostRegressor(**own, random_seed=3))
+    assert list(seeds(kept.assemble(random_state=7)).values()) == [3]
+    assert not list(kept.formerly())[:-1]  # only the one of one-hot columns
+
+
+@pytest.mark.parametrize("word", ["CatBoostClassifier", "balanced(CatBoostClassifier)"])
+def test_a_study_whose_catboost_had_the_seed_0_goes_on_with_it(word, tmp_path):
+    pytest.importorskip("catboost")
+    (now,) = as_strategies(word)
+    inner = now.estimator.estimator if "(" in word else now
+    inner.set_params(params=SMALL["catboost"])
+    (then,) = now.formerly()
+    features, numbers = table()
+    labels = np.where(numbers > 0, "high", "low")
+    setup = Data()
+    input_io, out_io = (setup.open_hdf5(tmp_path / file, "a") for file in ("in.h5", "study.h5"))
+    input_io.save_datasets([from_frame(features.assign(y=labels), "y", name="mixed")])
+    setup.split_datasets(input_io, out_io, scheme="holdout")
+    run = Orchestrator(input_io, out_io)
+    run.run([then], verbose=0)
+    plan = run.plan([now])
+    assert (plan.refusals, sum(int(d.todo.sum()) for d in plan.datasets)) == ((), 0)
+    assert "seeds" in now.made_of()
+    assert "seeds" not in plan.strategies[0].made_of()
+    found, left_out = usable_strategies(Study(out_io.path), [now])
+    assert "seeds" not in found[0].made_of()
+    assert not left_out

@@ -10,6 +10,8 @@ NAMES = {
     "HistGradientBoostingClassifier_today": "HistGradientBoosting",
     "RandomForestClassifier_today": "RandomForest",
     "ExtraTreesClassifier": "ExtraTrees",
+    "ExplainableBoostingClassifier": "ExplainableBoosting",
+    "RealMLPClassifier": "RealMLP",
 }
 
 

@@ -101,10 +101,7 @@ _ALL: list[list[CatalogueEntry]] = [
         "CatBoost{}",
         "CatBoost_{}",
         "catboost:CatBoost{}",
-        about="""Boost trees with CatBoost (Prokhorenkova et al. 2018).
-
-    A fifth of the rows stops it. CatBoost's seed is 0 in all cells, unless ``params`` set another.
-    """,
+        about="Boost trees with CatBoost (Prokhorenkova et al. 2018), stopped by a fifth of rows.",
         package="catboost",
         settings={
             "iterations": MOST_ROUNDS,
