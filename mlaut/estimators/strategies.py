@@ -74,7 +74,7 @@ def tuned_as(
     """Return strategies with the same search and budget, where they have none of their own.
 
     Strategies that tune nothing, and those that contain a search of another library, are returned
-    unchanged.
+    unchanged. A strategy inside another one, as in ``"balanced(SVC)"``, gets them too.
 
     Parameters
     ----------
@@ -89,14 +89,20 @@ def tuned_as(
     >>> svc.search, svc.budget
     ('random(50)', '10m cpu')
     """
-    found = []
-    for strategy in strategies:
-        known = strategy.get_params(deep=False)
-        tunes = "search" in known and (known["search_space"] or known["param_grid"])
-        changes = {"search": search or None, "budget": budget} if tunes else {}
-        changes = {name: value for name, value in changes.items() if known[name] is None}
-        found.append(strategy.set_params(**changes) if changes else strategy)
-    return tuple(found)
+    found = tuple(strategies)
+    for strategy in found:
+        for part in (strategy, *strategy.get_params(deep=True).values()):
+            if isinstance(part, MlautEstimator):
+                _tune_as(part, search, budget)
+    return found
+
+
+def _tune_as(strategy: MlautEstimator, search: str, budget: Any) -> None:
+    """Set search and budget of a strategy that tunes something, where it has none of its own."""
+    known = strategy.get_params(deep=False)
+    if "search" in known and (known["search_space"] or known["param_grid"]):
+        changes = {"search": search or None, "budget": budget}
+        strategy.set_params(**{name: v for name, v in changes.items() if known[name] is None})
 
 
 def _named_twice(name: str, first: Any, second: Any) -> StrategyError:

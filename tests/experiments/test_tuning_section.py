@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -10,6 +11,7 @@ from mlaut.analysis import budget_use, search_traces
 from mlaut.cli import cli as main
 from mlaut.errors import StrategyError, StudyError
 from mlaut.estimators import as_strategies
+from mlaut.estimators.searches.traces import search_in
 from mlaut.estimators.strategies import tuned_as
 from mlaut.experiments.study_file import choose_strategies, read_study_file
 
@@ -98,3 +100,22 @@ def test_searches_of_other_libraries_and_untuned_strategies_are_left_alone():
     own = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]})
     (strategy,) = tuned_as(as_strategies(own), "random(5)", "10m")
     assert (strategy.search, strategy.budget) == (None, None)
+
+
+def test_a_strategy_inside_another_is_tuned_within_the_budget_of_the_run(tmp_path):
+    names = [f"{word}(DecisionTreeClassifier)" for word in ("balanced", "thresholded")]
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets("starter/hepatitis")
+    study.run(names, search="random", budget=3, engine="inline", verbose=0)
+    found = search_traces(study.path)
+    assert found.groupby("strategy").size().to_dict() == dict.fromkeys(names, 3)
+    assert set(found["search"]) == {"random"}
+
+
+def test_each_fold_of_a_calibration_has_the_search_of_the_run():
+    (strategy,) = tuned_as(as_strategies("calibrated(DecisionTreeClassifier)"), "random(2)")
+    rows = np.arange(60.0).reshape(-1, 1)
+    fitted = strategy.fit(rows, np.where(rows[:, 0] % 7 > 2, "high", "low"))
+    folds = fitted.estimator_.estimator_.calibrated_classifiers_
+    searches = [search_in(fold.estimator) for fold in folds]
+    assert [len(search.cv_results_["params"]) for search in searches] == [2] * 5
