@@ -2,12 +2,15 @@
 
 Stages are grown as in `trees`, with scikit-learn's losses and starting values. The first stage is
 compared with scikit-learn's in every group of candidates and fold. If no tree of a run reaches the
-allowed depth, the run is the same for larger depths.
+allowed depth, the run is the same for larger depths. With numba (extra ``fast``), the values of
+leaves are computed by `newton_steps`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -104,7 +107,7 @@ class _Run:
         if self._loss.is_multiclass:
             n_classes = self._loss.n_classes
             self._targets = [(self._y == k).astype(np.float64) for k in range(n_classes)]
-        self._raw = self._start._raw_predict_init(self._X)
+        self._raw = np.ascontiguousarray(self._start._raw_predict_init(self._X))
         self._weights = np.ones(len(self._y))
         tree = self._start.estimators_[0, 0]
         if not can_grow(tree):
@@ -129,13 +132,29 @@ class _Run:
         for k, target in enumerate(self._targets):
             column = np.ascontiguousarray(gradient[:, k])
             tree = self._grower.grow(self._X, column.reshape(-1, 1), self._weights, self._depth)
-            leaves = tree.apply(self._X)
-            if not isinstance(self._loss, HalfSquaredError):
-                self._set_leaves(tree, leaves, target, column)
-            self._raw[:, k] += self._rate * tree.value[:, 0, 0].take(leaves)
+            self._add(tree, target, column, k)
             self._deepest = max(self._deepest, tree.max_depth)
             stage.append(tree)
         return stage
+
+    def _add(self, tree: Any, target: np.ndarray, gradient: np.ndarray, k: int) -> None:
+        """Set the leaves of a tree, and add them to a column of the predictions."""
+        leaves, newton = tree.apply(self._X), not isinstance(self._loss, HalfSquaredError)
+        compiled = _compiled() if newton else None
+        if compiled is not None:
+            values = tree.value.reshape(-1)
+            rules = (float(self._rate), self._factor, SMALLEST_HESSIAN)
+            compiled.add_steps(values, leaves, target, gradient, self._raw, k, rules)
+            return
+        if newton:
+            self._set_leaves(tree, leaves, target, gradient)
+        self._raw[:, k] += self._rate * tree.value[:, 0, 0].take(leaves)
+
+    @property
+    def _factor(self) -> float:
+        """Return the factor of the steps of several classes."""
+        n = len(self._targets)
+        return (n - 1) / n if n > 1 else 1.0
 
     def _set_leaves(
         self, tree: Any, leaves: np.ndarray, target: np.ndarray, gradient: np.ndarray
@@ -147,10 +166,9 @@ class _Run:
         of_row = leaves[order]
         starts = [0, *(np.flatnonzero(np.diff(of_row)) + 1).tolist()]
         gradient, hessian = gradient[order], hessian[order]
-        factor = (len(self._targets) - 1) / len(self._targets) if len(self._targets) > 1 else 1.0
         values = tree.value[:, 0, 0]
         for start, stop in zip(starts, [*starts[1:], len(order)], strict=True):
-            slope = gradient[start:stop].sum() / (stop - start) * factor
+            slope = gradient[start:stop].sum() / (stop - start) * self._factor
             curvature = hessian[start:stop].sum() / (stop - start)
             safe = abs(curvature) >= SMALLEST_HESSIAN
             values[of_row[start]] = float(slope) / float(curvature) if safe else 0.0
@@ -189,6 +207,16 @@ class _Run:
             predict_proba=lambda X: self._loss.predict_proba(decisions(X)),
             decision_function=decisions,
         )
+
+
+@cache
+def _compiled() -> Any:
+    """Return `newton_steps`; None without numba."""
+    if find_spec("numba") is None:
+        return None
+    from mlaut.sharing import newton_steps
+
+    return newton_steps
 
 
 def _winners(decisions: np.ndarray) -> np.ndarray:
