@@ -56,7 +56,10 @@ _RACED = (
     "and tests of the full table are not valid; evidence that is valid at every look is in the "
     "race, and 'mlaut run --complete' runs all cells"
 )
-_TREATMENTS = ("failures last", "drop datasets")
+_TREATMENTS = {
+    "failures last": "counting failures as last",
+    "drop datasets": "leaving out datasets with a missing cell",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,13 +227,11 @@ def _decided(
         for one in secondary
         if one.comparison is not None and one.decision is not None
     }
-    for how in _TREATMENTS if len(scored.missing) else ():
+    for how, phrase in _TREATMENTS.items() if len(scored.missing) else ():
         with suppress(AnalysisError):  # the treatment would leave nothing, or is not valid
             treated = treat_missing(scored, how)
             if treated.notes != comparison.results.notes:
-                others[f"missing cells: {how}"] = pairs_by_test(
-                    test, treated, comparison.correction
-                )
+                others[phrase] = pairs_by_test(test, treated, comparison.correction)
     return decide_study(comparison, chosen, scored=scored, others=others)
 
 

@@ -17,6 +17,7 @@ from matplotlib.lines import Line2D
 
 from mlaut.analysis import (
     Comparison,
+    Decision,
     Look,
     Pairwise,
     box_plot,
@@ -29,6 +30,8 @@ from mlaut.analysis import (
     profile_plot,
 )
 from mlaut.analysis.common.display import SCENARIOS, number
+from mlaut.analysis.deciding.words import listed
+from mlaut.analysis.plots.decision_plot import FEWEST_FOR_BARS, MARKS
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.plots.race_plots import race_plot
 from mlaut.analysis.plots.rank_plots import best_median_first
@@ -266,15 +269,21 @@ def _decision(section: Section) -> _Made | None:
         return None
     shown = min(len(found.frame), MOST_ROWS)
     many = f" The best {shown} of {len(found.frame)}." if shown < len(found.frame) else ""
-    how = "a dot a dataset, a bar from quartile to quartile"
-    marks = (
-        ", and a mark at the mean. Blue: the best, hollow if only not shown to be worse; green: "
-        "practically equal; orange: clearly worse"
-    )
-    caption = f"Each strategy, best average rank first: {how}{marks * bool(found.leader)}.{many}"
+    parts = ["One dot per dataset"]
+    parts += ["a mark at the mean"] if found.leader else []
+    bars = len(section.results.datasets) >= FEWEST_FOR_BARS
+    parts += ["a bar over the middle half of the datasets"] if bars else []
+    caption = f"{listed(parts)}.{_marks(found)}{many}"
     ranks = found.frame["average rank"]
     alternative = f"{found.answer()} Average ranks: {_list(ranks)}."
     return decision_plot(found, section.results, top=MOST_ROWS), caption, alternative
+
+
+def _marks(found: Decision) -> str:
+    """Return what the marks of a decision mean, those that are in the figure."""
+    given = set(found.frame["verdict"]) if found.leader else set()
+    told = "; ".join(f"{words}: {name}" for name, (*_, words) in MARKS.items() if name in given)
+    return f" {told[:1].upper()}{told[1:]}." if told else ""
 
 
 def _budgets(section: Section) -> _Made | None:

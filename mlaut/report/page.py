@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from typing import Any
 import jinja2
 import numpy as np
 import pandas as pd
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from mlaut import __version__
 from mlaut.analysis import Decision
@@ -35,6 +36,7 @@ _COVERAGE = ("failures", "datasets")  # columns that say nothing if every cell h
 _LONG = 30  # characters; a cell with a longer text has the kind "long"
 _MANY = 8  # columns; the headers of a wider table of numbers are vertical
 _LATE = 200  # rows; a longer table in a fold is made when the fold is opened
+_BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=_)")
 _PARTS = ("statistics", "data", "state", "table", "charts", "explorer")  # in this order
 
 
@@ -50,6 +52,12 @@ class _Table:
     labels: tuple[str, ...]  # headers of the columns that name the rows
     columns: tuple[str, ...]
     rows: tuple[tuple[tuple[str, ...], tuple[_Cell, ...]], ...]
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """Text of each header, and the kind of its column, to which it is aligned."""
+        last = [cell.kind for cell in self.rows[-1][1]] if self.rows else [""] * len(self.columns)
+        return [*((name, "") for name in self.labels), *zip(self.columns, last, strict=True)]
 
     @property
     def wide(self) -> bool:
@@ -109,6 +117,7 @@ def as_html(report: Content, *, made: str = "") -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.filters["breakable"] = _breakable
     parts = [_part(section, f"s{place}") for place, section in enumerate(report.sections, start=1)]
     blocks = [block.table for part in parts for block in part.blocks]
     late = {table.id: table.texts for table in blocks if isinstance(table, _Late)}
@@ -126,6 +135,17 @@ def as_html(report: Content, *, made: str = "") -> str:
         hashes=" ".join(map(_hash, scripts)),
         vendor_style=Markup(_template("vendor/uPlot.min.css")) if explored else "",
     )
+
+
+def _breakable(name: str) -> Markup:
+    """Return a name that a narrow page breaks between its words and not within one.
+
+    Examples
+    --------
+    >>> print(_breakable("RandomForest_a<b"))
+    Random<wbr>Forest_<wbr>a&lt;b
+    """
+    return Markup(_BETWEEN_WORDS.sub("<wbr>", str(escape(name))))
 
 
 def _scripts(data: bool, explored: bool) -> list[Markup]:
@@ -185,7 +205,28 @@ def _first(decision: Decision | None) -> list[_Table]:
     some = frame.iloc[:MOST_ROWS]
     if decision.leader and decision.leader not in some.index:
         some = pd.concat([some.iloc[:-1], frame.loc[[decision.leader]]])
-    return [_table(one, _short) for one in (some, frame)[: 1 + (len(frame) > len(some))]]
+    decimals = {str(name): _decimals(frame[name]) for name in frame}
+
+    def short(column: str, value: Any) -> str:
+        """Return P(best) with two decimals, seconds with three digits, others aligned."""
+        if column == "P(best)":
+            return "< 0.01" if value < 0.01 else probability(value)
+        if decimals[column] is None or (column == "training seconds" and value >= 100):
+            return number(value, 3)
+        if column == "training seconds":
+            return f"{value:#.3g}"
+        return "-" if np.isnan(value) else f"{value:.{decimals[column]}f}"
+
+    return [_table(one, short) for one in (some, frame)[: 1 + (len(frame) > len(some))]]
+
+
+def _decimals(values: pd.Series) -> int | None:
+    """Return the decimals with which the largest number has three digits; None of texts."""
+    if not pd.api.types.is_numeric_dtype(values):
+        return None
+    largest = float(values.abs().max())
+    whole = not (values.dropna() % 1).any()
+    return 0 if whole else int(np.clip(2 - np.floor(np.log10(largest)), 0, 6))
 
 
 def _duels(won: float, lost: float) -> str:
@@ -204,16 +245,12 @@ def _caption(decision: Decision) -> str:
     every = f" Each has a result on all {decision.n} datasets." if _complete(decision) else ""
     if not decision.decided:
         return f"The order is that of these datasets only.{every}"
+    tied = decision.frame["average rank"].duplicated().any()
+    ties = " Equal ranks are in the order of the study." if tied else ""
     return (
-        f"Best average rank first. Strategies that share a letter are not shown to differ.{every}"
+        "Best average rank first. Strategies that share a letter are not shown to differ: their "
+        f"order may be chance.{ties}{every}"
     )
-
-
-def _short(column: str, value: Any) -> str:
-    """Return a number of the first table: P(best) with two decimals, others with three digits."""
-    if column == "P(best)":
-        return "< 0.01" if value < 0.01 else probability(value)
-    return number(value, 3)
 
 
 def _checks(decision: Decision | None) -> _Table | None:

@@ -146,7 +146,8 @@ def test_datasets_left_out_stand_in_the_first_sentence(tmp_path):
     sets = [f"set {i}" for i in range(18)]
     failed = [(name, "good") for name in sets[:12]]
     study = made_up_study(tmp_path / "s.h5", NAMES, sets, failed=failed)
-    assert make_report(study, missing="drop datasets").sections[0].sentences[:2] == (
+    assert make_report(study, missing="drop datasets").sections[0].sentences[:3] == (
+        "Do not choose by these results: at least 1 more dataset is needed.",
         "Too few datasets to decide: there are 6, and at least 7 are needed for 3 strategies.",
         "Not every cell has a result: 12 of 18 datasets left out: no accuracy of good on 12.",
     )
@@ -171,7 +172,7 @@ def test_what_was_not_run_is_no_failure(tmp_path):
         tmp_path / "s.h5", NAMES, SETS, failed=[("set 0", "good")], not_run=waiting
     )
     section = make_report(study).sections[0]
-    assert section.sentences[1] == (
+    assert section.sentences[2] == (
         "Not every cell has a result: 2 of 8 datasets left out: not run by all; "
         "no accuracy of good on 1: such cells count as last."
     )

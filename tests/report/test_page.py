@@ -208,7 +208,8 @@ def test_the_first_screen_answers(tmp_path):
     decision = report.sections[0].decision
     first = page[: page.index('<details class="part">')]
     assert "<h1>Twenty &amp; more</h1>" in first
-    assert f'<p class="lead">{decision.answer()}</p>' in first
+    assert f'<p class="lead">{decision.advice()}</p>\n<p>{decision.answer()}</p>' in first
+    assert decision.advice() == "On datasets like these, use Strategy 01 in place of Strategy 19."
     assert decision.answer().startswith("Compared with Strategy 19 on these 20 datasets: ")
     short = first[first.index("<table") : first.index("</table>")]
     assert short.count("<tr>") == 1 + 15  # the best 14 and the control

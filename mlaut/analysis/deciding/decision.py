@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from mlaut.analysis.common.display import Shown
 from mlaut.analysis.common.letters import letter_groups
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.deciding import words
+from mlaut.analysis.deciding.advice import advice
 from mlaut.analysis.deciding.margins import margins
 from mlaut.analysis.deciding.prospects import datasets_to_decide
 from mlaut.analysis.deciding.terms import TESTS, Chosen, chosen_now, default_test, fewest_datasets
@@ -52,12 +53,15 @@ class Check:
         shown to beat, or for a control of those that are shown to differ from it.
     leads : bool
         Whether the strategy that leads the decision is in the answer.
+    control : bool, default False
+        Whether the question is which strategies differ from a control.
     """
 
     how: str
     also: tuple[str, ...]
     without: tuple[str, ...]
     leads: bool
+    control: bool = False
 
     @property
     def same(self) -> bool:
@@ -66,9 +70,13 @@ class Check:
 
     def words(self) -> str:
         """Return how the answer differs."""
-        parts = {"also ": self.also, "without ": self.without}
-        found = [word + words.listed(names) for word, names in parts.items() if names]
-        return "; ".join(found) or "the same"
+        also, without = "may be the best too", f"{words.be(self.without)} shown to be worse"
+        if self.control:
+            also = f"{words.be(self.also)} shown to differ too"
+            without = f"{words.be(self.without)} not shown to differ"
+        parts = ((self.also, also), (self.without, without))
+        found = [f"{words.listed(names)} {verb}" for names, verb in parts if names]
+        return ", and ".join(found) or "the same"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -95,6 +103,9 @@ class Decision(Shown):
         Number of datasets, and number that a decision needs.
     n_pairs, n_shown : int
         Number of pairs that the question is about, and of those that are shown to differ.
+    time_shares : mapping of str to float
+        Training time of each other strategy divided by the leader's, on datasets on which both
+        have a time; empty if none is known.
     cost : str
         Sentence on what a quicker strategy loses; empty if no times are known.
     checks : tuple of Check
@@ -117,6 +128,7 @@ class Decision(Shown):
     least: int
     n_pairs: int = 0
     n_shown: int = 0
+    time_shares: Mapping[str, float] = field(default_factory=dict)
     cost: str = ""
     checks: tuple[Check, ...] = ()
     needed: Mapping[str, float]
@@ -147,16 +159,21 @@ class Decision(Shown):
         """Return one row a strategy, unrounded."""
         return self.frame.copy()
 
+    def advice(self) -> str:
+        """Return in one sentence what to use, what may be as good, and what to avoid."""
+        return advice(self)
+
     def answer(self) -> str:
         """Return the answer in one sentence, or why there is none."""
         return words.answer(self)
 
     def headline(self) -> tuple[str, ...]:
-        """Return the answer, P(best), what failures hide, the cost, gaps, and changes."""
+        """Return advice, the answer, P(best), what failures hide, the cost, gaps, and changes."""
         gaps = f"Not every cell has a result: {'; '.join(self.gaps)}." if self.gaps else ""
         changes = [f"The analysis was {change}." for change in self.chosen.changes]
         hidden = words.without_failures(self)
-        found = (self.answer(), words.chance(self), *hidden, self.cost, gaps, *changes)
+        answer = (self.advice(), self.answer(), words.chance(self))
+        found = (*answer, *hidden, self.cost, gaps, *changes)
         return tuple(sentence for sentence in found if sentence)
 
     def certainty(self) -> tuple[str, ...]:
@@ -254,9 +271,10 @@ def decide_study(
     undecided = made.named(OPEN if control is None else UNDECIDED)
     times = (scored or results).select(strategies=names, datasets=results.datasets)
     made = replace(made, frame=_with_margins(made.frame, times, leader))
+    made = replace(made, time_shares=_time_shares(times, leader))
     return replace(
         made,
-        cost=words.cost(made, results.metric, training_seconds(times)),
+        cost=words.cost(made, results.metric),
         checks=_checks(made, compared, better, others or {}),
         needed=datasets_to_decide(results, leader, undecided, analysis),
     )
@@ -312,7 +330,7 @@ def _table(compared: Compared, scored: Results) -> pd.DataFrame:
     seconds = training_seconds(known)
     if seconds is not None:
         table["training seconds"] = seconds.mean().reindex(table.index)
-    failed, done = _failures(known, results)
+    failed, done = _failures(known)
     table["failures"] = failed.reindex(table.index)
     table["datasets"] = done.reindex(table.index)
     return table.rename_axis("strategy")
@@ -326,11 +344,22 @@ def training_seconds(results: Results) -> pd.DataFrame | None:
     return pd.DataFrame(seconds, list(results.datasets), list(results.strategies))
 
 
-def _failures(scored: Results, results: Results) -> tuple[pd.Series, pd.Series]:
+def _time_shares(results: Results, leader: str) -> dict[str, float]:
+    """Return the training time of each other strategy divided by the leader's, where known."""
+    seconds = training_seconds(results)
+    if seconds is None:
+        return {}
+    both = seconds.notna() & seconds[[leader]].notna().to_numpy()
+    own = both.mul(seconds[leader].fillna(0.0), axis=0).sum()
+    shares = (seconds.where(both).sum() / own.where(own > 0)).drop(leader).dropna()
+    return {str(name): float(share) for name, share in shares.items()}
+
+
+def _failures(scored: Results) -> tuple[pd.Series, pd.Series]:
     """Return on how many datasets each strategy failed, and has a result."""
     none = np.isnan(scored.cells) & scored.expected[:, None]
-    if scored is results and results.imputed is not None:
-        none = none | results.imputed
+    if scored.imputed is not None:
+        none = none | scored.imputed
     waiting = np.zeros_like(none)
     for at, reason in scored.reasons.items():
         waiting[at] = reason in words.NOT_RUN
@@ -394,7 +423,7 @@ def _checks(
         also = tuple(name for name in by_rank if name in kept - mine)
         without = tuple(name for name in by_rank if name in (mine & set(both)) - kept)
         leads = control is not None or made.leader in kept
-        found.append(Check(how, also, without, leads))
+        found.append(Check(how, also, without, leads, control is not None))
     return tuple(found)
 
 

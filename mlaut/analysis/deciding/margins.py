@@ -8,7 +8,7 @@ import pandas as pd
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.results.results import Results
 
-__all__ = ["margins"]
+__all__ = ["gaps", "margins", "own_scores"]
 
 
 def margins(scored: Results, leader: str) -> pd.DataFrame:
@@ -35,20 +35,56 @@ def margins(scored: Results, leader: str) -> pd.DataFrame:
     >>> margins(Results.from_table(table, metric="accuracy"), "A").loc["B"].round(3).tolist()
     [0.0, 1.0, -0.05]
     """
-    scores = scored.scores
-    if scored.imputed is not None:  # what a treatment filled in is no result
-        scores = scores.mask(np.asarray(scored.imputed.any(axis=(2, 3))).T)
-    gap = scores.sub(scores[leader], axis=0)
-    size = np.maximum(scores.abs(), scores[[leader]].abs().to_numpy())
-    gap = gap.where(gap.abs() > RELATIVE_NOISE * size, gap * 0.0)
-    better = gap if scored.metric.greater_is_better else -gap
+    difference = _differences(scored, leader)
+    better = difference if scored.metric.greater_is_better else -difference
     table = pd.DataFrame({"won": (better > 0).sum(), "lost": (better < 0).sum()}, dtype=float)
-    if scored.incomparable:
-        positive = scores.where((scores > 0) & (scores[[leader]] > 0).to_numpy())
-        ratios = positive.div(positive[leader], axis=0).where(gap.notna())
-        whole = ratios.notna().sum() == gap.notna().sum()  # a score of 0 has no ratio
-        table["ratio"] = ratios.apply(lambda one: np.exp(np.log(one).mean())).where(whole)
+    sizes = gaps(scored, leader)
+    if _is_ratio(scored):
+        whole = sizes.notna().sum() == difference.notna().sum()  # a score of 0 has no ratio
+        table["ratio"] = np.exp(np.log(sizes).mean()).where(whole)
     else:
-        table["difference"] = gap.mean()
+        table["difference"] = sizes.mean()
     table.loc[leader] = np.nan
     return table
+
+
+def gaps(scored: Results, leader: str) -> pd.DataFrame:
+    """Return how far each strategy is from the leader on each dataset.
+
+    Parameters
+    ----------
+    scored : Results
+    leader : str
+
+    Returns
+    -------
+    DataFrame
+        Datasets in rows, strategies in columns: the score minus the leader's, or for a metric that
+        has another unit on each dataset the score divided by the leader's. NaN where one of the
+        two has no result, and where a ratio would be of scores that are not positive.
+    """
+    if not _is_ratio(scored):
+        return _differences(scored, leader)
+    scores = own_scores(scored)
+    positive = scores.where(scores > 0)
+    return positive.div(positive[leader], axis=0)
+
+
+def _is_ratio(scored: Results) -> bool:
+    return bool(scored.metric.incomparable) and len(scored.datasets) > 1
+
+
+def own_scores(scored: Results) -> pd.DataFrame:
+    """Return the scores without those that a treatment filled in."""
+    scores = scored.scores
+    if scored.imputed is None:
+        return scores
+    return scores.mask(np.asarray(scored.imputed.any(axis=(2, 3))))
+
+
+def _differences(scored: Results, leader: str) -> pd.DataFrame:
+    """Return the differences from the leader; 0 for one that is rounding noise."""
+    scores = own_scores(scored)
+    gap = scores.sub(scores[leader], axis=0)
+    size = np.maximum(scores.abs(), scores[[leader]].abs().to_numpy())
+    return gap.where(gap.abs() > RELATIVE_NOISE * size, gap * 0.0)

@@ -8,27 +8,33 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mlaut.analysis.common.display import number
+from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.deciding.verdicts import BETTER, EQUAL, OPEN, UNDECIDED, WORSE
 from mlaut.records import NOT_PLANNED, Status
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from mlaut.analysis.deciding.decision import Decision
     from mlaut.analysis.scores.base import MLautScore
 
 __all__ = [
+    "FAR",
     "NOT_RUN",
+    "QUICKER",
     "TEST_NAMES",
     "agreement",
     "answer",
+    "be",
     "chance",
     "cost",
+    "datasets_in_all",
     "listed",
+    "near_and_far",
     "notes",
     "probability",
     "prospects",
+    "share_in_words",
     "terms",
+    "with_failures",
     "without_failures",
 ]
 
@@ -48,10 +54,10 @@ _MOST_NAMED = 6  # names in a sentence; the table has all
 _MOST_WORSE = 4  # names of those that are clearly worse, which matter least
 _MOST_OTHER = 2  # other answers in a sentence; a table has all
 _MOST_FORESEEN = 3  # strategies in the sentence on more datasets
-_FAR = 1000  # datasets; a larger forecast is hardly more than a guess
+FAR = 1000  # datasets; a larger forecast is hardly more than a guess
 _OFTEN = 0.1  # share of the datasets from which a sentence names the failures of a strategy
 _UNLIKELY = 0.05  # P(best) below which a strategy is hardly the best, even if no test shows it
-_QUICKER = 0.5  # share of the leader's time below which a strategy counts as quicker: times vary
+QUICKER = 0.5  # share of the leader's time below which a strategy counts as quicker: times vary
 _SHARES = {
     1 / 2: "half",
     1 / 3: "a third",
@@ -104,29 +110,45 @@ def _best(found: Decision, k: int, on: str) -> str:
         if k == 2:
             return f"{leader} is better than {worse[0]} {on}."
         return f"{leader} is the best of {k} strategies {on}: the others are clearly worse."
-    start = f"{leader} has the best average rank of {k} strategies {on}"
+    start = _first(found, k, on)
     if not worse and not equal:
         return f"{start}, but no strategy is shown to be worse than another."
     parts = []
     if equal:
         rope = f"within {number(found.chosen.analysis.rope)} of {found.metric}"
-        parts.append(f"{listed(equal)} {_be(equal)} practically equal ({rope})")
-    likely = found.frame["P(best)"] >= _UNLIKELY
-    near = [name for name in others if likely[name]]
-    far = [name for name in others if not likely[name]]
+        parts.append(f"{listed(equal)} {be(equal)} practically equal ({rope})")
+    near, far = near_and_far(found)
     if near:
-        parts.append(f"{listed(_with_failures(found, near))} {_be(near)} not shown to be worse")
+        parts.append(f"{listed(with_failures(found, near))} {be(near)} not shown to be worse")
     if far:
-        named, either = listed(_with_failures(found, far)), " either" if near else ""
+        named, either = listed(with_failures(found, far)), " either" if near else ""
         but = f"unlikely to be the best, but not shown to be worse{either}"
-        parts.append(f"{named} {_be(far)} {but}")
+        parts.append(f"{named} {be(far)} {but}")
     if worse:
         rest = f"the other {len(worse)}" if len(worse) > _MOST_WORSE else listed(worse)
-        parts.append(f"{rest} {_be(worse)} clearly worse")
+        parts.append(f"{rest} {be(worse)} clearly worse")
     return f"{start}. {'; '.join(parts)}."
 
 
-def _with_failures(found: Decision, names: Sequence[str]) -> list[str]:
+def _first(found: Decision, k: int, on: str) -> str:
+    """Return who has the best average rank; the leader need not be it, or may share it."""
+    ranks, leader = found.frame["average rank"], found.leader
+    equal = np.isclose(ranks, ranks[leader], rtol=RELATIVE_NOISE, atol=0.0)
+    if (ranks[~equal] < ranks[leader]).any():
+        return f"{leader} has the best average rank of those that no other is shown to beat {on}"
+    tied = [leader, *(name for name in ranks.index[equal] if name != leader)]
+    verb = "has" if len(tied) == 1 else "share"
+    return f"{listed(tied)} {verb} the best average rank of {k} strategies {on}"
+
+
+def near_and_far(found: Decision) -> tuple[list[str], list[str]]:
+    """Return the strategies that may be the best, and those that hardly are; none is beaten."""
+    likely = found.frame["P(best)"] >= _UNLIKELY
+    others = found.named(OPEN)
+    return [name for name in others if likely[name]], [name for name in others if not likely[name]]
+
+
+def with_failures(found: Decision, names: Sequence[str]) -> list[str]:
     """Return names, with their failures where these are a reason against a strategy by themselves.
 
     Tests see a failure as a result just above the worst, so a strategy that often fails may be "not
@@ -143,7 +165,7 @@ def _with_failures(found: Decision, names: Sequence[str]) -> list[str]:
 
 def _against(found: Decision, on: str) -> str:
     named = {verdict: found.named(verdict) for verdict in (BETTER, WORSE, EQUAL, UNDECIDED)}
-    parts = [f"{listed(names)} {_be(names)} {word}" for word, names in named.items() if names]
+    parts = [f"{listed(names)} {be(names)} {word}" for word, names in named.items() if names]
     return f"Compared with {found.leader} {on}: {'; '.join(parts)}."
 
 
@@ -153,7 +175,8 @@ def _pairs(found: Decision) -> str:
     return f" {found.n_shown} of {found.n_pairs} pairs are shown to differ."
 
 
-def _be(names: Sequence[str]) -> str:
+def be(names: Sequence[str]) -> str:
+    """Return the verb of a sentence about these strategies."""
     return "is" if len(names) == 1 else "are"
 
 
@@ -203,30 +226,16 @@ def probability(p: float) -> str:
     return "below 0.01" if p < 0.01 else "above 0.99" if p > 0.99 else f"{p:.2f}"
 
 
-def cost(found: Decision, metric: MLautScore, seconds: pd.DataFrame | None) -> str:
-    """Return what the nearest quicker strategy loses and saves; empty if no times are known.
-
-    Parameters
-    ----------
-    found : Decision
-    metric : MLautScore
-    seconds : DataFrame or None
-        Training seconds by dataset and strategy. Two strategies are compared on the datasets on
-        which both have a time.
-    """
-    if seconds is None or found.chosen.analysis.question.startswith("control"):
+def cost(found: Decision, metric: MLautScore) -> str:
+    """Return what the nearest quicker strategy loses and saves; empty if no times are known."""
+    if not found.time_shares or found.chosen.analysis.question.startswith("control"):
         return ""
-    both = seconds.notna() & seconds[[found.leader]].notna().to_numpy()
-    theirs = seconds.where(both).sum()
-    own = both.mul(seconds[found.leader].fillna(0.0), axis=0).sum()
-    share = (theirs / own.where(own > 0)).reindex(found.frame.index)
-    if share.drop(found.leader).isna().all():
-        return ""
-    quicker = [name for name in share.index if share[name] <= _QUICKER]  # best rank first
+    shares = found.time_shares
+    quicker = [name for name in found.frame.index if shares.get(name, np.inf) <= QUICKER]
     if not quicker:
         return f"No other strategy takes half of the training time of {found.leader} or less."
-    name = quicker[0]
-    save = f"takes {_share(share[name])} of the training time of {found.leader}"
+    name = quicker[0]  # the best rank of them
+    save = f"takes {share_in_words(shares[name])} of the training time of {found.leader}"
     return f"{name} {_loss(found, name, metric)} and {save}."
 
 
@@ -245,23 +254,33 @@ def _loss(found: Decision, name: str, metric: MLautScore) -> str:
     return f"{'gains' if better else 'loses'} {number(size, 2)} {unit}of {found.metric}"
 
 
-def _share(share: float) -> str:
+def share_in_words(share: float) -> str:
+    """Return the nearest simple fraction.
+
+    Examples
+    --------
+    >>> share_in_words(0.23), share_in_words(0.0)
+    ('about a quarter', 'less than a thousandth')
+    """
     nearest = min(_SHARES, key=lambda one: abs(np.log(one / max(share, 1e-9))))
     return f"about {_SHARES[nearest]}" if share > min(_SHARES) / 2 else "less than a thousandth"
 
 
 def agreement(found: Decision) -> str:
-    """Return in how many ways of asking the answer is the same."""
+    """Return in how many ways of asking the answer is the same, and what others would answer."""
     if not found.checks:
         return ""
-    n, same = len(found.checks) + 1, 1 + sum(check.same for check in found.checks)
-    other = [f"{check.words()} by {check.how}" for check in found.checks if not check.same]
-    how = f" ({listed(other, _MOST_OTHER)})" if other else ""
-    text = f"Asked in {n} ways, the answer is the same in {same}{how}"
-    if found.chosen.analysis.question.startswith("control"):
-        return f"{text}."
-    leads = 1 + sum(check.leads for check in found.checks)
-    return f"{text}, and {found.leader} is among the best in {'all' if leads == n else leads}."
+    n, other = len(found.checks) + 1, [check for check in found.checks if not check.same]
+    same = n - len(other)
+    text = f"Asked in {n} ways, the answer is the same in {same if other else 'all'}"
+    text = text if same > 1 else f"Asked in {n} ways, only this one gives this answer"
+    if not found.chosen.analysis.question.startswith("control") and other:
+        leads = 1 + sum(check.leads for check in found.checks)
+        text += f", and {found.leader} is among the best in {'all' if leads == n else leads}"
+    answers = [f"by {check.how}, {check.words()}" for check in other[:_MOST_OTHER]]
+    more = len(other) - len(answers)
+    answers += [f"{more} more answer{'s differ' if more > 1 else ' differs'}"] if more else []
+    return f"{text}." + (f" B{'; '.join(answers)[1:]}." if answers else "")
 
 
 def prospects(found: Decision) -> str:
@@ -271,16 +290,16 @@ def prospects(found: Decision) -> str:
         datasets = f"{more} more dataset{'s' * (more > 1)}"
         return f"With {datasets} a difference can be shown, if all agree on it."
     near = sorted(found.needed.items(), key=lambda item: item[1])[:_MOST_FORESEEN]
-    near = [(name, n) for name, n in near if n <= _FAR]
+    near = [(name, n) for name, n in near if n <= FAR]
     if not found.needed:
         return ""
     if not near:
-        return f"Differences as small as those seen would take more than {_FAR} datasets to show."
-    counts = [f"{max(_rounded(n), found.n + 1)} for {name}" for name, n in near]
-    rest = [name for name, n in found.needed.items() if n <= _FAR and name not in dict(near)]
+        return f"Differences as small as those seen would take more than {FAR} datasets to show."
+    counts = [f"{datasets_in_all(found, name)} for {name}" for name, _ in near]
+    rest = [name for name, n in found.needed.items() if n <= FAR and name not in dict(near)]
     counts += [f"more for {listed(rest, _MOST_FORESEEN)}"] if rest else []
-    far = [name for name, n in found.needed.items() if n > _FAR]
-    counts += [f"more than {_FAR} for {listed(far, _MOST_FORESEEN)}"] if far else []
+    far = [name for name, n in found.needed.items() if n > FAR]
+    counts += [f"more than {FAR} for {listed(far, _MOST_FORESEEN)}"] if far else []
     return (
         f"If more datasets are like these, a difference from {found.leader} is shown with about so "
         f"many datasets in all: {listed(counts)}. It takes the differences seen for the true ones, "
@@ -288,9 +307,12 @@ def prospects(found: Decision) -> str:
     )
 
 
-def _rounded(n: float) -> int:
-    """Return a number with two significant digits: more would feign exactness."""
-    return int(float(f"{n:.2g}"))
+def datasets_in_all(found: Decision, name: str) -> int:
+    """Return the number of datasets that a difference needs, and more than there are.
+
+    It has two significant digits: more would feign exactness.
+    """
+    return max(int(float(f"{found.needed[name]:.2g}")), found.n + 1)
 
 
 def terms(found: Decision) -> str:

@@ -163,7 +163,8 @@ def _whose(results: Results) -> str:
     counts = {name: int(holes[:, k].sum()) for k, name in enumerate(results.strategies)}
     whose = [f"of {name} on {n}" for name, n in counts.items() if n]
     more = len(whose) - _MOST_NAMED
-    whose = [*whose[:_MOST_NAMED], f"of {more} more strategies"] if more > 0 else whose
+    others = f"and of {more} more strateg{'ies' if more > 1 else 'y'}"
+    whose = [*whose[:_MOST_NAMED], others] if more > 0 else whose
     return f"no {results.metric.name} {', '.join(whose)}"
 
 

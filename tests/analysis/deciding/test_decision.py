@@ -7,9 +7,16 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from mlaut.analysis import Results, adjust_pairs, compare, probability_of_best, wilcoxon_test
-from mlaut.analysis.deciding.decision import decide_study
-from mlaut.analysis.deciding.margins import margins
+from mlaut.analysis import (
+    Results,
+    adjust_pairs,
+    compare,
+    probability_of_best,
+    treat_missing,
+    wilcoxon_test,
+)
+from mlaut.analysis.deciding.decision import Check, decide_study
+from mlaut.analysis.deciding.margins import gaps, margins
 from mlaut.analysis.deciding.terms import chosen_now
 from mlaut.analysis.deciding.verdicts import verdicts_of_best
 from mlaut.errors import AnalysisError
@@ -56,8 +63,8 @@ def test_the_verdicts_are_those_of_the_corrected_test():
         ),
         (
             {"A": 0.0, "B": 0.0},
-            "A has the best average rank of 2 strategies on these 20 datasets, but no strategy is "
-            "shown to be worse than another.",
+            "A and B share the best average rank of 2 strategies on these 20 datasets, but no "
+            "strategy is shown to be worse than another.",
         ),
     ],
 )
@@ -100,6 +107,7 @@ def test_too_few_datasets_decide_nothing():
     found = decided(table(n=5, A=0.0, B=0.3, C=0.4))
     assert not found.decided
     assert found.headline() == (
+        "Do not choose by these results: at least 2 more datasets are needed.",
         "Too few datasets to decide: there are 5, and at least 7 are needed for 3 strategies.",
     )
     assert found.certainty()[0] == (
@@ -134,13 +142,34 @@ def test_other_tests_and_metrics_say_how_sure():
     found = decide_study(comparison, chosen_now(), others={"metric mcc": other})
     by = {check.how: check for check in found.checks}
     assert by["the sign test"].same
-    assert by["metric mcc"].words() == "also C; without A"
+    answer = "C may be the best too, and A is shown to be worse"
+    assert by["metric mcc"].words() == answer
     assert not by["metric mcc"].leads
     assert found.certainty()[0] == (
-        "Asked in 5 ways, the answer is the same in 4 (also C; without A by metric mcc), and A is "
-        "among the best in 4."
+        "Asked in 5 ways, the answer is the same in 4, and A is among the best in 4. "
+        f"By metric mcc, {answer}."
     )
-    assert found.checks_frame().loc["metric mcc", "answer"] == "also C; without A"
+    assert found.checks_frame().loc["metric mcc", "answer"] == answer
+
+
+def test_answers_that_differ_are_told_in_words():
+    found = decided(table(A=0.0, B=0.002, C=0.1))
+    checks = [Check(f"way {n}", ("C",), (), True) for n in range(4)]
+    same = Check("the sign test", (), (), True)
+    assert replace(found, checks=(same,)).certainty()[0] == (
+        "Asked in 2 ways, the answer is the same in all."
+    )
+    assert replace(found, checks=(*checks, same)).certainty()[0] == (
+        "Asked in 6 ways, the answer is the same in 2, and A is among the best in all. "
+        "By way 0, C may be the best too; by way 1, C may be the best too; 2 more answers differ."
+    )
+    assert replace(found, checks=tuple(checks[:1])).certainty()[0] == (
+        "Asked in 2 ways, only this one gives this answer, and A is among the best in all. "
+        "By way 0, C may be the best too."
+    )
+    assert Check("a way", ("C",), ("A", "B"), True, control=True).words() == (
+        "C is shown to differ too, and A and B are not shown to differ"
+    )
 
 
 def test_what_more_datasets_would_show():
@@ -172,7 +201,21 @@ def test_the_same_input_has_the_same_decision():
 
 def test_show_begins_with_the_decision(capsys):
     compare(table(A=0.0, B=0.2), metric="accuracy").show()
-    assert capsys.readouterr().out.startswith("A is better than B on these 20 datasets. Over all")
+    assert capsys.readouterr().out.startswith(
+        "On datasets like these, use A. A is better than B on these 20 datasets. Over all"
+    )
+
+
+def test_results_with_filled_in_cells_are_decided():
+    frame = table(A=0.0, B=0.1, C=0.3)
+    frame.iloc[:3, 1] = np.nan
+    results = Results.from_table(frame, metric="accuracy")
+    found = compare(treat_missing(results, "worst rank")).decision()
+    assert found.frame["failures"].to_dict() == {"A": 0, "B": 3, "C": 0}
+    assert found.frame["datasets"].to_dict() == {"A": 20, "B": 17, "C": 20}
+    expected = (frame["B"] - frame["A"]).mean()  # and not with a loss just above C's
+    assert found.frame.loc["B", "difference"] == pytest.approx(expected)
+    assert found.frame.loc["B", "lost"] == 17
 
 
 def test_a_strategy_that_often_fails_does_not_look_as_good_as_the_best():
@@ -221,6 +264,8 @@ def test_margins_of_errors_are_ratios_that_no_unit_changes():
     pd.testing.assert_frame_equal(one, two)
     assert one.loc["B", "ratio"] == pytest.approx(stats.gmean(errors["B"] / errors["A"]))
     assert one.loc["B", "lost"] == (errors["B"] > errors["A"]).sum()
+    own = gaps(Results.from_table(errors, metric="rmse"), "A")
+    np.testing.assert_allclose(own, errors.div(errors["A"], axis=0))
     errors.iloc[0, 1] = 0.0  # has no ratio
     assert np.isnan(margins(Results.from_table(errors, metric="rmse"), "A").loc["B", "ratio"])
 
@@ -247,3 +292,88 @@ def test_a_strategy_that_is_hardly_the_best_is_said_apart():
         "B is unlikely to be the best, but not shown to be worse; C and D are clearly worse."
         in replace(found, frame=frame).answer()
     )
+
+
+def test_the_best_rank_may_be_of_a_strategy_that_is_beaten():
+    found = decided(table(A=0.0, B=0.002, C=0.1, D=0.3))
+    frame = found.frame.copy()
+    frame.loc["C", "average rank"] = 1.0
+    answer = replace(found, frame=frame).answer()
+    start = (
+        "A has the best average rank of those that no other is shown to beat on these 20 datasets"
+    )
+    assert answer.startswith(f"{start}. B is not shown to be worse")
+
+
+# ------------------------------------------------------------------------- advice
+
+NEAR = {"A": 0.0, "B": 0.002, "C": 0.1, "D": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("worse", "terms", "advice"),
+    [
+        ({"A": 0.0, "B": 0.2}, {}, "On datasets like these, use A."),
+        ({"A": 0.0, "B": 0.2, "C": 0.3}, {}, "On datasets like these, use A."),
+        (NEAR, {}, "On datasets like these, use A; B may be as good; avoid C and D."),
+        (
+            {"A": 0.0, "B": 0.004, "C": 0.3},
+            {"rope": 0.03},
+            "On datasets like these, use A; B is practically as good; avoid C.",
+        ),
+        (
+            {**NEAR, "E": 0.31, "F": 0.32, "G": 0.33},
+            {},
+            "On datasets like these, use A; B may be as good; avoid the 5 that are clearly worse.",
+        ),
+        (NEAR, {"question": "control: C"}, "On datasets like these, use A in place of C."),
+        (
+            NEAR,
+            {"question": "control: A"},
+            "Nothing here speaks against A: no other strategy is shown to be better.",
+        ),
+        (
+            {"A": 0.0, "B": 0.3},
+            {"least": 21},
+            "Do not choose by these results: at least 1 more dataset is needed.",
+        ),
+    ],
+)
+def test_advice_says_no_more_than_the_verdicts(worse, terms, advice):
+    found = decided(table(**worse), **terms)
+    assert found.advice() == found.headline()[0] == advice
+
+
+def test_advice_where_nothing_is_shown_says_how_many_datasets_would_tell():
+    found = decided(table(A=0.0, B=0.0))
+    no = "Do not choose by these results: "
+    for needed, why in (
+        (38.0, "about 18 more datasets like these would tell A from B."),
+        (3.0, "1 more dataset like these would tell A from B."),
+        (1e5, "the differences are too small to show."),
+    ):
+        assert replace(found, needed={"B": needed}).advice() == no + why
+    assert (
+        replace(found, leader="").advice() == no + "each strategy is shown to be worse than "
+        "another."
+    )
+
+
+def test_advice_names_what_is_much_quicker():
+    found = decided(table(**NEAR))
+    start = "On datasets like these, use A; B may be as good"
+    for share, words in ((0.26, ", and takes about a quarter of the training time"), (0.6, "")):
+        quick = replace(found, time_shares={"B": share, "C": 0.01})
+        assert quick.advice() == f"{start}{words}; avoid C and D."
+    verdicts = found.frame.assign(verdict=["best", *["not shown to be worse"] * 2, "clearly worse"])
+    two = replace(found, frame=verdicts.assign(**{"P(best)": 0.3}), time_shares={"C": 0.011})
+    assert two.advice() == (
+        "On datasets like these, use A; B and C may be as good, and C takes about a hundredth of "
+        "the training time; avoid D."
+    )
+
+
+def test_advice_to_use_what_often_failed_says_so():
+    found = decided(table(A=0.0, B=0.2))
+    failing = replace(found, frame=found.frame.assign(failures=[5, 0]))
+    assert failing.advice() == ("On datasets like these, use A (which failed on 5 of 20 datasets).")
