@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Self
 
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
@@ -115,17 +115,18 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
         native = {**NATIVE, "categories": coding} if coding else {}
         return Preprocessor(as_needed=True, **native)
 
-    def formerly(self) -> Iterator[Self]:
-        """Yield the strategies that studies of older versions have under its name, newest first.
+    def formerly(self) -> Self | None:
+        """Return the strategy that studies of older versions have under its name, or None.
 
-        CatBoost has the seed 0 in all cells, and before that, learners that take categories have
-        one-hot columns.
+        They have one-hot columns for learners that take categories.
         """
-        yield from super().formerly()
         one_hot = Preprocessor(as_needed=True)
         now, then, found = map(canonical, (self._prepared(), one_hot, self.preprocessing))
-        if now != then and now == found:
-            yield self._without_seeds_of_catboost().set_params(preprocessing=one_hot)
+        if now == then or now != found:
+            return None
+        older = clone(self).set_params(preprocessing=one_hot)
+        older.chosen_by = self.chosen_by
+        return older
 
     def build(self, **_: Any) -> Any:
         """Return the estimator, wrapped in a search if there is a ``param_grid``."""

@@ -6,7 +6,7 @@ import html
 import inspect
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -143,7 +143,6 @@ class MlautEstimator(BaseEstimator):
 
     properties: Any = None
     chosen_by = ""
-    seeds_catboost = True  # no parameter: False in studies of versions that left CatBoost's seed 0
 
     name: Any = _Own()
     param_grid: Any = _Own()
@@ -235,41 +234,11 @@ class MlautEstimator(BaseEstimator):
     def made_of(self) -> dict[str, Any]:
         """Return the objects that `identity` describes: the class and its assembled model.
 
-        Seeds that CatBoost gets from the cell are named too, since its parameters do not show them.
+        Seeds that CatBoost gets from its cell are named too, since its parameters do not show them.
         """
         model = self.assemble(self._reference_shape())
-        made = {"strategy": type(self), "assembled": model}
-        return made | {"seeds": seeds} if (seeds := self._seeds_of_catboost(model)) else made
-
-    def _seeds_of_catboost(self, model: Any) -> list[str]:
-        """Return the names of the seeds of CatBoost that a cell sets, also in strategies inside."""
-        names = seeds_of_catboost(model) if self.seeds_catboost else set()
-        for prefix, part in model.get_params(deep=True).items():
-            if isinstance(part, MlautEstimator):
-                inner = part.made_of().get("seeds", [])
-                names |= {f"{prefix}__{name}" for name in inner}
-        return sorted(names)
-
-    def formerly(self) -> Iterator[Self]:
-        """Yield the strategies that studies of older versions have under its name, newest first.
-
-        Their CatBoost has the seed 0 in all cells.
-        """
-        if "seeds" in self.made_of():
-            yield self._without_seeds_of_catboost()
-
-    def _without_seeds_of_catboost(self) -> Self:
-        older = clone(self)
-        older.chosen_by = self.chosen_by
-        for part in (older, *older.get_params(deep=True).values()):
-            if isinstance(part, MlautEstimator):
-                part.seeds_catboost = False
-        return older
-
-    def __sklearn_clone__(self) -> Self:
-        copy = super().__sklearn_clone__()
-        copy.seeds_catboost = self.seeds_catboost
-        return copy
+        seeds = {"seeds": sorted(found)} if (found := seeds_of_catboost(model)) else {}
+        return {"strategy": type(self), "assembled": model, **seeds}
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of `identity`, in hexadecimal."""
@@ -473,8 +442,7 @@ class MlautEstimator(BaseEstimator):
         if self.preprocessing is not None:
             steps = [("preprocessing", clone(self.preprocessing)), ("estimator", model)]
             model = Pipeline(steps)
-        seed = random_state if self.random_state is None else self.random_state
-        seed_all(model, seed, catboost=self.seeds_catboost)
+        seed_all(model, random_state if self.random_state is None else self.random_state)
         return model if n_jobs is None else set_n_jobs(model, n_jobs)
 
     def _core(self, shape: DataShape | None) -> Any:

@@ -54,10 +54,8 @@ def _parts_of(model: Any, package: str) -> Iterator[tuple[str, Any]]:
             yield (f"{name}__" if name else ""), part
 
 
-def seed_all(model: Any, random_state: Any, *, catboost: bool = True) -> Any:
+def seed_all(model: Any, random_state: Any) -> Any:
     """Set every ``random_state`` of a model that is None, in the order of their names; return it.
-
-    ``catboost=False`` leaves CatBoost its own seed, which is 0.
 
     Examples
     --------
@@ -69,19 +67,18 @@ def seed_all(model: Any, random_state: Any, *, catboost: bool = True) -> Any:
     """
     if random_state is None:
         return model
-    names = unset_seeds(model, catboost=catboost)
+    names = unset_seeds(model)
     return model.set_params(**dict(zip(names, drawn_seeds(random_state, len(names)), strict=True)))
 
 
-def unset_seeds(model: Any, *, catboost: bool = True) -> list[str]:
+def unset_seeds(model: Any) -> list[str]:
     """Return the names of the parameters ``random_state`` that are None, in their order.
 
-    Those of CatBoost, whose ``get_params`` has only what is set, are among them with ``catboost``.
+    Those of CatBoost are among them, although its ``get_params`` has only what is set.
     """
     parameters = model.get_params(deep=True)
-    of_catboost = seeds_of_catboost(model)
     found = {name for name in parameters if _is(name, "random_state") and parameters[name] is None}
-    return sorted(found | of_catboost if catboost else found - of_catboost)
+    return sorted(found | seeds_of_catboost(model))
 
 
 def seeds_of_catboost(model: Any) -> set[str]:

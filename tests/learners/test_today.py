@@ -13,9 +13,11 @@ from mlaut.estimators import DataShape, as_strategies
 from mlaut.estimators.names import class_at
 from mlaut.estimators.packages import _is_installed
 from mlaut.experiments.cells.templates import new_model
-from mlaut.experiments.runs.refit import usable_strategies
 from mlaut.files_io import Study
 from mlaut.records import Status
+
+# RealMLP compiles with a function that torch 2.13 says it will drop.
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script.:DeprecationWarning")
 
 pytestmark = pytest.mark.filterwarnings("ignore:Missing values detected", "ignore:For multiclass")
 
@@ -190,28 +192,5 @@ def test_catboost_gets_the_seed_of_the_cell():
         assert seeds(new_model(strategy, shape, 7, 1)[0]) == seeds(model)
     kept = Generic_Estimator(catboost.CatBoostRegressor(**own, random_seed=3))
     assert list(seeds(kept.assemble(random_state=7)).values()) == [3]
-    assert not list(kept.formerly())[:-1]  # only the one of one-hot columns
-
-
-@pytest.mark.parametrize("word", ["CatBoostClassifier", "balanced(CatBoostClassifier)"])
-def test_a_study_whose_catboost_had_the_seed_0_goes_on_with_it(word, tmp_path):
-    pytest.importorskip("catboost")
-    (now,) = as_strategies(word)
-    inner = now.estimator.estimator if "(" in word else now
-    inner.set_params(params=SMALL["catboost"])
-    (then,) = now.formerly()
-    features, numbers = table()
-    labels = np.where(numbers > 0, "high", "low")
-    setup = Data()
-    input_io, out_io = (setup.open_hdf5(tmp_path / file, "a") for file in ("in.h5", "study.h5"))
-    input_io.save_datasets([from_frame(features.assign(y=labels), "y", name="mixed")])
-    setup.split_datasets(input_io, out_io, scheme="holdout")
-    run = Orchestrator(input_io, out_io)
-    run.run([then], verbose=0)
-    plan = run.plan([now])
-    assert (plan.refusals, sum(int(d.todo.sum()) for d in plan.datasets)) == ((), 0)
-    assert "seeds" in now.made_of()
-    assert "seeds" not in plan.strategies[0].made_of()
-    found, left_out = usable_strategies(Study(out_io.path), [now])
-    assert "seeds" not in found[0].made_of()
-    assert not left_out
+    assert "seeds" in voting.made_of()
+    assert "seeds" not in kept.made_of()

@@ -80,7 +80,7 @@ def _template(strategy: MlautEstimator, shape: DataShape, n_jobs: int) -> _Templ
         return None
     model = strategy.assemble(shape, n_jobs=n_jobs)
     owners = {"": model, **model.get_params(deep=True)}
-    names = unset_seeds(model, catboost=strategy.seeds_catboost) if state is None else []
+    names = unset_seeds(model) if state is None else []
     parts = [owners[name.rpartition("__")[0]] for name in names]
     try:
         return _Template(pickle.dumps((model, parts)), Traits.of(model))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mlaut.errors import MlautError
-from mlaut.estimators import MlautEstimator
+from mlaut.estimators import Generic_Estimator, MlautEstimator
 from mlaut.files_io import StrategyEntry, Study
 from mlaut.identity.describer import python_version
 from mlaut.identity.digests import digest
@@ -25,10 +25,10 @@ NOT_COMPARED = (
 def as_stored(
     strategies: Sequence[MlautEstimator], study: Study | None
 ) -> tuple[MlautEstimator, ...]:
-    """Return strategies with the preprocessing and the seeds that their study has for them.
+    """Return strategies with the preprocessing that their study has for them.
 
-    Older versions prepared tables in another way for some estimators of users, and left CatBoost
-    its own seed; a study goes on with the way that it began with.
+    Older versions prepared tables in another way for some estimators of users; a study goes on with
+    the way that it began with.
     """
     stored = {entry.name: entry for entry in study.strategies} if study else {}
     return tuple(_as_stored(strategy, study, stored.get(strategy.name)) for strategy in strategies)
@@ -37,14 +37,12 @@ def as_stored(
 def _as_stored(
     strategy: MlautEstimator, study: Study | None, stored: StrategyEntry | None
 ) -> MlautEstimator:
-    if stored is None:
+    if stored is None or not isinstance(strategy, Generic_Estimator):
         return strategy
-    formerly = list(strategy.formerly())
-    if not formerly or strategy_entries([strategy], study)[0].is_same(stored):
+    older = strategy.formerly()
+    if older is None or strategy_entries([strategy], study)[0].is_same(stored):
         return strategy
-    entries = strategy_entries(formerly, study)
-    same = (one for one, entry in zip(formerly, entries, strict=True) if entry.is_same(stored))
-    return next(same, strategy)
+    return older if strategy_entries([older], study)[0].is_same(stored) else strategy
 
 
 def strategy_entries(

@@ -64,8 +64,7 @@ def _find_registered(entry: StrategyEntry, study: Study) -> MlautEstimator | Non
     found = None
     for search, budget in sorted({("", ""), *stored}):
         try:
-            tuned = tuned_as(as_strategies(entry.name), search, budget or None)
-            found = as_stored(tuned, study)[0]
+            found = tuned_as(as_strategies(entry.name), search, budget or None)[0]
             if strategy_entries([found], study)[0].is_same(entry):
                 break
         except MlautError:
