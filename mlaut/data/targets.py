@@ -61,8 +61,9 @@ def encode_target(labels: pd.Series, task: str) -> tuple[np.ndarray, tuple[Any, 
 
 def _encode_classes(labels: pd.Series) -> tuple[np.ndarray, tuple[Any, ...]]:
     if labels.dtype.kind in "mM":
+        what = "dates" if labels.dtype.kind == "M" else "durations"
         raise DataError(
-            f"target {labels.name!r}: dates cannot be classes; convert them to texts or numbers"
+            f"target {labels.name!r}: {what} cannot be classes; convert them to texts or numbers"
         )
     values = labels.to_numpy(dtype=object).tolist()
     found = {value.item() if isinstance(value, np.generic) else value for value in set(values)}
@@ -84,9 +85,10 @@ def _encode_classes(labels: pd.Series) -> tuple[np.ndarray, tuple[Any, ...]]:
 
 def _encode_numbers(labels: pd.Series) -> np.ndarray:
     if not pd.api.types.is_numeric_dtype(labels) or pd.api.types.is_bool_dtype(labels):
+        other = "" if labels.dtype.kind in "mM" else ", or give the task Classification"
         raise DataError(
             f"target {labels.name!r}: {labels.dtype} values, and regression needs numbers; "
-            "convert it, or give the task Classification"
+            f"convert it{other}"
         )
     numbers = labels.to_numpy(dtype=np.float64)
     infinite = np.flatnonzero(~np.isfinite(numbers))

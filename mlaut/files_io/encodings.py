@@ -110,11 +110,9 @@ def encode_columns(frame: pd.DataFrame) -> list[Element]:
 def _way_out(dtype: Any) -> str:
     if isinstance(dtype, pd.SparseDtype):
         return "make it dense with .sparse.to_dense()"
-    if isinstance(dtype, pd.ArrowDtype):
-        return "convert it with .convert_dtypes(dtype_backend='numpy_nullable')"
     if getattr(dtype, "kind", "O") == "f":
         return "convert it with .astype('float64')"
-    return "convert it to numbers, strings, categories or dates"
+    return _ANY_WAY_OUT.replace("them", "it")
 
 
 def _encode_objects(values: pd.Series | pd.Index) -> Element:
@@ -123,11 +121,31 @@ def _encode_objects(values: pd.Series | pd.Index) -> Element:
         return _encode_text(values, {"dtype": "object"})
     if kind in ("boolean", "integer", "floating", "mixed-integer-float"):
         raise DataError(f"Python objects ({kind}); convert them with .convert_dtypes()")
-    example = next(value for value in values if not isinstance(value, str) and not _is_gap(value))
+    known = [value for value in values if not _is_gap(value)]
+    example = next(value for value in known if not isinstance(value, str))
+    name, mixed = type(example).__name__, len(set(map(type, known))) > 1
     raise DataError(
-        f"Python objects of mixed kinds, such as the {type(example).__name__} {example!r:.40}; "
-        "convert them to numbers, strings, categories or dates"
+        f"Python objects{' of mixed kinds' * mixed}, such as the {name} {example!r:.40}; "
+        f"{_ANY_WAY_OUT if mixed else _WAYS_OUT.get(name, _ANY_WAY_OUT)}"
     )
+
+
+_ANY_WAY_OUT = "convert them to numbers, strings, categories or dates"
+_WAYS_OUT = {
+    "Decimal": "convert them with .astype('float64')",
+    "UUID": "convert them with .astype('str')",
+    "bytes": "convert them with .str.decode('utf-8')",
+    "date": "convert them with pandas.to_datetime",
+    "datetime": "convert them with pandas.to_datetime",
+    "Timestamp": "convert them with pandas.to_datetime",
+    "Timedelta": "convert them with pandas.to_timedelta",
+    "timedelta": "convert them with pandas.to_timedelta",
+    "dict": "make a column of each key",
+    "list": "make a column of each entry",
+    "ndarray": "make a column of each entry",
+    "tuple": "make a column of each entry",
+}
+"""What to do with Python objects, by the name of their class."""
 
 
 def _is_gap(value: Any) -> bool:

@@ -15,6 +15,9 @@ __all__ = ["as_pandas", "is_pair", "is_table", "with_target"]
 _LARGEST_DENSE = 2**30
 """Bytes of a sparse matrix as a plain table, up to which it is stored: as much as 1 GiB."""
 
+_TYPES = {"boolean": "boolean", "date": "datetime64[s]", "decimal": "float64"}
+"""Types for objects of one kind, by pandas' name of the kind."""
+
 _KNOWN = "a DataFrame of pandas or polars, a pyarrow table, a sparse matrix or an array"
 
 
@@ -38,9 +41,9 @@ def as_pandas(table: Any) -> pd.DataFrame:
     Parameters
     ----------
     table : table
-        A DataFrame of pandas, which is returned as it is; a table that narwhals knows (polars,
-        pyarrow and others, also lazy); a sparse matrix of scipy or an array of two dimensions,
-        whose columns become ``x0``, ``x1``, ...
+        A DataFrame of pandas, which is returned as it is but for columns of pyarrow's types; a
+        table that narwhals knows (polars, pyarrow and others, also lazy); a sparse matrix of scipy
+        or an array of two dimensions, whose columns become ``x0``, ``x1``, ...
 
     Raises
     ------
@@ -56,7 +59,7 @@ def as_pandas(table: Any) -> pd.DataFrame:
     ['x0', 'x1']
     """
     if isinstance(table, pd.DataFrame):
-        return table
+        return _without_arrow(table)
     kind = f"{type(table).__module__}.{type(table).__qualname__}"
     if hasattr(table, "tocsr"):
         if np.prod(table.shape, dtype=float) * 8 > _LARGEST_DENSE:
@@ -77,11 +80,39 @@ def as_pandas(table: Any) -> pd.DataFrame:
         frame = narwhals.from_native(table)
         frame = frame.collect() if hasattr(frame, "collect") else frame
         converted = frame.to_pandas()
-    except (ImportError, TypeError) as error:
+    except (ImportError, NotImplementedError, TypeError, ValueError) as error:
         raise DataError(
             f"a {kind} cannot be converted ({' '.join(str(error).split())}); pass {_KNOWN}"
         ) from error
-    return pd.DataFrame(converted)
+    return _without_objects(pd.DataFrame(converted))
+
+
+def _without_arrow(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a DataFrame whose columns of pyarrow's types have those that pandas has by itself."""
+    columns = [n for n, dtype in enumerate(frame.dtypes) if isinstance(dtype, pd.ArrowDtype)]
+    if not columns:
+        return frame
+    plain = frame.copy(deep=False)
+    for number in columns:
+        column: Any = frame.iloc[:, number].array
+        plain.isetitem(number, column.__arrow_array__().to_pandas().set_axis(frame.index))
+    return _without_objects(plain)
+
+
+def _without_objects(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a DataFrame where objects that pyarrow made of values have the type of these values.
+
+    They are decimals, days, and truth values with gaps.
+    """
+    made = frame.copy(deep=False)
+    for number, dtype in enumerate(frame.dtypes):
+        if not pd.api.types.is_object_dtype(dtype):
+            continue
+        column: Any = frame.iloc[:, number]
+        kind = pd.api.types.infer_dtype(column, skipna=True)
+        if kind in _TYPES:
+            made.isetitem(number, column.astype(_TYPES[kind]))
+    return made
 
 
 def with_target(table: Any, labels: Any, target: str) -> pd.DataFrame:

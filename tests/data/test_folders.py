@@ -49,7 +49,7 @@ def test_a_table_in_memory():
     [
         (["a", "a", "a"], "dataset 'd': target 'y': one class only, 'a'"),
         (["a", None, "b"], "dataset 'd': target 'y': 1 values are missing, the first in row 1"),
-        ([[1], [2], [3]], "dataset 'd': column 'y': Python objects of mixed kinds"),
+        ([[1], [2], [3]], "dataset 'd': column 'y': Python objects, such as the list"),
     ],
     ids=str,
 )

@@ -54,6 +54,8 @@ def test_numbers_are_float64(dtype):
         ([True, False], R, "target 'y': bool values, and regression needs numbers"),
         ([1.0, np.inf], R, "target 'y': 1 values are infinite, the first in row 1"),
         (pd.to_datetime(["2020", "2021"]), C, "target 'y': dates cannot be classes"),
+        (pd.to_timedelta([1, 2]), C, "target 'y': durations cannot be classes"),
+        (pd.to_timedelta([1, 2]), R, "regression needs numbers; convert it$"),
         (pd.Categorical(["a", 1]), C, r"kinds that have no order \(int, str\)"),
         (["a", "b"], "clustering", "no task 'clustering'"),
     ],

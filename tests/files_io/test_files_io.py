@@ -3,6 +3,7 @@
 import errno
 import os
 import pickle
+from decimal import Decimal
 
 import h5py
 import numpy as np
@@ -230,8 +231,12 @@ BAD = {
         table().rename(columns={"colour": "x"}), meta("d")),
     r"dataset 'd': the table has no rows": (table()[:0], meta("d")),
     r"dataset 'd': no column beside the target 'y'": (table()[["y"]], meta("d")),
-    r"dataset 'd': column 'l': Python objects of mixed kinds": (
+    r"dataset 'd': column 'l': Python objects, such as the list \[1\]; make a column of each": (
         table().assign(l=[[1]] * 6), meta("d")),
+    r"column 'l': Python objects of mixed kinds, such as the int 1; convert them to numbers": (
+        table().assign(l=["a", 1] * 3), meta("d")),
+    r"column 'l': Python objects, such as the Decimal .*; convert them with .astype\('float64'": (
+        table().assign(l=[Decimal("1.5")] * 6), meta("d")),
     r"dataset 'd': its metadata 'what' is a set; use texts": (table(), meta("d", what={1})),
     r"dataset 'd': a table is needed, not a builtins.dict; pass a DataFrame": ({}, meta("d")),
     r"dataset 'd': targets 'x', 'y'; a dataset has one target": (

@@ -1,5 +1,7 @@
 """Tables of other libraries: what is stored is what the same DataFrame would be."""
 
+import datetime
+import decimal
 import sqlite3
 
 import numpy as np
@@ -31,6 +33,50 @@ def test_a_table_of_pyarrow_is_the_same_dataset():
     assert (
         from_frame(arrow, "y", name="d").fingerprint == from_frame(TABLE, "y", name="d").fingerprint
     )
+
+
+def values_of_many_types(pyarrow):
+    """Return a table of pyarrow, and what each of its columns is in a dataset."""
+    day, price = datetime.date(2020, 1, 1), decimal.Decimal("1.50")
+    columns = {
+        "x": ([1.5, None], "float64"),
+        "n": ([1, 2], "int64"),
+        "flag": ([True, None], "boolean"),
+        "price": ([price, None], "float64"),
+        "day": ([day, None], "datetime64[s]"),
+        "when": ([datetime.datetime(2020, 1, 1, 3)] * 2, "datetime64[us]"),
+        "wait": ([datetime.timedelta(hours=1)] * 2, "timedelta64[us]"),
+        "colour": (pyarrow.array(["red", None]).dictionary_encode(), "category"),
+        "y": (["u", "v"], "str"),
+    }
+    values = {name: given for name, (given, _) in columns.items()}
+    return pyarrow.table(values), {name: dtype for name, (_, dtype) in columns.items()}
+
+
+@pytest.mark.parametrize("in_pandas", [False, True])
+def test_columns_of_pyarrow_have_the_types_of_their_values(in_pandas):
+    pytest.importorskip("narwhals")
+    arrow, types = values_of_many_types(pytest.importorskip("pyarrow"))
+    given = arrow.to_pandas(types_mapper=pd.ArrowDtype) if in_pandas else arrow
+    found = from_frame(given, "y", name="d").frame
+    texts = {"str", "object"}  # texts are objects in pandas 2
+    assert {
+        name: "str" if str(dtype) in texts else str(dtype) for name, dtype in found.dtypes.items()
+    } == types
+    assert found["price"].tolist()[0] == 1.5
+    assert found["flag"].isna().tolist() == [False, True]
+    assert found["day"].tolist() == [pd.Timestamp("2020-01-01"), pd.NaT]
+    if in_pandas:
+        assert given.dtypes["x"] == "double[pyarrow]"  # what was given is not changed
+
+
+def test_a_type_that_another_library_cannot_convert_is_refused_in_one_line():
+    pytest.importorskip("narwhals")
+    polars = pytest.importorskip("polars")
+    wide = polars.DataFrame({"n": polars.Series([2**70, 1], dtype=polars.Int128), "y": [1, 2]})
+    with pytest.raises(DataError, match="DataFrame cannot be converted") as found:
+        as_pandas(wide)
+    assert "\n" not in str(found.value)
 
 
 @pytest.mark.parametrize("lazy", [False, True])

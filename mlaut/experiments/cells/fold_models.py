@@ -137,7 +137,9 @@ class Traits:
         objects = refuses_texts_of_numpy(model)
         if type(model) is not Pipeline or len(model.steps) != 2 or is_foreign(model):
             return cls(parted=False, object_labels=objects)
-        core = model.steps[1][1]
+        (_, first), (_, core) = model.steps
+        if isinstance(first, str):  # "passthrough" of a user's pipeline
+            return cls(parted=False, object_labels=objects)
         return cls(True, _needs_only_numbers(core), _is_histogram_boosting(core), objects)
 
 

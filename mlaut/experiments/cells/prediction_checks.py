@@ -69,7 +69,7 @@ def checked_probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> n
     ----------
     model : estimator
         Fitted model.
-    table : DataFrame, shape (n_test, n_features)
+    table : DataFrame, array or sparse matrix, shape (n_test, n_features)
         Test rows.
     classes : tuple
         Sorted labels of the dataset; empty for regression.
@@ -88,22 +88,23 @@ def checked_probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> n
     """
     if not classes or not hasattr(model, "predict_proba"):
         return None
-    if (size := largest_outcome(len(table), len(classes))) > LARGEST_RECORD:
+    n_test = table.shape[0] if hasattr(table, "shape") else len(table)
+    if (size := largest_outcome(n_test, len(classes))) > LARGEST_RECORD:
         raise StrategyError(
-            f"predict_proba for {len(table)} test rows and {len(classes)} classes needs {size} "
+            f"predict_proba for {n_test} test rows and {len(classes)} classes needs {size} "
             f"bytes, and a cell may have {LARGEST_RECORD}; split into more folds"
         )
     seen = _classes_seen(model, classes)
-    probabilities = np.zeros((len(table), len(classes)), dtype=np.float32)
+    probabilities = np.zeros((n_test, len(classes)), dtype=np.float32)
     if len(seen) == 1:  # some models of scikit-learn return two columns for one class
         probabilities[:, seen] = 1
         return probabilities
     answer = model.predict_proba(table)
     _refuse_masked(answer, "predict_proba")
     given = np.asarray(answer)
-    if given.shape != (len(table), len(seen)):
+    if given.shape != (n_test, len(seen)):
         raise StrategyError(
-            f"predict_proba returned shape {given.shape} for {len(table)} test rows and "
+            f"predict_proba returned shape {given.shape} for {n_test} test rows and "
             f"{len(seen)} classes"
         )
     given = _numbers(given, "predict_proba")

@@ -17,7 +17,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -228,6 +229,24 @@ def test_the_cell_stores_what_the_whole_model_predicts():
     assert outcome.status is Status.DONE
     assert np.array(CLASSES)[outcome.predictions].tolist() == expected.tolist()
     np.testing.assert_array_equal(outcome.probabilities, probable.astype(np.float32))
+
+
+@pytest.mark.parametrize("first", ["passthrough", None, StandardScaler()], ids=str)
+def test_a_pipeline_of_a_user_may_pass_its_table_through(first):
+    (strategy,) = as_strategies(Pipeline([("first", first), ("last", LogisticRegression())]))
+    check_same_bits(strategy, "floats, by rows")
+
+
+def test_a_pipeline_of_a_user_may_make_a_sparse_matrix():
+    codes = pd.DataFrame({"code": np.repeat([f"c{i}" for i in range(30)], 3)})
+    coded = OneHotEncoder(handle_unknown="ignore")
+    (strategy,) = as_strategies(make_pipeline(coded, LogisticRegression()))
+    table = Table(codes, np.array(CLASSES)[CODES], CLASSES)
+    outcome = run_cell(Cell("d", "s"), lambda: strategy, table, ROWS, 0, CellOptions())
+    assert (outcome.status, outcome.reason) == (Status.DONE, "")
+    predicted, probable = plainly(strategy, table, ROWS, 0)
+    assert np.array(CLASSES)[outcome.predictions].tolist() == predicted.tolist()
+    np.testing.assert_allclose(outcome.probabilities, probable, atol=1e-6)
 
 
 def test_a_model_that_cannot_be_pickled_is_assembled_each_time():
