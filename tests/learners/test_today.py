@@ -16,10 +16,14 @@ from mlaut.experiments.cells.templates import new_model
 from mlaut.files_io import Study
 from mlaut.records import Status
 
-# RealMLP compiles with a function that torch 2.13 says it will drop.
-pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script.:DeprecationWarning")
-
-pytestmark = pytest.mark.filterwarnings("ignore:Missing values detected", "ignore:For multiclass")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Missing values detected",
+    "ignore:For multiclass",
+    # what RealMLP's libraries say of each other, and of tables that only torch could write to
+    "ignore:.torch.jit.script.:DeprecationWarning",
+    "ignore:.isinstance.treespec:FutureWarning",
+    "ignore:The given NumPy array is not writable",
+)
 
 LEARNERS = ("XGBoost", "LightGBM", "CatBoost", "ExplainableBoosting", "RealMLP")
 NAMES = [f"{name}{kind}" for name in LEARNERS for kind in ("Classifier", "Regressor")]
