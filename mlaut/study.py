@@ -405,6 +405,7 @@ class Study:
         """
         from mlaut.analysis import Results
 
+        self._check_run()
         wanted = metric or self.analysis().metric or self._default_metric()
         return Results.from_study(self.path, wanted, **options)
 
@@ -446,6 +447,7 @@ class Study:
         """
         from mlaut.report import make_report, write_report
 
+        self._check_run()
         made = make_report(self.path, **options)
         if output is not None:
             write_report(made, output)
@@ -502,6 +504,10 @@ class Study:
         from mlaut.files_io import Study as Store
 
         return Store(self.path).runs if self.path.exists() and Store(self.path).exists else ()
+
+    def _check_run(self) -> None:
+        if not self.path.exists():
+            raise StudyError(f"{self.path}: nothing was run yet; run the study first")
 
     def _check_where(self) -> None:
         if self._elsewhere:

@@ -145,3 +145,9 @@ def test_what_cannot_be_done_is_said_in_one_line(study, tmp_path):
     ):
         Study(tmp_path / "empty.h5").run(STRATEGIES)
     assert not (tmp_path / "empty.h5").exists()
+
+
+@pytest.mark.parametrize("asked", ["results", "compare", "report"])
+def test_what_needs_results_says_that_nothing_was_run(tmp_path, asked):
+    with pytest.raises(StudyError, match=r"s\.h5: nothing was run yet; run the study first"):
+        getattr(Study(tmp_path / "s.h5"), asked)()

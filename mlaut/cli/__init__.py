@@ -31,10 +31,11 @@ def cli(debug: bool) -> None:
     \b
     mlaut demo                      run a small study on real data
     mlaut init                      write a study file
+    mlaut plan study.toml           show what a run would do
     mlaut run study.toml            run a study, or resume it
     mlaut watch study.h5            follow a study while it runs
     mlaut status study.h5           show the progress of a study
-    mlaut report study.h5           show its results: scores, ranks and tests
+    mlaut report study.h5           show what it decides, and all numbers
     """
 
 

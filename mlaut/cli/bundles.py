@@ -38,10 +38,11 @@ __all__ = ["leaderboard", "publish"]
 )
 @click.option("--date", default="", help="Day of the publication; default: that of the last run.")
 def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -> None:
-    """Publish a study as a bundle: a folder of plain files that anyone can verify and extend.
+    """Publish a study as a bundle of plain files.
 
-    STUDY is a study database, or a study file, which is published too with the Python file that it
-    names. No absolute path and no name of this machine is published.
+    Anyone can verify and extend the bundle, which is a folder. STUDY is a study database, or a
+    study file, which is published too with the Python file that it names. No absolute path and no
+    name of this machine is published.
 
     \b
     mlaut publish study.h5 -o bundle --author "Ada Lovelace"
@@ -73,11 +74,11 @@ def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -
 @click.option("--title", default="", help="Title; default: that of the oldest bundle.")
 @click.option("--limit", default="4GiB", show_default=True, help="Largest bundle to download.")
 def leaderboard(places: Sequence[str], output: Path, title: str, limit: str) -> None:
-    """Write static pages over all strategies of bundles that share their splits.
+    """Write static pages over several bundles.
 
-    PLACES are bundles (folders, .zip files, addresses) or folders of bundles. The pages show ranks,
-    P(best) and groups of all strategies, each strategy, each dataset, and who added what. A
-    leaderboard that is in the output already is replaced.
+    The bundles share their splits. PLACES are bundles (folders, .zip files, addresses) or folders
+    of bundles. The pages show ranks, P(best) and groups of all strategies, each strategy, each
+    dataset, and who added what. A leaderboard that is in the output already is replaced.
 
     \b
     mlaut leaderboard bundles -o site

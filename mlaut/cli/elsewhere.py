@@ -20,9 +20,10 @@ __all__ = ["export", "import_", "place"]
 @click.option("--wandb", "project", help="Project of Weights & Biases; kept offline.")
 @click.option("--metric", default="", help="Default: that of the study.")
 def export(study: Path, store: str | None, project: str | None, metric: str) -> None:
-    """Write a study into an experiment tracker: a run for each strategy and dataset.
+    """Write a study into an experiment tracker.
 
-    A repeated export adds what is new. It needs the extra 'mlflow' or 'wandb'.
+    Each strategy on each dataset is a run of the tracker. A repeated export adds what is new. It
+    needs the extra 'mlflow' or 'wandb'.
 
     \b
     mlaut export study.h5 --mlflow mlflow.db
@@ -66,14 +67,14 @@ def import_(
     overwrite: bool,
     **how: Any,
 ) -> None:
-    """Store predictions of another program in a study, as a strategy marked as foreign.
+    """Store predictions of another program in a study.
 
-    SOURCES are tables (CSV, TSV, parquet) with one row for each test row of each fold: dataset,
-    repeat, fold, row (from 0, in the dataset), prediction, and where they are known truth,
-    confidence.LABEL for each class, fitting_seconds and predicting_seconds. Or they are files of
-    other programs: predictions.arff or a folder of OpenML runs, and folders of predictions of the
-    AutoML benchmark, TabArena or sktime. The rows and the truth are compared with those of the
-    study, and nothing is stored if they differ.
+    They become a strategy that is marked as foreign. SOURCES are tables (CSV, TSV, parquet) with
+    one row for each test row of each fold: dataset, repeat, fold, row (from 0, in the dataset),
+    prediction, and where they are known truth, confidence.LABEL for each class, fitting_seconds and
+    predicting_seconds. Or they are files of other programs: predictions.arff or a folder of OpenML
+    runs, and folders of predictions of the AutoML benchmark, TabArena or sktime. The rows and the
+    truth are compared with those of the study, and nothing is stored if they differ.
 
     \b
     mlaut import study.h5 ranger.csv --strategy ranger --source "ranger 0.16, R 4.3"
@@ -121,7 +122,7 @@ def place(
     n_jobs: int | None,
     output: Path | None,
 ) -> None:
-    """Show where the strategies of a study stand among published ones.
+    """Show where your strategies stand among published ones.
 
     A study file is run by the protocol of the benchmark first, if that can be run: for delgado2014,
     [data] folder is a copy of its archive, each strategy is tuned on the halves of the archive, and

@@ -20,10 +20,11 @@ __all__ = ["convert", "datasets", "load", "metrics", "strategies"]
 @click.option("--task", type=TASKS, help="List only strategies for this task.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def strategies(criterion: str, task: str | None, as_json: bool) -> None:
-    """List the strategies that come with MLaut: all, or by name, family or task.
+    """List the strategies that come with MLaut.
 
-    For a single strategy, the list also shows the wrapped estimator, the tuned parameters, the
-    stopping rule of a fit, and the largest dataset on which it is run.
+    All are listed, or those of a name, family or task. For a single strategy, the list also shows
+    the wrapped estimator, the tuned parameters, the stopping rule of a fit, and the largest dataset
+    on which it is run.
 
     \b
     mlaut strategies
@@ -57,7 +58,7 @@ def strategies(criterion: str, task: str | None, as_json: bool) -> None:
 @click.option("--task", type=TASKS, help="List only metrics for this task.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def metrics(task: str | None, as_json: bool) -> None:
-    """List the metrics: names, direction, range, and what each needs.
+    """List the metrics: direction, range, and what each needs.
 
     \b
     mlaut metrics
@@ -74,7 +75,7 @@ def metrics(task: str | None, as_json: bool) -> None:
 @click.option("--group", default="/", show_default=True, help="Group of the database to list.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def datasets(database: Path | None, group: str, as_json: bool) -> None:
-    """List the datasets of an input database, or those that come with MLaut.
+    """List the datasets of MLaut, or of an input database.
 
     \b
     mlaut datasets
@@ -106,11 +107,12 @@ def load(
     name: str | None,
     target: str,
 ) -> None:
-    """Load datasets into an input database, for example before a run without a network.
+    """Load datasets into an input database.
 
-    Datasets that are already there, or in a cache of this machine, are not downloaded again.
-    REFERENCES are starter/NAME, sklearn/NAME, openml/d/NUMBER (a dataset), openml/t/NUMBER (a task
-    with its split), openml/s/NUMBER (a suite), uci/NUMBER or uci/NAME, and pmlb/NAME.
+    A run then needs no network. Datasets that are already there, or in a cache of this machine, are
+    not downloaded again. REFERENCES are starter/NAME, sklearn/NAME, openml/d/NUMBER (a dataset),
+    openml/t/NUMBER (a task with its split), openml/s/NUMBER (a suite), uci/NUMBER or uci/NAME, and
+    pmlb/NAME.
 
     \b
     mlaut load input.h5 openml/s/99
@@ -149,9 +151,10 @@ def load(
     "-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder of the study."
 )
 def convert(old_input: Path, old_output: Path, output: Path) -> None:
-    """Make a study from the two files of MLaut 0.1: its tables, and its splits and predictions.
+    """Make a study from the two files of MLaut 0.1.
 
-    No pickle in the files is loaded. OUTPUT gets study.h5 and study.datasets.h5.
+    The study has their tables, splits and predictions. No pickle in the files is loaded. OUTPUT
+    gets study.h5 and study.datasets.h5.
 
     \b
     mlaut convert input.hdf5 output.hdf5 -o converted

@@ -36,9 +36,10 @@ _FAILED = 9  # the exit code of a strict run; those of errors end at 8
     "-j", "--n-jobs", default=-1, show_default=True, help="Worker processes; -1: one per core."
 )
 def demo(output: Path, n_jobs: int) -> None:
-    """Run a small study on real datasets that come with MLaut, and show its report.
+    """Run a small study on real datasets, and show its report.
 
-    An interrupted demo resumes where it stopped when it is called again.
+    The datasets come with MLaut. An interrupted demo resumes where it stopped when it is called
+    again.
 
     \b
     mlaut demo
@@ -57,6 +58,9 @@ def demo(output: Path, n_jobs: int) -> None:
     made = make_report(database, **options)
     write_report(made, output / "report")
     show(f"\n{made}\n")
+    decision = made.sections[0].decision
+    if decision is not None:
+        show(f"{decision.advice()}\n")  # again, below the tables
     show(f"Study file:     {study_file}  (change it, and run it: mlaut run {study_file})")
     show(f"Study database: {database}")
     show(f"All tables:     {output / 'report'}")
@@ -83,7 +87,7 @@ def demo(output: Path, n_jobs: int) -> None:
 def init(
     study_file: Path, task: str, strategies: Sequence[str], metric: str | None, **chosen: Any
 ) -> None:
-    """Write a study file with a comment on each choice; it runs as it is.
+    """Write a study file with comments; it runs as it is.
 
     Nothing is overwritten.
 
@@ -175,11 +179,12 @@ def run(
     as_json: bool,
     **changes: Any,
 ) -> None:
-    """Run a study file, or resume it; or run strategies of yours on the splits of a bundle.
+    """Run a study file, or resume it.
 
-    A failed cell is a result: the exit code of a run that reached its end is 0, unless --strict
-    is set. The Python file that [strategies] names is executed, and so is that of --add; code that
-    came with a bundle is not. 'mlaut merge' joins the bundle and the result.
+    With --add, strategies of yours run on the splits of a bundle. A failed cell is a result: the
+    exit code of a run that reached its end is 0, unless --strict is set. The Python file that
+    [strategies] names is executed, and so is that of --add; code that came with a bundle is not.
+    'mlaut merge' joins the bundle and the result.
 
     \b
     mlaut run study.toml
@@ -220,10 +225,11 @@ def run(
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
-    """Show which cells a run would do and why, its expected time and disk space; change nothing.
+    """Show what a run would do, and change nothing.
 
-    All mistakes of the study file are listed at once. The Python file that [strategies] names is
-    executed: plan only study files that you trust.
+    It names the cells and why they run, the expected time, and the disk space. All mistakes of the
+    study file are listed at once. The Python file that [strategies] names is executed: plan only
+    study files that you trust.
 
     \b
     mlaut plan study.toml
@@ -261,12 +267,12 @@ def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
 )
 @click.option("--timeout", help="Limit of a cell: 10m (wall time), or '10m cpu' (CPU time).")
 def models(study: Path, database: Path | None, **options: Any) -> None:
-    """Save the fitted models of the cells that are done and have none yet.
+    """Save the fitted models of cells that are done.
 
-    Each cell is fitted again from its stored seed. Its model is saved only if its predictions equal
-    the stored ones to the last bit. With a study file, the Python file that [strategies] names is
-    executed; with a study database alone (study.h5), only strategies that come with MLaut are
-    fitted.
+    Each cell without a model is fitted again from its stored seed. Its model is saved only if its
+    predictions equal the stored ones to the last bit. With a study file, the Python file that
+    [strategies] names is executed; with a study database alone (study.h5), only strategies that
+    come with MLaut are fitted.
 
     \b
     mlaut models study.h5

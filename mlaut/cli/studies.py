@@ -36,10 +36,10 @@ __all__ = ["compact", "merge", "report", "status", "verify"]
     help="With --alive: time without progress after which a run counts as stalled.",
 )
 def status(study: Path, why: bool, as_json: bool, alive: bool, within: str) -> None:
-    """Show how many cells of a study are done, failed or missing, also while it runs.
+    """Show how many cells are done, failed or missing.
 
-    STUDY is a study database or a study file. --why adds the reasons for cells without
-    predictions, with one traceback per reason, and the warnings of the fits.
+    The study may be running. STUDY is a study database or a study file. --why adds the reasons for
+    cells without predictions, with one traceback per reason, and the warnings of the fits.
 
     \b
     mlaut status study.h5
@@ -124,11 +124,12 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str) -> N
     "--methods", is_flag=True, help="Print the paragraph on methods for a paper, and its BibTeX."
 )
 def report(study: Path, output: Path | None, style: str, methods: bool, **given: Any) -> None:
-    """Report what a study decides, with its scores, intervals, ranks and tests.
+    """Report what a study decides, and its numbers.
 
-    STUDY is a study database, a study file, or a table of scores of another program (CSV, TSV,
-    ARFF, parquet) with its metric. The question, test, level, metric and treatment of a study are
-    chosen before its first result; options that differ are named in the report.
+    The numbers are scores, intervals, ranks and tests. STUDY is a study database, a study file, or
+    a table of scores of another program (CSV, TSV, ARFF, parquet) with its metric. The question,
+    test, level, metric and treatment of a study are chosen before its first result; options that
+    differ are named in the report.
 
     \b
     mlaut report study.h5
@@ -182,12 +183,13 @@ def verify(
     as_json: bool,
     **arguments: Any,
 ) -> None:
-    """Check a study, a study file, an input database or a bundle; optionally fit some cells again.
+    """Check a study, a study file, a database or a bundle.
 
-    A bundle is a folder, a .zip or an address (http, https); each file must have the digest that
-    the bundle names. The exit code is 1 if a problem was found. With a study file, the Python file
-    that [strategies] names is executed; a study database alone (study.h5) runs no code that came
-    with it, and a bundle does so only with --trust.
+    With --refit, some cells are fitted again. A bundle is a folder, a .zip or an address (http,
+    https); each file must have the digest that the bundle names. The exit code is 1 if a problem
+    was found. With a study file, the Python file that [strategies] names is executed; a study
+    database alone (study.h5) runs no code that came with it, and a bundle does so only with
+    --trust.
 
     \b
     mlaut verify study.h5
@@ -234,9 +236,10 @@ def verify(
     "-o", "--output", required=True, type=click.Path(path_type=Path), help="Path of the new study."
 )
 def merge(studies: Sequence[str], output: Path) -> None:
-    """Merge studies with the same splits, for example from several machines, into a new study.
+    """Merge studies with the same splits into a new study.
 
-    STUDIES are study databases and bundles (folders, .zip files, addresses).
+    They may come from several machines. STUDIES are study databases and bundles (folders, .zip
+    files, addresses).
 
     \b
     mlaut merge a.h5 b.h5 -o all.h5
@@ -252,7 +255,7 @@ def merge(studies: Sequence[str], output: Path) -> None:
 @click.command()
 @click.argument("database", type=click.Path(path_type=Path))
 def compact(database: Path) -> None:
-    """Free the unused space of a study or of a database of datasets.
+    """Free the unused space of a study or a database.
 
     The file is made anew, which needs room for a second one.
 

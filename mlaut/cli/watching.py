@@ -38,11 +38,12 @@ _OTHER_LINES = 9 + _FAILURES
     "--every", default=2.0, show_default=True, help="Seconds between two views, at the least."
 )
 def watch(study: Path, once: bool, every: float) -> None:
-    """Follow a study in the terminal: progress, pace, time left, failures; Ctrl-C ends the view.
+    """Follow a study in the terminal while it runs.
 
-    STUDY is a study database or a study file. Each row is a strategy, each square a dataset, or
-    several where the terminal is narrow; a red square has failures. The study is only read, and the
-    view ends by itself when every cell has an outcome. It needs the extra 'watch'.
+    It shows progress, pace, time left and failures; Ctrl-C ends the view. STUDY is a study database
+    or a study file. Each row is a strategy, each square a dataset, or several where the terminal is
+    narrow; a red square has failures. The study is only read, and the view ends by itself when
+    every cell has an outcome. It needs the extra 'watch'.
 
     \b
     mlaut watch study.h5

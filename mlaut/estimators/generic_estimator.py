@@ -165,7 +165,8 @@ def _tasks_of(estimator: Any) -> list[str]:
         if not (hasattr(estimator, attribute) or hasattr(type(estimator), attribute)):
             raise StrategyError(
                 f"a {type(estimator).__name__} is not an estimator: it has no {attribute} method; "
-                "give a scikit-learn estimator, or write a class with MlautEstimator"
+                "give a scikit-learn estimator, or derive the class from "
+                "sklearn.base.BaseEstimator or MlautEstimator"
             )
     try:
         kinds = {CLASSIFICATION: is_classifier(estimator), REGRESSION: is_regressor(estimator)}

@@ -260,6 +260,10 @@ def read_study_file(path: str | os.PathLike[str]) -> StudyFile:
     path = Path(path)
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise StudyError(
+            f"{path}: no such file; check the path, or write a study file: mlaut init {path}"
+        ) from error
     except OSError as error:
         raise StudyError(f"{path}: cannot be read ({error.strerror}); check the path") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

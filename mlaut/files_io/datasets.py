@@ -184,7 +184,7 @@ def _check_frame(frame: pd.DataFrame, target: Any) -> None:
         )
     if target not in frame.columns:
         last = ", ".join(map(repr, frame.columns[-3:]))
-        hint = nearest(target, frame.columns) or f"; its last columns are {last}"
+        hint = nearest(target, frame.columns) or f"; name it: the last columns are {last}"
         raise DataError(f"no column {target!r} to be the target{hint}")
     if not len(frame):
         raise DataError("the table has no rows; check where it was read")

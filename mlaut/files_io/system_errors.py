@@ -30,7 +30,8 @@ def explain(error: OSError, path: Path, doing: str) -> StoreError:
     if error.errno == errno.ENOENT:
         if not path.parent.exists():
             return StoreError(f"{path}: its folder is not there while {doing}; check the path")
-        return StoreError(f"{path}: no such file while {doing}; check the path")
+        when = "" if doing.startswith("opening") else f" while {doing}"
+        return StoreError(f"{path}: no such file{when}; check the path")
     if error.errno == errno.EAGAIN or "unable to lock file" in text:
         return StoreError(
             f"{path}: another process is writing to it while {doing}; wait for it, or stop it"

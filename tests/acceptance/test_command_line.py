@@ -373,9 +373,7 @@ def test_full_disk(study):
 def test_status_and_report_of_what_is_no_study(tmp_path):
     told = mlaut("status", "study.h5", folder=tmp_path)
     assert told.returncode == 4
-    assert told.stderr == (
-        "mlaut: error: study.h5: no such file while opening it to read; check the path\n"
-    )
+    assert told.stderr == ("mlaut: error: study.h5: no such file; check the path\n")
     h5py.File(tmp_path / "empty.h5", "w").close()
     told = mlaut("report", "empty.h5", folder=tmp_path)
     assert told.returncode == 5
@@ -388,6 +386,24 @@ def test_each_command_has_help_with_an_example():
     for name, command in cli.commands.items():
         assert f"mlaut {name}" in command.help, name
         assert all(o.help for o in command.params if o.param_type_name == "option"), name
+
+
+def test_the_list_of_commands_fits_a_terminal_of_80_columns(tmp_path):
+    from mlaut.cli import cli
+
+    told = mlaut("--help", folder=tmp_path).stdout
+    of_commands = told[told.index("Commands:") :].splitlines()[1:]
+    assert len(of_commands) == len(cli.commands)
+    assert [line for line in of_commands if "..." in line] == []  # click cuts what is too long
+
+
+def test_a_study_file_that_is_not_there_is_offered(tmp_path):
+    told = mlaut("run", "my.toml", folder=tmp_path)
+    assert told.returncode == 5
+    assert told.stderr == (
+        "mlaut: error: my.toml: no such file; check the path, or write a study file: "
+        "mlaut init my.toml\n"
+    )
 
 
 def test_help_and_version_need_no_heavy_package():

@@ -225,7 +225,7 @@ BAD = {
     r"the metadata of a dataset need 'dataset_name'": (table(), {"class_name": "d"}),
     r"dataset 'd': no column 'Colours' to be the target; did you mean 'colour'": (
         table(), meta("d", class_name="Colours")),
-    r"dataset 'd': no column 'zzz' to be the target; its last columns are 'x', 'colour', 'y'": (
+    r"dataset 'd': no column 'zzz' to be the target; name it: the last columns are 'x', ": (
         table(), meta("d", class_name="zzz")),
     r"dataset 'd': two columns are called 'x'; rename one": (
         table().rename(columns={"colour": "x"}), meta("d")),

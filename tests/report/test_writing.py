@@ -113,7 +113,9 @@ def test_the_demo_ends_by_naming_the_page(report, tmp_path, monkeypatch):
     )
     told = CliRunner().invoke(cli, ["demo", "-o", str(tmp_path)])
     page = tmp_path / "report" / "report.html"
-    assert told.output.splitlines()[-1] == f"The report:     {page}  (open it in a browser)"
+    lines = told.output.splitlines()
+    assert lines[-1] == f"The report:     {page}  (open it in a browser)"
+    assert lines[-6] == report.sections[0].decision.advice()
     assert page.exists()
 
 
