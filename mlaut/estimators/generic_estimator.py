@@ -12,9 +12,11 @@ from sklearn.utils import get_tags
 
 from mlaut.errors import StrategyError
 from mlaut.estimators.catalogue import NATIVE
+from mlaut.estimators.early_stopping import EarlyStopping
 from mlaut.estimators.metadata import Properties
 from mlaut.estimators.mlaut_estimator import DEFAULT, MlautEstimator
 from mlaut.estimators.native import coding_of
+from mlaut.estimators.parameters import package_of
 from mlaut.estimators.preprocessing import Preprocessor
 from mlaut.identity.digests import canonical
 from mlaut.records import CLASSIFICATION, REGRESSION, TASKS
@@ -129,7 +131,14 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
         return older
 
     def build(self, **_: Any) -> Any:
-        """Return the estimator, wrapped in a search if there is a ``param_grid``."""
+        """Return the estimator, wrapped in a search if there is a ``param_grid``.
+
+        Raises
+        ------
+        StrategyError
+            A learner in it stops early, and nothing gives it rows to stop by.
+        """
+        _check_stopping(self.estimator)
         return self.tuned(self.estimator)
 
     def _required(self) -> dict[str, Any]:
@@ -193,6 +202,25 @@ def _takes_several_targets(estimator: Any) -> bool:
         return not get_tags(estimator).target_tags.single_output
     except (AttributeError, TypeError):  # the estimator does not implement scikit-learn's tags
         return False
+
+
+def _check_stopping(estimator: Any) -> None:
+    """Raise an error if a learner stops early without `EarlyStopping`: it has no rows for it."""
+    parts = {"": estimator, **estimator.get_params(deep=True)}
+    for name, part in parts.items():
+        held = isinstance(parts[name.rpartition("__")[0]], EarlyStopping)
+        if package_of(part) not in ("xgboost", "lightgbm") or held:
+            continue
+        if given := [key for key in _STOPPING if (part.get_params().get(key) or 0) > 0]:
+            made = type(part).__name__
+            raise StrategyError(
+                f"{made} stops early by rows that it does not fit: leave {given[0]} out, and give "
+                f"EarlyStopping({made}(...), rounds={part.get_params()[given[0]]})"
+            )
+
+
+_STOPPING = ("early_stopping_rounds", "early_stopping_round", "n_iter_no_change")
+"""Parameters by which XGBoost and LightGBM stop, as their classes and parameters name them."""
 
 
 def _prepares_itself(estimator: Any) -> bool:

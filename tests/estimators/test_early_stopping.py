@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Generic_Estimator, Orchestrator
@@ -133,3 +134,23 @@ def test_what_cannot_stop_early_is_refused_in_one_line(model, message):
     with pytest.raises(StrategyError, match=message) as found:
         Generic_Estimator(model).fit(X, Y)
     assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "parameter"),
+    [
+        ("xgboost", "XGBRegressor", "early_stopping_rounds"),
+        ("lightgbm", "LGBMRegressor", "early_stopping_round"),
+    ],
+)
+def test_a_learner_that_stops_by_rows_that_nobody_gives_is_refused_before_the_run(
+    package, name, parameter
+):
+    made = getattr(pytest.importorskip(package), name)
+    model = made(n_estimators=9, n_jobs=1, **{parameter: 7})
+    told = f"^{name} stops early by rows that it does not fit: leave {parameter} out, and give "
+    for given in (model, make_pipeline(model)):
+        with pytest.raises(StrategyError, match=told + rf"EarlyStopping\({name}.*, rounds=7\)$"):
+            Generic_Estimator(given).identity()
+    assert Generic_Estimator(EarlyStopping(model)).identity()
+    assert Generic_Estimator(made(**{parameter: None})).identity()
