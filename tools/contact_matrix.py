@@ -368,6 +368,13 @@ def former(path: Path) -> dict[str, pd.DataFrame]:
     return matrices
 
 
+def joined(found: pd.DataFrame, kept: pd.DataFrame) -> pd.DataFrame:
+    """Return the states that were found, and those of the page for all others, in its order."""
+    rows = dict.fromkeys([*kept.index, *found.index])
+    columns = dict.fromkeys([*kept.columns, *found.columns])
+    return found.combine_first(kept).loc[[*rows], [*columns]]
+
+
 def _reasons(found: pd.DataFrame) -> list[str]:
     states = found.to_numpy().ravel().tolist()
     return list(dict.fromkeys(_reason(state) for state in states if ":" in state))
@@ -392,7 +399,7 @@ def main() -> None:
     if given.output:
         if given.output.exists() and (given.only or given.kinds):
             kept = former(given.output)
-            found = {t: found[t].combine_first(kept[t])[kept[t].columns] for t in found}
+            found = {t: joined(found[t], kept[t]) for t in found}
         given.output.write_text(page(found), encoding="utf-8")
 
 

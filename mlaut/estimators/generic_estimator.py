@@ -208,7 +208,7 @@ def _check_stopping(estimator: Any) -> None:
     """Raise an error if a learner stops early without `EarlyStopping`: it has no rows for it."""
     parts = {"": estimator, **estimator.get_params(deep=True)}
     for name, part in parts.items():
-        held = isinstance(parts[name.rpartition("__")[0]], EarlyStopping)
+        held = isinstance(parts.get(name.rpartition("__")[0]), EarlyStopping)
         if package_of(part) not in ("xgboost", "lightgbm") or held:
             continue
         if given := [key for key in _STOPPING if (part.get_params().get(key) or 0) > 0]:

@@ -6,6 +6,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.ensemble import VotingRegressor
 from sklearn.model_selection import ParameterSampler, train_test_split
+from sklearn.pipeline import make_pipeline
 
 from mlaut import Data, Generic_Estimator, Orchestrator
 from mlaut.data import from_frame
@@ -198,3 +199,9 @@ def test_catboost_gets_the_seed_of_the_cell():
     assert list(seeds(kept.assemble(random_state=7)).values()) == [3]
     assert "seeds" in voting.made_of()
     assert "seeds" not in kept.made_of()
+
+
+def test_a_network_of_skorch_has_parameters_that_begin_with_an_underscore():
+    skorch, torch = pytest.importorskip("skorch"), pytest.importorskip("torch")
+    net = skorch.NeuralNetClassifier(torch.nn.LazyLinear, module__out_features=2)
+    assert Generic_Estimator(make_pipeline(net)).identity()
