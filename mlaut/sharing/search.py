@@ -130,8 +130,10 @@ class GridSearchCV(model_selection.GridSearchCV):
         alone = [group for group in groups if group.sharer is None]
         if limits.limiting or not alone:
             return groups
+        if len(alone) == len(groups):
+            return None
         random = any(draws_anew(self.estimator, g.candidates[0].params) for g in alone)
-        return None if random or len(alone) == len(groups) else groups
+        return None if random else groups
 
     def _is_plain_case(self, y: Any, params: Mapping[str, Any]) -> bool:
         config = get_config()
