@@ -30,6 +30,7 @@ from mlaut.analysis import (
     profile_plot,
 )
 from mlaut.analysis.common.display import SCENARIOS, number
+from mlaut.analysis.deciding.verdicts import BEST
 from mlaut.analysis.deciding.words import listed
 from mlaut.analysis.plots.decision_plot import FEWEST_FOR_BARS, MARKS
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
@@ -282,7 +283,10 @@ def _decision(section: Section) -> _Made | None:
 def _marks(found: Decision) -> str:
     """Return what the marks of a decision mean, those that are in the figure."""
     given = set(found.frame["verdict"]) if found.leader else set()
-    told = "; ".join(f"{words}: {name}" for name, (*_, words) in MARKS.items() if name in given)
+    named = {BEST: found.leader, "control": f"{found.leader}, the control"}
+    told = "; ".join(
+        f"{words}: {named.get(name, name)}" for name, (*_, words) in MARKS.items() if name in given
+    )
     return f" {told[:1].upper()}{told[1:]}." if told else ""
 
 

@@ -211,17 +211,35 @@ def _first(decision: Decision | None) -> list[_Table]:
         """Return P(best) with two decimals, seconds with three digits, others aligned."""
         if column == "P(best)":
             return "< 0.01" if value < 0.01 else probability(value)
-        if decimals[column] is None or (column == "training seconds" and value >= 100):
+        places = decimals[column]
+        if places is None or np.isnan(value):
             return number(value, 3)
         if column == "training seconds":
-            return f"{value:#.3g}"
-        return "-" if np.isnan(value) else f"{value:.{decimals[column]}f}"
+            return f"{value:#.3g}" if value < 100 else number(value, 3)
+        return _aligned(value, places)
 
     return [_table(one, short) for one in (some, frame)[: 1 + (len(frame) > len(some))]]
 
 
+def _aligned(value: float, decimals: int) -> str:
+    """Return a number with so many decimals; one that is 0 with them has no sign.
+
+    Examples
+    --------
+    >>> _aligned(0.5, 3), _aligned(-1e-17, 3)
+    ('0.500', '0.000')
+    """
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"
+
+
 def _decimals(values: pd.Series) -> int | None:
-    """Return the decimals with which the largest number has three digits; None of texts."""
+    """Return the decimals with which the largest number has three digits; None of texts.
+
+    Examples
+    --------
+    >>> [_decimals(pd.Series(x)) for x in ([0.912, 0.1], [8.52, 2.0], [15.0, 1.5], [3.0, 2.0])]
+    [3, 2, 1, 0]
+    """
     if not pd.api.types.is_numeric_dtype(values):
         return None
     largest = float(values.abs().max())

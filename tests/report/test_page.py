@@ -215,8 +215,27 @@ def test_the_first_screen_answers(tmp_path):
     assert short.count("<tr>") == 1 + 15  # the best 14 and the control
     assert "Strategy 19" in short
     assert "All 20 strategies" in first
+    assert (
+        "<figcaption>One dot per dataset, a mark at the mean and a bar over the middle half of the "
+        "datasets. Grey diamond: Strategy 19, the control; blue triangle: clearly better; hollow "
+        "grey circle: not shown to differ. The best 15 of 20.</figcaption>"
+    ) in first
     assert first.count("<figure>") == 1
     assert "Each has a result on all 20 datasets." in first
+
+
+def test_numbers_of_a_column_have_as_many_decimals_and_headers_stand_above_them(tmp_path):
+    study = made_up_study(tmp_path / "s.h5", NAMES, [f"set {i}" for i in range(8)])
+    page = as_html(make_report(study))
+    table = page[page.index("<table") : page.index("</table>")]
+    headers = re.findall(r'<th scope="col"( class="number")?><button type="button">([^<]*)', table)
+    kinds = {name: bool(kind) for kind, name in headers}
+    assert [kinds[name] for name in ("strategy", "average rank", "accuracy")] == [False, True, True]
+    rows = [re.findall(r"<td[^>]*>([^<]*)", row) for row in table.split("<tr>")[2:]]
+    for place, (_, name) in enumerate(headers[1:]):
+        shown = [row[place] for row in rows if row[place] not in ("", "-")]
+        if name in ("average rank", "accuracy", f"minus {NAMES[0]}"):
+            assert len({len(text.partition(".")[2]) for text in shown}) == 1, (name, shown)
 
 
 def test_too_few_datasets_have_a_page_that_names_no_best(tmp_path):
