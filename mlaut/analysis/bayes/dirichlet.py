@@ -220,7 +220,10 @@ class _SignForm:
 
 
 def _sum(weights: np.ndarray, rows: list[int]) -> np.ndarray:
-    return weights[rows[0]] if len(rows) == 1 else weights[rows].sum(axis=0)
+    total = weights[rows[0]]
+    for row in rows[1:]:  # faster than `weights[rows].sum(axis=0)`, which copies the rows first
+        total = total + weights[row]
+    return total
 
 
 def _both_signs(
@@ -234,13 +237,12 @@ def _both_signs(
     new = np.ones(size.shape, dtype=bool)
     new[1:] = size[1:] > size[:-1]
     starts = np.flatnonzero(new.T.ravel())
-    counts = (np.add.reduceat((x * sign > 0).T.ravel(), starts, dtype=int) for x in (1, -1))
-    n_positive, n_negative = counts
-    rows, found = order.T.ravel(), dict[int, list[tuple[list[int], list[int]]]]()
-    for group in np.flatnonzero((n_positive > 0) & (n_negative > 0)).tolist():
-        start = int(starts[group])
-        middle = start + int(n_positive[group])
-        end = middle + int(n_negative[group])
-        both = rows[start:middle].tolist(), rows[middle:end].tolist()
-        found.setdefault(start // n, []).append(both)
+    positive, negative = (
+        np.add.reduceat((x * sign > 0).T.ravel(), starts, dtype=int) for x in (1, -1)
+    )
+    mixed = (positive > 0) & (negative > 0)
+    ends = (x[mixed] for x in (starts, starts + positive, starts + positive + negative))
+    rows, found = order.T.ravel().tolist(), dict[int, list[tuple[list[int], list[int]]]]()
+    for start, middle, end in zip(*(x.tolist() for x in ends), strict=True):
+        found.setdefault(start // n, []).append((rows[start:middle], rows[middle:end]))
     return found

@@ -74,18 +74,37 @@ def equalised(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """
     order = np.argsort(values, axis=0, kind="stable")
     ordered, noise = (np.take_along_axis(x, order, axis=0) for x in (values, noise))
-    gap = np.diff(ordered, axis=0)
-    if not ((gap > 0) & (gap <= np.minimum(noise[1:], noise[:-1]))).any():
+    near = np.diff(ordered, axis=0) <= noise[1:]  # a value that is not begins a group
+    if not (near & (ordered[1:] > ordered[:-1])).any():
         return values
-    first, allowed = ordered[0], noise[0]
-    for row in range(1, len(ordered)):
-        apart = np.invert(ordered[row] - first <= np.minimum(noise[row], allowed))
-        first = np.where(apart, ordered[row], first)
-        allowed = np.where(apart, noise[row], allowed)
-        ordered[row] = first
     grouped = np.empty_like(ordered)
-    np.put_along_axis(grouped, order, ordered, axis=0)
+    np.put_along_axis(grouped, order, _grouped(ordered, noise, near), axis=0)
     return grouped
+
+
+def _grouped(ordered: np.ndarray, noise: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """Return sorted columns with the first value of each group in place of all its values.
+
+    ``near`` says of all values but the first whether they can belong to the group of the one
+    before. Chains of such values, of all columns, are walked along side by side.
+    """
+    begins = np.ones(ordered.shape, dtype=bool)
+    begins[1:] = ~near
+    starts = np.flatnonzero(begins.T.ravel())
+    values, noise = ordered.T.ravel(), noise.T.ravel()
+    lengths = np.diff(starts, append=len(values))
+    differ = np.flatnonzero(values[starts] < values[starts + lengths - 1])
+    differ = differ[np.argsort(-lengths[differ], kind="stable")]
+    at, lengths = starts[differ], lengths[differ]
+    first, allowed = values[at], noise[at]
+    for step in range(1, lengths[0]):
+        left = np.searchsorted(-lengths, -step)  # chains that are longer
+        at, first, allowed = at[:left] + 1, first[:left], allowed[:left]
+        apart = np.invert(values[at] - first <= np.minimum(noise[at], allowed))
+        first = np.where(apart, values[at], first)
+        allowed = np.where(apart, noise[at], allowed)
+        values[at] = first
+    return values.reshape(ordered.shape[::-1]).T
 
 
 def signed_rank_cdf(ranks: np.ndarray, statistic: float) -> float:
@@ -172,13 +191,16 @@ def trinomial_sf(net: np.ndarray, n: int, tied: np.ndarray) -> np.ndarray:
 
     ties = np.arange(n + 1) if np.any(tied > 0) else np.zeros(1, dtype=int)
     log_ways = gammaln(n + 1) - gammaln(ties + 1) - gammaln(n - ties + 1)
-    log_weight = log_ways + xlogy(ties, tied[:, None]) + xlog1py(n - ties, -tied[:, None])
+    tied, place = np.unique(tied, return_inverse=True)
+    weight = log_ways + xlogy(ties, tied[:, None]) + xlog1py(n - ties, -tied[:, None])
+    weight = np.exp(weight)[place]
     # given the number of ties, the wins among the other comparisons are binomial
     others = n - ties
+    net, place = np.unique(net, return_inverse=True)  # few, beside the pairs
     wins = np.ceil((others + net[:, None]) / 2)
     tail = np.where(wins <= 0, 1.0, bdtrc(np.maximum(wins - 1, 0), others, 0.5))
-    tail = np.where(wins > others, 0.0, tail)
-    return np.minimum((np.exp(log_weight) * tail).sum(axis=1), 1.0)
+    tail = np.where(wins > others, 0.0, tail)[place]
+    return np.minimum((weight * tail).sum(axis=1), 1.0)
 
 
 def range_sf(q: np.ndarray, groups: int) -> np.ndarray:

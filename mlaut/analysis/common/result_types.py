@@ -324,13 +324,13 @@ class Pairwise(Shown):
 
     def __post_init__(self) -> None:
         check_scenario(self.scenario)
-        names, known = list(self.strategies), set()
+        names, known = list(self.strategies), None
         for key, table in self.tables.items():
-            labels = [x for x in (table.index, table.columns) if id(x) not in known]
-            known |= {id(label) for label in labels}
-            if any(list(label) != names for label in labels):
-                raise AnalysisError(f"{self.name}: table {key!r} is not labelled by {names}")
-        if "p_value" in self.tables and (self.p_values < SMALLEST_P).any(axis=None):
+            for label in (table.index, table.columns):
+                if (known is None or not label.is_(known)) and list(label) != names:
+                    raise AnalysisError(f"{self.name}: table {key!r} is not labelled by {names}")
+                known = label
+        if "p_value" in self.tables and (self.p_values.to_numpy() < SMALLEST_P).any():
             floored = self.p_values.mask(self.p_values < SMALLEST_P, SMALLEST_P)
             object.__setattr__(self, "tables", {**self.tables, "p_value": floored})
             object.__setattr__(self, "notes", (*self.notes, _UNDERFLOW))

@@ -239,21 +239,27 @@ def bonferroni_dunn_test(
 
     from mlaut.analysis.pairwise.corrections import adjust
 
-    table = rank_table(results)
-    mean = table.mean()
+    k, n = len(results.strategies), len(results.datasets)
     at = position("strategy", control, results.strategies)
-    k, n = len(mean), len(table)
-    frame = pd.DataFrame({"average_rank": mean, "rank_difference": mean - mean.iloc[at]})
-    frame = frame.drop(index=[control])
+    mean = paired_losses(results).ranks.mean(axis=0)
+    others = np.delete(np.arange(k), at)
+    others = others[np.argsort(mean[others], kind="stable")]
+    away = mean[others] - mean[at]
     cd = critical_difference(k, n, alpha=1 - confidence, test="bonferroni-dunn")
-    frame["low"] = (frame["rank_difference"] - cd).clip(lower=1 - k)
-    frame["high"] = (frame["rank_difference"] + cd).clip(upper=k - 1)
-    frame["z"] = frame["rank_difference"] / _standard_error(k, n)
-    p = np.clip(2 * ndtr(-frame["z"].abs().to_numpy()), SMALLEST_P, 1.0)
-    frame["p (unadjusted)"], frame["p_value"] = p, adjust(p, correction)
+    z = away / _standard_error(k, n)
+    p = np.clip(2 * ndtr(-np.abs(z)), SMALLEST_P, 1.0)
+    columns = {
+        "average_rank": mean[others],
+        "rank_difference": away,
+        "low": np.maximum(away - cd, 1 - k),
+        "high": np.minimum(away + cd, k - 1),
+        "z": z,
+        "p (unadjusted)": p,
+        "p_value": adjust(p, correction),
+    }
     return ResultTable(
         name=f"Average ranks against {control}, {correction}",
-        frame=frame.sort_values("average_rank", kind="stable"),
+        frame=pd.DataFrame(columns, index=results.losses.columns[others]),
         source="Dunn 1961; Demsar 2006, section 3.2.2",
         metric=results.metric.loss_name,
         notes=(*results.notes_text(), _difference_note(k, n, alpha, confidence, "bonferroni-dunn")),

@@ -46,7 +46,8 @@ class Pairs(NamedTuple):
 
     def notes(self, where: np.ndarray, text: str) -> dict[tuple[str, str], str]:
         """Return the note ``text`` by pair, for the pairs selected by ``where``."""
-        return dict.fromkeys(self.labels[where], text)
+        names, chosen = self.strategies, (x[where].tolist() for x in (self.first, self.second))
+        return {(names[a], names[b]): text for a, b in zip(*chosen, strict=True)}
 
     def square(self, above: np.ndarray, below: np.ndarray) -> pd.DataFrame:
         """Return the values of pairs as a table by strategy; the diagonal is NaN.

@@ -12,12 +12,12 @@ import numpy as np
 from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.numerics import (
     EXACT_UP_TO,
-    signed_rank_cdf,
     signed_rank_ppf,
     tie_free_cdf,
     wilson,
 )
 from mlaut.analysis.pairwise.effects import WILSON, Effect, effective_n
+from mlaut.analysis.pairwise.rank_tails import signed_rank_tails
 
 __all__ = ["ZERO_RULES", "SignedRanks", "hodges_lehmann", "rank_biserial", "signed_rank_p"]
 
@@ -37,11 +37,14 @@ class SignedRanks(NamedTuple):
         Ranks whose sign is random under the null hypothesis; 0 for differences left out.
     plus, minus : ndarray, shape (P,)
         Sums of the ranks of positive and of negative differences.
+    sizes : ndarray, shape (N, P)
+        Ranks of all absolute differences, before a zero rule.
     """
 
     ranks: np.ndarray
     plus: np.ndarray
     minus: np.ndarray
+    sizes: np.ndarray
 
     @classmethod
     def of(cls, d: np.ndarray, zeros: str = "wilcox") -> SignedRanks:
@@ -57,7 +60,7 @@ class SignedRanks(NamedTuple):
         one_of("the zero rule", zeros, ZERO_RULES)
         zero = d == 0
         n_zero = zero.sum(axis=0)
-        ranks = rankdata(np.abs(d), axis=0)
+        ranks = sizes = rankdata(np.abs(d), axis=0)
         if zeros == "wilcox":
             ranks = ranks - n_zero
         if zeros == "zsplit":
@@ -69,7 +72,7 @@ class SignedRanks(NamedTuple):
         shared = np.where(zero, ranks, 0).sum(axis=0) / 2
         plus = np.where(d > 0, ranks, 0).sum(axis=0) + shared
         minus = np.where(d < 0, ranks, 0).sum(axis=0) + shared
-        return cls(ranks, plus, minus)
+        return cls(ranks, plus, minus, sizes)
 
 
 def signed_rank_p(signed: SignedRanks, side: str, method: str = "auto") -> np.ndarray:
@@ -103,9 +106,7 @@ def _exact_tail(ranks: np.ndarray, lower: np.ndarray) -> np.ndarray:
     plain = (np.sort(ranks, axis=0) == np.arange(1.0, n + 1)[:, None]).all(axis=0)
     p = np.empty(len(lower))
     p[plain] = tie_free_cdf(n)[lower[plain].astype(int)]
-    for column in np.flatnonzero(~plain):
-        own = ranks[:, column]
-        p[column] = signed_rank_cdf(own[own > 0], lower[column])
+    p[~plain] = signed_rank_tails(ranks[:, ~plain], lower[~plain])
     return p
 
 
@@ -126,7 +127,7 @@ def rank_biserial(d: np.ndarray, signed: SignedRanks, confidence: float = 0.95) 
     total = signed.plus + signed.minus
     r = (signed.plus - signed.minus) / np.where(total > 0, total, 1)
     n = (signed.ranks > 0).sum(axis=0)
-    variance = _placement_variance(d, signed.ranks > 0)
+    variance = _placement_variance(d, signed)
     variance *= (n * (n + 1) / np.where(total > 0, 2 * total, 1)) ** 2
     share = (1 + r) / 2
     trials = np.minimum(effective_n(share, variance / 4, n), n)
@@ -135,13 +136,15 @@ def rank_biserial(d: np.ndarray, signed: SignedRanks, confidence: float = 0.95) 
     return Effect(r, 2 * low - 1, 2 * high - 1, WILSON)
 
 
-def _placement_variance(d: np.ndarray, kept: np.ndarray) -> np.ndarray:
+def _placement_variance(d: np.ndarray, signed: SignedRanks) -> np.ndarray:
     """Return the variance of the mean sign of sums of two kept differences, from placements."""
     from scipy.stats import rankdata
 
+    kept = signed.ranks > 0
     n, size = kept.sum(axis=0), len(d)
-    # the rank of -x among all values, minus its rank among the negatives, counts those below -x
-    below = rankdata(np.concatenate([d, -d]), axis=0)[size:] - rankdata(-d, axis=0)
+    # how many differences are below -x: the rank of x has those below x, the rank of |x| the rest
+    own = np.where(d > 0, signed.sizes, np.where(d < 0, 1 - signed.sizes, 0.5))
+    below = rankdata(d, axis=0) - own
     # differences left out are 0; a sum with one would have the sign of the other difference
     net = size - 2 * below - (size - n) * np.sign(d)
     placement = np.where(kept, (net - np.sign(d)) / np.maximum(n - 1, 1), 0.0)
@@ -166,12 +169,16 @@ def hodges_lehmann(d: np.ndarray, confidence: float = 0.95) -> Effect:
     cut = signed_rank_ppf(n, (1 - confidence) / 2)
     middle = [(n_means - 1) // 2, n_means // 2]
     ends = [cut, n_means - 1 - cut] if cut >= 0 else []
-    wanted = sorted({*middle, *ends})
-    found = np.empty((3, d.shape[1]))
+    places = middle + ends
+    lowest, highest = min(places), max(places)
+    found = np.empty((len(places), d.shape[1]))
     for column, x in enumerate(d.T):
         sums = x.take(first)
         sums += x.take(second)
-        sums.partition(wanted)
-        bounds = sums[ends] / 2 if ends else (-np.inf, np.inf)
-        found[:, column] = sums[middle].mean() / 2, *bounds
-    return Effect(found[0], found[1], found[2], "inverted signed rank test")
+        sums.partition(lowest)  # one after the other: numpy is slower with several places at once
+        sums[lowest:].partition(highest - lowest)
+        sums[lowest:highest].sort()
+        found[:, column] = sums.take(places)
+    found /= 2
+    low, high = found[2:] if ends else (np.full(d.shape[1], x) for x in (-np.inf, np.inf))
+    return Effect(found[:2].mean(axis=0), low, high, "inverted signed rank test")
