@@ -99,10 +99,10 @@ def ranking_stability(
 
 def _ranks_by_fold(results: Results) -> np.ndarray | None:
     """Return the mean over datasets of the ranks in each fold, shape (folds, K)."""
-    from scipy.stats import rankdata
-
     if not results.expected.all() or results.expected[0].size < 2:
         return None  # datasets with different folds have no halves in common
+    from scipy.stats import rankdata
+
     by_cell = np.moveaxis(results.cell_losses, 1, 0)
     noise = RELATIVE_NOISE * results.noise_scale.T[:, :, None, None]
     flat = by_cell.reshape(len(by_cell), -1)

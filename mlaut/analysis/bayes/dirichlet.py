@@ -6,11 +6,11 @@ strategies is better by more than a margin, the two are equivalent, the second i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised
+from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, ranked
 
 __all__ = ["DRAWS", "SignedRankSums", "largest_component", "weight_blocks"]
 
@@ -130,7 +130,9 @@ class SignedRankSums:
         self.right = _SignForm(*_beyond(z, rope))
         self.left = _SignForm(*_beyond(-z, rope)) if rope else None
 
-    def of_pair(self, at: int, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def of_pair(
+        self, at: int, weights: Sequence[np.ndarray] | np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the left, equivalent and right sums of each draw for one pair of strategies.
 
         ``weights`` has shape (N + 1, draws), and each sum has shape (draws,).
@@ -142,7 +144,7 @@ class SignedRankSums:
         left, _ = self.left.half_sum(at, weights)
         return half + left, np.maximum(-left - right, 0.0), half + right
 
-    def largest(self, at: int, weights: np.ndarray) -> np.ndarray:
+    def largest(self, at: int, weights: Sequence[np.ndarray]) -> np.ndarray:
         """Return the number of draws in which each sum is the largest, the first of equal ones."""
         left, equal, right = self.of_pair(at, weights)
         on_right = (right > left) & (right > equal)
@@ -190,10 +192,12 @@ class _SignForm:
         self.change = (sign - np.concatenate([sign[1:], np.zeros((1, u.shape[1]))])) / 2
         self.both_signs = _both_signs(size, sign, self.order)
 
-    def half_sum(self, at: int, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def half_sum(
+        self, at: int, weights: Sequence[np.ndarray] | np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return half the sum of ``w_i w_j sign(u_i + u_j)``, and the sum of weights, by draw."""
         order, change = self.order[:, at].tolist(), self.change[:, at].tolist()
-        total, cumulated, square = np.zeros((3, weights.shape[1]), dtype=weights.dtype)
+        total, cumulated, square = np.zeros((3, len(weights[0])), dtype=weights[0].dtype)
         for row, factor in zip(order, change, strict=True):
             np.add(cumulated, weights[row], out=cumulated)
             if factor:
@@ -208,10 +212,8 @@ class _SignForm:
 
     def mean_sum(self, prior: float) -> np.ndarray:
         """Return half the sum of ``E[w_i w_j] A (A + 1) sign(u_i + u_j)``, shape (P,)."""
-        from scipy.stats import rankdata
-
         first, size, sign = self.size[0], self.size[1:], self.sign[1:]
-        ranks = rankdata(size, axis=0)
+        ranks = ranked(size)
         beside_first = 1 + np.sign(size - first)
         data = (sign * (2 * ranks - 1 + prior * beside_first)).sum(axis=0)
         own = self.sign[0] * prior * ((2 - beside_first).sum(axis=0) + prior)
@@ -219,7 +221,7 @@ class _SignForm:
         return (data + own + diagonal) / 2
 
 
-def _sum(weights: np.ndarray, rows: list[int]) -> np.ndarray:
+def _sum(weights: Sequence[np.ndarray] | np.ndarray, rows: list[int]) -> np.ndarray:
     total = weights[rows[0]]
     for row in rows[1:]:  # faster than `weights[rows].sum(axis=0)`, which copies the rows first
         total = total + weights[row]

@@ -203,7 +203,7 @@ def signed_rank_probabilities(
     sums = SignedRankSums(d, rope)
     counts = np.zeros((d.shape[1], 3))
     for block in weight_blocks(len(d), prior, n_samples, seed):
-        weights = block.astype(np.float32)  # twice as fast; about one draw in 100,000 changes
+        weights = list(block.astype(np.float32))  # twice as fast; about one draw in 100,000 changes
         for at in range(d.shape[1]):
             counts[at] += sums.largest(at, weights)
     possible = np.array([rope >= 0, rope > 0, True])

@@ -12,6 +12,7 @@ __all__ = [
     "equalised",
     "range_ppf",
     "range_sf",
+    "ranked",
     "signed_rank_cdf",
     "signed_rank_ppf",
     "snap",
@@ -105,6 +106,32 @@ def _grouped(ordered: np.ndarray, noise: np.ndarray, near: np.ndarray) -> np.nda
         allowed = np.where(apart, noise[at], allowed)
         values[at] = first
     return values.reshape(ordered.shape[::-1]).T
+
+
+def ranked(values: np.ndarray) -> np.ndarray:
+    """Return the ranks within each column from 1 upwards; ties share the mean of their ranks.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n, P)
+        Numbers without NaN.
+
+    Examples
+    --------
+    >>> ranked(np.array([[3.0], [1.0], [3.0]])).ravel().tolist()
+    [2.5, 1.0, 2.5]
+    """
+    columns = np.ascontiguousarray(values.T)
+    order = np.argsort(columns, axis=1)
+    ordered = np.take_along_axis(columns, order, axis=1)
+    begins = np.ones(ordered.shape, dtype=bool)
+    begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    starts = np.flatnonzero(begins)
+    counts = np.diff(starts, append=ordered.size)
+    shared = np.repeat(starts % len(values) + (counts + 1) / 2, counts)
+    ranks = np.empty(ordered.shape)
+    np.put_along_axis(ranks, order, shared.reshape(ordered.shape), axis=1)
+    return ranks.T
 
 
 def signed_rank_cdf(ranks: np.ndarray, statistic: float) -> float:

@@ -7,7 +7,7 @@ from math import lgamma
 import numpy as np
 
 from mlaut.analysis.common.arguments import one_of
-from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, snap
+from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, ranked, snap
 from mlaut.analysis.common.result_types import SMALLEST_P, Estimate, TestResult
 from mlaut.analysis.frequentist.ranks import rank_differences
 from mlaut.analysis.pairwise.effects import Effect
@@ -234,12 +234,10 @@ def quade_test(results: Results) -> TestResult:
 
 def _quade(results: Results) -> tuple[np.ndarray, np.ndarray]:
     """Return weighted centred ranks, shape (N, K), and the weights of datasets, shape (N, 1)."""
-    from scipy.stats import rankdata
-
     losses = paired_losses(results).losses
     size = results.noise_scale.max(axis=1, keepdims=True)
     ranges = snap(losses.max(axis=1, keepdims=True) - losses.min(axis=1, keepdims=True), size)
-    weight = rankdata(ranges, axis=0)
+    weight = ranked(ranges)
     return weight * (paired_losses(results).ranks - (losses.shape[1] + 1) / 2), weight
 
 
@@ -282,13 +280,11 @@ def aligned_ranks_test(results: Results) -> TestResult:
 
 def _aligned(results: Results) -> np.ndarray:
     """Return the ranks of all losses minus the mean loss of their dataset: shape (N, K)."""
-    from scipy.stats import rankdata
-
     losses = paired_losses(results).snapped
     aligned = losses - losses.mean(axis=1, keepdims=True)
     size = results.noise_scale
     noise = RELATIVE_NOISE * np.maximum(size, size.mean(axis=1, keepdims=True))
-    return rankdata(equalised(aligned.reshape(-1, 1), noise.reshape(-1, 1))).reshape(aligned.shape)
+    return ranked(equalised(aligned.reshape(-1, 1), noise.reshape(-1, 1))).reshape(aligned.shape)
 
 
 # Known errors of the levels of post_hoc_test, by the test that it follows.

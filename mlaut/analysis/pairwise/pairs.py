@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import check
-from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, snap
+from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, ranked, snap
 from mlaut.analysis.results.results import Results
 
 __all__ = ["EQUAL", "PairedLosses", "Pairs", "paired_losses"]
@@ -106,9 +106,7 @@ class PairedLosses:
         Average ranks, rank tests and rank models read these. Their variances assume mean ranks of
         ties. Tables with missing cells and ranks by fold are ranked where they are used.
         """
-        from scipy.stats import rankdata
-
-        return _read_only(rankdata(self.snapped, axis=1))
+        return _read_only(ranked(self.snapped.T).T)
 
     @property
     def _pair_scale(self) -> np.ndarray:

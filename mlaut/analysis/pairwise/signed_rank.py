@@ -12,6 +12,7 @@ import numpy as np
 from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.numerics import (
     EXACT_UP_TO,
+    ranked,
     signed_rank_ppf,
     tie_free_cdf,
     wilson,
@@ -55,12 +56,10 @@ class SignedRanks(NamedTuple):
         >>> SignedRanks.of(np.array([[0.0], [1.0], [-2.0], [2.0]]), "pratt").plus
         array([5.5])
         """
-        from scipy.stats import rankdata
-
         one_of("the zero rule", zeros, ZERO_RULES)
         zero = d == 0
         n_zero = zero.sum(axis=0)
-        ranks = sizes = rankdata(np.abs(d), axis=0)
+        ranks = sizes = ranked(np.abs(d))
         if zeros == "wilcox":
             ranks = ranks - n_zero
         if zeros == "zsplit":
@@ -138,13 +137,11 @@ def rank_biserial(d: np.ndarray, signed: SignedRanks, confidence: float = 0.95) 
 
 def _placement_variance(d: np.ndarray, signed: SignedRanks) -> np.ndarray:
     """Return the variance of the mean sign of sums of two kept differences, from placements."""
-    from scipy.stats import rankdata
-
     kept = signed.ranks > 0
     n, size = kept.sum(axis=0), len(d)
     # how many differences are below -x: the rank of x has those below x, the rank of |x| the rest
     own = np.where(d > 0, signed.sizes, np.where(d < 0, 1 - signed.sizes, 0.5))
-    below = rankdata(d, axis=0) - own
+    below = ranked(d) - own
     # differences left out are 0; a sum with one would have the sign of the other difference
     net = size - 2 * below - (size - n) * np.sign(d)
     placement = np.where(kept, (net - np.sign(d)) / np.maximum(n - 1, 1), 0.0)
