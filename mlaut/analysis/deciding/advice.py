@@ -39,7 +39,7 @@ def _undecided(found: Decision) -> str:
     name = min(found.needed, key=found.needed.__getitem__)
     if found.needed[name] > words.FAR:
         return f"{_NOT_YET}: the differences are too small to show."
-    more = words.datasets_in_all(found, name) - found.n
+    more = words.rough(words.datasets_in_all(found, name) - found.n)
     datasets = "1 more dataset" if more == 1 else f"about {more} more datasets"
     return f"{_NOT_YET}: {datasets} like these would tell {found.leader} from {name}."
 

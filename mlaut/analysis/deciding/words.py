@@ -32,6 +32,7 @@ __all__ = [
     "notes",
     "probability",
     "prospects",
+    "rough",
     "share_in_words",
     "terms",
     "with_failures",
@@ -308,11 +309,19 @@ def prospects(found: Decision) -> str:
 
 
 def datasets_in_all(found: Decision, name: str) -> int:
-    """Return the number of datasets that a difference needs, and more than there are.
+    """Return the rough number of datasets that a difference needs, and more than there are."""
+    return max(rough(found.needed[name]), found.n + 1)
 
-    It has two significant digits: more would feign exactness.
+
+def rough(value: float) -> int:
+    """Return a number with two significant digits: more would feign exactness.
+
+    Examples
+    --------
+    >>> rough(7.4), rough(182)
+    (7, 180)
     """
-    return max(int(float(f"{found.needed[name]:.2g}")), found.n + 1)
+    return int(float(f"{value:.2g}"))
 
 
 def terms(found: Decision) -> str:

@@ -349,6 +349,7 @@ def test_advice_where_nothing_is_shown_says_how_many_datasets_would_tell():
     no = "Do not choose by these results: "
     for needed, why in (
         (38.0, "about 18 more datasets like these would tell A from B."),
+        (134.0, "about 110 more datasets like these would tell A from B."),
         (3.0, "1 more dataset like these would tell A from B."),
         (1e5, "the differences are too small to show."),
     ):
