@@ -36,6 +36,7 @@ from threadpoolctl import threadpool_limits
 from mlaut import Data, Generic_Estimator, MlautError, Orchestrator
 from mlaut.data import from_frame
 from mlaut.estimators import Preprocessor
+from mlaut.estimators.generic_estimator import name_of
 from mlaut.files_io import Study
 from mlaut.files_io.roles import role_values
 from mlaut.records import CLASSIFICATION, REGRESSION, Dataset, Status
@@ -242,8 +243,13 @@ def network(task: str) -> Any:
 
 
 def seeded_floats(table: Any) -> np.ndarray:
-    """Return a table as floats of 32 bits; the weights that a network draws next are seeded."""
-    importlib.import_module("torch").manual_seed(0)
+    """Return a table as floats of 32 bits; the weights that a network draws next are seeded.
+
+    One thread, as in a worker: several sum a row of 2,000 columns in another order.
+    """
+    torch = importlib.import_module("torch")
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
     return np.asarray(table, dtype=np.float32)
 
 
@@ -287,7 +293,7 @@ def run_kind(folder: Path, data: Dataset, chosen: dict[str, Any]) -> dict[str, s
             strategies[name] = Generic_Estimator(model, name=name)
             strategies[name].identity()
         except MlautError as error:
-            states[name] = f"refused: {error}"
+            states[name] = f"refused: {str(error).replace(name_of(model), 'it')}"
             strategies.pop(name, None)
     if "weight" in data.roles:
         without = [name for name in strategies if not strategies[name].takes_weights()]

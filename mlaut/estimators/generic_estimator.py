@@ -136,8 +136,10 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
         Raises
         ------
         StrategyError
-            A learner in it stops early, and nothing gives it rows to stop by.
+            It is none of scikit-learn's kind, or a learner in it stops early, and nothing gives it
+            rows to stop by.
         """
+        _check_tags(self.estimator)
         _check_stopping(self.estimator)
         return self.tuned(self.estimator)
 
@@ -202,6 +204,18 @@ def _takes_several_targets(estimator: Any) -> bool:
         return not get_tags(estimator).target_tags.single_output
     except (AttributeError, TypeError):  # the estimator does not implement scikit-learn's tags
         return False
+
+
+def _check_tags(estimator: Any) -> None:
+    """Raise an error if an estimator lacks the tags by which scikit-learn knows its kind."""
+    try:
+        get_tags(estimator)
+    except AttributeError as error:
+        made = type(estimator).__name__
+        raise StrategyError(
+            f"{made} does not inherit from scikit-learn's BaseEstimator; "
+            f"write class {made}(ClassifierMixin, BaseEstimator) or (RegressorMixin, BaseEstimator)"
+        ) from error
 
 
 def _check_stopping(estimator: Any) -> None:

@@ -162,3 +162,26 @@ def test_a_table_of_other_columns_is_refused_by_name():
     model = Generic_Estimator(SVC()).fit(X, [0, 1] * 5)
     with pytest.raises(Exception, match="column 'b' of the training table"):
         model.predict(X[["a"]])
+
+
+class NotOfScikitLearn:
+    """Classifier without a base class."""
+
+    def get_params(self, deep=True):
+        return {}
+
+    def set_params(self, **_):
+        return self
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.repeat("a", len(X))
+
+
+def test_a_class_without_the_tags_of_scikit_learn_is_refused_before_the_run():
+    given = {"properties": {"tasks": ["Classification"]}}
+    with pytest.raises(StrategyError, match="does not inherit from scikit-learn's BaseEst") as told:
+        Generic_Estimator(NotOfScikitLearn(), **given).identity()
+    assert "\n" not in str(told.value)

@@ -205,3 +205,13 @@ def test_a_network_of_skorch_has_parameters_that_begin_with_an_underscore():
     skorch, torch = pytest.importorskip("skorch"), pytest.importorskip("torch")
     net = skorch.NeuralNetClassifier(torch.nn.LazyLinear, module__out_features=2)
     assert Generic_Estimator(make_pipeline(net)).identity()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_learner_gets_the_seed_of_the_cell(name):
+    strategy = small(name).set_params(random_state=None)
+    one, same, other = (seeds(strategy.assemble(random_state=seed)) for seed in (1, 1, 2))
+    assert one == same
+    learner = [n for n in one if "preprocessing" not in n and not n.startswith("estimator__cv")]
+    assert learner
+    assert not any(one[n] is None or one[n] == other[n] for n in learner)
