@@ -1,107 +1,149 @@
 """How busy one client keeps a Dask cluster of many workers with short cells.
 
-A real cluster of distributed runs in one other process, on loopback: a scheduler and workers with
-so many threads in all. A cell there is a sleep, so that two cores suffice for a thousand of them;
-everything else is real: the study is planned, its batches are sent, and the outcomes come back and
-are stored. Printed are the share of the run in which the threads slept, and the CPU time that the
-client and the cluster took for a cell. It takes about a minute.
+A real cluster of distributed runs on loopback: a scheduler in one process, and workers with so many
+threads in all in another. A cell there is a sleep, so that two cores suffice for a thousand of
+them; everything else is real: the study is planned, its batches are sent, and the outcomes come
+back, are checked, and are stored. Printed are the share of the run in which the threads slept, and
+the CPU time that the client, the scheduler and the workers took for a cell: a core's second divided
+by the first is the number of cells a second that one client can feed. It takes some minutes.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_dask.py [--threads 1000] [--milliseconds 100]
 """
 
 import argparse
+import importlib
 import multiprocessing
+import pickle
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-import cloudpickle
 import numpy as np
 import pandas as pd
 from sklearn.dummy import DummyClassifier
 
 from mlaut import Data, Orchestrator
+from mlaut.experiments.cells.cell import cell_seed
+from mlaut.experiments.cells.messages import encode_outcomes
 from mlaut.experiments.engines import dask_engine
 from mlaut.files_io import Study
+from mlaut.records import Outcome, Status
 
+SECONDS = 0.1  # of a cell
 N_ROWS, N_FOLDS, N_REPEATS, N_WORKERS = 60, 10, 20, 10
 
 
-def cluster(n_threads: int, told: Any) -> None:
-    """Run a scheduler and workers until the parent ends; send the address of the scheduler."""
+def serve_scheduler(told: Any) -> None:
+    """Run a scheduler until the parent ends; send its address."""
     import asyncio
-    import logging
 
-    from distributed import Scheduler, Worker
+    import dask
 
-    logging.getLogger("distributed").setLevel(logging.ERROR)
+    dask.config.set({"logging": {"distributed": "error"}})
+    from distributed import Scheduler
 
     async def serve() -> None:
         async with Scheduler(host="127.0.0.1", port=0, dashboard=False) as scheduler:
-            threads = n_threads // N_WORKERS
-            workers = [
-                Worker(scheduler.address, nthreads=threads, dashboard=False, memory_limit=0)
-                for _ in range(N_WORKERS)
-            ]
-            await asyncio.gather(*workers)
             told.send(scheduler.address)
-            while True:
-                await asyncio.sleep(0.5)
-                if told.poll():
-                    told.recv()
-                    told.send(time.process_time())
+            await tell_cpu_time(told)
 
     asyncio.run(serve())
 
 
-class Sleeper:
-    """Function in the place of `run_guarded`, pickled once: it sleeps as long as its cells."""
+def serve_workers(address: str, n_threads: int, seconds: float, told: Any) -> None:
+    """Run workers with so many threads in all until the parent ends."""
+    import asyncio
 
-    def __init__(self, seconds: float) -> None:
-        self._pickled = cloudpickle.dumps(sleeping(seconds))
+    import dask
 
-    def __call__(self, *_: Any) -> bytes:
-        """Fail: it is called on the cluster, where it is another function."""
-        raise NotImplementedError("it is called on the cluster")
+    dask.config.set({"logging": {"distributed": "error"}})
+    from distributed import Worker
 
-    def __reduce__(self) -> Any:
-        return cloudpickle.loads, (self._pickled,)
+    importable().SECONDS = seconds
+    # Dask looks at every thread a hundred times a second, which a worker does for its own only.
+    dask.config.set({"distributed.worker.profile.enabled": False})
+
+    async def serve() -> None:
+        threads = n_threads // N_WORKERS
+        workers = [
+            Worker(address, nthreads=threads, dashboard=False, memory_limit=0)
+            for _ in range(N_WORKERS)
+        ]
+        await asyncio.gather(*workers)
+        told.send(address)
+        await tell_cpu_time(told)
+
+    asyncio.run(serve())
 
 
-def sleeping(seconds: float) -> Any:
-    """Return a function of a batch that sleeps as long as its cells."""
+def importable() -> Any:
+    """Return this file as a module, by whose name all processes find its functions."""
+    return importlib.import_module(Path(__file__).stem)
 
-    def run(batch: Any, *_: Any) -> bytes:
-        import time
 
-        import numpy as np
+async def tell_cpu_time(told: Any) -> None:
+    """Send the CPU time of this process whenever it is asked for."""
+    import asyncio
 
-        from mlaut.experiments.cells.cell import cell_seed
-        from mlaut.experiments.cells.messages import encode_outcomes
-        from mlaut.records import Outcome, Status
+    while True:
+        await asyncio.sleep(0.5)
+        if told.poll():
+            told.recv()
+            told.send(time.process_time())
 
-        begun = time.time()
-        time.sleep(seconds * len(batch.cells))
-        return encode_outcomes(
-            Outcome(
-                cell,
-                Status.DONE,
-                np.zeros(n_test, np.int32),
-                np.tile(np.float32([1, 0]), (n_test, 1)),
-                (0.0, seconds, 0.0),
-                cell_seed(batch.seed, cell),
-                details={
-                    "warnings": [],
-                    "peak_memory": 2**27,
-                    "started": begun + place * seconds,
-                    "elapsed": seconds,
-                },
+
+class Started:
+    """Process of the cluster, which tells its CPU time."""
+
+    def __init__(self, serve: Any, *arguments: Any) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._told, there = context.Pipe()
+        self._process = context.Process(target=serve, args=(*arguments, there), daemon=True)
+        self._process.start()
+        self.address = self._told.recv()
+
+    def cpu_time(self) -> float:
+        """Return the CPU time of the process in seconds."""
+        self._told.send(None)
+        return float(self._told.recv())
+
+    def end(self) -> None:
+        """End the process."""
+        self._process.terminate()
+
+
+def sleep_through(load: bytes, tables: Any) -> bytes:
+    """Sleep as long as the cells of a load: in the place of `run_guarded`, on the workers."""
+    batches, _ = pickle.loads(load)
+    begun = time.time()
+    time.sleep(SECONDS * sum(len(batch.cells) for batch in batches))
+    outcomes: list[Outcome] = []
+    for batch, table in zip(batches, tables, strict=True):
+        repeats = {repeat for repeat, _ in batch.cells}
+        sizes = {repeat: np.bincount(table.folds[repeat]).tolist() for repeat in repeats}
+        predicted = {n: np.zeros(n, np.int32) for of in sizes.values() for n in of}
+        sure = {n: np.tile(np.float32([1, 0]), (n, 1)) for n in predicted}
+        for cell in batch.keys:
+            n_test = sizes[cell.repeat][cell.fold]
+            details = {
+                "warnings": [],
+                "peak_memory": 2**27,
+                "started": begun + len(outcomes) * SECONDS,
+                "elapsed": SECONDS,
+            }
+            outcomes.append(
+                Outcome(
+                    cell,
+                    Status.DONE,
+                    predicted[n_test],
+                    sure[n_test],
+                    (0.0, SECONDS, 0.0),
+                    cell_seed(batch.seed, cell),
+                    details=details,
+                )
             )
-            for place, (cell, n_test) in enumerate(zip(batch.keys, batch.test_sizes, strict=True))
-        )
-
-    return run
+    return encode_outcomes(outcomes)
 
 
 def empty_study(folder: Path, n_datasets: int) -> tuple[Any, Any, list[str]]:
@@ -122,42 +164,37 @@ def empty_study(folder: Path, n_datasets: int) -> tuple[Any, Any, list[str]]:
 
 def measure(n_threads: int, seconds: float, n_cells: int) -> None:
     """Run a study on the cluster, and print how busy it was."""
-    here, there = multiprocessing.get_context("spawn").Pipe()
-    process = multiprocessing.get_context("spawn").Process(
-        target=cluster, args=(n_threads, there), daemon=True
-    )
-    process.start()
-    address = here.recv()
+    scheduler = Started(serve_scheduler)
+    workers = Started(serve_workers, scheduler.address, n_threads, seconds)
     n_datasets = 10
     n_strategies = max(1, n_cells // (n_datasets * N_FOLDS * N_REPEATS))
     with tempfile.TemporaryDirectory() as folder:
         input_io, out_io, names = empty_study(Path(folder), n_datasets)
-        dask_engine.run_guarded = Sleeper(seconds)
+        dask_engine.run_guarded = importable().sleep_through
         strategies = {f"s{i}": DummyClassifier(random_state=i) for i in range(n_strategies)}
-        here.send(None)
-        before, used = here.recv(), time.process_time()
+        before = [time.process_time(), scheduler.cpu_time(), workers.cpu_time()]
         orchestrator = Orchestrator(input_io, out_io, names, "t")
-        engine = dask_engine.DaskEngine(address)
+        engine = dask_engine.DaskEngine(scheduler.address)
         summary = orchestrator.run(strategies, engine=engine, verbose=0)
-        used = time.process_time() - used
-        here.send(None)
-        there_used = here.recv() - before
+        after = [time.process_time(), scheduler.cpu_time(), workers.cpu_time()]
         details = [cell for _, cells in Study(out_io.path).all_details(names) for cell in cells]
         begun = min(cell["started"] for cell in details)
         ended = max(cell["started"] + cell["elapsed"] for cell in details)
     n, took = summary.n_done, ended - begun
+    used = [1e6 * (b - a) / n for a, b in zip(before, after, strict=True)]
     print(
         f"{n} cells of {1e3 * seconds:g} ms on {n_threads} threads: busy "
         f"{n * seconds / (took * n_threads):.0%} of {took:.1f} s, {n / took:.0f} cells a second; "
-        f"CPU a cell: client {1e6 * used / n:.0f} us, cluster {1e6 * there_used / n:.0f} us"
+        "CPU a cell: client {:.0f} us, scheduler {:.0f} us, workers {:.0f} us".format(*used)
     )
-    process.terminate()
+    workers.end()
+    scheduler.end()
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, default=1000)
     parser.add_argument("--milliseconds", type=float, default=100)
-    parser.add_argument("--cells", type=int, default=200_000)
+    parser.add_argument("--cells", type=int, default=400_000)
     given = parser.parse_args()
     measure(given.threads, given.milliseconds / 1e3, given.cells)

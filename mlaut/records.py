@@ -224,6 +224,12 @@ class Split:
         """Number of folds of each repeat."""
         return int(self.folds.max(initial=-1)) + 1
 
+    @cached_property
+    def test_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """Number of test rows of each fold, by repeat."""
+        counts = (np.bincount(folds[folds >= 0], minlength=self.n_folds) for folds in self.folds)
+        return tuple(tuple(of_repeat.tolist()) for of_repeat in counts)
+
     def rows(self, repeat: int, fold: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the positions of the training and the test rows of one fold, both ascending."""
         of_repeat = self.folds[repeat]

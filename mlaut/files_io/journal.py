@@ -1,4 +1,4 @@
-"""The journal: an append-only file beside a study, with a checksummed record of each outcome.
+"""The journal: an append-only file beside a study, with checksummed records of all outcomes.
 
 An outcome is appended here before it is written into the arrays of the study. After a crash, all
 whole records of the journal are written into the arrays again, and a torn end is dropped. When a
@@ -9,8 +9,9 @@ thread syncs the journal to disk every half second, so that all but the last sec
 power cut.
 
 A record is ``length, crc32, payload``. A payload is a JSON object, preceded by its length, followed
-by the bytes of its arrays in the order in which the object names them. Behind a damaged record, the
-next whole one is found by the first words of its object.
+by the bytes of its arrays in the order in which the object names them. It holds a run, a pack of
+outcomes (`mlaut.files_io.packs`), or, in journals of older versions, one outcome. Behind a damaged
+record, the next whole one is found by the first words of its object.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ import numpy as np
 
 from mlaut.errors import StoreError, StudyError
 from mlaut.files_io.hdf5 import fsync_folder
+from mlaut.files_io.packs import check_pack, is_pack, unpack_outcomes
 from mlaut.files_io.payloads import LENGTH, Record, pack, read_record, unpack
+from mlaut.files_io.study_records import outcome_arrays, outcome_record
 from mlaut.files_io.system_errors import explain, explained
 from mlaut.files_io.untrusted import open_plain
 
@@ -94,7 +97,11 @@ class Journal:
         self._clock.start()
 
     def append(self, *records: tuple[Mapping[str, Any], Mapping[str, np.ndarray]]) -> bool:
-        """Append records with their arrays, which from then on survive the death of the process.
+        """Append records with their arrays, as `append_payloads`."""
+        return self.append_payloads(*(pack(record, arrays) for record, arrays in records))
+
+    def append_payloads(self, *payloads: bytes) -> bool:
+        """Append records as payloads, which from then on survive the death of the process.
 
         Returns
         -------
@@ -109,7 +116,7 @@ class Journal:
             A record is larger than a reader accepts; none is appended.
         """
         self._check()
-        content = b"".join(_encode(record, arrays, self.path) for record, arrays in records)
+        content = b"".join(_framed(payload, self.path) for payload in payloads)
         rest = memoryview(content)
         start = self._file.tell()
         try:
@@ -119,7 +126,7 @@ class Journal:
             self._file.truncate(start)
             self._file.seek(start)
             raise explain(error, self.path, "appending to the journal") from error
-        self._appended += len(records)
+        self._appended += len(payloads)
         synced, self._told = self._told != self._synced, self._synced
         return synced
 
@@ -188,7 +195,8 @@ class JournalIndex:
     runs : tuple of dict
         Record of each run: machine, versions, arguments.
     places : mapping of str to array of int
-        Offsets of the records of each dataset, in the order in which they were appended.
+        Offsets of the records with outcomes of each dataset, in the order in which they were
+        appended.
     """
 
     path: Path
@@ -198,13 +206,18 @@ class JournalIndex:
     places: Mapping[str, array[int]] = field(default_factory=dict)
 
     def records(self, dataset: str) -> Iterator[Record]:
-        """Yield the records of a dataset, with their arrays."""
+        """Yield a record for each outcome of a dataset, with its arrays."""
         if dataset not in self.places:
             return
         with _opened(self.path) as file:
             for place in self.places[dataset]:
                 file.seek(place)
-                yield unpack(file.read(_FRAME.unpack(file.read(_FRAME.size))[0]))
+                payload = file.read(_FRAME.unpack(file.read(_FRAME.size))[0])
+                if not is_pack(read_record(payload)):
+                    yield unpack(payload)
+                    continue
+                for outcome in unpack_outcomes(payload):
+                    yield outcome_record(outcome), outcome_arrays(outcome)
 
     def last_records(self, dataset: str) -> Iterator[Record]:
         """Yield the last record of each cell of a dataset, with its arrays."""
@@ -252,6 +265,9 @@ def _known(payload: bytes, path: Path) -> dict[str, Any]:
     """
     try:
         record = read_record(payload)
+        if is_pack(record):
+            check_pack(payload)
+            return record
         if "dataset" in record:
             texts = [record[key] for key in ("dataset", "strategy", "status")]
             sound = isinstance(record["repeat"] + record["fold"], int)
@@ -259,7 +275,7 @@ def _known(payload: bytes, path: Path) -> dict[str, Any]:
             texts, sound = [record["run"]["id"]], True
         if sound and all(isinstance(text, str) for text in texts):
             return record
-    except (KeyError, TypeError, ValueError, RecursionError, struct.error):
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, struct.error):
         pass
     raise StoreError(
         f"{path}: a record of it tells what no run writes; move the journal away, and the study "
@@ -374,12 +390,13 @@ def _likely_places(file: BinaryIO, start: int) -> Iterator[int]:
         position += _PIECE - len(_BEGIN) + 1  # the words may lie across the end of a piece
 
 
-def _encode(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: Path) -> bytes:
-    payload = pack(record, arrays)
+def _framed(payload: bytes, path: Path) -> bytes:
     if len(payload) > LARGEST_RECORD:
-        cell = ", ".join(f"{k} {record[k]!r}" for k in ("dataset", "strategy") if k in record)
+        record = read_record(payload)
+        told = [f"{k} {record[k]!r}" for k in ("dataset", "strategy", "strategies") if k in record]
         raise StudyError(
-            f"{path}: a record of {len(payload)} bytes ({cell or 'of the run'}), and none may have "
-            f"more than {LARGEST_RECORD}; use fewer test rows a fold, or store less about a cell"
+            f"{path}: a record of {len(payload)} bytes ({', '.join(told) or 'of the run'}), and "
+            f"none may have more than {LARGEST_RECORD}; use fewer test rows a fold, or store less "
+            "about a cell"
         )
     return _FRAME.pack(len(payload), zlib.crc32(payload)) + payload

@@ -19,7 +19,8 @@ from mlaut.files_io.untrusted import read_json
 __all__ = ["LENGTH", "Record", "pack", "read_record", "unpack"]
 
 LENGTH = struct.Struct("<I")  # of the JSON object
-_TYPES = ("<i4", "<f4", "<f8", "|u1")  # of classes, probabilities, numbers, and traces
+# Of classes, seeds, probabilities, numbers, and traces.
+_TYPES = ("<i4", "<u4", "<f4", "<f8", "|u1")
 
 Record = tuple[dict[str, Any], dict[str, np.ndarray]]
 

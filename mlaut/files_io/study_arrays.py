@@ -326,9 +326,10 @@ class ArrayWriter:
     def __init__(self, file: InPlace, arrays: StudyArrays) -> None:
         self.entry = arrays.entry
         self.names = arrays.names
-        self._position = {name: s for s, name in enumerate(arrays.names)}
+        self.position = {name: s for s, name in enumerate(arrays.names)}
         self.layout = arrays.layout
         self._head = _head_type(self.layout)
+        self._rows_of = [name for name in ROWS if name in self.layout]
         self._fields = arrays.fields
         self._arrays = {name: file.array(arrays.group[name]) for name in self.layout}
         folds = arrays.entry.split.folds
@@ -377,16 +378,16 @@ class ArrayWriter:
 
     def index(self, cell: Cell) -> tuple[int, int, int]:
         """Return the position of a cell in the arrays: strategy, repeat, fold."""
-        return self._position[cell.strategy], cell.repeat, cell.fold
+        return self.position[cell.strategy], cell.repeat, cell.fold
 
     def forget(self, strategies: Sequence[str], cells: np.ndarray) -> None:
         """Clear the cells where ``cells``, of shape (len(strategies), R, F), is True."""
         for name, of_strategy in zip(strategies, cells, strict=True):
             for repeat in np.flatnonzero(of_strategy.any(axis=1)).tolist():
                 for array in map(self._arrays.__getitem__, ("status", "checksum")):
-                    stored = array.read(self._position[name], repeat)
+                    stored = array.read(self.position[name], repeat)
                     stored[of_strategy[repeat]] = 0
-                    array.write(self._position[name], repeat, 0, stored)
+                    array.write(self.position[name], repeat, 0, stored)
 
     def _heads(self, outcomes: Sequence[Outcome]) -> np.ndarray:
         """Return seed, seconds and usage of outcomes in the stored types."""
@@ -402,13 +403,13 @@ class ArrayWriter:
         """Return predictions and probabilities of the test rows, in the stored types."""
         if outcome.predictions is None:
             return {}
-        given = {"predictions": outcome.predictions, "probabilities": outcome.probabilities}
         rows = {}
-        for name in (name for name in given if name in self.layout):
+        for name in self._rows_of:
             shape, dtype, nothing = self.layout[name]
-            values = nothing if given[name] is None else given[name]
-            of_test = (len(outcome.predictions), *shape[3:])
-            rows[name] = np.broadcast_to(np.asarray(values, dtype=dtype), of_test)
+            values, of_test = getattr(outcome, name), (len(outcome.predictions), *shape[3:])
+            rows[name] = np.asarray(np.full(of_test, nothing) if values is None else values, dtype)
+            if rows[name].shape != of_test:  # of a journal from an unknown source
+                raise ValueError(f"{outcome.cell}: {name} of shape {rows[name].shape}")
         return rows
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +36,7 @@ DETAILS, TRACES = LOGS = ("details", "traces")
 """Logs of a dataset: what the arrays cannot hold of its cells, and the traces of searches."""
 # Keys of a record that are attributes of an outcome; all others are its details.
 _OF_OUTCOME = ("dataset", "strategy", "repeat", "fold", "status", "reason", "seconds", "seed")
+_USUAL = {*USAGE, "warnings"}  # details of a cell that may add nothing to the logs
 _IN_ARRAYS = ("dataset", "status", "seconds", "seed", "checksum", *USAGE)
 
 
@@ -178,7 +179,7 @@ def merged_strategies(
     return list(entries.values())
 
 
-def check_outcome(outcome: Outcome, entry: SplitEntry, strategies: Sequence[str]) -> None:
+def check_outcome(outcome: Outcome, entry: SplitEntry, strategies: Collection[str]) -> None:
     """Check that an outcome fits the arrays of its dataset.
 
     Raises
@@ -203,13 +204,16 @@ def check_outcome(outcome: Outcome, entry: SplitEntry, strategies: Sequence[str]
         raise StudyError(f"{cell}: predictions belong to a cell that is done, and only to it")
     if outcome.predictions is None:
         return
-    n_test = len(split.rows(cell.repeat, cell.fold)[1])
-    expected: list[tuple[np.ndarray, tuple[int, ...]]] = [(outcome.predictions, (n_test,))]
-    if outcome.probabilities is not None:
-        expected.append((outcome.probabilities, (n_test, len(entry.classes))))
-    for array, shape in expected:
-        if array.shape != shape:
-            raise StudyError(f"{cell}: shape {array.shape} where the split needs {shape}")
+    n_test = split.test_sizes[cell.repeat][cell.fold]
+    if outcome.predictions.shape != (n_test,):
+        raise _misshapen(outcome, outcome.predictions, (n_test,))
+    expected = n_test, len(entry.classes)
+    if outcome.probabilities is not None and outcome.probabilities.shape != expected:
+        raise _misshapen(outcome, outcome.probabilities, expected)
+
+
+def _misshapen(outcome: Outcome, array: np.ndarray, expected: tuple[int, ...]) -> StudyError:
+    return StudyError(f"{outcome.cell}: shape {array.shape} where the split needs {expected}")
 
 
 def prediction_type(task: str) -> tuple[np.dtype, Any]:
@@ -268,7 +272,9 @@ def logged(outcome: Outcome, checksum: int) -> Iterator[tuple[str, str]]:
     checksum : int
         Checksum of its cell, by which readers recognise that the cell was replaced since.
     """
-    if record := ragged(outcome_record(outcome)):
+    if (outcome.reason or outcome.details.keys() - _USUAL or outcome.details.get("warnings")) and (
+        record := ragged(outcome_record(outcome))
+    ):
         yield DETAILS, json.dumps({**record, "checksum": checksum})
     if outcome.trace:
         cell = outcome.cell

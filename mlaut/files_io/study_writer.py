@@ -13,13 +13,12 @@ import numpy as np
 from mlaut.files_io.hdf5 import InPlace, change_h5
 from mlaut.files_io.journal import Journal, JournalIndex
 from mlaut.files_io.names import from_h5, to_h5
+from mlaut.files_io.packs import pack_outcomes
 from mlaut.files_io.study_arrays import ArrayWriter
 from mlaut.files_io.study_layout import PREDICTIONS, arrays_of, put_runs
 from mlaut.files_io.study_records import (
     check_outcome,
     logged,
-    outcome_arrays,
-    outcome_record,
     record_outcome,
 )
 from mlaut.files_io.system_errors import explained
@@ -62,9 +61,8 @@ class StudyWriter:
         self._written = self._written or bool(outcomes)
         arrays = [self._arrays(outcome.cell.dataset) for outcome in outcomes]
         for opened, outcome in zip(arrays, outcomes, strict=True):
-            check_outcome(outcome, opened.entry, opened.names)
-        records = [outcome_record(outcome) for outcome in outcomes]
-        if self._journal.append(*zip(records, map(outcome_arrays, outcomes), strict=True)):
+            check_outcome(outcome, opened.entry, opened.position)
+        if self._journal.append_payloads(*pack_outcomes(outcomes)):
             self._file.check_there()
         for dataset, group in groupby(outcomes, key=lambda outcome: outcome.cell.dataset):
             together = list(group)

@@ -41,7 +41,8 @@ def study(tmp_path):
 def broken_off(study, *outcomes):
     """Write outcomes, and leave the journal behind as a killed run does."""
     with contextlib.suppress(StoreError), study.writing() as writer:
-        writer.write(*outcomes)
+        for one in outcomes:
+            writer.write(one)
         raise StoreError("as when the disk is full: the journal stays")
     assert study.journal_path.exists()
 

@@ -12,9 +12,11 @@ import struct
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
+from mlaut.files_io.packs import pack_outcomes, unpack_outcomes
 from mlaut.files_io.payloads import pack, unpack
 from mlaut.files_io.study_records import (
     USAGE,
@@ -41,7 +43,7 @@ __all__ = [
 SPOILT = "wrote into the pipe of its worker process"
 
 _MARK = b"mlaut>"
-_OUTCOME = b"o"  # kind of the messages of a block of outcomes
+_OUTCOMES = b"p"  # kind of the messages of a block of outcomes: packs
 _HEAD = struct.Struct("<6scII")  # mark, kind, length and CRC-32 of the content
 _BYTES_OF_TEXT = 2**24  # parameters, warnings and a traceback; usually a thousandth of this
 _LONGEST_REASON = 2**12  # characters; `run_cell` writes at most 500
@@ -160,7 +162,7 @@ def encode_outcomes(outcomes: Iterable[Outcome]) -> bytes:
     >>> same.cell, same.status, same.reason
     (Cell(dataset='iris', strategy='SVC', repeat=0, fold=0), <Status.ERROR: 2>, 'no')
     """
-    return b"".join(frame(_OUTCOME, encode_outcome(outcome)) for outcome in outcomes)
+    return b"".join(frame(_OUTCOMES, payload) for payload in pack_outcomes(outcomes))
 
 
 def decode_outcomes(content: bytes) -> list[Outcome]:
@@ -171,7 +173,15 @@ def decode_outcomes(content: bytes) -> list[Outcome]:
     GarbledError
         The block is damaged.
     """
-    return [record_outcome(*unpack(one)) for _, one in Inbox().messages(content, len(content))]
+    packs, inbox = [], Inbox()
+    for _, payload in inbox.messages(content, len(content)):
+        try:
+            packs.append(unpack_outcomes(payload))
+        except Exception as error:  # invalid bytes may raise anything
+            raise GarbledError("something else than outcomes") from error
+    if inbox.partial:
+        raise GarbledError("a part is missing")
+    return list(chain.from_iterable(packs))
 
 
 def _check_numbers(outcome: Outcome) -> None:

@@ -2,46 +2,51 @@
 
 Dask sends batches and returns outcomes. It has no time limits for a task, and a cell that kills
 its process would kill the Dask worker. So each Dask worker runs cells in guarded processes of its
-own, as many as it has threads, and a batch is one Dask task
-(`mlaut.experiments.engines.dask_worker`). A dataset and its split are sent once to each worker; the
-outcomes of all ended batches are fetched together.
+own, as many as it has threads (`mlaut.experiments.engines.dask_worker`). A Dask task is a load: as
+many batches as last a few seconds. A dataset and its split are sent once to each worker; many loads
+are submitted together, and the outcomes of all that have ended are fetched together.
 """
 
 from __future__ import annotations
 
 import contextlib
+import pickle
 import tempfile
 import time
 import uuid
 import warnings
 from collections import Counter
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from mlaut.errors import MlautError, StudyError
-from mlaut.experiments.cells.messages import decode_outcomes
-from mlaut.experiments.engines.dask_worker import Errand, run_guarded, versions
+from mlaut.experiments.cells.messages import GarbledError, decode_outcomes
+from mlaut.experiments.engines.dask_worker import Errand, Table, run_guarded, versions
 from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
-from mlaut.experiments.workers.tables import load
+from mlaut.experiments.workers.tables import load as load_dataset
 from mlaut.files_io import FilesIO
 from mlaut.optional import need
-from mlaut.records import Outcome, Status
+from mlaut.records import Cell, Outcome, Status
 
 __all__ = ["DaskEngine"]
 
-# Duration of a batch: a constant, plus a part per thread of the cluster.
-_BATCH_SECONDS = 0.5
-_BATCH_SECONDS_A_THREAD = 0.01
+# Duration of a load: a constant, plus a part per thread of the cluster, so that the scheduler and
+# this process handle at most 125 tasks a second: each costs them one or two milliseconds.
+_LOAD_SECONDS = 0.5
+_LOAD_SECONDS_A_THREAD = 0.008
 _OPEN = 100  # groups of cells at the same time: some for each strategy of a usual study
-_INLINE = 2**14  # bytes of folds that are sent with each batch; larger ones once to a worker
-_LOOK_SECONDS = 0.02  # pause between checks for ended batches
+_AT_ONCE = 100  # loads that are submitted together, between two looks for ended ones
+_LOOK_SECONDS = 0.02  # pause between checks for ended loads
 _COUNT_SECONDS = 2.0  # pause between counts of the workers' threads
 _ANSWER_SECONDS = 30.0  # longest wait for an answer of the scheduler
 _LOSSES_BORNE = 3  # losses of its worker after which a cell is stored as crashed
 _ENDED = ("finished", "error", "cancelled")
+_LOST = ("cancelled", "lost", "error")
 _NOT_THERE = (OSError, TimeoutError, CancelledError)
 
 
@@ -112,57 +117,73 @@ class DaskEngine:
 
 
 class _Sent(NamedTuple):
-    """Data of a dataset on the cluster: its content, and large folds by repeat."""
+    """Dataset on the cluster: its reference there, a future of its `Table`, and its repeats."""
 
     ref: DatasetRef
-    content: Any
-    folds: dict[int, Any]
+    table: Any
+    repeats: frozenset[int]
 
 
-def _is_lost(sent: Any) -> bool:
-    return sent.status in ("cancelled", "lost", "error")
+Load = list[Batch]
 
 
 class _Run:
-    """One run on a cluster: the client, the submitted batches and the datasets that were sent."""
+    """One run on a cluster: the client, the submitted loads and the datasets that were sent."""
 
     def __init__(self, engine: DaskEngine) -> None:
         from distributed import Client
 
         self._engine = engine
         self._errand = Errand(uuid.uuid4().hex, engine.timeout, engine.threads, versions())
-        self._running: dict[Any, Batch] = {}
+        self._running: dict[Any, Load] = {}
+        self._folds: dict[DatasetRef, dict[int, np.ndarray]] = {}
         self._sent: dict[DatasetRef, _Sent] = {}
-        self._losses: Counter[tuple[Any, ...]] = Counter()
+        self._losses: Counter[Cell] = Counter()
         self._n_threads, self._counted, self._answered = 0, 0.0, time.monotonic()
         self._own = not isinstance(engine.scheduler, Client)
         self._client = self._connected() if self._own else engine.scheduler
 
     def begin(self, groups: Iterable[Batch | None]) -> None:
-        """Wait for workers, whose number of threads determines the duration of a batch."""
+        """Wait for workers, whose number of threads determines the duration of a load."""
         while not self._n_threads:
             self._look_after_cluster()
             time.sleep(_LOOK_SECONDS)
-        seconds = _BATCH_SECONDS + _BATCH_SECONDS_A_THREAD * self._n_threads
-        self._queue = BatchQueue(groups, seconds, _OPEN)
+        seconds = _LOAD_SECONDS + _LOAD_SECONDS_A_THREAD * self._n_threads
+        self._queue = BatchQueue(self._noted(groups), seconds, _OPEN)
 
-    # ------------------------------------------------------------------ batches
+    def _noted(self, groups: Iterable[Batch | None]) -> Iterator[Batch | None]:
+        """Yield groups, and note their folds, which batches of them do not have all."""
+        for group in groups:
+            if group is not None:
+                self._folds.setdefault(group.dataset, {}).update(group.folds)
+            yield group
+
+    # -------------------------------------------------------------------- loads
 
     def goes_on(self) -> bool:
-        """Submit batches up to the limit; return whether any batch is on the cluster."""
+        """Submit loads up to the limit; return whether any is on the cluster."""
         self._look_after_cluster()
         most = self._engine.n_jobs or 2 * max(1, self._n_threads)
-        while len(self._running) < most and (batch := self._queue.next()) is not None:
-            try:
-                self._submit(batch)
-            except _NOT_THERE:
-                self._queue.again(batch)
-                time.sleep(_LOOK_SECONDS)
-                return True
+        loads: list[Load] = []
+        while len(loads) < min(_AT_ONCE, most - len(self._running)) and (
+            load := self._queue.next_load(self._engine.n_jobs or max(1, self._n_threads))
+        ):
+            loads.append(load)
+        try:
+            self._submit(loads)
+        except _NOT_THERE:
+            self._again(*loads)
+            time.sleep(_LOOK_SECONDS)
+            return True
         return bool(self._running)
 
+    def _again(self, *loads: Load) -> None:
+        for load in loads:
+            for batch in load:
+                self._queue.again(batch)
+
     def ended(self) -> list[Outcome]:
-        """Return the outcomes of the batches that have ended; pause briefly if there are none."""
+        """Return the outcomes of the loads that have ended; pause briefly if there are none."""
         ended = [future for future in self._running if future.status in _ENDED]
         if not ended:
             time.sleep(_LOOK_SECONDS)
@@ -175,7 +196,7 @@ class _Run:
         return found
 
     def _gathered(self, ended: list[Any]) -> list[bytes | None]:
-        """Fetch the results of batches at once; None of those that have none, or lost it."""
+        """Fetch the results of loads at once; None of those that have none, or lost it."""
         finished = {k: future for k, future in enumerate(ended) if future.status == "finished"}
         gather, patience = self._client.gather, _ANSWER_SECONDS
         try:
@@ -184,25 +205,30 @@ class _Run:
             found = {}
         return [found.get(k) for k in range(len(ended))]
 
-    def _submit(self, batch: Batch) -> None:
-        sent = self._sent_data(batch.dataset)
-        folds = self._sent_folds(batch, sent)
-        left = {repeat: rows for repeat, rows in batch.folds.items() if repeat not in folds}
-        if batch.options.models is not None:
-            # A worker that does not see this folder has no access to the folder of the study.
-            batch.options.models.mkdir(parents=True, exist_ok=True)
+    def _submit(self, loads: list[Load]) -> None:
+        """Submit loads; each task has its batches as bytes, which the scheduler does not open."""
+        if not loads:
+            return
+        packed, tables = [], []
+        for load in loads:
+            sent = [self._sent_data(batch) for batch in load]
+            there = [
+                replace(of, dataset=to.ref, folds={}) for of, to in zip(load, sent, strict=True)
+            ]
+            packed.append(pickle.dumps((there, self._errand)))
+            tables.append([to.table for to in sent])
+            models = load[0].options.models
+            if models is not None:
+                # A worker that does not see this folder has no access to the folder of the study.
+                models.mkdir(parents=True, exist_ok=True)
         with warnings.catch_warnings():
-            # Dask warns of the size of a task, which is mostly that of the split.
-            warnings.simplefilter("ignore")
-            part = replace(batch, dataset=sent.ref, folds=left)
-            future = self._client.submit(
-                run_guarded, part, sent.content, folds, self._errand, pure=False
-            )
-        self._running[future] = batch
+            warnings.simplefilter("ignore")  # Dask warns of the size of many loads
+            futures = self._client.map(run_guarded, packed, tables, pure=False)
+        self._running.update(zip(futures, loads, strict=True))
 
     def _outcomes(self, future: Any, content: bytes | None) -> list[Outcome]:
         if content is not None:
-            outcomes = decode_outcomes(content)
+            outcomes = self._received(self._running[future], content)
         elif future.status in ("error", "cancelled"):
             outcomes = self._after_loss(self._running[future], future)
         else:
@@ -210,12 +236,35 @@ class _Run:
         del self._running[future]
         return outcomes
 
-    def _after_loss(self, batch: Batch, future: Any) -> list[Outcome]:
-        """Queue a lost batch again, cell by cell; after three losses, a cell counts as crashed."""
+    def _received(self, load: Load, content: bytes) -> list[Outcome]:
+        """Return the outcomes that a worker sent; cells of its load without one are queued again.
+
+        Raises
+        ------
+        StudyError
+            The bytes are damaged, or hold outcomes of cells that the worker was not given.
+        """
+        try:
+            outcomes = decode_outcomes(content)
+        except GarbledError as error:
+            raise StudyError(f"a worker of the cluster sent no outcomes: {error}") from error
+        seen = {outcome.cell for outcome in outcomes}
+        given = {cell for batch in load for cell in batch.keys}
+        if len(seen) < len(outcomes) or not seen <= given:
+            raise StudyError("a worker of the cluster sent outcomes of cells that it was not given")
+        for batch in load if seen < given else ():
+            left = [
+                at for at, cell in zip(batch.cells, batch.keys, strict=True) if cell not in seen
+            ]
+            self._again([batch.part(left)] if left else [])
+        return outcomes
+
+    def _after_loss(self, load: Load, future: Any) -> list[Outcome]:
+        """Queue a lost load again, cell by cell; after three losses, a cell counts as crashed."""
         from distributed import KilledWorker
 
-        if future.status == "cancelled":  # its dataset was lost with a worker
-            self._queue.again(batch)
+        if future.status == "cancelled":  # a dataset of it was lost with a worker
+            self._again(load)
             return []
         error = future.exception(timeout=_ANSWER_SECONDS)
         if isinstance(error, MlautError):
@@ -225,39 +274,34 @@ class _Run:
                 f"the workers of the cluster cannot run cells: {_text(error)}; install there "
                 "what is installed here and the modules of the strategies, and free disk space"
             ) from error
-        if len(batch.cells) > 1:
-            for cell in batch.cells:
-                self._queue.again(batch.part([cell]))
+        cells = [batch.part([cell]) for batch in load for cell in batch.cells]
+        if len(cells) > 1:
+            self._again(cells)
             return []
-        self._losses[batch.keys] += 1
-        if self._losses[batch.keys] < _LOSSES_BORNE:
-            self._queue.again(batch)
+        (cell,) = cells[0].keys
+        self._losses[cell] += 1
+        if self._losses[cell] < _LOSSES_BORNE:
+            self._again(cells)
             return []
         reason = f"the Dask workers that ran it died, time and again: {_text(error)}"
-        return [Outcome(cell, Status.CRASHED, reason=reason) for cell in batch.keys]
+        return [Outcome(cell, Status.CRASHED, reason=reason)]
 
     # ------------------------------------------------------------------ datasets
 
-    def _sent_data(self, ref: DatasetRef) -> _Sent:
-        """Return what was sent of a dataset; its content is sent at its first use."""
-        if ref not in self._sent or _is_lost(self._sent[ref].content):
-            used = {batch.dataset for batch in self._running.values()}
-            self._sent = {known: sent for known, sent in self._sent.items() if known in used}
-            there, content = _alone(ref)
-            self._sent[ref] = _Sent(there, self._client.scatter(content, hash=False), {})
-        return self._sent[ref]
+    def _sent_data(self, batch: Batch) -> _Sent:
+        """Return what was sent of the dataset of a batch; it is sent at its first use.
 
-    def _sent_folds(self, batch: Batch, sent: _Sent) -> dict[int, Any]:
-        """Return the folds of a batch by repeat, if they are large: each is sent at its first use.
-
-        A worker then keeps them, as the dataset, for all batches.
+        It is sent again if workers lost it, or if cells of further repeats were noted since.
         """
-        if sum(rows.nbytes for rows in batch.folds.values()) <= _INLINE:
-            return {}
-        for repeat, rows in batch.folds.items():
-            if repeat not in sent.folds or _is_lost(sent.folds[repeat]):
-                sent.folds[repeat] = self._client.scatter(rows, hash=False)
-        return {repeat: sent.folds[repeat] for repeat in batch.folds}
+        ref, known = batch.dataset, self._sent.get(batch.dataset)
+        if known is None or known.table.status in _LOST or not batch.folds.keys() <= known.repeats:
+            used = {batch.dataset for load in self._running.values() for batch in load}
+            self._sent = {other: sent for other, sent in self._sent.items() if other in used}
+            there, content = _alone(ref)
+            table = Table(content, dict(self._folds[ref]))
+            future = self._client.scatter(table, hash=False)
+            self._sent[ref] = _Sent(there, future, frozenset(table.folds))
+        return self._sent[ref]
 
     # ------------------------------------------------------------------- cluster
 
@@ -297,9 +341,8 @@ class _Run:
             )
 
     def _find_again(self) -> None:
-        for future in list(self._running):
-            self._queue.again(self._running.pop(future))
-        self._sent = {}
+        self._again(*self._running.values())
+        self._running, self._sent = {}, {}
         until = time.monotonic() + self._engine.patience
         while self._client.status != "running":
             if time.monotonic() > until:
@@ -313,7 +356,7 @@ class _Run:
                     self._client = self._connected()
 
     def close(self) -> None:
-        """Cancel the batches that still run, and close the client if it was made here."""
+        """Cancel the loads that still run, and close the client if it was made here."""
         with contextlib.suppress(Exception):
             if self._client.status == "running":
                 self._client.cancel(list(self._running))
@@ -330,5 +373,5 @@ def _alone(ref: DatasetRef) -> tuple[DatasetRef, bytes]:
     """Return a dataset as the bytes of a database with only this dataset, and its reference."""
     with tempfile.TemporaryDirectory(prefix="mlaut-") as folder:
         database = FilesIO(Path(folder, "dataset.h5"), mode="a")
-        (path,) = database.save_datasets([load(ref)])
+        (path,) = database.save_datasets([load_dataset(ref)])
         return replace(ref, database="", path=path), database.path.read_bytes()

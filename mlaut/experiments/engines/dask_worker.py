@@ -1,4 +1,4 @@
-"""Code of a Dask worker: store the dataset of a batch, and run the batch in a guarded process.
+"""Code of a Dask worker: store datasets, and run batches of their cells in guarded processes.
 
 Each run has its own processes on a worker, at most as many as the worker has threads. They end
 with the worker, when Dask cancels their task (as when the process that runs the study dies), and
@@ -10,8 +10,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import pickle
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
@@ -21,11 +22,11 @@ import numpy as np
 
 from mlaut.errors import StudyError
 from mlaut.experiments.cells.messages import encode_outcomes
-from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
+from mlaut.experiments.workers.batches import BatchQueue, DatasetRef
 from mlaut.experiments.workers.environment import describe_environment
 from mlaut.experiments.workers.pool import Team, run_batches
 
-__all__ = ["Errand", "run_guarded", "versions"]
+__all__ = ["Errand", "Table", "run_guarded", "versions"]
 
 _VERSIONS_THAT_MATTER = ("mlaut", "numpy", "scipy", "pandas", "scikit-learn")
 _IDLE_SECONDS = 5.0  # after which the unused processes of a run are ended
@@ -53,19 +54,31 @@ class Errand:
     versions: Mapping[str, str]
 
 
-def run_guarded(
-    batch: Batch, content: bytes, folds: Mapping[int, np.ndarray], errand: Errand
-) -> bytes:
-    """Run a batch on this worker, and return its outcomes as one block of bytes.
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Dataset as it is sent to a worker, once for all its cells.
+
+    Attributes
+    ----------
+    content : bytes
+        Bytes of a database that holds the dataset.
+    folds : mapping of int to ndarray
+        Fold of each row, by repeat.
+    """
+
+    content: bytes
+    folds: Mapping[int, np.ndarray]
+
+
+def run_guarded(load: bytes, tables: Sequence[Table]) -> bytes:
+    """Run some batches on this worker, and return their outcomes as one block of bytes.
 
     Parameters
     ----------
-    batch : Batch
-    content : bytes
-        Bytes of a database that holds the dataset of the batch.
-    folds : mapping of int to ndarray
-        Fold of each row, for the repeats that are missing in the batch itself.
-    errand : Errand
+    load : bytes
+        Pickle of the batches, without folds, and of their `Errand`.
+    tables : sequence of Table
+        Dataset of each batch.
 
     Raises
     ------
@@ -73,11 +86,14 @@ def run_guarded(
         The versions differ from those where the run was started, so results could differ too; or
         the worker does not see the folder of the models.
     """
-    _check_here(errand.versions, batch.options.models)
-    dataset, folds = _kept(batch.dataset, content), {**batch.folds, **folds}
-    batch = replace(batch, dataset=dataset, folds=folds)
+    batches, errand = pickle.loads(load)
+    _check_here(errand.versions, batches[0].options.models)
+    batches = [
+        replace(batch, dataset=_kept(batch.dataset, table.content), folds=table.folds)
+        for batch, table in zip(batches, tables, strict=True)
+    ]
     with _team(errand) as team:
-        parts = run_batches(BatchQueue([batch]), team, 1, errand.timeout, _asked_of_dask())
+        parts = run_batches(BatchQueue(batches), team, 1, errand.timeout, _asked_of_dask())
         return encode_outcomes(chain.from_iterable(parts))
 
 

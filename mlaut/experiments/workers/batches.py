@@ -21,6 +21,10 @@ from mlaut.records import Cell, Outcome
 __all__ = ["Batch", "BatchQueue", "DatasetRef", "make_batches"]
 
 _QUICKEST = 1e-4  # seconds: no cell takes less, whatever is measured of it
+_CAUTION = 4  # how many times longer a strategy may take on a dataset where it is unknown
+_FAR = 10**5  # cells that are looked ahead at the most: some seconds of a thousand workers
+_LOADS_LEFT = 2  # of each worker, from which on loads become shorter; it has one and awaits one
+_SHORTEST = 4  # how many times shorter they become at the most
 _SMALL = 2**16  # bytes of a batch that is sent ahead: less than the socket of a busy worker holds
 
 
@@ -126,6 +130,8 @@ class BatchQueue:
         self._groups = iter(groups)
         self._seconds, self._n_open = seconds, n_open
         self._again: deque[Batch] = deque()
+        self._ahead: deque[Batch] = deque()
+        self._n_ahead = 0  # cells of the groups ahead
         self._open: list[_Open] = []
         self._seen: dict[tuple[str, ...], tuple[int, float]] = {}
 
@@ -134,7 +140,52 @@ class BatchQueue:
         if self._again:
             return self._again.popleft()
         found = self._ready()
-        return None if found is None else self._cut(found)
+        return None if found is None else self._cut(found, self._seconds)
+
+    def next_load(self, n_workers: int) -> list[Batch]:
+        """Return batches for one of many workers, which together last as long as one should.
+
+        They last less when little is left, so that all workers end at about the same time.
+
+        Parameters
+        ----------
+        n_workers : int
+
+        Returns
+        -------
+        list of Batch
+            Empty if there is none now. Cells of unknown duration are a load of their own.
+        """
+        if self._again:
+            return [self._again.popleft()]
+        load: list[Batch] = []
+        seconds = self._seconds_of_load(n_workers)
+        while seconds > 0 and (found := self._ready()) is not None:
+            count, total = self._pace(found.group)
+            if load and not count:
+                break
+            batch = self._cut(found, seconds)
+            load.append(batch)
+            sure = 1 if self._is_known_here(found.group) else _CAUTION
+            seconds -= sure * len(batch.cells) * total / count if count else seconds
+        return load
+
+    def _seconds_of_load(self, n_workers: int) -> float:
+        count, total = self._seen.get((), (0, 0.0))
+        while self._n_ahead < _FAR and (group := next(self._groups, None)) is not None:
+            self._ahead.append(group)
+            self._n_ahead += len(group.cells)
+        if self._n_ahead >= _FAR or not count:
+            return self._seconds
+        left = self._n_ahead + sum(len(one.left) for one in self._open)
+        share = left * total / count / (_LOADS_LEFT * n_workers)
+        return min(self._seconds, max(self._seconds / _SHORTEST, share))
+
+    def _next_group(self) -> Batch | None:
+        if not self._ahead:
+            return next(self._groups, None)
+        self._n_ahead -= len(self._ahead[0].cells)
+        return self._ahead.popleft()
 
     def next_ahead(self) -> Batch | None:
         """Return the next batch if a process may have it before its present one has ended.
@@ -145,7 +196,7 @@ class BatchQueue:
         found = None if self._again else self._ready()
         if found is None or not found.group.shares or not self._is_short(found.group):
             return None
-        batch = self._cut(found)
+        batch = self._cut(found, self._seconds)
         if len(batch.strategy) + sum(rows.nbytes for rows in batch.folds.values()) <= _SMALL:
             return batch
         self.again(batch)
@@ -156,7 +207,7 @@ class BatchQueue:
         self._open = [one for one in self._open if one.left]
         ready = next(filter(self._is_ready, self._open), None)
         if ready is None and len(self._open) < self._n_open:
-            group = next(self._groups, None)
+            group = self._next_group()
             if group is not None:
                 ready = _Open(group, deque(group.cells))
                 self._open.append(ready)
@@ -166,8 +217,8 @@ class BatchQueue:
         known = self._n_open == 1 or self._pace(one.group)[0] > 0
         return known or time.monotonic() - one.begun >= self._seconds
 
-    def _cut(self, one: _Open) -> Batch:
-        size = min(self._size(one.group), len(one.left))
+    def _cut(self, one: _Open, seconds: float) -> Batch:
+        size = min(self._size(one.group, seconds), len(one.left))
         one.begun = one.begun or time.monotonic()
         return one.group.part(one.left.popleft() for _ in range(size))
 
@@ -179,23 +230,26 @@ class BatchQueue:
         """Record the durations of cells that have ended."""
         for outcome in outcomes:
             cell = outcome.cell
-            for key in ((cell.dataset, cell.strategy), (cell.strategy,)):
+            elapsed = outcome.details.get("elapsed", self._seconds)
+            for key in ((cell.dataset, cell.strategy), (cell.strategy,), ()):
                 count, total = self._seen.get(key, (0, 0.0))
-                elapsed = outcome.details.get("elapsed", self._seconds)
                 self._seen[key] = count + 1, total + elapsed
 
-    def _size(self, group: Batch) -> int:
+    def _size(self, group: Batch, seconds: float) -> int:
         """Return the number of cells that fit the duration of a batch.
 
         The durations of the strategy on this dataset count; before there are any, those on other
-        datasets, with a quarter of the cells because they may differ.
+        datasets, with a quarter of the cells (`_CAUTION`) because they may differ.
         """
         count, total = self._pace(group)
         if not count:
             return 1
-        fit = int(self._seconds / max(total / count, _QUICKEST))
-        here = (group.dataset.name, group.name) in self._seen
-        return max(1, fit if here else fit // 4)
+        fit = int(seconds / max(total / count, _QUICKEST))
+        return max(1, fit if self._is_known_here(group) else fit // _CAUTION)
+
+    def _is_known_here(self, group: Batch) -> bool:
+        """Return whether a cell of the group's strategy on its dataset has ended."""
+        return (group.dataset.name, group.name) in self._seen
 
     def _is_short(self, group: Batch) -> bool:
         """Return whether cells like those of a group have taken no longer than a batch should."""

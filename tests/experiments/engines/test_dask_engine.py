@@ -23,6 +23,7 @@ from mlaut.errors import DataError, OptionalPackageError, StudyError
 from mlaut.experiments.engines import dask_engine, dask_worker
 from mlaut.experiments.engines.dask_engine import DaskEngine
 from mlaut.experiments.engines.engine import make_engine
+from mlaut.experiments.workers import batches
 from mlaut.files_io import Study
 from mlaut.records import Status
 
@@ -66,10 +67,7 @@ def arrays(orchestrator):
     return arrays_of(Study(orchestrator.hdf5_output_io.path))
 
 
-@pytest.mark.parametrize("inline", [0, 2**14])
-def test_the_same_arrays_as_on_one_machine(cluster, make, monkeypatch, inline):
-    """Whether the folds are sent once to a worker (large tables) or with each batch."""
-    monkeypatch.setattr(dask_engine, "_INLINE", inline)
+def test_the_same_arrays_as_on_one_machine(cluster, make):
     strategies = {
         "bayes": "GaussianNaiveBayes",
         "random": Random(),
@@ -84,6 +82,20 @@ def test_the_same_arrays_as_on_one_machine(cluster, make, monkeypatch, inline):
     assert_same(arrays(there), arrays(here))
     (run,) = Study(there.hdf5_output_io.path).runs
     assert run["engine"] == "dask"
+
+
+def test_repeats_that_were_not_sent_with_a_dataset_are_sent_when_they_are_needed(
+    cluster, make, monkeypatch
+):
+    """The first strategy has one repeat to do, and the second both."""
+    monkeypatch.setattr(batches, "_FAR", 1)  # the second is not known when the dataset is sent
+    there, here = make("there", "kfold(2)"), make("here", "repeated_kfold(2, 2)")
+    there.run(Random(), n_jobs=1, verbose=0)
+    make("there", "repeated_kfold(2, 2)")
+    strategies = {"Random": Random(), "bayes": "GaussianNaiveBayes"}
+    there.run(strategies, engine="dask", scheduler=cluster, verbose=0)
+    here.run(strategies, n_jobs=1, verbose=0)
+    assert_same(arrays(there), arrays(here))
 
 
 def test_cells_are_guarded_in_the_workers(cluster, make):
@@ -385,7 +397,7 @@ def test_models_are_saved_where_all_machines_see_them(cluster, make, tmp_path):
 
 
 def test_changed_dataset_ends_the_run(cluster, make, monkeypatch):
-    monkeypatch.setattr(dask_engine, "load", _raises_changed)
+    monkeypatch.setattr(dask_engine, "load_dataset", _raises_changed)
     with pytest.raises(DataError, match="was changed while the study runs"):
         make("study").run(Random(), engine="dask", scheduler=cluster.scheduler_address, verbose=0)
 
