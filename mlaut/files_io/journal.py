@@ -275,7 +275,7 @@ def _known(payload: bytes, path: Path) -> dict[str, Any]:
             texts, sound = [record["run"]["id"]], True
         if sound and all(isinstance(text, str) for text in texts):
             return record
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, struct.error):
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError, struct.error):
         pass
     raise StoreError(
         f"{path}: a record of it tells what no run writes; move the journal away, and the study "

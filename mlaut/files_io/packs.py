@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mlaut.files_io.payloads import pack, unpack
-from mlaut.files_io.study_records import USAGE
+from mlaut.files_io.study_records import OF_OUTCOME, USAGE
 from mlaut.records import Cell, Outcome, Status
 
 __all__ = ["check_pack", "is_pack", "pack_outcomes", "unpack_outcomes"]
@@ -23,6 +23,7 @@ __all__ = ["check_pack", "is_pack", "pack_outcomes", "unpack_outcomes"]
 _LARGEST = 2**24  # bytes of a pack of several outcomes: damage to a journal costs no more
 _OVERHEAD = 2**8  # bytes of an outcome without its arrays, and without texts
 _STATUSES = tuple(Status)
+_IN_COLUMNS = {*OF_OUTCOME, *USAGE} - {"reason"}
 _SECONDS = 3
 _WIDTH = _SECONDS + len(USAGE)  # numbers of a cell
 # Columns of the whole numbers of a cell; sizes are -1 where there is no such array.
@@ -127,6 +128,8 @@ def _opened(payload: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     texts = [record["dataset"], *record["strategies"], *(told["reason"] for told in record["told"])]
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("a name or a reason is no text")
+    if any(_IN_COLUMNS & told.keys() for told in record["told"]):
+        raise ValueError("a text in the place of a column")
     shapes = (cells.shape, numbers.shape, seeds.shape)
     kinds = (cells.dtype.kind, numbers.dtype.kind, seeds.dtype.kind)
     if shapes != ((n, 8), (n, _WIDTH), (n,)) or kinds != ("i", "f", "u"):

@@ -35,7 +35,7 @@ _TYPES: Mapping[str, type] = {
 DETAILS, TRACES = LOGS = ("details", "traces")
 """Logs of a dataset: what the arrays cannot hold of its cells, and the traces of searches."""
 # Keys of a record that are attributes of an outcome; all others are its details.
-_OF_OUTCOME = ("dataset", "strategy", "repeat", "fold", "status", "reason", "seconds", "seed")
+OF_OUTCOME = ("dataset", "strategy", "repeat", "fold", "status", "reason", "seconds", "seed")
 _USUAL = {*USAGE, "warnings"}  # details of a cell that may add nothing to the logs
 _IN_ARRAYS = ("dataset", "status", "seconds", "seed", "checksum", *USAGE)
 
@@ -247,7 +247,7 @@ def record_outcome(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) 
         seconds=tuple(record["seconds"]),
         seed=record["seed"],
         reason=record["reason"],
-        details={key: value for key, value in record.items() if key not in _OF_OUTCOME},
+        details={key: value for key, value in record.items() if key not in OF_OUTCOME},
         trace=arrays["trace"].tobytes() if "trace" in arrays else b"",
     )
 

@@ -266,6 +266,7 @@ def test_a_pipe_is_not_waited_for(study, name):
     [
         {"dataset": "iris"},
         {"dataset": ["iris"]},
+        {"dataset": "iris", "strategies": ["tree"], "told": []},
         {"dataset": "iris", "strategy": "tree", "repeat": 9, "fold": 0, "status": "done"},
         {"dataset": "none", "strategy": "x", "repeat": 0, "fold": 0, "status": "error"},
         {"run": 3},

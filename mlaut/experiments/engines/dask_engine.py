@@ -41,7 +41,8 @@ _LOAD_SECONDS = 0.5
 _LOAD_SECONDS_A_THREAD = 0.008
 _OPEN = 100  # groups of cells at the same time: some for each strategy of a usual study
 _AT_ONCE = 100  # loads that are submitted together, between two looks for ended ones
-_LOOK_SECONDS = 0.02  # pause between checks for ended loads
+_LOOK_SECONDS = 0.02  # pause between looks at a cluster that is not there
+_PAUSE = 0.02  # pause between looks for ended loads, in durations of a load: many end meanwhile
 _COUNT_SECONDS = 2.0  # pause between counts of the workers' threads
 _ANSWER_SECONDS = 30.0  # longest wait for an answer of the scheduler
 _LOSSES_BORNE = 3  # losses of its worker after which a cell is stored as crashed
@@ -149,6 +150,7 @@ class _Run:
             self._look_after_cluster()
             time.sleep(_LOOK_SECONDS)
         seconds = _LOAD_SECONDS + _LOAD_SECONDS_A_THREAD * self._n_threads
+        self._pause = _PAUSE * seconds
         self._queue = BatchQueue(self._noted(groups), seconds, _OPEN)
 
     def _noted(self, groups: Iterable[Batch | None]) -> Iterator[Batch | None]:
@@ -183,10 +185,10 @@ class _Run:
                 self._queue.again(batch)
 
     def ended(self) -> list[Outcome]:
-        """Return the outcomes of the loads that have ended; pause briefly if there are none."""
+        """Pause briefly, and return the outcomes of the loads that have ended."""
+        time.sleep(self._pause)
         ended = [future for future in self._running if future.status in _ENDED]
         if not ended:
-            time.sleep(_LOOK_SECONDS)
             return []
         found: list[Outcome] = []
         for future, content in zip(ended, self._gathered(ended), strict=True):

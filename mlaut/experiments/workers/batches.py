@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -160,14 +161,14 @@ class BatchQueue:
             return [self._again.popleft()]
         load: list[Batch] = []
         seconds = self._seconds_of_load(n_workers)
-        while seconds > 0 and (found := self._ready()) is not None:
+        while (found := self._ready()) is not None:
             count, total = self._pace(found.group)
-            if load and not count:
+            caution = 1 if self._is_known_here(found.group) else _CAUTION
+            of_cell = caution * max(total / count, _QUICKEST) if count else math.inf
+            if load and of_cell > seconds:
                 break
-            batch = self._cut(found, seconds)
-            load.append(batch)
-            sure = 1 if self._is_known_here(found.group) else _CAUTION
-            seconds -= sure * len(batch.cells) * total / count if count else seconds
+            load.append(self._cut(found, seconds))
+            seconds -= of_cell * len(load[-1].cells)
         return load
 
     def _seconds_of_load(self, n_workers: int) -> float:

@@ -10,8 +10,10 @@ import sys
 import textwrap
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from comparing import arrays as arrays_of
 from comparing import assert_same
@@ -20,12 +22,15 @@ from sklearn.ensemble import RandomForestClassifier
 
 from mlaut import Data, Orchestrator
 from mlaut.errors import DataError, OptionalPackageError, StudyError
+from mlaut.experiments.cells.cell import CellOptions
+from mlaut.experiments.cells.messages import encode_outcomes
 from mlaut.experiments.engines import dask_engine, dask_worker
 from mlaut.experiments.engines.dask_engine import DaskEngine
 from mlaut.experiments.engines.engine import make_engine
 from mlaut.experiments.workers import batches
+from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
 from mlaut.files_io import Study
-from mlaut.records import Status
+from mlaut.records import Cell, Outcome, Status
 
 HERE = Path(__file__).parents[1]
 pytest.importorskip("distributed")
@@ -164,6 +169,50 @@ def _until(holds, seconds=240):
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+@pytest.fixture
+def sent():
+    """A run without a cluster, and a load of it: a batch of three cells, and one of one cell."""
+    folds = {0: np.array([0, 1, 2], dtype=np.int16)}
+    cells = tuple((0, fold) for fold in range(3))
+    ref = DatasetRef("in.h5", "/d", "d", "f", ())
+    first = Batch(ref, "s", b"", cells, folds, 0, CellOptions())
+    run = object.__new__(dask_engine._Run)
+    run._queue = BatchQueue([])
+    return run, [first, replace(first, name="t", cells=cells[:1])]
+
+
+def outcomes(*cells):
+    return [Outcome(Cell("d", name, 0, fold), Status.ERROR, reason="no") for name, fold in cells]
+
+
+def test_cells_that_a_worker_sent_no_outcome_of_are_queued_again(sent):
+    run, load = sent
+    content = encode_outcomes(outcomes(("s", 1), ("t", 0)))
+    assert [str(one.cell.strategy) for one in run._received(load, content)] == ["s", "t"]
+    (again,) = run._queue.next_load(1)
+    assert (again.name, again.cells) == ("s", ((0, 0), (0, 2)))
+    assert run._queue.next_load(1) == []
+
+
+@pytest.mark.parametrize("cells", [(("s", 3),), (("u", 0),), (("s", 1), ("s", 1))])
+def test_outcomes_of_other_cells_are_refused(sent, cells):
+    run, load = sent
+    with pytest.raises(StudyError, match="outcomes of cells that it was not given"):
+        run._received(load, encode_outcomes(outcomes(*cells)))
+
+
+def test_damaged_outcomes_are_refused(sent):
+    run, load = sent
+    content = encode_outcomes(outcomes(("s", 0), ("s", 1)))
+    for place in range(0, len(content), 7):
+        damaged = bytearray(content)
+        damaged[place] ^= 0x10
+        with pytest.raises(StudyError, match="a worker of the cluster sent no outcomes: "):
+            run._received(load, bytes(damaged))
+    with pytest.raises(StudyError, match="a part is missing"):
+        run._received(load, content[:-1])
 
 
 class Killer(threading.Thread):

@@ -1,0 +1,168 @@
+"""Packs: outcomes come back as they were, and invalid bytes are refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from mlaut.files_io import packs
+from mlaut.files_io.journal import Journal, index_journal
+from mlaut.files_io.packs import check_pack, pack_outcomes, unpack_outcomes
+from mlaut.files_io.payloads import pack, unpack
+from mlaut.files_io.study_records import outcome_record
+from mlaut.records import Cell, Outcome, Status
+
+USAGE = {"started": 1.5, "elapsed": 0.25, "peak_memory": 2**40 + 1}
+
+
+def done(fold, strategy="tree", n=3, dataset="iris", **details):
+    """A done cell of a classification; its probabilities tell its fold."""
+    probabilities = np.full((n, 2), [fold / 10, 1 - fold / 10], dtype=np.float32)
+    cell = Cell(dataset, strategy, 1, fold)
+    return Outcome(
+        cell,
+        Status.DONE,
+        np.arange(n, dtype=np.int32),
+        probabilities,
+        (0.0, 0.1, 0.2),
+        2**32 - 1,
+        details={**USAGE, "warnings": [], **details},
+    )
+
+
+def number(fold):
+    cell, values = Cell("cpu", "tree", 0, fold), np.array([0.1, np.pi])
+    return Outcome(cell, Status.DONE, values, seconds=(0.0, 0.1, 0.2), details=dict(USAGE))
+
+
+def failed(fold, status=Status.TIMEOUT):
+    details = {"traceback": "line\nand ü", "elapsed": 2.0}
+    return Outcome(Cell("iris", "svc", 0, fold), status, reason="why", details=details)
+
+
+def assert_same(outcomes, others):
+    texts = [
+        [json.dumps(outcome_record(one), sort_keys=True) for one in some]  # NaN equals NaN
+        for some in (outcomes, others)
+    ]
+    assert texts[0] == texts[1]
+    for one, other in zip(outcomes, others, strict=True):
+        assert one.trace == other.trace
+        for name in ("predictions", "probabilities"):
+            values, again = getattr(one, name), getattr(other, name)
+            assert (values is None) == (again is None)
+            if values is not None:
+                np.testing.assert_array_equal(values, again, strict=True)
+
+
+def again(outcomes):
+    return [one for payload in pack_outcomes(outcomes) for one in unpack_outcomes(payload)]
+
+
+MIXED = [
+    done(0),
+    done(1, n=5),
+    done(2, "svc", best_params={"C": [1, None]}),
+    done(3, n=0),
+    number(0),
+    number(1),
+    *map(failed, range(2)),
+    Outcome(done(4).cell, Status.DONE, np.zeros(2, np.int32), seconds=(0.0, 1.0, 2.0), trace=b"ab"),
+    done(5, warnings=["a text"]),
+]
+
+
+def test_what_is_packed_comes_back():
+    assert_same(again(MIXED), MIXED)
+    assert len(list(pack_outcomes(MIXED))) == 3  # each time that the dataset changes
+    assert again([]) == []
+
+
+@pytest.mark.parametrize("status", [status for status in Status if status != Status.DONE])
+def test_every_status_comes_back(status):
+    assert_same(again([failed(0, status)]), [failed(0, status)])
+
+
+def test_numbers_that_a_cell_does_not_have_stay_away():
+    (one,) = again([failed(0)])
+    assert one.details == {"traceback": "line\nand ü", "elapsed": 2.0}
+    assert np.isnan(one.seconds).all()
+
+
+def test_a_pack_has_a_largest_size(monkeypatch):
+    monkeypatch.setattr(packs, "_LARGEST", 2 * packs._size(done(0)))
+    outcomes = [done(fold) for fold in range(5)]
+    payloads = list(pack_outcomes(outcomes))
+    assert [len(unpack_outcomes(payload)) for payload in payloads] == [2, 2, 1]
+    assert_same(again(outcomes), outcomes)
+    monkeypatch.setattr(packs, "_LARGEST", 1)
+    assert len(list(pack_outcomes(outcomes))) == 5
+
+
+def test_the_journal_yields_each_outcome_of_a_pack(tmp_path):
+    journal = Journal(tmp_path / "journal", "0" * 32)
+    journal.append_payloads(*pack_outcomes([done(0), done(1), failed(0)]))
+    journal.append_payloads(*pack_outcomes([number(0), done(1, "svc"), done(0, n=4)]))
+    journal.close()
+    index = index_journal(journal.path, "0" * 32)
+    assert {name: len(places) for name, places in index.places.items()} == {"iris": 2, "cpu": 1}
+    told = [(r["strategy"], r["fold"]) for r, _ in index.records("iris")]
+    assert told == [("tree", 0), ("tree", 1), ("svc", 0), ("svc", 1), ("tree", 0)]
+    last = [
+        (r["fold"], len(arrays.get("predictions", ()))) for r, arrays in index.last_records("iris")
+    ]
+    assert last == [(1, 3), (0, 0), (1, 3), (0, 4)]
+
+
+def changed(**columns):
+    """A pack of two cells whose parts are replaced."""
+    (payload,) = pack_outcomes([done(0), done(1)])
+    record, arrays = unpack(payload)
+    record |= {name: value for name, value in columns.items() if name not in arrays}
+    return pack(record, arrays | {k: v for k, v in columns.items() if k in arrays})
+
+
+def cells(column, value):
+    (payload,) = pack_outcomes([done(0), done(1)])
+    found = unpack(payload)[1]["cells"].copy()
+    found[1, column] = value
+    return {"cells": found}
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"strategies": []},
+        {"strategies": [3]},
+        {"dataset": None},
+        {"told": [{"reason": 3}]},
+        {"told": [{}]},
+        {"told": [3]},
+        {"told": [{"reason": "", "dataset": "wine"}]},
+        {"told": [{"reason": "", "elapsed": "long"}]},
+        cells(packs._STRATEGY, 1),
+        cells(packs._STRATEGY, -1),
+        cells(packs._REPEAT, -1),
+        cells(packs._FOLD, -1),
+        cells(packs._STATUS, 8),
+        cells(packs._TOLD, 1),
+        cells(packs._ROWS, 2),
+        cells(packs._ROWS, -2),
+        cells(packs._CLASSES, 3),
+        cells(packs._TRACE, 1),
+        cells(packs._TRACE, -1),
+        {"cells": np.zeros((2, 8))},
+        {"cells": np.zeros((2, 7), dtype="<i4")},
+        {"seeds": np.zeros(1, dtype="<u4")},
+        {"numbers": np.zeros((2, 5))},
+        {"predictions": np.zeros((2, 3), dtype="<i4")},
+        {"traces": np.zeros(1, dtype="|u1")},
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(columns):
+    check_pack(changed())
+    refused = (ValueError, TypeError, KeyError, IndexError)
+    with pytest.raises(refused):
+        check_pack(changed(**columns))
+    with pytest.raises(refused):
+        unpack_outcomes(changed(**columns))
