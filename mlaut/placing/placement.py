@@ -154,6 +154,7 @@ def place_study(
             f"to compare; download it with another metric, Results.published({against!r}, metric="
             "...), and join the tables"
         )
+    theirs = Results.published(against)  # held here, so that it is read once for all below
     path = Path(study)
     run = None
     if path.suffix == ".toml" and against in PROTOCOLS:
@@ -161,7 +162,7 @@ def place_study(
         path = run.path
     elif path.suffix == ".toml":
         path = read_study_file(path).output
-    results = Results.from_study(path, metric)
+    results = Results.from_study(path, theirs.metric)
     same = {**(run.same if run else {}), **(same or {})}
     chosen = list(strategies or (run.strategies if run else results.strategies))
     placed = place(results, against, strategies=chosen, missing=missing)

@@ -64,7 +64,8 @@ def score_against_budget(
     """Return the score of each strategy with smaller budgets of tuning, without fitting again.
 
     Scenario (c): means over datasets. Budgets are 1, 2, 4, ... candidates, in the order of the
-    search (for a grid, in a random order of each cell), and the whole search.
+    search (for a grid, in a random order of each cell), and the whole search. It stands at the
+    number of candidates that a cell of the strategy had in the middle; smaller budgets are below.
 
     Parameters
     ----------
@@ -114,16 +115,17 @@ def score_against_budget(
     """
     stored = open_study(study)
     traces = _traces(stored, strategies, datasets)
-    sizes = _sizes(traces)
-    most = max(sizes.values())
+    sizes, most = _sizes(traces)
     rows: list[dict[str, Any]] = []
     for n in _budgets(most):
         results = _results(stored, metric, traces, n, sizes, datasets)
-        for name, size in sizes.items():
-            if n <= size or n == _first_at_least(size, most):
-                rows.append(_row(name, min(n, size), n, traces, results))
-    table = pd.DataFrame(rows).drop_duplicates(["strategy", "candidates"])
-    return table.set_index(["strategy", "candidates"]).loc[list(sizes)]
+        whole = n >= most
+        rows += [
+            _row(name, size if whole else n, n, traces, results)
+            for name, size in sizes.items()
+            if n < size or whole
+        ]
+    return pd.DataFrame(rows).set_index(["strategy", "candidates"]).loc[list(sizes)]
 
 
 def results_at_budget(
@@ -237,21 +239,18 @@ def _traces(
     return found
 
 
-def _sizes(traces: Mapping[str, Cells]) -> dict[str, int]:
-    """Return the largest number of candidates of each strategy."""
-    sizes: dict[str, int] = {}
+def _sizes(traces: Mapping[str, Cells]) -> tuple[dict[str, int], int]:
+    """Return the middle number of candidates of each strategy's cells, and the largest of all."""
+    found: dict[str, list[int]] = {}
     for cells in traces.values():
         for (strategy, _, _), trace in cells.items():
-            sizes[strategy] = max(sizes.get(strategy, 0), len(trace.params))
-    return dict(sorted(sizes.items()))
+            found.setdefault(strategy, []).append(len(trace.params))
+    middle = {name: sorted(sizes)[len(sizes) // 2] for name, sizes in sorted(found.items())}
+    return middle, max(map(max, found.values()))
 
 
 def _budgets(most: int) -> list[int]:
     return [2**k for k in range(most.bit_length() + 1) if 2**k < 2 * most]
-
-
-def _first_at_least(size: int, most: int) -> int:
-    return next(n for n in _budgets(most) if n >= size)
 
 
 def _results(

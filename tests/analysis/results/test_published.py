@@ -1,5 +1,8 @@
 """Published results: the numbers that the papers printed come out of the tables that MLaut has."""
 
+import gc
+import shutil
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +15,7 @@ from mlaut.analysis import (
     friedman_test,
     treat_missing,
 )
+from mlaut.analysis.results import published
 from mlaut.errors import AnalysisError
 
 
@@ -97,3 +101,17 @@ def test_each_names_its_protocol(name):
 def test_an_unknown_name():
     with pytest.raises(AnalysisError, match="'delgado2015'; did you mean 'delgado2014'"):
         Results.published("delgado2015")
+
+
+def test_results_are_read_once_while_they_are_held(monkeypatch, tmp_path):
+    table = tmp_path / "mine.csv.xz"
+    shutil.copy(published._TABLES / "garcia2008.csv.xz", table)
+    monkeypatch.setattr(published, "_TABLES", tmp_path)
+    monkeypatch.setitem(PUBLISHED, "mine", PUBLISHED["garcia2008"])
+    held = Results.published("mine")
+    table.unlink()
+    assert Results.published("mine") is held
+    del held
+    gc.collect()
+    with pytest.raises(FileNotFoundError, match="mine"):
+        Results.published("mine")

@@ -6,7 +6,7 @@ from sklearn.metrics import accuracy_score
 
 from mlaut import Study
 from mlaut.analysis import budget_use, results_at_budget, score_against_budget, search_traces
-from mlaut.analysis.tuning.budgets import _kept
+from mlaut.analysis.tuning.budgets import _kept, _sizes
 from mlaut.errors import AnalysisError
 from mlaut.estimators import as_strategies
 from mlaut.files_io import FilesIO
@@ -127,3 +127,12 @@ def test_words_on_a_budget(allowed, spent, kept):
         for used in spent
     ]
     assert _kept(traces)[1] == kept
+
+
+def test_one_cell_with_many_candidates_does_not_stretch_the_table():
+    def trace(n):
+        return Trace("random", ({},) * n, np.ones((n, 1)), np.ones(n), np.ones(n), np.arange(n))
+
+    of_wine = {("A", 0, fold): trace(n) for fold, n in enumerate((5, 300, 6))}
+    of_iris = {("A", 0, 0): trace(6), ("B", 0, 0): trace(2)}
+    assert _sizes({"wine": of_wine, "iris": of_iris}) == ({"A": 6, "B": 2}, 300)
