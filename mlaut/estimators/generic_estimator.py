@@ -139,7 +139,8 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
             It is none of scikit-learn's kind, or a learner in it stops early, and nothing gives it
             rows to stop by.
         """
-        _check_tags(self.estimator)
+        if self.preprocessing is not None:
+            _check_tags(self.estimator)
         _check_stopping(self.estimator)
         return self.tuned(self.estimator)
 
@@ -207,14 +208,14 @@ def _takes_several_targets(estimator: Any) -> bool:
 
 
 def _check_tags(estimator: Any) -> None:
-    """Raise an error if an estimator lacks the tags by which scikit-learn knows its kind."""
+    """Raise an error if an estimator lacks the tags that a pipeline asks of its last step."""
     try:
         get_tags(estimator)
     except AttributeError as error:
         made = type(estimator).__name__
         raise StrategyError(
-            f"{made} does not inherit from scikit-learn's BaseEstimator; "
-            f"write class {made}(ClassifierMixin, BaseEstimator) or (RegressorMixin, BaseEstimator)"
+            f"{made} does not inherit from scikit-learn's BaseEstimator: let it do so with "
+            "ClassifierMixin or RegressorMixin, or give preprocessing=None"
         ) from error
 
 

@@ -8,6 +8,7 @@ from importlib.metadata import version
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from mlaut import Study
 from mlaut.analysis import Results
@@ -67,7 +68,7 @@ def test_the_lock_names_what_ran(published):
 def test_no_path_and_no_model_is_published(tmp_path):
     made = Study(tmp_path / "study.h5")
     made.add_datasets("starter/iris")
-    mine = Generic_Estimator(Failing(), properties={"tasks": ["Classification"], "name": "fails"})
+    mine = Generic_Estimator(Failing(), name="fails")
     made.run(["GaussianNaiveBayes", mine], engine="inline", verbose=0, save_models=True)
     copy = Store(made.path).copy_to(tmp_path / "copy.h5", lambda record: _plain(record, ""))
     details = {record["strategy"]: record for record in copy.details("iris")}
@@ -78,14 +79,8 @@ def test_no_path_and_no_model_is_published(tmp_path):
     check_private(copy, {})
 
 
-class Failing:
+class Failing(ClassifierMixin, BaseEstimator):
     """Learner that fails, with its file in the traceback."""
-
-    def get_params(self, deep=True):
-        return {}
-
-    def set_params(self):
-        return self
 
     def fit(self, X, y):
         raise ValueError("no")

@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from mlaut import Study
 from mlaut.errors import StrategyError
 from mlaut.estimators import Generic_Estimator, Preprocessor, Properties
 from mlaut.estimators.generic_estimator import name_of
@@ -180,8 +181,11 @@ class NotOfScikitLearn:
         return np.repeat("a", len(X))
 
 
-def test_a_class_without_the_tags_of_scikit_learn_is_refused_before_the_run():
-    given = {"properties": {"tasks": ["Classification"]}}
-    with pytest.raises(StrategyError, match="does not inherit from scikit-learn's BaseEst") as told:
+def test_a_class_without_the_tags_of_scikit_learn_runs_alone_or_is_refused_before_the_run(tmp_path):
+    given = {"properties": {"tasks": ["Classification"]}, "name": "own"}
+    with pytest.raises(StrategyError, match=r"does not inherit .* or give preprocessing=None$"):
         Generic_Estimator(NotOfScikitLearn(), **given).identity()
-    assert "\n" not in str(told.value)
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets(pd.DataFrame({"x": range(9), "y": [*"aabababab"]}), name="d", target="y")
+    own = Generic_Estimator(NotOfScikitLearn(), preprocessing=None, **given)
+    assert study.run(own, engine="inline", verbose=0).n_done == 1
