@@ -36,13 +36,14 @@ def number(value: Any, digits: int = 4) -> str:
     """
     if isinstance(value, tuple | list):
         return ", ".join(number(v, digits) for v in value)
-    if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
+    if value is None:
         return "-"
     if isinstance(value, str | bool | np.bool_):
         return str(value)
-    if float(value).is_integer() and abs(value) < 1e9:
-        return f"{int(value)}"
-    return f"{float(value):.{digits}g}"
+    plain = float(value)  # a page has a hundred thousand numbers: no function of numpy
+    if plain != plain:
+        return "-"
+    return f"{int(value)}" if plain.is_integer() and abs(plain) < 1e9 else f"{plain:.{digits}g}"
 
 
 def p_text(p: float) -> str:
