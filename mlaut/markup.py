@@ -7,12 +7,23 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["Displayed", "printable", "table_html"]
+__all__ = ["Displayed", "counted", "printable", "table_html"]
 
 _MAX_ROWS = 20  # rows of a table in a notebook
 # Unicode categories: control characters, format characters (such as those that change the direction
 # of writing), line and paragraph separators, and surrogates.
 _UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Cs")
+
+
+def counted(n: int, noun: str, many: str = "") -> str:
+    """Return a number and its noun, in the plural unless the number is one.
+
+    Examples
+    --------
+    >>> counted(1, "dataset"), counted(0, "cell"), counted(2, "strategy", "strategies")
+    ('1 dataset', '0 cells', '2 strategies')
+    """
+    return f"{n} {noun if n == 1 else many or noun + 's'}"
 
 
 def printable(text: str, kept: str = "\n\t") -> str:

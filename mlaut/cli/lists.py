@@ -11,6 +11,7 @@ import click
 
 from mlaut.cli.inputs import TASKS
 from mlaut.cli.output import one_line, show, show_rows
+from mlaut.markup import counted
 
 __all__ = ["convert", "datasets", "load", "metrics", "strategies"]
 
@@ -164,5 +165,5 @@ def convert(old_input: Path, old_output: Path, output: Path) -> None:
     study = output / "study.h5"
     made = convert_old_study(old_input, old_output, output / "study.datasets.h5", study)
     for name, strategies in made.items():
-        show(f"{one_line(name)}: {strategies} strategies")
+        show(f"{one_line(name)}: {counted(strategies, 'strategy', 'strategies')}")
     show(f"stored in {study}: mlaut report {study}")

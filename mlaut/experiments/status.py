@@ -23,7 +23,7 @@ from mlaut.files_io import Study
 from mlaut.files_io.lock import holder_of
 from mlaut.files_io.remains import remains_of
 from mlaut.files_io.study_layout import damage_explained
-from mlaut.markup import Displayed
+from mlaut.markup import Displayed, counted
 from mlaut.records import Status
 
 __all__ = [
@@ -90,8 +90,9 @@ class StudyStatus(Displayed, Ledger):
     def _lines(self) -> list[str]:
         lines = [
             f"{self.path}: {f'shard {self.shard}, ' if self.shard else ''}"
-            f"{len(self.datasets)} datasets, {len(self.strategies)} strategies, "
-            f"{self.n_cells} cells: {counts_text(self.total) or 'none yet'}"
+            f"{counted(len(self.datasets), 'dataset')}, "
+            f"{counted(len(self.strategies), 'strategy', 'strategies')}, "
+            f"{counted(self.n_cells, 'cell')}: {counts_text(self.total) or 'none yet'}"
         ]
         if self.running:
             lines.append(

@@ -24,7 +24,7 @@ from mlaut.files_io import FilesIO, Study
 from mlaut.files_io.remains import remains_of
 from mlaut.files_io.study_checks import problems_of
 from mlaut.files_io.study_records import foreign_sources
-from mlaut.markup import Displayed
+from mlaut.markup import Displayed, counted
 from mlaut.records import Cell, Status
 
 __all__ = ["Drift", "Verification", "recorded_input", "verify_study"]
@@ -123,8 +123,8 @@ class Verification(Displayed):
 
     def _lines(self) -> list[str]:
         cells = counts_text(self.counts)
-        cells = f", {sum(self.counts.values())} cells: {cells}" if cells else ""
-        lines = [f"{self.path}: {self.datasets} datasets{cells}"]
+        cells = f", {counted(sum(self.counts.values()), 'cell')}: {cells}" if cells else ""
+        lines = [f"{self.path}: {counted(self.datasets, 'dataset')}{cells}"]
         lines += [f"  {where}: {what}" for where, what in self.problems]
         if not self.problems:
             lines.append("  no problem found in structure and content")

@@ -28,7 +28,7 @@ from mlaut.files_io.names import from_h5, to_h5
 from mlaut.files_io.old_files import check_not_old
 from mlaut.files_io.study_layout import damage_explained
 from mlaut.files_io.system_errors import explain
-from mlaut.markup import table_html
+from mlaut.markup import counted, table_html
 from mlaut.records import Dataset
 
 __all__ = ["FilesIO"]
@@ -138,7 +138,7 @@ class FilesIO:
             {"path": i.path, "task": i.task, "rows": i.n_rows, "features": i.n_features}
             for i in infos
         ]
-        return table_html(f"{self.path}, mode {self.mode}: {len(infos)} datasets", rows)
+        return table_html(f"{self.path}, mode {self.mode}: {counted(len(infos), 'dataset')}", rows)
 
     # ---------------------------------------------------------------- reading
 

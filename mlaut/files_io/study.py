@@ -77,7 +77,7 @@ from mlaut.files_io.study_records import (
 )
 from mlaut.files_io.study_writer import StudyWriter, fold_in, forget_torn, put_again
 from mlaut.files_io.traces import unpack_trace
-from mlaut.markup import table_html
+from mlaut.markup import counted, table_html
 from mlaut.records import Block, Status, Trace
 
 __all__ = ["Study", "StudyWriter"]
@@ -131,7 +131,7 @@ class Study:
             for entry in entries
         ]
         names = ", ".join(entry.name for entry in self.strategies) or "none yet"
-        told = f"{self.path}: study of {len(rows)} datasets\nStrategies: {names}"
+        told = f"{self.path}: study of {counted(len(rows), 'dataset')}\nStrategies: {names}"
         return table_html(told, rows)
 
     @property

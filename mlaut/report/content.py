@@ -39,6 +39,7 @@ from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import with_means
 from mlaut.errors import AnalysisError
 from mlaut.files_io import Study
+from mlaut.markup import counted
 from mlaut.records import TASKS, Analysis, Status
 from mlaut.report.records import Section, made
 from mlaut.report.state import State, study_state
@@ -118,8 +119,8 @@ def results_content(
     name: str, scored: Sequence[Results], title: str, terms: Mapping[str, Any]
 ) -> Content:
     """Return the content of a report on results without a study."""
-    strategies, datasets = len(scored[0].strategies), len(scored[0].datasets)
-    line = f"{strategies} strategies, {datasets} datasets, from a table of scores."
+    strategies = counted(len(scored[0].strategies), "strategy", "strategies")
+    line = f"{strategies}, {counted(len(scored[0].datasets), 'dataset')}, from a table of scores."
     state, path = State((line,), "", {}, {}, {}), Path(name)
     return Content(path, title or path.stem, state, _sections(scored, chosen_now(**terms)))
 

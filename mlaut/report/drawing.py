@@ -36,6 +36,7 @@ from mlaut.analysis.plots.decision_plot import FEWEST_FOR_BARS, MARKS
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.plots.race_plots import race_plot
 from mlaut.analysis.plots.rank_plots import best_median_first
+from mlaut.markup import counted
 from mlaut.report.records import Section
 from mlaut.report.tables import BUDGETS
 
@@ -109,7 +110,7 @@ def _scores(section: Section) -> _Made | None:
     order = medians.reindex(best_median_first(scored)).dropna()
     lack = ", those that lack datasets last" if scored.scores.isna().any(axis=None) else ""
     name = scored.metric.name
-    over = f"over {len(scored.datasets)} datasets"
+    over = f"over {counted(len(scored.datasets), 'dataset')}"
     alternative = f"Medians of {name} {over}, best first{lack}: {_list(order)}."
     caption = (
         f"{name} of each strategy: a dot a dataset, the box from quartile to quartile with the "

@@ -15,6 +15,7 @@ import pandas as pd
 
 from mlaut.analysis import budget_use
 from mlaut.files_io import Study
+from mlaut.markup import counted
 from mlaut.records import Status
 from mlaut.report.records import PAGE, TEXT, Table, made
 
@@ -62,8 +63,9 @@ def study_state(study: Study) -> State:
     schemes = " and ".join(sorted(tables["datasets"]["split"].unique()))
     words = ", ".join(f"{n} {status.word}" for status, n in counts.items())
     lines = [
-        f"{len(tables['datasets'])} datasets, {len(study.strategies)} strategies, split by "
-        f"{schemes}; {len(cells)} cells: {words}.",
+        f"{counted(len(tables['datasets']), 'dataset')}, "
+        f"{counted(len(study.strategies), 'strategy', 'strategies')}, split by {schemes}; "
+        f"{counted(len(cells), 'cell')}: {words}.",
         *(_run_line(run) for run in study.runs[-1:]),
     ]
     warned = sum(bool(record.get("warnings")) for record in details)

@@ -100,7 +100,7 @@ def test_datasets_splits_predictions_and_times_are_converted(old):
 def test_the_command_line_converts(old, capsys):
     main(["convert", "input.hdf5", "output.hdf5", "-o", "."])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[:2] == ["toy: 2 strategies", "toy_regression: 1 strategies"]
+    assert lines[:2] == ["toy: 2 strategies", "toy_regression: 1 strategy"]
     with pytest.raises(SystemExit):
         main(["convert", "input.hdf5", "output.hdf5", "-o", "."])
     assert "study.datasets.h5: exists, and converting makes new files" in capsys.readouterr().err

@@ -45,7 +45,7 @@ def study(tmp_path_factory):
 
 def test_a_study(study):
     title, rows, notes = parts(Study(study)._repr_html_())
-    assert title == f"{study}: study of 1 datasets"
+    assert title == f"{study}: study of 1 dataset"
     assert rows == [
         ["dataset", "task", "rows", "classes", "repeats", "folds"],
         ["iris", "Classification", "150", "3", "1", "3"],
@@ -55,7 +55,7 @@ def test_a_study(study):
 
 def test_where_it_stands(study):
     title, rows, notes = parts(study_status(study)._repr_html_())
-    assert title == f"{study}: 1 datasets, 2 strategies, 6 cells: 6 done"
+    assert title == f"{study}: 1 dataset, 2 strategies, 6 cells: 6 done"
     assert rows == [["strategy", "done"], ["BaselineClassifier", "3"], ["<tree>", "3"]]
     assert notes == []
 
@@ -67,13 +67,13 @@ def test_where_it_stands_before_any_strategy(tmp_path):
     data.load_collection("starter", hdf5_io=input_io, names=["iris"])
     data.split_datasets(hdf5_in=input_io, hdf5_out=out_io)
     status = study_status(out_io.path)
-    assert str(status) == f"{out_io.path}: 1 datasets, 0 strategies, 0 cells: none yet"
+    assert str(status) == f"{out_io.path}: 1 dataset, 0 strategies, 0 cells: none yet"
     assert not status.complete
 
 
 def test_what_was_checked(study):
     title, rows, notes = parts(verify_study(study)._repr_html_())
-    assert title == f"{study}: 1 datasets, 6 cells: 6 done"
+    assert title == f"{study}: 1 dataset, 6 cells: 6 done"
     assert rows == []
     assert [note.strip() for note in notes] == ["no problem found in structure and content"]
 

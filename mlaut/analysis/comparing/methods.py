@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from mlaut.analysis.common.latex import escape
 from mlaut.analysis.comparing.references import REFERENCES
 from mlaut.analysis.deciding.terms import TESTS
+from mlaut.markup import counted
 
 if TYPE_CHECKING:
     from mlaut.analysis.comparing.comparison import Comparison
@@ -107,9 +108,10 @@ def _data(found: Comparison) -> str:
     tests = results.cells.shape[2] * results.cells.shape[3]
     mean = f", the mean over {tests} test sets of each dataset" if tests > 1 else ""
     return (
-        f"We compared {len(results.strategies)} strategies on {len(results.datasets)} datasets by "
-        f"{_plain(results.metric.name)} ({better} is better){mean}; datasets are the sample, so "
-        "the claims are about new datasets of this kind."
+        f"We compared {len(results.strategies)} strategies on "
+        f"{counted(len(results.datasets), 'dataset')} by {_plain(results.metric.name)} "
+        f"({better} is better){mean}; datasets are the sample, so the claims are about new "
+        "datasets of this kind."
     )
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from mlaut.analysis.common.display import number, p_text
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
+from mlaut.markup import counted
 
 if TYPE_CHECKING:
     from mlaut.analysis.comparing.comparison import Comparison
@@ -114,7 +115,8 @@ def _ruled_means(found: Comparison) -> Iterator[str]:
 def _headline(found: Comparison) -> list[str]:
     """Return which strategy is best by the mean, or by ranks where not all have a mean."""
     gaps = "; ".join(found.results.gaps)
-    over = f"Over {len(found.results.datasets)} datasets" + (f" ({gaps})" if gaps else "")
+    over = f"Over {counted(len(found.results.datasets), 'dataset')}"
+    over += f" ({gaps})" if gaps else ""
     if not found.results.incomparable:
         return [f"{over} {_best_mean(found)}, scenario (c)."]
     rank = found.ranks.frame

@@ -16,6 +16,7 @@ from mlaut.analysis.common.result_types import Shown
 from mlaut.analysis.results import published, sources
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError
+from mlaut.markup import counted
 from mlaut.records import Status
 
 if TYPE_CHECKING:
@@ -527,8 +528,9 @@ True or False, or the name of a metric
         cells = [f"{missing or 'no'} missing cells"] if missing or not filled else []
         cells += [f"{filled} missing cells filled in"] if filled else []
         return (
-            f"{self.metric.name} of {len(self.strategies)} strategies on {len(self.datasets)} "
-            f"datasets, {repeats} x {folds} folds, {', '.join(cells)}"
+            f"{self.metric.name} of {counted(len(self.strategies), 'strategy', 'strategies')} on "
+            f"{counted(len(self.datasets), 'dataset')}, {repeats} x {folds} folds, "
+            f"{', '.join(cells)}"
         )
 
     def notes_text(self) -> tuple[str, ...]:

@@ -114,7 +114,7 @@ def test_the_title_tells_filled_cells_from_none():
         filled = treat_missing(results, how)
         assert filled.title().endswith("1 x 1 folds, 2 missing cells filled in")
     left = treat_missing(results, "drop datasets")
-    assert left.title().endswith("on 1 datasets, 1 x 1 folds, no missing cells")
+    assert left.title().endswith("on 1 dataset, 1 x 1 folds, no missing cells")
 
 
 def test_an_error_for_too_few_datasets_says_why_they_are_so_few():
