@@ -63,7 +63,10 @@ class StrategyError(MlautError, ValueError):
 
 
 class DivergedError(StrategyError):
-    """Error for a model whose training diverged, so that it cannot predict."""
+    """Error for a model whose training diverged; its cell ends as ``diverged``.
+
+    An estimator of your own may raise it too.
+    """
 
 
 class AnalysisError(MlautError, ValueError):

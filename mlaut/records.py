@@ -64,6 +64,7 @@ class Status(enum.IntEnum):
     CRASHED = 5
     SKIPPED = 6
     RACED_OUT = 7
+    DIVERGED = 8
 
     @property
     def word(self) -> str:
@@ -78,7 +79,7 @@ class Status(enum.IntEnum):
     @property
     def failed(self) -> bool:
         """Return whether the cell was run and has no predictions."""
-        return self in (Status.ERROR, Status.TIMEOUT, Status.MEMORY, Status.CRASHED)
+        return self not in (Status.MISSING, Status.DONE, Status.SKIPPED, Status.RACED_OUT)
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,11 @@ class _KerasEstimator(BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @classmethod
+    def late_libraries(cls) -> tuple[str, str]:
+        """Return the libraries that a fit imports: keras and its backend."""
+        return "keras", choose_backend()
+
     # ---- training
 
     @quiet()

@@ -29,7 +29,7 @@ __all__ = [
 
 VERSION = 2  # of the form of outcomes in HDF5; 1 had all repeats of a cell in one row
 ROWS = ("predictions", "probabilities")  # arrays with a value for each row
-_STATUS_BITS = 7  # lowest bits of a checksum, which hold the status
+_STATUS_BITS = 7  # lowest bits of a checksum; they hold those of the status (0 for diverged, 8)
 _DONE = int(Status.DONE)
 PART = 2**24  # bytes of the rows of some strategies that are read at once
 _PIECE = 2**16  # bytes of a piece of an array; HDF5 needs about 50 bytes for the place of each
@@ -292,7 +292,7 @@ class StudyArrays:
 
 
 def _whole(status: np.ndarray, checksum: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    torn = (status != Status.MISSING) & (status != checksum & _STATUS_BITS)
+    torn = (status != Status.MISSING) & ((status ^ checksum) & _STATUS_BITS > 0)
     return np.where(torn, np.uint8(Status.MISSING), status), torn
 
 
@@ -445,7 +445,7 @@ def _checksum(outcome: Outcome, head: np.ndarray, rows: Mapping[str, np.ndarray]
     checksum = zlib.crc32(head.tobytes())
     for values in rows.values():
         checksum = zlib.crc32(values.tobytes(), checksum)
-    return checksum & ~_STATUS_BITS | outcome.status
+    return checksum & ~_STATUS_BITS | outcome.status & _STATUS_BITS
 
 
 def array_layout(
@@ -512,7 +512,8 @@ def _checksums(split: Split, values: Mapping[str, np.ndarray]) -> np.ndarray:
                     for part in parts if word == _DONE else ():
                         crc = zlib.crc32(part[fold], crc)
                     found[s, repeat, fold] = crc
-    return np.where(status > 0, found & ~np.uint32(_STATUS_BITS) | status, 0).astype(np.uint32)
+    found = found & ~np.uint32(_STATUS_BITS) | status & _STATUS_BITS
+    return np.where(status > 0, found, 0).astype(np.uint32)
 
 
 def _cut(array: np.ndarray, ends: np.ndarray) -> list[memoryview]:

@@ -74,7 +74,8 @@ class Description:
     unseen : tuple of str
         Places where a change would go unnoticed, with the reason.
     libraries : frozenset of str
-        Top-level modules of the libraries that the object uses.
+        Top-level modules of the libraries that the object uses. A class that imports some only
+        when it is fitted returns their names in its class method ``late_libraries``.
     """
 
     form: Any
@@ -205,6 +206,8 @@ class Describer:
     def _instance_form(self, value: Any, above: tuple[int, ...]) -> dict[str, Any]:
         form = self._class_form(type(value))
         if hasattr(value, "get_params"):
+            if late := getattr(type(value), "late_libraries", None):
+                self._libraries |= set(late())
             parameters = value.get_params(deep=False)
             return {**form, "parameters": self._mapping_form(influential(parameters), above)}
         if (known := _of_distribution(value)) is not None:

@@ -26,7 +26,9 @@ from mlaut.estimators import keras_backend as backend
 from mlaut.estimators import nn_estimators as nn
 from mlaut.estimators.architectures import ARCHITECTURES, LISTED, Architecture
 from mlaut.estimators.keras_estimator import _held_out
-from mlaut.records import CLASSIFICATION, REGRESSION
+from mlaut.experiments.plans.run_options import parse_retry
+from mlaut.experiments.workers.copies import shares_process
+from mlaut.records import CLASSIFICATION, REGRESSION, Status
 
 from .tables import SHAPE, awkward, labels
 
@@ -96,6 +98,12 @@ def test_the_list_is_that_of_the_paper():
 @pytest.mark.parametrize("stem", PAPER)
 def test_weights_are_as_counted_by_hand(stem):
     assert ARCHITECTURES[stem].n_weights(n_features=10, n_outputs=3) == PAPER[stem][1]
+
+
+@pytest.mark.parametrize("strategy", [nn.NN_4_layer_thin_dropout_lr001(), keras_network(SMALL)])
+def test_identities_name_the_libraries_that_a_fit_imports(strategy):
+    assert {"keras", backend.choose_backend()} < strategy.identified().libraries
+    assert not shares_process(strategy, pickle.dumps(strategy))
 
 
 @pytest.mark.parametrize("listed", LISTED, ids=lambda listed: listed.name)
@@ -379,9 +387,11 @@ def test_a_cell_whose_network_diverged_has_no_predictions(tmp_path):
     study = studied(tmp_path, strategy, incomplete=True)
     for name in ("iris", "wine"):
         (details,) = study.details(name)
-        assert details["status"] == "error"
+        assert details["status"] == "diverged"
         assert details["reason"].startswith("the network diverged in epoch 1 ")
         assert np.isnan(study.block(name).probabilities).all()
+    assert parse_retry("diverged", ["lost"]) == {"lost": {Status.DIVERGED}}
+    assert Status.DIVERGED.failed
 
 
 @needs_keras

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.errors import MlautError
+from mlaut.errors import DivergedError, MlautError
 from mlaut.estimators import DataShape, MlautEstimator, search_limits
 from mlaut.estimators.related_rows import relate, relation_of_fold
 from mlaut.estimators.searches.traces import search_in, trace_of
@@ -284,10 +284,16 @@ def _failed(cell: Cell, error: BaseException) -> Outcome:
     lines = "".join(traceback.format_exception(error)).splitlines()[-_TRACEBACK_LINES:]
     return Outcome(
         cell,
-        status=Status.MEMORY if _for_lack_of_memory(error) else Status.ERROR,
+        status=_status(error),
         reason=_shortened(_reason(error), _LONGEST_REASON),
         details={"traceback": "\n".join(_shortened(line, _LONGEST_LINE) for line in lines)},
     )
+
+
+def _status(error: BaseException) -> Status:
+    if isinstance(error, DivergedError):
+        return Status.DIVERGED
+    return Status.MEMORY if _for_lack_of_memory(error) else Status.ERROR
 
 
 def _reason(error: BaseException) -> str:

@@ -47,7 +47,8 @@ _OUTCOMES = b"p"  # kind of the messages of a block of outcomes: packs
 _HEAD = struct.Struct("<6scII")  # mark, kind, length and CRC-32 of the content
 _BYTES_OF_TEXT = 2**24  # parameters, warnings and a traceback; usually a thousandth of this
 _LONGEST_REASON = 2**12  # characters; `run_cell` writes at most 500
-_IN_PYTHON = (Status.DONE, Status.ERROR, Status.MEMORY)  # statuses that a cell itself can report
+# Statuses that a cell itself can report.
+_IN_PYTHON = (Status.DONE, Status.ERROR, Status.MEMORY, Status.DIVERGED)
 
 
 class GarbledError(Exception):

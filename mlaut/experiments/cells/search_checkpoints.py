@@ -16,7 +16,7 @@ from mlaut.records import Cell, Outcome, Status
 
 __all__ = ["checkpoint_of", "checkpoints_folder", "forget_checkpoints", "kept_checkpoints"]
 
-_ENDED_BY_ITSELF = (Status.DONE, Status.ERROR)
+_ENDED_BY_ITSELF = (Status.DONE, Status.ERROR, Status.DIVERGED)
 
 
 def checkpoints_folder(study_path: Path) -> Path:

@@ -205,8 +205,8 @@ def parse_retry(
     Parameters
     ----------
     retry : str, sequence of str, or mapping of str to either
-        Statuses (``"error"``, ``"timeout"``, ``"memory"``, ``"crashed"``, ``"skipped"``), for all
-        strategies or by strategy.
+        Statuses (``"error"``, ``"timeout"``, ``"memory"``, ``"crashed"``, ``"diverged"``,
+        ``"skipped"``), for all strategies or by strategy.
     strategies : sequence of str
         Names of the strategies of the run.
 

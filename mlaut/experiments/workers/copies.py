@@ -26,7 +26,6 @@ _TASKS = Path("/proc/self/task")
 _LOOK_MS = 50  # between checks whether a copy has died while its own children hold its pipe open
 _PIECE = 2**16  # bytes of one read
 _KNOWN = ("mlaut", "numpy", "scipy", "sklearn")
-_LOADS_OTHERS = b"mlaut.estimators.keras_estimator"  # of networks, whose libraries it imports late
 # Functions of NumPy and Python that only construct objects during unpickling.
 _MAKERS = {
     "_frombuffer",
@@ -96,7 +95,6 @@ def shares_process(strategy: MlautEstimator, pickled: bytes) -> bool:
     return (
         strategy.metadata.package == "scikit-learn"
         and strategy.identified().libraries <= {*_KNOWN}
-        and _LOADS_OTHERS not in pickled
         and load_known(pickled) is not None
     )
 
