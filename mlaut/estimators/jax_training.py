@@ -50,6 +50,10 @@ class Job:
         Value of `LOSSES`.
     shares : tuple of float
         Share of the learning rate that each dense layer gets.
+    shrinks : tuple of float
+        Decay of the weights of each dense layer, summed over all steps; empty: none.
+    dropping : float
+        Share of the epochs over which dropout falls to 0; 0: it stays.
     """
 
     layers: tuple[int | float, ...]
@@ -57,6 +61,8 @@ class Job:
     softmax: bool
     loss: str
     shares: tuple[float, ...]
+    shrinks: tuple[float, ...] = ()
+    dropping: float = 0.0
 
 
 class Rows(NamedTuple):
@@ -65,6 +71,22 @@ class Rows(NamedTuple):
     X: np.ndarray
     target: np.ndarray
     weight: np.ndarray
+
+
+class Falls(NamedTuple):
+    """What changes from epoch to epoch: rate, decay of a step, and the part of dropout left."""
+
+    rate: np.ndarray
+    decay: np.ndarray
+    left: np.ndarray
+
+    @classmethod
+    def of(cls, rates: list[float], n_batches: int, dropping: float) -> Falls:
+        """Return what belongs to these rates; decay falls as they do, and sums to 1."""
+        total = sum(rates) * n_batches or 1.0  # of a learning rate of 0
+        done = np.arange(len(rates)) / max(dropping * len(rates), 1)
+        falls = rates, [rate / total for rate in rates], np.maximum(1 - done, 0)
+        return cls(*(np.array(fall, np.float32) for fall in falls))
 
 
 def initial_weights(job: Job, n_features: int, rng: np.random.Generator) -> Weights:
@@ -78,8 +100,8 @@ def initial_weights(job: Job, n_features: int, rng: np.random.Generator) -> Weig
     return weights
 
 
-def _logits(job: Job, weights: Weights, X: Any, key: Any = None) -> Any:
-    """Return the outputs before softmax; dropout only with a random key."""
+def _logits(job: Job, weights: Weights, X: Any, key: Any = None, left: Any = 1.0) -> Any:
+    """Return the outputs before softmax; dropout only with a key, of the part that is left."""
     import jax
 
     dense = iter(weights)
@@ -88,17 +110,18 @@ def _logits(job: Job, weights: Weights, X: Any, key: Any = None) -> Any:
             w, b = next(dense)
             X = jax.nn.relu(X @ w + b)
         elif key is not None and size > 0:
-            kept = jax.random.bernoulli(jax.random.fold_in(key, place), 1 - size, X.shape)
-            X = jax.numpy.where(kept, X / (1 - size), 0)
+            share = 1 - size * left
+            kept = jax.random.bernoulli(jax.random.fold_in(key, place), share, X.shape)
+            X = jax.numpy.where(kept, X / share, 0)
     w, b = next(dense)
     return X @ w + b
 
 
-def _losses(job: Job, weights: Weights, rows: Rows, key: Any = None) -> Any:
+def _losses(job: Job, weights: Weights, rows: Rows, key: Any = None, left: Any = 1.0) -> Any:
     """Return the weighted loss of each row."""
     import jax
 
-    given = _logits(job, weights, rows.X, key)
+    given = _logits(job, weights, rows.X, key, left)
     if job.loss == "entropy":
         losses = -(rows.target * jax.nn.log_softmax(given)).sum(axis=1)
     else:
@@ -113,23 +136,30 @@ def _epochs(job: Job, shapes: tuple[int, ...]) -> Callable[..., Any]:  # noqa: A
     import jax
     from jax import numpy as jnp
 
-    def mean_loss(weights: Weights, rows: Rows, real: Any, key: Any) -> Any:
-        return (_losses(job, weights, rows, key) * real).sum() / real.sum()
+    shrinks = job.shrinks or (0.0,) * len(job.shares)
 
-    def epochs(state: Any, rows: Rows, n_rows: Any, orders: Any, rates: Any, keys: Any) -> Any:
+    def mean_loss(weights: Weights, rows: Rows, real: Any, key: Any, left: Any) -> Any:
+        left = left if job.dropping else 1.0
+        return (_losses(job, weights, rows, key, left) * real).sum() / real.sum()
+
+    def decayed(weights: Weights, part: Any) -> Weights:
+        layers = zip(weights, shrinks, strict=True)
+        return [(w * (1 - part * shrink) if shrink else w, b) for (w, b), shrink in layers]
+
+    def epochs(state: Any, rows: Rows, n_rows: Any, orders: Any, falls: Falls, keys: Any) -> Any:
         def step(state: Any, batch: Any) -> Any:
             weights, first, second, count = state
-            places, rate, key = batch
+            places, (rate, part_of_decay, left), key = batch
             real = (places < n_rows).astype(jnp.float32)
             part = Rows(*(column[places] for column in rows))
-            loss, slope = jax.value_and_grad(mean_loss)(weights, part, real, key)
+            loss, slope = jax.value_and_grad(mean_loss)(weights, part, real, key, left)
             count = count + 1
             size = rate * jnp.sqrt(1 - SECOND**count) / (1 - FIRST**count)
             first = jax.tree.map(lambda m, g: m + (g - m) * (1 - FIRST), first, slope)
             second = jax.tree.map(lambda v, g: v + (g * g - v) * (1 - SECOND), second, slope)
             weights = jax.tree.map(
                 lambda w, m, v, share: w - share * size * m / (jnp.sqrt(v) + GUARD),
-                weights,
+                decayed(weights, part_of_decay),
                 first,
                 second,
                 [(share, share) for share in job.shares],
@@ -137,14 +167,13 @@ def _epochs(job: Job, shapes: tuple[int, ...]) -> Callable[..., Any]:  # noqa: A
             return (weights, first, second, count), loss * real.sum()
 
         def epoch(state: Any, now: Any) -> Any:
-            order, rate, key = now
+            order, fall, key = now
             n = len(order)
-            state, losses = jax.lax.scan(
-                step, state, (order, jnp.full(n, rate), jax.random.split(key, n))
-            )
+            each = jax.tree.map(lambda value: jnp.full(n, value), fall)
+            state, losses = jax.lax.scan(step, state, (order, each, jax.random.split(key, n)))
             return state, losses.sum() / n_rows
 
-        return jax.lax.scan(epoch, state, (orders, rates, keys))
+        return jax.lax.scan(epoch, state, (orders, falls, keys))
 
     return jax.jit(epochs, donate_argnums=0)
 
@@ -216,6 +245,7 @@ def train(
     run = _epochs(job, (*padded.X.shape, batch_size, at_once))
     check = None if held_out is None else _mean_loss(job, held_out.X.shape)
     state: Any = (weights, *(jax.tree.map(np.zeros_like, weights) for _ in "mv"), np.float32(0))
+    falls = Falls.of(rates, n_batches, job.dropping)
     rng, keys = np.random.default_rng(seed), jax.random.split(jax.random.key(seed), len(rates))
     last = np.arange(n_rows, n_rows + missing)
     for begin in range(0, len(rates), at_once):
@@ -223,7 +253,7 @@ def train(
         orders = np.array([np.concatenate([rng.permutation(n_rows), last]) for _ in rates[part]])
         orders = orders.astype(np.int32).reshape(-1, n_batches, batch_size)
         state, losses = run(
-            state, padded, n_rows, orders, np.array(rates[part], np.float32), keys[part]
+            state, padded, n_rows, orders, Falls(*(fall[part] for fall in falls)), keys[part]
         )
         outside = None if check is None else float(check(state[0], held_out))
         yield state[0], np.asarray(losses).tolist(), outside

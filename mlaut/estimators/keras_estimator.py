@@ -131,9 +131,10 @@ class _KerasEstimator(BaseEstimator):
         loss = jax_training.LOSSES.get(name) if isinstance(name, str) else None
         if loss is None or (loss == "entropy" and not shape.n_classes):
             return None
-        layers = self.network.layers_for(shape.n_features)
-        shares = self.network.rate_shares()
-        return Job(layers, shape.n_classes or 1, bool(shape.n_classes), loss, shares)
+        layers, network = self.network.layers_for(shape.n_features), self.network
+        n_outputs, softmax = shape.n_classes or 1, bool(shape.n_classes)
+        rules = network.rate_shares(), network.shrinks(), network.dropping
+        return Job(layers, n_outputs, softmax, loss, *rules)
 
     def _train_by_jax(
         self,
@@ -425,7 +426,7 @@ class _KerasEstimator(BaseEstimator):
         estimator.n_features_in_ = estimator._model.input_shape[-1]
         if job := about.get("job"):
             estimator._job = Job(
-                **{**job, "layers": tuple(job["layers"]), "shares": tuple(job["shares"])}
+                **{k: tuple(part) if isinstance(part, list) else part for k, part in job.items()}
             )
             parts = iter(estimator._model.get_weights())
             estimator._weights = list(zip(parts, parts, strict=True))

@@ -16,8 +16,10 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(50, 6)).astype(np.float32)
 CLASSES = RNG.integers(0, 3, 50)
 WEIGHT = RNG.random(50).astype(np.float32)
+LAYERS = (0.5, 32, 0.5)
 RATE, SEED = 0.01, 7
 ONES = (1.0, 1.0, 1.0)  # full rates for three dense layers
+EVEN = ((4000, 1), 1.0), ((4000, 1), 0.0), (4000, 1.0)  # shapes and values of equal rows
 
 
 def jobs():
@@ -98,9 +100,7 @@ def test_dropout_drops_that_share_in_training_alone():
     """A network that is one dropout layer before an output: its mean loss shows what is kept."""
     start()
     job = Job((0.5,), 1, False, "squares", (1.0,))
-    rows = Rows(
-        np.ones((4000, 1), np.float32), np.zeros((4000, 1), np.float32), np.ones(4000, np.float32)
-    )
+    rows = Rows(*(np.full(shape, value, np.float32) for shape, value in EVEN))
     one = [(np.ones((1, 1), np.float32), np.zeros(1, np.float32))]
     _, (loss,), _ = trained(job, rows, one, [0.0], batch_size=4000)
     assert loss == pytest.approx(2.0, rel=0.1)  # half of the rows are doubled: mean of 0 and 4
@@ -145,11 +145,34 @@ def test_a_regression_with_dropout_has_the_scale_of_its_target():
     start()
     y, weight = X[:, 0] * 3 + 1, WEIGHT
     plain, adapted = (
-        KerasRegressor(kind((0.5, 32, 0.5)), epochs=30, random_state=0).fit(X, y, weight).predict(X)
-        for kind in (Architecture, Adapted)
+        KerasRegressor(network, epochs=30, random_state=0).fit(X, y, weight).predict(X)
+        for network in (Architecture(LAYERS), Adapted(LAYERS, dropping=0.0))
     )
     left = y - adapted
     assert np.average(left, weights=weight) == pytest.approx(0, abs=1e-5)
     assert np.average(left * adapted, weights=weight) == pytest.approx(0, abs=1e-4)
     assert np.corrcoef(plain, adapted)[0, 1] == pytest.approx(1, abs=1e-6)
     assert adapted.std() > plain.std()
+
+
+@pytest.mark.parametrize("rates", [[RATE, RATE], [0.004, 0.003, 0.002, 0.001]])
+def test_weights_that_the_data_do_not_hold_shrink_as_asked_whatever_the_steps(rates):
+    start()
+    job = Job((8, 5), 1, False, "squares", ONES, (0.0, 0.5, 0.2))
+    rows = Rows(X, X[:, :1], np.zeros(50, np.float32))  # of weight 0: Adam stands still
+    weights = jax_training.initial_weights(job, X.shape[1], np.random.default_rng(SEED))
+    after, *_ = trained(job, rows, weights, rates)
+    for (now, _), (before, _), shrink in zip(after, weights, job.shrinks, strict=True):
+        steps = 1 - shrink * np.repeat(rates, 4) / (4 * sum(rates))  # 50 rows are 4 batches
+        np.testing.assert_allclose(now, before * steps.prod(), rtol=1e-5)
+
+
+def test_dropout_that_falls_is_gone_after_its_share_of_the_epochs():
+    start()
+    job = Job((0.5,), 1, False, "squares", (1.0,), dropping=0.5)
+    rows = Rows(*(np.full(shape, value, np.float32) for shape, value in EVEN))
+    one = [(np.ones((1, 1), np.float32), np.zeros(1, np.float32))]
+    _, losses, _ = trained(job, rows, one, [0.0] * 4, batch_size=4000)
+    # Of 1 / (1 - share) for the shares 0.5, 0.25, 0 and 0.
+    assert losses == pytest.approx([2.0, 4 / 3, 1.0, 1.0], rel=0.1)
+    assert losses[2:] == [1.0, 1.0]

@@ -189,6 +189,10 @@ def test_dropout_on_the_input_leaves_four_columns_but_for_the_paper(protocol, n_
     full = [1.0, 1.0, 1.0, 1.0, 1.0]
     shares = [1.0, 0.128, 0.256, 0.256, 1.0]
     assert list(others.rate_shares()) == (full if protocol == "paper" else shares)
+    assert list(others.shrinks()) == pytest.approx(
+        [0.0] * 5 if protocol == "paper" else [0.0, 0.872, 0.744, 0.744, 0.0]
+    )
+    assert others.dropping == (0.0 if protocol == "paper" else 0.5)
     assert others.layers_for(1) == PAPER["NN-4-layer-dropout-each-layer"][0]
 
 
