@@ -120,8 +120,8 @@ class Listed_Network(MlautEstimator):
     protocol : {"default", "paper"}, default "default"
         ``"paper"`` trains as the study did: mean squared error on one-hot labels, one epoch,
         batches of 32. ``"default"`` trains by common practice: cross-entropy (regression: mean
-        squared error), 50 epochs or more, a learning rate that falls to 0; dropout on the input
-        leaves at least 4 columns on average.
+        squared error), 50 epochs or more, a learning rate and dropout that fall to 0, decay of the
+        weights behind wide layers; dropout on the input leaves at least 4 columns on average.
     **parameters
         Parameters of `MlautEstimator`; ``params`` are parameters of `KerasClassifier` or
         `KerasRegressor`, for example ``{"epochs": 50, "class_weight": "balanced"}``.

@@ -512,8 +512,8 @@ def _checksums(split: Split, values: Mapping[str, np.ndarray]) -> np.ndarray:
                     for part in parts if word == _DONE else ():
                         crc = zlib.crc32(part[fold], crc)
                     found[s, repeat, fold] = crc
-    found = found & ~np.uint32(_STATUS_BITS) | status & _STATUS_BITS
-    return np.where(status > 0, found, 0).astype(np.uint32)
+    stored = found & ~np.uint32(_STATUS_BITS) | status & _STATUS_BITS
+    return np.where(status > 0, stored, 0).astype(np.uint32)
 
 
 def _cut(array: np.ndarray, ends: np.ndarray) -> list[memoryview]:
