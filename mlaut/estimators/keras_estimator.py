@@ -425,7 +425,9 @@ class _KerasEstimator(BaseEstimator):
         estimator._model = start_keras().saving.load_model(path)
         estimator.n_features_in_ = estimator._model.input_shape[-1]
         if job := about.get("job"):
-            fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in job.items()}
+            fields: dict[str, Any] = {
+                k: tuple(v) if isinstance(v, list) else v for k, v in job.items()
+            }
             estimator._job = Job(**fields)
             parts = iter(estimator._model.get_weights())
             estimator._weights = list(zip(parts, parts, strict=True))
