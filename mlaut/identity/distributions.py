@@ -14,7 +14,7 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from importlib.metadata import Distribution, PackageNotFoundError, PathDistribution, version
+from importlib.metadata import Distribution, PackageNotFoundError, PathDistribution
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -133,19 +133,17 @@ def versions_of(modules: Iterable[str]) -> dict[str, str]:
     waiting = [one for module in modules for one in [_distribution_of(module)] if one]
     while waiting:
         distribution = waiting.pop()
-        about = distribution.metadata
-        if "Name" in about and "Version" in about and about["Name"] not in found:
-            found[about["Name"]] = about["Version"]
-            waiting += _required(distribution)
+        name, of_name, required = _described(distribution)
+        if name and of_name and name not in found:
+            found[name] = of_name
+            waiting += required
     return dict(sorted(found.items()))
 
 
 def installed_version(name: str) -> str | None:
     """Return the version of a distribution; None where it is not installed."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
+    found = _distribution_by_name(name)
+    return _described(found)[1] if found else None
 
 
 def _distribution_of(module: str) -> Distribution | None:
@@ -153,8 +151,13 @@ def _distribution_of(module: str) -> Distribution | None:
     for file in _files_of(module):
         about = _owners(file.parent).get(file.name)
         if about is not None:
-            return PathDistribution(about)
+            return _distribution_in(about)
     return _distribution_by_name(module)
+
+
+@lru_cache(maxsize=1024)
+def _distribution_in(about: Path) -> Distribution:
+    return PathDistribution(about)
 
 
 def _files_of(module: str) -> Iterator[Path]:
@@ -167,6 +170,15 @@ def _files_of(module: str) -> Iterator[Path]:
         yield from (Path(folder) for folder in spec.submodule_search_locations or ())
         if spec.origin and not spec.submodule_search_locations:
             yield Path(spec.origin)
+
+
+@lru_cache(maxsize=1024)
+def _described(
+    distribution: Distribution,
+) -> tuple[str | None, str | None, tuple[Distribution, ...]]:
+    """Return name, version and requirements of a distribution; reading them takes milliseconds."""
+    about = distribution.metadata
+    return about.get("Name"), about.get("Version"), tuple(_required(distribution))
 
 
 def _required(distribution: Distribution) -> Iterator[Distribution]:

@@ -40,7 +40,7 @@ from mlaut.experiments.cells.templates import new_model
 from mlaut.files_io.traces import pack_trace
 from mlaut.records import Cell, Outcome, Status, Trace
 
-__all__ = ["CellOptions", "cell_seed", "run_cell"]
+__all__ = ["CellOptions", "cell_seed", "limited_threads", "run_cell"]
 
 # Bounds on the texts that are stored with a cell. Lengths are in characters.
 _WARNINGS_KEPT = 10  # different warnings that are stored
@@ -146,14 +146,14 @@ def _bounded(seed: int, options: CellOptions) -> Iterator[None]:
     random.seed(seed)
     backend = "sequential" if options.threads == 1 else "threading"
     with (
-        _limited_threads(options.threads),
+        limited_threads(options.threads),
         parallel_config(backend=backend),
         limited_memory(options.memory),
     ):
         yield
 
 
-def _limited_threads(threads: int) -> contextlib.AbstractContextManager[object]:
+def limited_threads(threads: int) -> contextlib.AbstractContextManager[object]:
     """Limit the threads of the loaded libraries; in workers they mostly have the limit already."""
     pools = _thread_pools(len(sys.modules))
     if all(pool.num_threads == threads for pool in pools.lib_controllers):

@@ -25,7 +25,7 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
-from mlaut.experiments.cells.cell import cell_seed, run_cell
+from mlaut.experiments.cells.cell import cell_seed, limited_threads, run_cell
 from mlaut.experiments.cells.fold_models import Table
 from mlaut.experiments.cells.memory import (
     cpu_seconds,
@@ -66,11 +66,22 @@ RunCell = Callable[[Cell], Outcome]
 
 
 def preload() -> None:
-    """Import the libraries that every cell needs."""
+    """Import what cells need, and find the thread pools of these libraries."""
     import joblib  # noqa: F401
+    import sklearn.dummy
     import sklearn.ensemble
+    import sklearn.linear_model
     import sklearn.model_selection
-    import sklearn.pipeline  # noqa: F401
+    import sklearn.naive_bayes
+    import sklearn.neighbors
+    import sklearn.pipeline
+    import sklearn.svm
+    import sklearn.tree  # noqa: F401
+
+    from mlaut.estimators import catalogue, generic_estimator  # noqa: F401
+
+    with limited_threads(1):
+        pass
 
 
 def prepare(batch: Batch, table: Table, strategy: Callable[[], Any]) -> RunCell:

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from mlaut import Data, Orchestrator
 from mlaut.estimators import Generic_Estimator
-from mlaut.experiments.cells.cell import _limited_threads
+from mlaut.experiments.cells.cell import limited_threads
 from mlaut.files_io import Study
 
 LONG = 2**20
@@ -112,6 +112,6 @@ def test_chosen_parameters_are_stored_in_part(databases):
 def test_libraries_have_the_threads_of_a_cell_while_it_runs(threads):
     pools = threadpoolctl.ThreadpoolController()
     with pools.limit(limits=2):
-        with _limited_threads(threads):
+        with limited_threads(threads):
             assert {pool.num_threads for pool in pools.lib_controllers} == {threads}
         assert {pool.num_threads for pool in pools.lib_controllers} == {2}
