@@ -15,44 +15,88 @@ import contextlib
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
+import pandas as pd
 from joblib.externals.loky import get_reusable_executor
 from sklearn.base import clone
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from mlaut import Data, Orchestrator
 from mlaut.data import load_sklearn
 from mlaut.experiments.engines.engine import cores
 from mlaut.files_io import Study
+from mlaut.records import Dataset
 
-DATASETS = ["iris", "wine", "breast_cancer"]
+NUMBERS = load_sklearn(["iris", "wine", "breast_cancer"])
 
 
 def fitted(estimator: Any, X: Any, y: np.ndarray, rows: tuple[np.ndarray, np.ndarray]) -> Any:
-    """Do what a cell does, and nothing else."""
+    """Do what a cell does, and nothing else; a pipeline encodes each row once."""
     train, test = rows
-    model = clone(estimator).fit(X.iloc[train], y[train])
-    tested = X.iloc[test]
+    model, known, tested = clone(estimator), X.iloc[train], X.iloc[test]
+    if isinstance(model, Pipeline):
+        encoder, model = model[0], model[1]
+        known, tested = encoder.fit_transform(known), encoder.transform(tested)
+    model.fit(known, y[train])
     return model.predict(tested), model.predict_proba(tested)
 
 
-class Work:
-    """One estimator on every fold of every repeat of some datasets."""
+def mixed_table(n_rows: int) -> Dataset:
+    """Return a table of seven numbers, four texts and two categories, with gaps in each kind."""
+    rng = np.random.default_rng(n_rows)
+    table = pd.DataFrame(rng.normal(size=(n_rows, 7)).round(3)).add_prefix("number")
+    for i, n_values in enumerate((3, 5, 8, 40)):
+        table[f"text{i}"] = [f"value {k}" for k in rng.integers(n_values, size=n_rows)]
+    for i in range(2):
+        table[f"category{i}"] = pd.Categorical(rng.choice(["low", "middle", "high"], n_rows))
+    target = np.where(table["number0"] + (table["text0"] == "value 1") > 0.5, "yes", "no")
+    table = table.mask(rng.random(table.shape) < 0.05)
+    return Dataset(f"mixed{n_rows}", table.assign(y=target), "y", "Classification")
 
-    def __init__(self, folder: Path, estimator: Any, n_cells: int, n_jobs: int) -> None:
+
+def by_hand(estimator: Any) -> Any:
+    """Return the pipeline that encodes mixed tables as a study does."""
+    encoder = OneHotEncoder(
+        handle_unknown="infrequent_if_exist", min_frequency=2, max_categories=50, sparse_output=False
+    )
+    numbers = make_column_selector(dtype_include="number")
+    others = make_column_selector(dtype_exclude="number")
+    median = SimpleImputer(strategy="median", keep_empty_features=True)
+    return make_pipeline(make_column_transformer((median, numbers), (encoder, others)), estimator)
+
+
+class Work:
+    """One estimator on every fold of every repeat of some datasets.
+
+    The loop runs ``by_hand(estimator)`` on mixed tables.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        estimator: Any,
+        n_cells: int,
+        n_jobs: int,
+        tables: Sequence[Dataset] = NUMBERS,
+    ) -> None:
         self.estimator, self.folder, self.n_jobs = estimator, folder, n_jobs
+        self.plain = estimator if tables is NUMBERS else by_hand(estimator)
         data = Data()
         self.input_io = data.open_hdf5(folder / "input.h5", mode="a")
-        self.input_io.save_datasets(load_sklearn(DATASETS), "tables")
+        self.input_io.save_datasets(tables, "tables")
         self.names, self.paths = self.input_io.list_datasets("tables")
-        self.scheme = f"repeated_kfold(10, {max(1, n_cells // 10 // len(DATASETS))})"
+        self.scheme = f"repeated_kfold(10, {max(1, n_cells // 10 // len(tables))})"
         self.study = 0
         entries = self.empty_study().load_splits()
         self.cells = []
@@ -73,11 +117,11 @@ class Work:
 
     def loop(self) -> list[Any]:
         """Run the fits one after the other."""
-        return [fitted(self.estimator, X, y, rows) for _, X, y, rows in self.cells]
+        return [fitted(self.plain, X, y, rows) for _, X, y, rows in self.cells]
 
     def loky(self) -> list[Any]:
         """Run the fits in joblib's processes."""
-        tasks = (joblib.delayed(fitted)(self.estimator, *cell[1:]) for cell in self.cells)
+        tasks = (joblib.delayed(fitted)(self.plain, *cell[1:]) for cell in self.cells)
         given = list(joblib.Parallel(n_jobs=self.n_jobs)(tasks))
         get_reusable_executor().shutdown(wait=True)
         return given
@@ -125,10 +169,17 @@ def seconds(function: Callable[[], Any]) -> tuple[float, float]:
     return time.perf_counter() - begun, cpu_seconds() - used
 
 
-def measure(name: str, estimator: Any, n_cells: int, rounds: int, n_jobs: int) -> None:
+def measure(
+    name: str,
+    estimator: Any,
+    n_cells: int,
+    rounds: int,
+    n_jobs: int,
+    tables: Sequence[Dataset] = NUMBERS,
+) -> None:
     """Print what each way took, and the ratios."""
     with tempfile.TemporaryDirectory() as folder:
-        work = Work(Path(folder), estimator, n_cells, n_jobs)
+        work = Work(Path(folder), estimator, n_cells, n_jobs, tables)
         work.loop()
         first = seconds(work.run)[0]
         taken = []
@@ -171,10 +222,12 @@ def _ratio(one: np.ndarray, other: np.ndarray) -> str:
     return f"{np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f})"
 
 
-def forest_of(milliseconds: float) -> RandomForestClassifier:
+def forest_of(
+    milliseconds: float, tables: Sequence[Dataset] = NUMBERS
+) -> RandomForestClassifier:
     """Return a forest whose cells take about so long here."""
     with tempfile.TemporaryDirectory() as folder:
-        work = Work(Path(folder), RandomForestClassifier(10, random_state=0), 30, 1)
+        work = Work(Path(folder), RandomForestClassifier(10, random_state=0), 30, 1, tables)
         work.loop()
         each = 1e3 * seconds(work.loop)[1] / len(work.cells) / 10
     return RandomForestClassifier(max(1, round(milliseconds / each)), random_state=0)
@@ -186,8 +239,11 @@ if __name__ == "__main__":
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=cores())
     given = parser.parse_args()
+    mixed = [mixed_table(n_rows) for n_rows in (300, 600, 1000)]
     measure("empty", DummyClassifier(), given.cells, given.rounds, given.jobs)
     measure("short", GaussianNB(), given.cells, given.rounds, given.jobs)
     measure("20 ms", forest_of(20), given.cells // 4, given.rounds, given.jobs)
     many_strategies(20, given.jobs)
+    n_cells = given.cells // 4
+    measure("mixed", forest_of(20, mixed), n_cells, given.rounds, given.jobs, mixed)
     measure("100 ms", forest_of(100), given.cells // 16, given.rounds, given.jobs)

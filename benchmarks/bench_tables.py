@@ -3,9 +3,10 @@
 The same cells (fit, predict and predict_proba on four folds, of an estimator that learns nothing
 and of naive Bayes) run one after the other in a process that holds the table, and as a study with
 four workers. The memory is the proportional set size (PSS), which counts a shared page once. What
-a bare cell needs is the peak of a process that runs the loop, without the table.
+a bare cell needs is the peak of a process that runs the loop, without the table. Study and loop
+take turns; printed are medians of the rounds, of the ratio with its smallest and largest.
 
-About a minute of CPU time, 4 GB of memory and 1 GB of disk:
+About two minutes of CPU time, 4 GB of memory and 1 GB of disk:
 
     OMP_NUM_THREADS=1 python benchmarks/bench_tables.py [--tables 1000000x50 50000x1000]
 """
@@ -89,6 +90,8 @@ def looked_at() -> Iterator[dict[str, float]]:
 class Table:
     """A stored table with a split, whose cells run in two ways."""
 
+    n_studies = 0
+
     def __init__(self, folder: Path, n_rows: int, n_columns: int) -> None:
         rng = np.random.default_rng(0)
         frame = pd.DataFrame(rng.normal(size=(n_rows, n_columns))).add_prefix("x")
@@ -96,9 +99,16 @@ class Table:
         frame["y"] = np.where(frame["x0"] > 0, "yes", "no")
         self.input = Data().open_hdf5(folder / f"{n_rows}.h5", mode="a")
         self.input.save_datasets([Dataset("table", frame, "y", "Classification")])
-        self.out = Data().open_hdf5(folder / f"{n_rows}-study.h5", mode="a")
-        Data().split_datasets(hdf5_in=self.input, hdf5_out=self.out, scheme="kfold(4)")
+        self.folder = folder
+        self.new_study()
         self.split = list(Study(self.out.path).load_splits()["table"].split)
+
+    def new_study(self) -> None:
+        """Make a study that has the split and nothing else."""
+        self.n_studies += 1
+        path = self.folder / f"{self.size}-{self.n_studies}.h5"
+        self.out = Data().open_hdf5(path, mode="a")
+        Data().split_datasets(hdf5_in=self.input, hdf5_out=self.out, scheme="kfold(4)")
 
     def loop(self, cpu: Any) -> None:
         """Run the cells one after the other; the table is loaded before the time is taken."""
@@ -118,25 +128,33 @@ class Table:
         assert summary.n_done == len(self.split) * len(ESTIMATORS), summary
 
 
-def measure(n_rows: int, n_columns: int) -> None:
+def one_round(table: Table) -> tuple[float, float, float, float]:
+    """Return the CPU seconds of study and loop, and the peak bytes of workers and of the loop."""
+    table.new_study()
+    with looked_at() as study:
+        table.study()
+    context = multiprocessing.get_context("fork")
+    cpu = context.Value("d")
+    process = context.Process(target=table.loop, args=[cpu])
+    with looked_at() as bare:
+        process.start()
+        process.join()
+    return study["cpu"], cpu.value, study["pss"], bare["pss"] - table.size
+
+
+def measure(n_rows: int, n_columns: int, rounds: int) -> None:
     """Print the ratio and the memory of one table."""
     with tempfile.TemporaryDirectory() as folder:
         Table(Path(folder), 100, 2).study()  # starts the server that workers are forked from
         table = Table(Path(folder), n_rows, n_columns)
-        with looked_at() as study:
-            table.study()
-        context = multiprocessing.get_context("fork")
-        cpu = context.Value("d")
-        process = context.Process(target=table.loop, args=[cpu])
-        with looked_at() as bare:
-            process.start()
-            process.join()
+        found = np.array([one_round(table) for _ in range(rounds)])
+    study, loop, workers, alone = np.median(found, axis=0)
+    ratios = found[:, 0] / found[:, 1]
     mib = 2**20
-    alone = bare["pss"] - table.size
     print(
-        f"{n_rows} x {n_columns}: study {study['cpu']:.2f} s CPU, bare cells {cpu.value:.2f} s: "
-        f"{study['cpu'] / cpu.value:.2f}\n"
-        f"  PSS of {WORKERS} workers {study['pss'] / mib:.0f} MiB; "
+        f"{n_rows} x {n_columns}: study {study:.2f} s CPU, bare cells {loop:.2f} s: "
+        f"{np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f})\n"
+        f"  PSS of {WORKERS} workers {workers / mib:.0f} MiB; "
         f"table {table.size / mib:.0f} MiB + {WORKERS} bare cells of {alone / mib:.0f} MiB = "
         f"{(table.size + WORKERS * alone) / mib:.0f} MiB",
         flush=True,
@@ -146,5 +164,7 @@ def measure(n_rows: int, n_columns: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", nargs="+", default=["1000000x50", "50000x1000"])
-    for asked in parser.parse_args().tables:
-        measure(*map(int, asked.split("x")))
+    parser.add_argument("--rounds", type=int, default=3)
+    given = parser.parse_args()
+    for asked in given.tables:
+        measure(*map(int, asked.split("x")), given.rounds)

@@ -125,9 +125,10 @@ def _canonical_number(
         return "truth value", [values & ~missing, missing], []
     if values.dtype.kind == "f":
         missing = missing | np.isnan(values)
-    values = np.where(missing, values.dtype.type(0), values)
+    if missing.any():
+        values = np.where(missing, values.dtype.type(0), values)
     if values.dtype.kind == "f" or _exact_in_float(values):
-        return "number", [values.astype("<f8") + 0.0, missing], []
+        return "number", [values.astype("<f8", copy=False) + 0.0, missing], []
     wide = "<u8" if values.max() > np.iinfo(np.int64).max else "<i8"
     return "integer", [values.astype(wide), missing], []
 
