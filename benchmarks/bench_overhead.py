@@ -68,7 +68,10 @@ def mixed_table(n_rows: int) -> Dataset:
 def by_hand(estimator: Any) -> Any:
     """Return the pipeline that encodes mixed tables as a study does."""
     encoder = OneHotEncoder(
-        handle_unknown="infrequent_if_exist", min_frequency=2, max_categories=50, sparse_output=False
+        handle_unknown="infrequent_if_exist",
+        min_frequency=2,
+        max_categories=50,
+        sparse_output=False,
     )
     numbers = make_column_selector(dtype_include="number")
     others = make_column_selector(dtype_exclude="number")
@@ -222,9 +225,7 @@ def _ratio(one: np.ndarray, other: np.ndarray) -> str:
     return f"{np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f})"
 
 
-def forest_of(
-    milliseconds: float, tables: Sequence[Dataset] = NUMBERS
-) -> RandomForestClassifier:
+def forest_of(milliseconds: float, tables: Sequence[Dataset] = NUMBERS) -> RandomForestClassifier:
     """Return a forest whose cells take about so long here."""
     with tempfile.TemporaryDirectory() as folder:
         work = Work(Path(folder), RandomForestClassifier(10, random_state=0), 30, 1, tables)

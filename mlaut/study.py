@@ -523,7 +523,7 @@ class Study:
 
     def _names(self, paths: Iterable[str]) -> list[str]:
         io = self._datasets_io("r")
-        return [io.dataset_info(path).name for path in paths]
+        return [info.name for info in io.infos_of(paths)]
 
     def _load(
         self,

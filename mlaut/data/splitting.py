@@ -46,7 +46,7 @@ def dataset_infos(hdf5_in: FilesIO, paths: Iterable[str] | None) -> list[Dataset
         infos = list(hdf5_in.dataset_infos())
     else:
         chosen = [paths] if isinstance(paths, str) else list(dict.fromkeys(paths))
-        infos = [hdf5_in.dataset_info(path) for path in chosen]
+        infos = [*hdf5_in.infos_of(chosen)]
     if not infos:
         raise DataError(f"{hdf5_in.path}: no dataset to split; store some, or check dataset_paths")
     by_name: dict[str, str] = {}

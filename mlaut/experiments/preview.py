@@ -129,7 +129,7 @@ def plan_study(
     known = study.load_splits() if study.exists else {}
     with contextlib.ExitStack() as stack:
         data = collect(found, lambda: stack.enter_context(_datasets(file)))
-        infos = [data[0].dataset_info(path) for path in data[1]] if data else []
+        infos = data[0].infos_of(data[1]) if data else ()
         tasks = {info.task for info in infos} if data else set(TASKS)
         if check is not None:
             collect(found, check, file, names, tasks)

@@ -399,7 +399,7 @@ def run_study(
     input_io, paths = _prepare_patiently(file) if file.run.shard else prepare_data(file)
     names, out_io = prepare_splits(file, input_io, paths)
     if seal is not None:
-        tasks = {input_io.dataset_info(path).task for path in paths}
+        tasks = {info.task for info in input_io.infos_of(paths)}
         seal(Study(out_io.path), [strategy.name for strategy in strategies], tasks)
     orchestrator = Orchestrator(input_io, out_io, names, seed=file.study.seed)
     options = vars(file.run)

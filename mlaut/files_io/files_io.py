@@ -188,6 +188,17 @@ class FilesIO:
         with self._reading() as file:
             return get_info(self._group(file, dataset_path))
 
+    def infos_of(self, dataset_paths: Iterable[str]) -> tuple[DatasetInfo, ...]:
+        """Return the description of each of these datasets; the file is opened once.
+
+        Raises
+        ------
+        DataError
+            A dataset does not exist.
+        """
+        with self._reading() as file:
+            return tuple(get_info(self._group(file, path)) for path in dataset_paths)
+
     def fingerprints(self, dataset_paths: Iterable[str]) -> tuple[str, ...]:
         """Return the fingerprint of the content of each dataset; the file is opened once.
 

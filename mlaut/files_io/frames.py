@@ -251,11 +251,14 @@ def _read_body(
 def _get(group: h5py.Group, where: str) -> Element:
     _check_version(group, where)
     about = {key: _plain(value) for key, value in group.attrs.items()}
-    stored = ((key, item) for key, item in group.items() if isinstance(item, h5py.Dataset))
-    arrays = {key: read_whole(item) for key, item in stored}
+    stored = dict(group.items())
+    arrays = {
+        key: read_whole(item) for key, item in stored.items() if isinstance(item, h5py.Dataset)
+    }
     if about[ENCODING] == "text" and "values" in arrays:
         arrays |= _from_strings(arrays.pop("values"))
-    parts = {key: _get(item, where) for key, item in group.items() if isinstance(item, h5py.Group)}
+    groups = {key: item for key, item in stored.items() if isinstance(item, h5py.Group)}
+    parts = {key: _get(item, where) for key, item in groups.items()}
     return Element(str(about[ENCODING]), arrays, about, parts)
 
 

@@ -45,7 +45,7 @@ from mlaut.files_io.hdf5 import change_h5, read_h5, rewrite_h5, write_in_place
 from mlaut.files_io.journal import Journal, index_journal, put_aside
 from mlaut.files_io.lock import locked
 from mlaut.files_io.names import beside, from_h5, to_h5
-from mlaut.files_io.study_arrays import PART, StudyArrays
+from mlaut.files_io.study_arrays import PART, StudyArrays, names_of
 from mlaut.files_io.study_layout import (
     ANALYSIS,
     FORMAT_VERSION,
@@ -434,7 +434,9 @@ class Study:
             names = [entry.name for entry in strategies]
             with self.reading() as file:
                 stored = strategies_of(file)
-                present = {name: arrays_of(file, name).names for name in _names(file, None)}
+                present = {
+                    name: names_of(file[PREDICTIONS][to_h5(name)]) for name in _names(file, None)
+                }
             wanted = datasets or dict.fromkeys(present, names)
             merged = merged_strategies(stored, strategies, replace)
             stale = {
@@ -593,9 +595,12 @@ class Study:
 
     def _settle(self) -> None:
         """Bring the study into the present format, and take in what an interrupted run left."""
-        if not self.exists:
+        if not self.path.exists():
             return
-        with self.reading() as file:
+        with read_h5(self.path) as file, damage_explained(self.path):
+            if "study_id" not in file.attrs:
+                return
+            check_format(file, self.path)
             version = format_of(file)
         if version < FORMAT_VERSION:
             self._make_anew()

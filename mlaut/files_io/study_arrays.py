@@ -23,6 +23,7 @@ __all__ = [
     "ArrayWriter",
     "StudyArrays",
     "array_layout",
+    "names_of",
     "stored_order",
     "tested_rows",
 ]
@@ -35,6 +36,14 @@ PART = 2**24  # bytes of the rows of some strategies that are read at once
 _PIECE = 2**16  # bytes of a piece of an array; HDF5 needs about 50 bytes for the place of each
 _MOST_STRATEGIES = 16  # of a piece: so many have their place, if not their room, from the first on
 _LARGEST_PIECE = 2**30  # bytes; HDF5 allows 4 GiB
+
+
+def names_of(group: h5py.Group) -> tuple[str, ...]:
+    """Return the names of the strategies that the arrays of a dataset have room for."""
+    names = tuple(get_labels(group, "strategies"))
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError(f"a strategy of {group.name} has no name")
+    return names
 
 
 class StudyArrays:
@@ -52,9 +61,7 @@ class StudyArrays:
         self.group = group
         self.entry = entry
         self.version = int(group.attrs["encoding-version"])
-        self.names: tuple[str, ...] = tuple(get_labels(group, "strategies"))
-        if not all(isinstance(name, str) for name in self.names):
-            raise ValueError(f"a strategy of dataset {entry.name!r} has no name")
+        self.names = names_of(group)
 
     @classmethod
     def create(

@@ -343,10 +343,11 @@ def _without_weights(
     strategies: Sequence[MlautEstimator],
 ) -> Iterator[StrategyError]:
     """Yield an error for each dataset with weights and strategies that take none."""
+    infos = input_io.infos_of(splits[name].path for name in wanted)
     weighted = {
         name: names
-        for name, names in wanted.items()
-        if "weight" in input_io.dataset_info(splits[name].path).roles
+        for info, (name, names) in zip(infos, wanted.items(), strict=True)
+        if "weight" in info.roles
     }
     asked = {name for names in weighted.values() for name in names}
     takes = {s.name: s.takes_weights() for s in strategies if s.name in asked}
@@ -392,12 +393,12 @@ def exceeded_size_limits(
         if Status.SKIPPED not in retry.get(strategy.name, ())
     }
     found = {}
-    for dataset, names in wanted.items():
+    infos = input_io.infos_of(splits[dataset].path for dataset in wanted)
+    for info, (dataset, names) in zip(infos, wanted.items(), strict=True):
         split = splits[dataset]
         n_rows = len(split.split.rows(0, 0)[0])
-        n_columns = input_io.dataset_info(split.path).n_features
         reasons = {
-            name: asked[name](n_rows, n_columns, len(split.classes))
+            name: asked[name](n_rows, info.n_features, len(split.classes))
             for name in names
             if name in asked
         }

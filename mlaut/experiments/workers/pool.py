@@ -242,6 +242,8 @@ class Team:
 
 def _end_all(members: set[GuardedProcess], janitor: _Janitor) -> None:
     GuardedProcess.close(*members)
+    for member in members:
+        janitor.note(-member.pid)  # so that it looks for none of them
     janitor.dismiss()
 
 

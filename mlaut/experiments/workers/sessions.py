@@ -69,6 +69,8 @@ def end_sessions(leaders: Collection[int]) -> None:
     The workers are stopped first, so that they start no more processes, and killed last, because
     their descendants are found through them.
     """
+    if not leaders:
+        return
     if not _PROC.is_dir():
         for leader in leaders:
             with contextlib.suppress(ProcessLookupError, PermissionError):
