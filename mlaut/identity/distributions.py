@@ -178,8 +178,8 @@ def _described(
 ) -> tuple[str | None, str | None, tuple[Distribution, ...]]:
     """Return name, version and requirements of a distribution; reading them takes milliseconds."""
     about = distribution.metadata
-    name, of_name = (about[key] if key in about else None for key in ("Name", "Version"))
-    return name, of_name, tuple(_required(distribution))
+    known = {key: about[key] for key in ("Name", "Version") if key in about}
+    return known.get("Name"), known.get("Version"), tuple(_required(distribution))
 
 
 def _required(distribution: Distribution) -> Iterator[Distribution]:
