@@ -74,6 +74,14 @@ def test_a_loaded_dataset_knows_all_of_itself(io):
     assert len(info.fingerprint) == 64
 
 
+def test_descriptions_are_read_in_the_asked_order(io):
+    paths = [io.save_pandas_dataset(table(), "/g", meta(name)) for name in ("b", "a")]
+    assert [info.name for info in io.infos_of(paths)] == ["b", "a"]
+    assert io.infos_of(paths)[1] == io.dataset_info(paths[1])
+    with pytest.raises(DataError, match="qqq"):
+        io.infos_of([*paths, "/g/qqq"])
+
+
 @pytest.mark.parametrize("name", ["a/b", ".", "..", "50 %", "a%2Fb", "Größe 名 😀", " "])
 def test_odd_names(io, name):
     path = io.save_pandas_dataset(table(), "/g", meta(name))

@@ -209,6 +209,15 @@ def test_a_function_among_the_parameters_keeps_the_dataframe():
     assert columns == [["x0", "x1", "x2", "x3"]] * 2  # known rows, and test rows once
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("row", [0, 39_999])
+def test_a_gap_is_found_in_any_part_of_a_large_table(value, row):
+    numbers = np.ones((40_000, 4))  # more than are looked at together
+    assert Table(pd.DataFrame(numbers.copy()), CODES, CLASSES).numbers is not None
+    numbers[row, 3] = value
+    assert Table(pd.DataFrame(numbers), CODES, CLASSES).numbers is None
+
+
 def test_a_model_to_save_is_whole_and_takes_tables_with_gaps():
     strategy = instantiate_default_estimators("GaussianNaiveBayes")[0]
     table = table_of("floats, by columns", strategy)
