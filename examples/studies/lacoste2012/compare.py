@@ -18,6 +18,8 @@ import mlaut.analysis as ma
 from mlaut.files_io import Study
 
 HERE = Path(__file__).parent
+EARLIER = HERE / "earlier"
+"""Tables of an earlier run, whose study file is gone. They fill in tasks that the study lacks."""
 NAMES = {
     "svm": "Lacoste_SVM",
     "ann": "Lacoste_ANN",
@@ -274,19 +276,30 @@ def searched(cells: pd.DataFrame) -> pd.DataFrame:
 # --------------------------------------------------------------- all
 
 
-def read(study: Study) -> dict[str, pd.DataFrame]:
-    """Make all tables of what is done."""
+def with_earlier(table: pd.DataFrame, name: str, folder: Path | None) -> pd.DataFrame:
+    """Add the rows that only an earlier run has, and put tasks in the order of the paper."""
+    if folder is None:
+        return table
+    earlier = pd.read_csv(folder / f"{name}.csv", index_col=list(range(table.index.nlevels)))
+    both = pd.concat([table, earlier[~earlier.index.isin(table.index)]])
+    places = paper_table6().index.get_indexer(both.index.get_level_values("dataset"))
+    return both.iloc[np.argsort(places, kind="stable")]
+
+
+def read(study: Study, earlier: Path | None = None) -> dict[str, pd.DataFrame]:
+    """Make all tables of what is done, and of what only an earlier run has."""
     results = results_of(study)
-    counted, cells = counts(results), tuning(study)
-    risks = table6(results, counted)
+    counted, cells = counts(results), with_earlier(tuning(study), "tuning", earlier)
+    risks = with_earlier(table6(results, counted), "table6", earlier)
+    whole = with_earlier(counted.set_index(["dataset", "first", "second"]), "counts", earlier)
     return {
-        "counts": counted.set_index(["dataset", "first", "second"]),
+        "counts": whole,
         "table6": risks,
         "table1": risks.loc[[name for name in IN_TABLE_1 if name in risks.index]].drop(
             columns=[name for name in risks if "adaBoost" in name]
         ),
-        "tables2to4": tables2to4(counted, counts_on_scaled(study)),
-        "scaled": scaled(study),
+        "tables2to4": tables2to4(whole.reset_index(), counts_on_scaled(study)),
+        "scaled": with_earlier(scaled(study), "scaled", earlier),
         "tuning": cells,
         "searched": searched(cells),
     }
@@ -294,7 +307,7 @@ def read(study: Study) -> dict[str, pd.DataFrame]:
 
 def write(study: Path, folder: Path) -> dict[str, pd.DataFrame]:
     """Write each table as CSV and most of them in one Markdown page; draw the pairs."""
-    tables = {**read(Study(study)), "table4_reachable": reachable()}
+    tables = {**read(Study(study), EARLIER), "table4_reachable": reachable()}
     folder.mkdir(parents=True, exist_ok=True)
     page = []
     for name, table in tables.items():
