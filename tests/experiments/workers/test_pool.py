@@ -518,14 +518,17 @@ def test_hostile_learner_of_children_is_cleared_away(batch):
 # --------------------------------------------------------------- limits of CPU time
 
 
-def test_a_cell_that_computes_without_end_is_ended_and_its_neighbours_are_not(batch):
+def test_a_cell_that_computes_without_end_is_ended_and_its_neighbours_are_not(batch, monkeypatch):
+    monkeypatch.setattr(worker_process, "CPU_WAITS", 10**6)  # a busy machine delays it
     outcomes = run(batch(Deed(lambda: computes(1e9), 1)), timeout=CpuSeconds(0.6))
     assert words(outcomes) == ["done", "timeout", "done", "done"]
     assert outcomes[1].reason == "used more than 0.6 s of CPU time and was ended"
     assert "in computes" in outcomes[1].details["traceback"]
 
 
-def test_the_time_of_processes_that_a_cell_starts_counts(batch):
+def test_the_time_of_processes_that_a_cell_starts_counts(batch, monkeypatch):
+    monkeypatch.setattr(worker_process, "CPU_WAITS", 10**6)  # a busy machine delays it
+
     def has_others_compute():
         program = [sys.executable, "-c", "while True: pass"]
         others = [subprocess.Popen(program, start_new_session=alone) for alone in (True, False)]
