@@ -74,7 +74,7 @@ def batch(tmp_path):
 class AllAtOnce(BatchQueue):
     """Gives each group as one batch, so that cells share the fate of their process."""
 
-    def _size(self, group):
+    def _size(self, group, seconds):
         return len(group.cells)
 
 
