@@ -30,7 +30,7 @@ __all__ = [
 
 VERSION = 2  # of the form of outcomes in HDF5; 1 had all repeats of a cell in one row
 ROWS = ("predictions", "probabilities")  # arrays with a value for each row
-_STATUS_BITS = 7  # lowest bits of a checksum; they hold those of the status (0 for diverged, 8)
+_STATUS_BITS = 7  # lowest bits of a checksum; they hold the status, and 0 for diverged, 8
 _DONE = int(Status.DONE)
 PART = 2**24  # bytes of the rows of some strategies that are read at once
 _PIECE = 2**16  # bytes of a piece of an array; HDF5 needs about 50 bytes for the place of each
@@ -299,7 +299,9 @@ class StudyArrays:
 
 
 def _whole(status: np.ndarray, checksum: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    torn = (status != Status.MISSING) & ((status ^ checksum) & _STATUS_BITS > 0)
+    held = checksum & _STATUS_BITS
+    told = status == np.where(held > 0, held, Status.DIVERGED)
+    torn = (status != Status.MISSING) & ~(told & (checksum > 0))
     return np.where(torn, np.uint8(Status.MISSING), status), torn
 
 

@@ -100,7 +100,7 @@ def test_mistakes_in_the_file(written, text, message):
 
 
 def test_absent_file(tmp_path):
-    with pytest.raises(StudyError, match=r"no\.toml: cannot be read \(No such file"):
+    with pytest.raises(StudyError, match=r"no\.toml: no such file; check the path, or write"):
         read_study_file(tmp_path / "no.toml")
 
 

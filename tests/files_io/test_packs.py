@@ -144,7 +144,7 @@ def cells(column, value):
         cells(packs._STRATEGY, -1),
         cells(packs._REPEAT, -1),
         cells(packs._FOLD, -1),
-        cells(packs._STATUS, 8),
+        cells(packs._STATUS, len(Status)),
         cells(packs._TOLD, 1),
         cells(packs._ROWS, 2),
         cells(packs._ROWS, -2),
