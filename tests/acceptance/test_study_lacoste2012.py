@@ -158,14 +158,17 @@ def test_tasks_that_only_an_earlier_run_has_are_added(scripts, made, study, tmp_
     pd.concat([gone, first]).to_csv(tmp_path / "table6.csv")
     counted = made["counts"].loc[["Sonar"]].rename({"Sonar": "Breast"}, level="dataset")
     counted.to_csv(tmp_path / "counts.csv")
-    for name in ("scaled", "tuning"):
-        made[name].to_csv(tmp_path / f"{name}.csv")
+    made["scaled"].to_csv(tmp_path / "scaled.csv")
+    made["tuning"].assign(tuning_s=-1.0).to_csv(tmp_path / "tuning.csv")
     both = scripts.compare.read(Study(study), tmp_path)
     assert both["table6"].index.tolist() == ["Adult", "Breast", "Glass", "Sonar", "Waveform"]
     assert both["table6"].loc["Breast", "svm"] == 0.5
     assert both["table6"].loc["Adult", "svm"] == made["table6"].loc["Adult", "svm"]
     assert len(both["counts"]) == len(made["counts"]) + len(scripts.compare.PAIRS)
     assert both["scaled"].equals(made["scaled"])
+    seconds = both["tuning"]["tuning_s"]
+    assert (seconds["Liver"] == -1).all()  # it has only a part of its cells in the study
+    assert (seconds.drop("Liver") != -1).all()
     wins = [table["tables2to4"].loc[("svm", "ann"), ["wins", "losses"]] for table in (made, both)]
     assert [len(one["tuning"]) for one in (made, both)] == [4 * 6 + 3] * 2
     assert not wins[0].equals(wins[1])

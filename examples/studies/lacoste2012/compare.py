@@ -7,7 +7,8 @@ test or the signed rank test has a minus where the second strategy is the better
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -276,11 +277,18 @@ def searched(cells: pd.DataFrame) -> pd.DataFrame:
 # --------------------------------------------------------------- all
 
 
-def with_earlier(table: pd.DataFrame, name: str, folder: Path | None) -> pd.DataFrame:
-    """Add the rows that only an earlier run has, and put tasks in the order of the paper."""
+def with_earlier(
+    table: pd.DataFrame, name: str, folder: Path | None, done: Iterable[str]
+) -> pd.DataFrame:
+    """Add the rows that only an earlier run has, and put tasks in the order of the paper.
+
+    A task of the earlier run is replaced when all four strategies are done on it.
+    """
     if folder is None:
         return table
     earlier = pd.read_csv(folder / f"{name}.csv", index_col=list(range(table.index.nlevels)))
+    tasks, known = (rows.index.get_level_values("dataset") for rows in (table, earlier))
+    table = table[tasks.isin(list(done)) | ~tasks.isin(known)]
     both = pd.concat([table, earlier[~earlier.index.isin(table.index)]])
     places = paper_table6().index.get_indexer(both.index.get_level_values("dataset"))
     return both.iloc[np.argsort(places, kind="stable")]
@@ -289,9 +297,10 @@ def with_earlier(table: pd.DataFrame, name: str, folder: Path | None) -> pd.Data
 def read(study: Study, earlier: Path | None = None) -> dict[str, pd.DataFrame]:
     """Make all tables of what is done, and of what only an earlier run has."""
     results = results_of(study)
-    counted, cells = counts(results), with_earlier(tuning(study), "tuning", earlier)
-    risks = with_earlier(table6(results, counted), "table6", earlier)
-    whole = with_earlier(counted.set_index(["dataset", "first", "second"]), "counts", earlier)
+    add = partial(with_earlier, folder=earlier, done=results.datasets)
+    counted, cells = counts(results), add(tuning(study), "tuning")
+    risks = add(table6(results, counted), "table6")
+    whole = add(counted.set_index(["dataset", "first", "second"]), "counts")
     return {
         "counts": whole,
         "table6": risks,
@@ -299,7 +308,7 @@ def read(study: Study, earlier: Path | None = None) -> dict[str, pd.DataFrame]:
             columns=[name for name in risks if "adaBoost" in name]
         ),
         "tables2to4": tables2to4(whole.reset_index(), counts_on_scaled(study)),
-        "scaled": with_earlier(scaled(study), "scaled", earlier),
+        "scaled": add(scaled(study), "scaled"),
         "tuning": cells,
         "searched": searched(cells),
     }
