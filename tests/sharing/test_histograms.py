@@ -135,7 +135,15 @@ def test_what_is_not_compiled_is_cut_from_the_largest(settings, stages):
 def test_trees_that_differ_from_scikit_learns_are_not_used(monkeypatch):
     from mlaut.sharing import growing
 
-    monkeypatch.setattr(growing, "grow", lambda *_: 1)
+    grow = growing.grow
+
+    def grow_wrongly(*given):
+        n_nodes = grow(*given)
+        _, real, *_ = given[6]
+        real[:n_nodes, growing.VALUE] *= 2
+        return n_nodes
+
+    monkeypatch.setattr(growing, "grow", grow_wrongly)
     estimator = HistGradientBoostingClassifier(**SEED)
     plain, sharing = both(estimator, {"max_iter": [2, 4]}, *CLASSES["two classes"], STRATIFIED)
     check_equal(plain, sharing)
