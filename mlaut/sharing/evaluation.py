@@ -101,11 +101,14 @@ class Evaluation:
     checkpoint: Checkpoint | None
     fit_params: Mapping[str, Any] = field(default_factory=dict)
 
-    def run(self, unit: Unit) -> list[Result]:
-        """Return the results of one unit; fewer if the time is over."""
+    def run(self, unit: Unit, fold: Fold | None = None) -> list[Result]:
+        """Return the results of one unit; fewer if the time is over.
+
+        ``fold`` is that of the unit, with what earlier units have kept of it; None makes a new one.
+        """
         results = []
-        train, test = self.splits[unit.fold]
-        fold = self._fold(train, test)
+        if fold is None:
+            fold = self.fold(unit.fold)
         with suppress(DeadlineError), Writer(self.checkpoint) as writer:
             for group in unit.groups:
                 for result in self._score_group(group, unit.fold, fold):
@@ -113,7 +116,9 @@ class Evaluation:
                     results.append(result)
         return results
 
-    def _fold(self, train: np.ndarray, test: np.ndarray) -> Fold:
+    def fold(self, number: int) -> Fold:
+        """Return the rows of a fold, of which nothing is kept yet."""
+        train, test = self.splits[number]
         X_train, X_test = _safe_indexing(self.X, train), _safe_indexing(self.X, test)
         y_train, y_test = _safe_indexing(self.y, train), _safe_indexing(self.y, test)
         return Fold(X_train, y_train, X_test, y_test, self.deadline)

@@ -14,9 +14,13 @@ from sklearn.utils.parallel import Parallel, delayed
 from mlaut.sharing.candidate_groups import Group
 from mlaut.sharing.evaluation import Evaluation, Result, Unit, units_of
 from mlaut.sharing.hopeless import best_possible, hopeless, leader
+from mlaut.sharing.interface import Fold
 from mlaut.sharing.score_log import Place
 
 __all__ = ["Progress", "Runner", "score_all"]
+
+_MOST_BYTES = 0.6e9  # as much as one fold of a support vector machine on its most rows may take
+_FLOAT = 8  # bytes
 
 
 @dataclass(eq=False)
@@ -67,6 +71,7 @@ class Runner:
         self.evaluation, self.progress = evaluation, progress
         self._parallel = {"n_jobs": n_jobs, "pre_dispatch": pre_dispatch}
         self._n_jobs = effective_n_jobs(n_jobs)
+        self._kept: dict[int, Fold] = {}
 
     def __call__(self, groups: Sequence[Group], folds: Sequence[int]) -> None:
         """Score the candidates of the groups on the folds, except where they have scores."""
@@ -80,9 +85,28 @@ class Runner:
 
     def _results(self, units: Sequence[Unit]) -> Iterator[list[Result]]:
         if self._n_jobs == 1:
-            return map(self.evaluation.run, units)
+            return (self.evaluation.run(unit, self._fold(unit)) for unit in units)
         tasks = (delayed(self.evaluation.run)(unit) for unit in units)
         return iter(Parallel(**self._parallel)(tasks))
+
+    def _fold(self, unit: Unit) -> Fold | None:
+        """Return the fold of a part of a group, with what other parts have kept of it.
+
+        None stands for a new fold: for other units, and for folds of which too much would be kept.
+        """
+        in_parts = self.evaluation.deadline is not None and _most_in_part(unit.groups[0])
+        if not in_parts or unit.fold >= _most_kept(self.evaluation):
+            return None
+        if unit.fold not in self._kept:
+            self._kept[unit.fold] = self.evaluation.fold(unit.fold)
+        return self._kept[unit.fold]
+
+
+def _most_kept(evaluation: Evaluation) -> int:
+    """Return how many folds may stay in memory with their rows and all distances between them."""
+    n_rows = max(len(train) for train, _ in evaluation.splits)
+    row_size = np.prod(getattr(evaluation.X, "shape", (0, 1))[1:])
+    return int(_MOST_BYTES // (2 * _FLOAT * max(1, n_rows * (n_rows + row_size))))
 
 
 def _mixed(groups: Sequence[Group]) -> list[Group]:
@@ -96,9 +120,13 @@ def _mixed(groups: Sequence[Group]) -> list[Group]:
 
 def _parts(group: Group) -> list[Group]:
     """Return a group in parts, if one slow candidate could delay all others of the group."""
-    most = getattr(group.sharer, "most_in_time", None) or len(group.candidates)
+    most = _most_in_part(group) or len(group.candidates)
     starts = range(0, len(group.candidates), most)
     return [Group(group.sharer, group.candidates[i : i + most]) for i in starts]
+
+
+def _most_in_part(group: Group) -> int | None:
+    return None if group.sharer is None else group.sharer.most_in_time
 
 
 def _race(run: Runner, groups: Sequence[Group]) -> None:

@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 from mlaut.errors import StoreError, StrategyError
 from mlaut.estimators import GridSearch, tuning_record
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
-from mlaut.sharing import IncompleteSearchWarning, search_limits
+from mlaut.sharing import IncompleteSearchWarning, kernels, parallel, search_limits
 from mlaut.sharing.candidate_groups import groups_of
 from mlaut.sharing.hopeless import best_possible, hopeless, leader
 from mlaut.sharing.parallel import _mixed
@@ -252,6 +252,21 @@ def test_a_deadline_far_away_changes_nothing():
         search = SharingGridSearchCV(SVC(), GRID, cv=STRATIFIED).fit(X, Y)
     check_equal(plain(), search)
     assert "complete" not in search.cv_results_
+
+
+@pytest.mark.parametrize(("most_bytes", "times_a_fold"), [(None, 1), (0, 2)])
+def test_distances_are_computed_once_a_fold_though_parts_of_the_grid_take_turns(
+    monkeypatch, most_bytes, times_a_fold
+):
+    if most_bytes is not None:  # as if the table were too large to keep its distances
+        monkeypatch.setattr(parallel, "_MOST_BYTES", most_bytes)
+    computed, compute = [], kernels._distances_within
+    monkeypatch.setattr(kernels, "_distances_within", lambda X: computed.append(X) or compute(X))
+    grid = {"C": [1.0], "gamma": [0.1, 0.5]}
+    with search_limits(deadline=time.time() + 1e6):
+        mine = SharingGridSearchCV(SVC(), grid, cv=STRATIFIED).fit(X, Y)
+    assert len(computed) == times_a_fold * mine.n_splits_
+    check_equal(GridSearchCV(SVC(), grid, cv=STRATIFIED).fit(X, Y), mine)
 
 
 def test_a_deadline_may_be_told_by_any_clock():
