@@ -449,7 +449,20 @@ class MlautEstimator(BaseEstimator):
         accepted = inspect.signature(self.build).parameters
         open_ended = any(p.kind is p.VAR_KEYWORD for p in accepted.values())
         built = self.build(shape=shape) if open_ended or "shape" in accepted else self.build()
-        return built if _is_search(built) else self.tuned(built)
+        if _is_search(built):
+            return built
+        self._check_something_to_search()
+        return self.tuned(built)
+
+    def _check_something_to_search(self) -> None:
+        """Check that a search or a budget that was set has a grid or a space."""
+        if self._whole_grid or self._space():
+            return
+        what = f"search={self.search!r}" if self.search else f"budget={self.budget!r}"
+        raise StrategyError(
+            f"strategy {self.name!r}: {what} has nothing to search, since the strategy has neither "
+            "param_grid nor search_space; give one, or set it on the strategy that this one wraps"
+        )
 
     def _reference_shape(self) -> DataShape:
         """Return a fixed shape, so that identities compare strategies built for the same data."""

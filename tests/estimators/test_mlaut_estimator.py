@@ -1,6 +1,7 @@
 """The base class of strategies."""
 
 import pickle
+import re
 import types
 
 import joblib
@@ -27,6 +28,7 @@ from mlaut.estimators import (
     GridSearch,
     MlautEstimator,
     Preprocessor,
+    as_strategies,
     instantiate_default_estimators,
     properties,
 )
@@ -72,6 +74,19 @@ def test_a_strategy_may_be_built_to_measure():
 
     strategy = Measured(param_grid=None).fit(*IRIS)
     assert strategy.estimator_[-1].n_neighbors == 3
+
+
+@pytest.mark.parametrize(
+    ("strategy", "said"),
+    [
+        (Generic_Estimator(SVC(), search="random(5)"), "strategy 'SVC': search='random(5)' has"),
+        (Generic_Estimator(SVC(), budget="2m cpu"), "strategy 'SVC': budget='2m cpu' has nothing"),
+        (as_strategies("balanced(SVC)")[0].set_params(search="halving(9)"), "strategy that this"),
+    ],
+)
+def test_a_search_of_nothing_is_refused(strategy, said):
+    with pytest.raises(StrategyError, match=re.escape(said)):
+        strategy.assemble()
 
 
 def test_a_build_method_may_give_its_own_search():
