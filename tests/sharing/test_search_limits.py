@@ -269,9 +269,25 @@ def test_distances_are_computed_once_a_fold_though_parts_of_the_grid_take_turns(
     check_equal(GridSearchCV(SVC(), grid, cv=STRATIFIED).fit(X, Y), mine)
 
 
+def test_nothing_is_prepared_when_time_is_over(monkeypatch):
+    """Nor is a machine fitted to see whether its group can share, as it was for every group."""
+    fitted, fit = [], SVC.fit
+    monkeypatch.setattr(SVC, "fit", lambda self, X, y: fitted.append(self.gamma) or fit(self, X, y))
+    computed, compute = [], kernels._distances_within
+    monkeypatch.setattr(kernels, "_distances_within", lambda X: computed.append(X) or compute(X))
+    over = iter([False] * 4)  # two looks a fold
+    grid = {"C": [1.0], "gamma": [0.1, 0.2, 0.3, 0.4]}
+    with (
+        search_limits(deadline=lambda: next(over, True)),
+        pytest.raises(StrategyError, match="before the deadline"),
+    ):
+        SharingGridSearchCV(SVC(), grid, cv=STRATIFIED).fit(X, Y)
+    assert len(fitted) == len(computed) == 2
+
+
 def test_a_deadline_may_be_told_by_any_clock():
     """The clock of this one ticks once a look, so that the machine's speed has no part in it."""
-    looks = iter([False] * 9 + [True] * 100)
+    looks = iter([False] * 18 + [True] * 100)  # two looks a fold
     search = SharingGridSearchCV(Slow(), {"label": [0] * 5}, cv=STRATIFIED)
     with pytest.warns(IncompleteSearchWarning), search_limits(deadline=lambda: next(looks)):
         search.fit(X, Y)
