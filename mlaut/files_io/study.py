@@ -235,7 +235,7 @@ class Study:
         """Yield the `block` of each dataset (default: of all); the file is opened once."""
         with self.reading() as file:
             for name in _names(file, datasets):
-                yield self.whole_cells(file, name, StudyArrays.block)
+                yield self.whole_cells(arrays_of(file, name), StudyArrays.block)
 
     def parts(self, datasets: Iterable[str] | None = None) -> Iterator[Block]:
         """Yield the blocks of datasets (default: of all), those of many rows in several parts.
@@ -247,7 +247,7 @@ class Study:
             for name in _names(file, datasets):
                 arrays = arrays_of(file, name)
                 for part in arrays.parts(PART) if arrays.names else [slice(None)]:
-                    yield self.whole_cells(file, name, partial(StudyArrays.part, part=part))
+                    yield self.whole_cells(arrays, partial(StudyArrays.part, part=part))
 
     def status(self, dataset: str) -> np.ndarray:
         """Return the status of each cell of a dataset: uint8, shape (S, R, F)."""
@@ -263,7 +263,7 @@ class Study:
             return (arrays.names, status), torn
 
         with self.reading() as file:
-            return {name: self.whole_cells(file, name, read) for name in _names(file, datasets)}
+            return {n: self.whole_cells(arrays_of(file, n), read) for n in _names(file, datasets)}
 
     def numbers(
         self, datasets: Iterable[str] | None = None
@@ -280,7 +280,7 @@ class Study:
 
         with self.reading() as file:
             for name in _names(file, datasets):
-                yield name, self.whole_cells(file, name, read)
+                yield name, self.whole_cells(arrays_of(file, name), read)
 
     def details(self, dataset: str) -> list[dict[str, Any]]:
         """Return the details of each cell that was tried, also while a run writes.
@@ -359,17 +359,17 @@ class Study:
                     raise ValueError(f"the trace of a search: {error}") from error
 
     def whole_cells(
-        self, file: h5py.File, name: str, read: Callable[[StudyArrays], tuple[T, np.ndarray]]
+        self, arrays: StudyArrays, read: Callable[[StudyArrays], tuple[T, np.ndarray]]
     ) -> T:
-        """Read the whole cells of a dataset.
+        """Read the whole cells of the arrays of a dataset.
 
         Torn cells are accepted only while a journal exists, from which a run repairs them;
         otherwise the file is damaged.
         """
-        found, torn = read(arrays_of(file, name))
+        found, torn = read(arrays)
         if torn.any() and not self.journal_path.exists():
             with self.reading() as settled:  # a run may have ended since the file was opened
-                arrays = arrays_of(settled, name)
+                arrays = arrays_of(settled, arrays.entry.name)
                 found, torn = read(arrays)
             if torn.any() and not self.journal_path.exists():
                 raise _damaged(self.path, arrays, torn)

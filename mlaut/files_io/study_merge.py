@@ -177,7 +177,7 @@ def _merge_dataset(
     for part in merged.parts(PART):
         values = merged.empty(names[part])
         for source in known:
-            source.give(entry, names[part], values)
+            source.give(names[part], values)
         merged.put_raw(part, values)
     for log in LOGS:
         merged.append_records(log, (record for s in known for record in s.records(log)))
@@ -196,15 +196,13 @@ class _Source:
     Attributes
     ----------
     study : Study
-    file : h5py.File
-        Its file, open for reading.
     arrays : StudyArrays
+        Those of its file, open for reading.
     taken : ndarray of bool, shape (S, R, F)
         Whether each cell went into the merged study.
     """
 
     study: Study
-    file: h5py.File
     arrays: StudyArrays
     taken: np.ndarray
 
@@ -217,19 +215,19 @@ class _Source:
                 f"{study.path}: written by another version of MLaut, which stores other numbers "
                 f"of each cell ({', '.join(arrays.fields)}); merge with that version"
             )
-        return cls(study, file, arrays, np.zeros(arrays.layout["status"][0], dtype=bool))
+        return cls(study, arrays, np.zeros(arrays.layout["status"][0], dtype=bool))
 
     @property
     def models(self) -> Path:
         return models_folder(self.study.path)
 
-    def give(self, entry: SplitEntry, names: Sequence[str], values: dict[str, np.ndarray]) -> None:
+    def give(self, names: Sequence[str], values: dict[str, np.ndarray]) -> None:
         """Add the cells of some strategies to the values of a part of the merged study."""
         folds = self.arrays.entry.split.folds
         for at, part in _stretches(names, self.arrays.names):
             with damage_explained(self.study.path):
                 read = partial(StudyArrays.raw, part=part)
-                given = self.study.whole_cells(self.file, entry.name, read)
+                given = self.study.whole_cells(self.arrays, read)
             there = {name: array[at, : len(folds)] for name, array in values.items()}
             self._compare(there, given, part)
             done, known = given["status"] == Status.DONE, there["status"]
