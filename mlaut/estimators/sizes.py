@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from mlaut.errors import StrategyError, nearest
 
-__all__ = ["SizeLimit", "as_size_limit"]
+__all__ = ["SizeLimit", "as_size_limit", "limit_in"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,23 @@ class SizeLimit:
                 f"more than its limit of {self.values:,}"
             )
         return None
+
+
+def limit_in(reason: str) -> str:
+    """Return a reason without the size of the one dataset that it was written for.
+
+    Any other text is returned as it is.
+
+    Examples
+    --------
+    >>> limit_in(SizeLimit(rows=20_000).exceeded(500_000, 20, 2))
+    'more training rows than its limit of 20,000'
+    """
+    return re.sub(
+        r"[\d,]+ training (rows|values)(?: \([^)]*\))?, more than (its limit of [\d,]+)",
+        r"more training \1 than \2",
+        reason,
+    )
 
 
 def as_size_limit(limit: Any, strategy: str) -> SizeLimit:

@@ -6,11 +6,13 @@ The status can be read while a run writes. Predictions are not read.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mlaut.estimators.sizes import limit_in
 from mlaut.experiments.plans.ledger import (
     Ledger,
     count_cells,
@@ -203,7 +205,8 @@ def unfinished(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     def found() -> Iterator[tuple[dict[str, str], str, dict[str, int]]]:
         for dataset, records in study.all_details(only=[s for s in Status if s != Status.DONE]):
             for record in records:
-                reason = {name: record[name] for name in ("strategy", "status", "reason")}
+                reason = {name: record[name] for name in ("strategy", "status")}
+                reason["reason"] = limit_in(record["reason"])
                 tracebacks.setdefault(tuple(reason.values()), record.get("traceback", ""))
                 yield reason, dataset, {"cells": 1}
         requested = requested_cells(study, held_shard(study))
@@ -228,18 +231,21 @@ def unfinished(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     ]
 
 
+_TIMES = re.compile(r" \(\d+ times\)$")
+
+
 def warnings_of(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """Return the warnings of the cells of a study, most cells first.
 
     Returns
     -------
     list of dict
-        One row per strategy and warning: ``strategy``, ``warning`` (its first line), ``cells``,
-        ``datasets`` (the first three).
+        One row per strategy and warning: ``strategy``, ``warning`` (its first line, without how
+        often it came in a cell), ``cells``, ``datasets`` (the first three).
     """
     found = (
         ({"strategy": strategy, "warning": line}, dataset, {"cells": 1})
         for dataset, strategy, texts in Study(path).warnings()
-        for line in dict.fromkeys(text.strip().partition("\n")[0] for text in texts)
+        for line in dict.fromkeys(_TIMES.sub("", text.strip()).partition("\n")[0] for text in texts)
     )
     return sorted(rows_by_reason(found), key=lambda row: -row["cells"])

@@ -77,6 +77,34 @@ def test_asking_for_one_strategy_asks_for_no_other(orchestrator):
     assert (summary.counts, summary.skipped_before) == ({}, 2)
 
 
+def test_datasets_above_a_limit_share_a_line(tmp_path):
+    (tmp_path / "tables").mkdir()
+    for name, n_rows in (("big", 60), ("bigger", 90)):
+        rows = "\n".join(f"{i},{'ab'[i % 2]}" for i in range(n_rows))
+        (tmp_path / "tables" / f"{name}.csv").write_text(f"x,class\n{rows}\n")
+    path = tmp_path / "study.toml"
+    path.write_text(
+        '[data]\nfolder = "tables"\n[strategies]\nnames = ["SVC"]\n[run]\nengine = "inline"\n'
+        "[strategies.parameters]\nSVC = { size_limit = { rows = 30 } }\n"
+    )
+    (row,) = plan_study(path).plan.why()
+    why = "more training rows than its limit of 30 (size_limit=None lifts it)"
+    assert row == {
+        "strategy": "SVC",
+        "because": f"skipped: {why}",
+        "cells": 2,
+        "todo": 0,
+        "datasets": "big, bigger",
+    }
+    output = run_study(path, verbose=0).study
+    (row,) = unfinished(output)
+    assert (row["cells"], row["reason"]) == (2, why)
+    reasons = [cell["reason"] for _, cells in Study(output).all_details() for cell in cells]
+    assert reasons == [
+        f"{n} training rows, {why.replace('more training rows', 'more')}" for n in (40, 60)
+    ]
+
+
 STUDY = """
 [data]
 folder = "tables"

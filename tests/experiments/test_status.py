@@ -2,14 +2,16 @@
 
 import os
 import time
+import warnings
 
 import pytest
+from sklearn.dummy import DummyClassifier
 
 from mlaut import Data, Orchestrator
 from mlaut.cli import main
 from mlaut.experiments import read_study_file
 from mlaut.experiments.engines.engine import InlineEngine, LocalEngine
-from mlaut.experiments.status import check_alive, study_status
+from mlaut.experiments.status import check_alive, study_status, warnings_of
 from mlaut.files_io import Study
 from mlaut.files_io.lock import beat, holder_of, lock_path, locked
 
@@ -136,3 +138,24 @@ def test_the_health_check_and_the_models_of_the_command_line(tmp_path, capsys):
         assert code_of(["models", str(given), "-j", "1"]) == 0
         assert capsys.readouterr().out == f"{number} models saved in {study}.models\n"
     assert len([*tmp_path.joinpath("study.h5.models").rglob("*.*")]) >= 2
+
+
+class Warns(DummyClassifier):
+    """Warns twice in a fit, or three times, depending on the rows."""
+
+    def fit(self, X, y):
+        for _ in range(2 + int(X.iloc[:, 0].mean() > 5.84)):  # the mean of all rows
+            warnings.warn("still learning", UserWarning, stacklevel=1)
+        return super().fit(X, y)
+
+
+def test_a_warning_is_one_line_however_often_a_cell_gave_it(orchestrator):
+    orchestrator.run({"dummy": Warns()}, engine="inline", verbose=0)
+    path = orchestrator.hdf5_output_io.path
+    told = {text for _, _, texts in Study(path).warnings() for text in texts}
+    assert told == {
+        "UserWarning: still learning (2 times)",
+        "UserWarning: still learning (3 times)",
+    }
+    (row,) = warnings_of(path)
+    assert (row["strategy"], row["warning"]) == ("dummy", "UserWarning: still learning")

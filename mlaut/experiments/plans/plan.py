@@ -12,6 +12,7 @@ import numpy as np
 from mlaut.errors import MlautError, StrategyError, StudyError
 from mlaut.estimators import MlautEstimator
 from mlaut.estimators.packages import check_packages
+from mlaut.estimators.sizes import limit_in
 from mlaut.experiments.plans.entries import as_stored, changed_parameters, strategy_entries
 from mlaut.experiments.plans.ledger import Ledger, count_cells, rows_by_reason
 from mlaut.experiments.plans.run_options import RunOptions, parse_retry
@@ -201,7 +202,7 @@ class Plan(Displayed):
             of_value = (status[:stored] == value) & share[:stored]
             numbers = _numbers(todo[:stored][of_value])
             if not numbers["todo"] and strategy in planned.size_reasons and value in _NOT_TRIED:
-                because = f"skipped: {planned.size_reasons[strategy]}"
+                because = f"skipped: {limit_in(planned.size_reasons[strategy])}"
             elif value == Status.MISSING:
                 because = self._newness(planned, strategy)
             else:
