@@ -128,14 +128,10 @@ class Sharer(ABC):
 
     Attributes
     ----------
-    most_in_time : int or None
-        Largest number of candidates that share when time is limited, because one of them may take
-        longer than all others; None for any number.
     private : tuple of str
         Groups of private names of scikit-learn that the sharer needs.
     """
 
-    most_in_time: int | None = None
     private: tuple[str, ...] = ()
 
     def usable_key(self, candidate: Candidate) -> Hashable | None:
@@ -144,6 +140,13 @@ class Sharer(ABC):
         if key is None or (self.private and warn_if_lacking(type(self).__name__, *self.private)):
             return None
         return key
+
+    def most_in_time(self, candidate: Candidate) -> int | None:  # noqa: ARG002
+        """Return how many candidates share when time is limited; None for any number.
+
+        It is a small number where one candidate may take longer than all others.
+        """
+        return None
 
     @abstractmethod
     def key(self, candidate: Candidate) -> Hashable | None:

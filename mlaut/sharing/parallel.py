@@ -114,7 +114,7 @@ def _mixed(groups: Sequence[Group]) -> list[Group]:
 
     If time runs out, the scored candidates are then a sample of the whole grid, not a corner of it.
     """
-    parts = [part for group in groups for part in _parts(group)]
+    parts = [part for group in groups if group.candidates for part in _parts(group)]
     return [parts[i] for i in np.random.default_rng(0).permutation(len(parts))]
 
 
@@ -126,7 +126,7 @@ def _parts(group: Group) -> list[Group]:
 
 
 def _most_in_part(group: Group) -> int | None:
-    return None if group.sharer is None else group.sharer.most_in_time
+    return None if group.sharer is None else group.sharer.most_in_time(group.candidates[0])
 
 
 def _race(run: Runner, groups: Sequence[Group]) -> None:

@@ -38,6 +38,11 @@ class Pipelines(Sharer):
         number, key = self._last_family(candidate)
         return None if key is None else (_leading_key(candidate), number, key)
 
+    def most_in_time(self, candidate: Candidate) -> int | None:
+        """Return the number of the last step."""
+        number, _ = self._last_family(candidate)
+        return self._families[number].most_in_time(_last(candidate))
+
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
         """Transform the rows once, and yield the models of the last step."""
         first = candidates[0]

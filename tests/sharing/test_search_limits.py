@@ -16,7 +16,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from mlaut.errors import StoreError, StrategyError
 from mlaut.estimators import GridSearch, tuning_record
@@ -254,19 +256,21 @@ def test_a_deadline_far_away_changes_nothing():
     assert "complete" not in search.cv_results_
 
 
+@pytest.mark.parametrize("step", ["", "svc__"])
 @pytest.mark.parametrize(("most_bytes", "times_a_fold"), [(None, 1), (0, 2)])
 def test_distances_are_computed_once_a_fold_though_parts_of_the_grid_take_turns(
-    monkeypatch, most_bytes, times_a_fold
+    monkeypatch, most_bytes, times_a_fold, step
 ):
     if most_bytes is not None:  # as if the table were too large to keep its distances
         monkeypatch.setattr(parallel, "_MOST_BYTES", most_bytes)
     computed, compute = [], kernels._distances_within
     monkeypatch.setattr(kernels, "_distances_within", lambda X: computed.append(X) or compute(X))
-    grid = {"C": [1.0], "gamma": [0.1, 0.5]}
+    model = make_pipeline(StandardScaler(), SVC()) if step else SVC()
+    grid = {f"{step}C": [1.0], f"{step}gamma": [0.1, 0.5]}
     with search_limits(deadline=time.time() + 1e6):
-        mine = SharingGridSearchCV(SVC(), grid, cv=STRATIFIED).fit(X, Y)
+        mine = SharingGridSearchCV(model, grid, cv=STRATIFIED).fit(X, Y)
     assert len(computed) == times_a_fold * mine.n_splits_
-    check_equal(GridSearchCV(SVC(), grid, cv=STRATIFIED).fit(X, Y), mine)
+    check_equal(GridSearchCV(model, grid, cv=STRATIFIED).fit(X, Y), mine)
 
 
 def test_nothing_is_prepared_when_time_is_over(monkeypatch):
@@ -359,6 +363,17 @@ def test_hopeless_candidates_are_marked():
         search = SharingGridSearchCV(SVC(), grid, cv=STRATIFIED).fit(rows, labels)
     assert search.sharing_["missing"] > 0
     assert (~search.cv_results_["complete"]).sum() > 0
+
+
+@pytest.mark.parametrize("base", [SVC(), DecisionTreeClassifier(random_state=0)])
+def test_hopeless_groups_and_a_deadline_go_together(base):
+    rows, labels = CLASSES["two classes"]
+    tree = {"max_leaf_nodes": [2, 3], "criterion": ["gini", "entropy"], "splitter": ["best"]}
+    grid = {"C": [1e-3, 1.0], "gamma": [0.1, 1e3]} if isinstance(base, SVC) else tree
+    with search_limits(skip_hopeless=True, deadline=time.time() + 1e6):
+        search = SharingGridSearchCV(base, grid, cv=STRATIFIED).fit(rows, labels)
+    everything = GridSearchCV(base, grid, cv=STRATIFIED).fit(rows, labels)
+    assert search.best_params_ == everything.best_params_
 
 
 def test_ties_are_finished_and_failures_are_not():
