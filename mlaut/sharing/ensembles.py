@@ -56,6 +56,9 @@ HISTOGRAMS = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
 EARLY_STOPPING_ROWS = 10_000
 """Rows above which histogram boosting with ``early_stopping="auto"`` stops early."""
 
+_SMALL_SHARE = 0.1
+"""Members of the smallest ensemble, for one of the largest, up to which they are grown twice."""
+
 
 class Ensembles(Sharer):
     """Sharer among numbers of members."""
@@ -75,6 +78,15 @@ class Ensembles(Sharer):
         if any(settings.get(name) for name in names):
             return None
         return kind.__name__, candidate.rest(size_name(kind), *self.also_shared)
+
+    def parts(self, candidates: list[Candidate]) -> list[list[Candidate]]:
+        """Return the smallest ensembles first if they are a small part of the work."""
+        name = size_name(type(candidates[0].base))
+        sizes = [candidate.setting(name) for candidate in candidates]
+        if min(sizes) > _SMALL_SHARE * max(sizes):
+            return [candidates]
+        small = [c for c, size in zip(candidates, sizes, strict=True) if size == min(sizes)]
+        return [small, [c for c in candidates if c not in small]]
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
         """Fit the largest ensemble, and yield it cut down to each size."""

@@ -141,12 +141,17 @@ class Sharer(ABC):
             return None
         return key
 
-    def most_in_time(self, candidate: Candidate) -> int | None:  # noqa: ARG002
-        """Return how many candidates share when time is limited; None for any number.
+    def parts(self, candidates: list[Candidate]) -> list[list[Candidate]]:
+        """Return the candidates in parts that take turns with other groups when time is limited.
 
-        It is a small number where one candidate may take longer than all others.
+        A part is scored on all folds before the next one. Without parts, one candidate that takes
+        long would keep all others from a complete score.
         """
-        return None
+        return [candidates]
+
+    def keeps(self, candidate: Candidate) -> bool:  # noqa: ARG002
+        """Return whether groups find what earlier ones kept of a fold: at most its distances."""
+        return False
 
     @abstractmethod
     def key(self, candidate: Candidate) -> Hashable | None:

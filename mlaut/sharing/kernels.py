@@ -42,6 +42,8 @@ __all__ = ["MOST_ROWS", "GaussianMachines"]
 
 _CUT_OFF = 1  # libsvm's status of a solver that has reached ``max_iter``
 
+_IN_PART = 5
+
 MOST_ROWS = 5_000
 """Most training rows for which kernels are stored; this takes 0.4 GB, and briefly 0.6 GB."""
 
@@ -51,9 +53,15 @@ class GaussianMachines(Sharer):
 
     private = (KERNELS,)
 
-    def most_in_time(self, candidate: Candidate) -> int | None:  # noqa: ARG002
-        """Return five: a fit for a large ``C`` may take long."""
-        return 5
+    def parts(self, candidates: list[Candidate]) -> list[list[Candidate]]:
+        """Return five at a time in a random order: a fit for a large ``C`` may take long."""
+        starts = range(0, len(candidates), _IN_PART)
+        parts = [candidates[i : i + _IN_PART] for i in starts]
+        return [parts[k] for k in np.random.default_rng(0).permutation(len(parts))]
+
+    def keeps(self, candidate: Candidate) -> bool:  # noqa: ARG002
+        """Return True: all values of ``gamma`` need the distances."""
+        return True
 
     def key(self, candidate: Candidate) -> Hashable | None:
         """Return all parameters except ``C``."""

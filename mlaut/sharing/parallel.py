@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +17,7 @@ from mlaut.sharing.hopeless import best_possible, hopeless, leader
 from mlaut.sharing.interface import Fold
 from mlaut.sharing.score_log import Place
 
-__all__ = ["Progress", "Runner", "score_all"]
+__all__ = ["Progress", "Runner", "in_parts", "score_all"]
 
 _MOST_BYTES = 0.6e9  # as much as one fold of a support vector machine on its most rows may take
 _FLOAT = 8  # bytes
@@ -77,7 +77,7 @@ class Runner:
         """Score the candidates of the groups on the folds, except where they have scores."""
         by_group = self.evaluation.deadline is not None
         if by_group:
-            groups = _mixed(groups)
+            groups = in_parts(groups)
         units = units_of(groups, folds, self._n_jobs, by_group)
         todo = [unit for unit in map(self.progress.left, units) if unit.groups]
         for results in self._results(todo):
@@ -90,12 +90,14 @@ class Runner:
         return iter(Parallel(**self._parallel)(tasks))
 
     def _fold(self, unit: Unit) -> Fold | None:
-        """Return the fold of a part of a group, with what other parts have kept of it.
+        """Return the fold of a unit that comes again for other groups, with what these have kept.
 
         None stands for a new fold: for other units, and for folds of which too much would be kept.
         """
-        in_parts = self.evaluation.deadline is not None and _most_in_part(unit.groups[0])
-        if not in_parts or unit.fold >= _most_kept(self.evaluation):
+        group, timed = unit.groups[0], self.evaluation.deadline is not None
+        if not (timed and group.sharer and group.sharer.keeps(group.candidates[0])):
+            return None
+        if unit.fold >= _most_kept(self.evaluation):
             return None
         if unit.fold not in self._kept:
             self._kept[unit.fold] = self.evaluation.fold(unit.fold)
@@ -109,24 +111,22 @@ def _most_kept(evaluation: Evaluation) -> int:
     return int(_MOST_BYTES // (2 * _FLOAT * max(1, n_rows * (n_rows + row_size))))
 
 
-def _mixed(groups: Sequence[Group]) -> list[Group]:
-    """Return groups in a random order, which is always the same.
+def in_parts(groups: Sequence[Group]) -> list[Group]:
+    """Return groups and parts of groups in a random order, which is always the same.
 
     If time runs out, the scored candidates are then a sample of the whole grid, not a corner of it.
+    The parts of a group keep their order.
     """
-    parts = [part for group in groups if group.candidates for part in _parts(group)]
-    return [parts[i] for i in np.random.default_rng(0).permutation(len(parts))]
+    parts = [deque(_parts(group)) for group in groups if group.candidates]
+    turns = [i for i, some in enumerate(parts) for _ in some]
+    return [parts[turns[k]].popleft() for k in np.random.default_rng(0).permutation(len(turns))]
 
 
 def _parts(group: Group) -> list[Group]:
-    """Return a group in parts, if one slow candidate could delay all others of the group."""
-    most = _most_in_part(group) or len(group.candidates)
-    starts = range(0, len(group.candidates), most)
-    return [Group(group.sharer, group.candidates[i : i + most]) for i in starts]
-
-
-def _most_in_part(group: Group) -> int | None:
-    return None if group.sharer is None else group.sharer.most_in_time(group.candidates[0])
+    if group.sharer is None:
+        return [group]
+    parts = group.sharer.parts(list(group.candidates))
+    return [Group(group.sharer, tuple(part)) for part in parts]
 
 
 def _race(run: Runner, groups: Sequence[Group]) -> None:

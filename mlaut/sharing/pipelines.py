@@ -38,10 +38,17 @@ class Pipelines(Sharer):
         number, key = self._last_family(candidate)
         return None if key is None else (_leading_key(candidate), number, key)
 
-    def most_in_time(self, candidate: Candidate) -> int | None:
-        """Return the number of the last step."""
+    def parts(self, candidates: list[Candidate]) -> list[list[Candidate]]:
+        """Return the parts of the last step."""
+        number, _ = self._last_family(candidates[0])
+        whole = {candidate.index: candidate for candidate in candidates}
+        parts = self._families[number].parts([_last(candidate) for candidate in candidates])
+        return [[whole[candidate.index] for candidate in part] for part in parts]
+
+    def keeps(self, candidate: Candidate) -> bool:
+        """Return the answer of the last step."""
         number, _ = self._last_family(candidate)
-        return self._families[number].most_in_time(_last(candidate))
+        return self._families[number].keeps(_last(candidate))
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
         """Transform the rows once, and yield the models of the last step."""

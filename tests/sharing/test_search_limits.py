@@ -23,10 +23,10 @@ from sklearn.tree import DecisionTreeClassifier
 from mlaut.errors import StoreError, StrategyError
 from mlaut.estimators import GridSearch, tuning_record
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
-from mlaut.sharing import IncompleteSearchWarning, kernels, parallel, search_limits
+from mlaut.sharing import IncompleteSearchWarning, forests, kernels, parallel, search_limits
 from mlaut.sharing.candidate_groups import groups_of
 from mlaut.sharing.hopeless import best_possible, hopeless, leader
-from mlaut.sharing.parallel import _mixed
+from mlaut.sharing.parallel import in_parts
 from mlaut.sharing.score_log import Checkpoint
 
 from .sharing_cases import CLASSES, STRATIFIED, check_equal
@@ -240,13 +240,36 @@ def test_what_is_scored_in_time_is_spread_over_the_grid(monkeypatch):
 
 def test_a_large_c_that_takes_long_does_not_hold_up_the_others():
     points = list(ParameterGrid({"C": np.logspace(-2, 5, 12), "gamma": [0.1, 1.0]}))
-    parts = _mixed(groups_of(SVC(), points))
+    parts = in_parts(groups_of(SVC(), points))
     assert sorted(len(part.candidates) for part in parts) == [2, 2, 5, 5, 5, 5]
     assert sorted(c.index for part in parts for c in part.candidates) == list(range(24))
     forest = groups_of(
         RandomForestClassifier(random_state=0), [{"n_estimators": n} for n in range(1, 9)]
     )
-    assert [len(part.candidates) for part in _mixed(forest)] == [8]
+    assert [len(part.candidates) for part in in_parts(forest)] == [8]
+
+
+@pytest.mark.parametrize("step", ["", "randomforestclassifier__"])
+def test_small_forests_are_scored_first_if_that_costs_little(monkeypatch, step):
+    forest = RandomForestClassifier(random_state=0)
+    model = make_pipeline(StandardScaler(), forest) if step else forest
+    grid = {f"{step}n_estimators": [1, 20], f"{step}max_depth": [2, None]}
+    over, grow = [], forests._Forest.grow
+
+    def noted(self, i, *depth):
+        over.extend([True] * (i >= 1))  # time is over in the first fold of the large ones
+        return grow(self, i, *depth)
+
+    monkeypatch.setattr(forests._Forest, "grow", noted)
+    with (
+        pytest.warns(IncompleteSearchWarning, match="among the 2 of 4 candidates"),
+        search_limits(deadline=lambda: bool(over)),
+    ):
+        search = SharingGridSearchCV(model, grid, cv=STRATIFIED).fit(X, Y)
+    assert search.best_params_[f"{step}n_estimators"] == 1
+    few = [{"n_estimators": n} for n in (10, 100, 10, 99)]
+    assert [len(part.candidates) for part in in_parts(groups_of(forest, few))] == [2, 2]
+    assert [len(part.candidates) for part in in_parts(groups_of(forest, few[2:]))] == [2]
 
 
 def test_a_deadline_far_away_changes_nothing():
