@@ -152,28 +152,6 @@ def test_tasks_that_are_not_finished_are_left_out(made):
     assert len(made["tuning"]) == 4 * 6 + 3
 
 
-def test_tasks_that_only_an_earlier_run_has_are_added(scripts, made, study, tmp_path):
-    gone = made["table6"].loc[["Sonar"]].rename({"Sonar": "Breast"}).assign(svm=0.5)
-    first = gone.rename({"Breast": "Adult"})  # the study has a newer one
-    pd.concat([gone, first]).to_csv(tmp_path / "table6.csv")
-    counted = made["counts"].loc[["Sonar"]].rename({"Sonar": "Breast"}, level="dataset")
-    counted.to_csv(tmp_path / "counts.csv")
-    made["scaled"].to_csv(tmp_path / "scaled.csv")
-    made["tuning"].assign(tuning_s=-1.0).to_csv(tmp_path / "tuning.csv")
-    both = scripts.compare.read(Study(study), tmp_path)
-    assert both["table6"].index.tolist() == ["Adult", "Breast", "Glass", "Sonar", "Waveform"]
-    assert both["table6"].loc["Breast", "svm"] == 0.5
-    assert both["table6"].loc["Adult", "svm"] == made["table6"].loc["Adult", "svm"]
-    assert len(both["counts"]) == len(made["counts"]) + len(scripts.compare.PAIRS)
-    assert both["scaled"].equals(made["scaled"])
-    seconds = both["tuning"]["tuning_s"]
-    assert (seconds["Liver"] == -1).all()  # it has only a part of its cells in the study
-    assert (seconds.drop("Liver") != -1).all()
-    wins = [table["tables2to4"].loc[("svm", "ann"), ["wins", "losses"]] for table in (made, both)]
-    assert [len(one["tuning"]) for one in (made, both)] == [4 * 6 + 3] * 2
-    assert not wins[0].equals(wins[1])
-
-
 def test_a_search_that_ran_out_of_time_is_told(scripts, made):
     cells = made["tuning"].assign(candidates=10.0, candidates_scored=np.nan)
     cells.loc[("Glass", "ann"), "candidates_scored"] = 4

@@ -7,8 +7,7 @@ test or the signed rank test has a minus where the second strategy is the better
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
 
@@ -19,8 +18,6 @@ import mlaut.analysis as ma
 from mlaut.files_io import Study
 
 HERE = Path(__file__).parent
-EARLIER = HERE / "earlier"
-"""Tables of an earlier run, whose study file is gone. They fill in tasks that the study lacks."""
 NAMES = {
     "svm": "Lacoste_SVM",
     "ann": "Lacoste_ANN",
@@ -179,19 +176,17 @@ def with_shares(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def tables2to4(counted: pd.DataFrame, on_scaled: pd.DataFrame | None) -> pd.DataFrame:
-    """Lay five versions of the paper's Tables 2 to 4 side by side.
+    """Lay up to five versions of the paper's Tables 2 to 4 side by side.
 
-    As printed; from the printed Table 6, all 22 tasks and those that are here; and from this study,
-    without and with scaled features for the kernels.
+    As printed; from the printed Table 6, all 22 tasks and, unless that is the same, those that are
+    here; and from this study, without and with scaled features for the kernels.
     """
     printed = pd.read_csv(HERE / "paper_pairs.csv", index_col=["first", "second"])
-    paper = paper_table6()
-    sources = {
-        "printed": printed,
-        "from Table 6": pairs_of_risks(paper),
-        "from Table 6, tasks here": pairs_of_risks(paper.loc[counted["dataset"].unique()]),
-        "here": pairs_of(counted),
-    }
+    paper, tasks = paper_table6(), counted["dataset"].unique()
+    sources = {"printed": printed, "from Table 6": pairs_of_risks(paper)}
+    if len(tasks) < len(paper):
+        sources["from Table 6, tasks here"] = pairs_of_risks(paper.loc[tasks])
+    sources["here"] = pairs_of(counted)
     if on_scaled is not None:
         sources["here, scaled"] = pairs_of(on_scaled)
     return pd.concat(sources, axis=1).swaplevel(axis=1)[
@@ -277,38 +272,19 @@ def searched(cells: pd.DataFrame) -> pd.DataFrame:
 # --------------------------------------------------------------- all
 
 
-def with_earlier(
-    table: pd.DataFrame, name: str, folder: Path | None, done: Iterable[str]
-) -> pd.DataFrame:
-    """Add the rows that only an earlier run has, and put tasks in the order of the paper.
-
-    A task of the earlier run is replaced when all four strategies are done on it.
-    """
-    if folder is None:
-        return table
-    earlier = pd.read_csv(folder / f"{name}.csv", index_col=list(range(table.index.nlevels)))
-    tasks, known = (rows.index.get_level_values("dataset") for rows in (table, earlier))
-    table = table[tasks.isin(list(done)) | ~tasks.isin(known)]
-    both = pd.concat([table, earlier[~earlier.index.isin(table.index)]])
-    places = paper_table6().index.get_indexer(both.index.get_level_values("dataset"))
-    return both.iloc[np.argsort(places, kind="stable")]
-
-
-def read(study: Study, earlier: Path | None = None) -> dict[str, pd.DataFrame]:
-    """Make all tables of what is done, and of what only an earlier run has."""
+def read(study: Study) -> dict[str, pd.DataFrame]:
+    """Make all tables of what is done."""
     results = results_of(study)
-    add = partial(with_earlier, folder=earlier, done=results.datasets)
-    counted, cells = counts(results), add(tuning(study), "tuning")
-    risks = add(table6(results, counted), "table6")
-    whole = add(counted.set_index(["dataset", "first", "second"]), "counts")
+    counted, cells = counts(results), tuning(study)
+    risks = table6(results, counted)
     return {
-        "counts": whole,
+        "counts": counted.set_index(["dataset", "first", "second"]),
         "table6": risks,
         "table1": risks.loc[[name for name in IN_TABLE_1 if name in risks.index]].drop(
             columns=[name for name in risks if "adaBoost" in name]
         ),
-        "tables2to4": tables2to4(whole.reset_index(), counts_on_scaled(study)),
-        "scaled": add(scaled(study), "scaled"),
+        "tables2to4": tables2to4(counted, counts_on_scaled(study)),
+        "scaled": scaled(study),
         "tuning": cells,
         "searched": searched(cells),
     }
@@ -316,7 +292,7 @@ def read(study: Study, earlier: Path | None = None) -> dict[str, pd.DataFrame]:
 
 def write(study: Path, folder: Path) -> dict[str, pd.DataFrame]:
     """Write each table as CSV and most of them in one Markdown page; draw the pairs."""
-    tables = {**read(Study(study), EARLIER), "table4_reachable": reachable()}
+    tables = {**read(Study(study)), "table4_reachable": reachable()}
     folder.mkdir(parents=True, exist_ok=True)
     page = []
     for name, table in tables.items():

@@ -49,7 +49,8 @@ def figures(folder: Path) -> dict[str, Callable[[int], pd.DataFrame]]:
     return {
         "figure3": lambda studies: areas(ma.SINGLE, DATASETS, 1001, studies),
         "figure4": lambda studies: areas(ma.MULTIPLE, DATASETS, 1001, studies),
-        "figure4_here": lambda studies: areas(own_context(folder), DATASETS, 1001, studies),
+        # With 41 datasets hardly a claim is wrong, so that there is no area to estimate.
+        "figure4_here": lambda studies: areas(own_context(folder), DATASETS[:-1], 1001, studies),
         "figure5": lambda studies: areas(ma.MULTIPLE, 21, POINTS, studies),
         "bimodal": bimodal,
     }
