@@ -33,4 +33,4 @@ strategies = [
 ]
 for strategy in strategies:
     if "12-layer" in strategy.name:  # 82 million weights: a second and more a batch of 32 rows
-        strategy.set_params(size_limit={"rows": 400})
+        strategy.set_params(size_limit={"rows": 700})

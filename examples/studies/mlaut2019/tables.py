@@ -31,7 +31,8 @@ BETTER = "P(row better)"
 DEVELOPED_ON = {
     *("glass", "teaching", "statlog-vehicle", "balance-scale", "conn-bench-sonar-mines-rocks"),
     *("zoo", "hepatitis", "contrac", "german-credit", "tic-tac-toe", "car"),
-    *("lymphography", "breast-cancer", "new-thyroid", "haberman-survival"),
+    *("lymphography", "breast-cancer", "new-thyroid", "haberman-survival", "primary-tumor"),
+    *("saheart", "bupa"),
 }
 """The default protocol of networks was chosen on these: docs/networks.md."""
 
@@ -199,7 +200,7 @@ def statuses(cells: pd.DataFrame) -> pd.DataFrame:
         aggfunc="size",
         fill_value=0,
         sort=False,
-    )
+    ).reindex(columns=["done", "skipped", "timeout", "error"], fill_value=0)
     by_strategy = cells.groupby("strategy", sort=False)
     short = by_strategy["candidates_scored"].count().rename("tuning cut short")
     seconds = by_strategy["elapsed"].sum().rename("seconds")
