@@ -1,7 +1,7 @@
 """How busy one client keeps a Dask cluster of many workers with short cells.
 
 A real cluster of distributed runs on loopback: a scheduler in one process, and workers with so many
-threads in all in another. A cell there is a sleep, so that two cores suffice for a thousand of
+threads in all in four others. A cell there is a sleep, so that two cores suffice for a thousand of
 them; everything else is real: the study is planned, its batches are sent, and the outcomes come
 back, are checked, and are stored. Printed are the share of the run in which the threads slept, and
 the CPU time that the client, the scheduler and the workers took for a cell: a core's second divided
@@ -16,6 +16,7 @@ import multiprocessing
 import pickle
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,8 @@ from mlaut.files_io import Study
 from mlaut.records import Outcome, Status
 
 SECONDS = 0.1  # of a cell
-N_ROWS, N_FOLDS, N_REPEATS, N_WORKERS = 60, 10, 20, 10
+N_ROWS, N_FOLDS, N_REPEATS, N_WORKERS = 60, 10, 20, 3
+N_PROCESSES = 4  # of workers: one with a thousand threads would wait for its own lock
 
 
 def serve_scheduler(told: Any) -> None:
@@ -162,21 +164,29 @@ def empty_study(folder: Path, n_datasets: int) -> tuple[Any, Any, list[str]]:
     return input_io, out_io, names
 
 
+def used_by(scheduler: Started, workers: Sequence[Started]) -> list[float]:
+    """Return the CPU seconds of the client, the scheduler and the workers."""
+    return [time.process_time(), scheduler.cpu_time(), sum(one.cpu_time() for one in workers)]
+
+
 def measure(n_threads: int, seconds: float, n_cells: int) -> None:
     """Run a study on the cluster, and print how busy it was."""
     scheduler = Started(serve_scheduler)
-    workers = Started(serve_workers, scheduler.address, n_threads, seconds)
+    share = n_threads // N_PROCESSES
+    workers = [
+        Started(serve_workers, scheduler.address, share, seconds) for _ in range(N_PROCESSES)
+    ]
     n_datasets = 10
     n_strategies = max(1, n_cells // (n_datasets * N_FOLDS * N_REPEATS))
     with tempfile.TemporaryDirectory() as folder:
         input_io, out_io, names = empty_study(Path(folder), n_datasets)
         dask_engine.run_guarded = importable().sleep_through
         strategies = {f"s{i}": DummyClassifier(random_state=i) for i in range(n_strategies)}
-        before = [time.process_time(), scheduler.cpu_time(), workers.cpu_time()]
+        before = used_by(scheduler, workers)
         orchestrator = Orchestrator(input_io, out_io, names, "t")
         engine = dask_engine.DaskEngine(scheduler.address)
         summary = orchestrator.run(strategies, engine=engine, verbose=0)
-        after = [time.process_time(), scheduler.cpu_time(), workers.cpu_time()]
+        after = used_by(scheduler, workers)
         details = [cell for _, cells in Study(out_io.path).all_details(names) for cell in cells]
         begun = min(cell["started"] for cell in details)
         ended = max(cell["started"] + cell["elapsed"] for cell in details)
@@ -187,8 +197,8 @@ def measure(n_threads: int, seconds: float, n_cells: int) -> None:
         f"{n * seconds / (took * n_threads):.0%} of {took:.1f} s, {n / took:.0f} cells a second; "
         "CPU a cell: client {:.0f} us, scheduler {:.0f} us, workers {:.0f} us".format(*used)
     )
-    workers.end()
-    scheduler.end()
+    for process in (*workers, scheduler):
+        process.end()
 
 
 if __name__ == "__main__":
