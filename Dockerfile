@@ -1,7 +1,7 @@
 # MLaut with its dependencies; the entry point is the command `mlaut`.
 #   docker build -t mlaut .
 #   docker run --rm -v "$PWD/work:/work" mlaut run study.toml
-# Extras, for example networks: --build-arg EXTRAS=parquet,keras
+# Extras (default: parquet,keras; keras comes with jax): --build-arg EXTRAS=...
 # The newest versions of the dependencies: --build-arg CONSTRAINTS=/dev/null
 # Behind a proxy with a certificate of its own: --secret id=certificate,src=proxy.pem
 ARG BASE=debian:bookworm-20251229-slim
@@ -14,7 +14,7 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/*
 COPY setup.py pyproject.toml README.md LICENSE docker/constraints.txt /src/
 COPY mlaut /src/mlaut
-ARG EXTRAS=parquet
+ARG EXTRAS=parquet,keras
 ARG CONSTRAINTS=/src/constraints.txt
 # pip builds in an isolated environment by default, for which it ignores certificates and constraints;
 # so setuptools is installed first, and pip builds here.

@@ -44,11 +44,12 @@ coverage: $(VENV)/tested  ## the share of code lines that the tests run, into CO
 	$(BIN)/python -m coverage json -q -o .coverage.json
 	$(BIN)/python tools/coverage_table.py .coverage.json
 
-lint: $(VENV)/linted  ## style, types and import contracts
+lint: $(VENV)/linted  ## style, types, import contracts and code lines
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/lines.py
 	if [ -x $(BIN)/hadolint ]; then $(BIN)/hadolint Dockerfile; fi
 
 docs: $(VENV)/documented  ## the site, in docs/_build/html
@@ -59,4 +60,4 @@ bench: $(VENV)/tested  ## the measurements in benchmarks/
 	for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
 
 clean:  ## remove what make made
-	rm -rf $(VENV) build demo docs/_build docs/api docs/examples .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) build demo docs/_build docs/api docs/examples docs/generated .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -51,7 +51,6 @@ EXTRAS = {
     "sql": ["sqlalchemy>=2.0.36"],
     "tables": ["narwhals>=1.20", "pyarrow>=18"],
     "uci": ["ucimlrepo>=0.0.7"],
-    "wandb": ["wandb>=0.31"],
     "watch": ["rich>=13.7"],
     "coverage": ["coverage>=7.10"],
     "test": [
@@ -76,6 +75,8 @@ EXTRAS = {
         "distributed>=2024.12",  # a notebook starts a cluster
         "furo>=2024.8",
         "ipykernel>=6.29",
+        "jax>=0.6",  # a notebook trains a network
+        "keras>=3.10",
         "myst-nb>=1.2",
         "sphinx>=8.1",
         "sphinx-click>=6.0",
@@ -108,7 +109,9 @@ setup(
     packages=find_packages(include=["mlaut", "mlaut.*"]),
     package_data={
         "mlaut": ["py.typed", "demo.toml", "data/starter/*", "data/starter/tables/*"],
-        "mlaut.analysis.results": ["tables/*"],
+        "mlaut.analysis.comparing": ["references.bib"],
+        "mlaut.experiments.study_files": ["new_study.txt"],
+        "mlaut.analysis.importers": ["tables/*"],
         "mlaut.bundles": ["templates/*"],
         "mlaut.report": ["templates/*", "templates/*/*"],
     },

@@ -28,7 +28,7 @@ from mlaut import Data, Orchestrator
 from mlaut.experiments.cells.cell import cell_seed
 from mlaut.experiments.cells.messages import encode_outcomes
 from mlaut.experiments.engines import dask_engine
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 from mlaut.records import Outcome, Status
 
 SECONDS = 0.1  # of a cell
@@ -187,7 +187,9 @@ def measure(n_threads: int, seconds: float, n_cells: int) -> None:
         engine = dask_engine.DaskEngine(scheduler.address)
         summary = orchestrator.run(strategies, engine=engine, verbose=0)
         after = used_by(scheduler, workers)
-        details = [cell for _, cells in Study(out_io.path).all_details(names) for cell in cells]
+        details = [
+            cell for _, cells in StudyStore(out_io.path).all_details(names) for cell in cells
+        ]
         begun = min(cell["started"] for cell in details)
         ended = max(cell["started"] + cell["elapsed"] for cell in details)
     n, took = summary.n_done, ended - begun

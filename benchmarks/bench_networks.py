@@ -168,7 +168,7 @@ def beside_plain_jax(dataset, n_fits=5):
     from sklearn.preprocessing import StandardScaler
 
     from mlaut.estimators import KerasClassifier
-    from mlaut.estimators.architectures import ARCHITECTURES
+    from mlaut.estimators.networks.architectures import ARCHITECTURES
 
     X = StandardScaler().fit_transform(dataset.features.fillna(0)).astype(np.float32)
     y = dataset.labels.to_numpy()

@@ -35,7 +35,7 @@ from sklearn.preprocessing import OneHotEncoder
 from mlaut import Data, Orchestrator
 from mlaut.data import load_sklearn
 from mlaut.experiments.engines.engine import cores
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 from mlaut.records import Dataset
 
 NUMBERS = load_sklearn(["iris", "wine", "breast_cancer"])
@@ -108,7 +108,7 @@ class Work:
             X, y = dataset.features, dataset.labels.to_numpy()
             self.cells += [(name, X, y, rows) for rows in entries[name].split]
 
-    def empty_study(self) -> Study:
+    def empty_study(self) -> StudyStore:
         """Make a study that has the splits and nothing else."""
         self.study += 1
         out_io = Data().open_hdf5(self.folder / f"study-{self.study}.h5", mode="a")
@@ -116,7 +116,7 @@ class Work:
             hdf5_in=self.input_io, hdf5_out=out_io, dataset_paths=self.paths, scheme=self.scheme
         )
         self.out_io = out_io
-        return Study(out_io.path)
+        return StudyStore(out_io.path)
 
     def loop(self) -> list[Any]:
         """Run the fits one after the other."""
@@ -138,7 +138,7 @@ class Work:
 
     def agrees(self, given: list[Any]) -> bool:
         """Return whether the study holds the predictions of the loop, to the last bit."""
-        blocks = {block.dataset: block for block in Study(self.out_io.path).blocks()}
+        blocks = {block.dataset: block for block in StudyStore(self.out_io.path).blocks()}
         places: dict[str, int] = {}
         for (name, _, _, (_, test)), (labels, probabilities) in zip(self.cells, given, strict=True):
             block, place = blocks[name], places.get(name, 0)

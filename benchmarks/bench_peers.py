@@ -20,7 +20,8 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis import Results, bradley_terry, multi_comparison, probability_of_best
+from mlaut.analysis import Results, multi_comparison, probability_of_best
+from mlaut.analysis.methods.ratings import bradley_terry
 from mlaut.report import make_report, write_report
 
 N, K = 40, 10
@@ -108,7 +109,7 @@ PAIRS = {
         "mlaut",
         lambda _: bradley_terry(fresh(), paired=False),
     ),
-    "MLaut: P(best), 10,000 draws": ("mlaut", lambda _: probability_of_best(fresh())),
+    "MLaut: P(best), 2,048 draws": ("mlaut", lambda _: probability_of_best(fresh())),
 }
 
 

@@ -25,9 +25,9 @@ from sklearn.naive_bayes import GaussianNB
 from mlaut import Data, Orchestrator
 from mlaut.errors import RunInterrupted
 from mlaut.experiments import study_status
-from mlaut.experiments.status import unfinished
+from mlaut.experiments.following.status import unfinished
 from mlaut.experiments.workers.batches import BatchQueue
-from mlaut.files_io import StrategyEntry, Study
+from mlaut.files_io import StrategyEntry, StudyStore
 from mlaut.records import Dataset, Outcome, Split, Status
 
 N_ROWS = 100
@@ -130,7 +130,7 @@ def main() -> None:
         with measured("plan --why"):
             orchestrator.plan(strategies).why()
         with measured("room made for one strategy more"):
-            Study(path).allocate([StrategyEntry("one more", "its identity")])
+            StudyStore(path).allocate([StrategyEntry("one more", "its identity")])
         print(f"\n{cells} cells, {status.total[Status.DONE]} done, {size / 1e6:.0f} MB on disk")
 
 

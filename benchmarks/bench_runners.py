@@ -37,7 +37,7 @@ from sklearn.tree import DecisionTreeClassifier
 from mlaut import Data, Orchestrator
 from mlaut.analysis import Results
 from mlaut.data import load_sklearn
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 
 STRATEGIES = {
     "bayes": GaussianNB(),
@@ -128,7 +128,7 @@ class Runners:
         self.folder, self.n_jobs, self.n_studies = folder, n_jobs, 0
         self.input = Data().open_hdf5(folder / "input.h5", mode="a")
         self.input.save_datasets(TABLES, "tables")
-        splits = Study(self.new_study().path).load_splits()
+        splits = StudyStore(self.new_study().path).load_splits()
         self.folds = Folds({len(t.frame): [*splits[t.name].split] for t in TABLES})
         self.tables = {t.name: (t.features, t.labels.to_numpy()) for t in TABLES}
 

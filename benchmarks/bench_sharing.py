@@ -44,11 +44,11 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.neighbors import KNeighborsClassifier
 
 from mlaut.data import collection, load_sklearn
-from mlaut.data.resampling import make_split
-from mlaut.data.targets import encode_target
+from mlaut.data.splits.resampling import make_split
+from mlaut.data.splits.targets import encode_target
 from mlaut.estimators import DataShape, instantiate_default_estimators
 from mlaut.experiments.cells.cell import CellOptions, cell_seed, run_cell
-from mlaut.experiments.cells.fold_models import Table
+from mlaut.experiments.cells.fold_models import FoldTable
 from mlaut.records import CLASSIFICATION, Cell, Dataset
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
 
@@ -250,7 +250,7 @@ def cell(strategy: Any, dataset: Dataset) -> Measured:
     truth, classes = encode_target(dataset.labels, dataset.task)
     split = make_split(truth, dataset.task, key=dataset.name)
     key, rows = Cell(dataset.name, strategy.name), split.rows(0, 0)
-    table = Table.of(dataset, classes)
+    table = FoldTable.of(dataset, classes)
     outcomes, seconds = [], []
     for share in (False, True):
         new = clone(strategy).set_params(share_work=share)

@@ -19,18 +19,11 @@ import numpy as np
 import pandas as pd
 from autorank import autorank, create_report
 
-from mlaut.analysis import (
-    Results,
-    adjust,
-    bayesian_sign_test,
-    compare,
-    conover_test,
-    kendalls_w,
-    poisson_binomial_probability,
-    post_hoc_test,
-    prob_better_classifier,
-    signed_rank_probabilities,
-)
+from mlaut.analysis import Results, bayesian_sign_test, compare
+from mlaut.analysis.methods.bayes import signed_rank_probabilities
+from mlaut.analysis.methods.frequentist import conover_test, kendalls_w, post_hoc_test
+from mlaut.analysis.methods.lacoste import poisson_binomial_probability, prob_better_classifier
+from mlaut.analysis.pairwise import adjust
 
 N, K, ROPE = 121, 27, 0.01
 UPPER = np.triu_indices(K, 1)

@@ -31,14 +31,8 @@ import pandas as pd
 
 from mlaut.analysis import Results
 from mlaut.experiments.plans.plan import make_plan
-from mlaut.files_io import (
-    FilesIO,
-    SplitEntry,
-    StrategyEntry,
-    Study,
-    merge_studies,
-    study_writer,
-)
+from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, StudyStore, merge_studies
+from mlaut.files_io.studies import study_writer
 from mlaut.records import CLASSIFICATION, Cell, Outcome, Split, Status
 
 MB = 1e6
@@ -100,7 +94,7 @@ def _room(folder: Path) -> int:
     return total
 
 
-def write(study: Study, of: SplitEntry, cells: list[tuple[str, int, int]]) -> None:
+def write(study: StudyStore, of: SplitEntry, cells: list[tuple[str, int, int]]) -> None:
     """Store some cells in one run."""
     with study.writing({"threads": 1}) as writer:
         for cell in cells:
@@ -134,7 +128,7 @@ def main() -> None:
 
 def large(folder: Path, n_cells: int) -> None:
     """Measure a study of large cells."""
-    study, of = Study(folder / "study.h5"), entry("large", 1_000_000, 10)
+    study, of = StudyStore(folder / "study.h5"), entry("large", 1_000_000, 10)
     names = [f"s{k}" for k in range(n_cells // 10 + 1)]
     study.save_splits([of])
     measure(
@@ -148,7 +142,10 @@ def large(folder: Path, n_cells: int) -> None:
 
 def many(folder: Path) -> None:
     """Measure a study of 100 datasets, 100 strategies and 10 times 10 folds."""
-    study, entries = Study(folder / "study.h5"), [entry(f"d{k}", 100, 10, 10) for k in range(100)]
+    study, entries = (
+        StudyStore(folder / "study.h5"),
+        [entry(f"d{k}", 100, 10, 10) for k in range(100)],
+    )
     study.save_splits(entries)
     strategies = [StrategyEntry(f"s{k}", "f") for k in range(100)]
     measure("place for a million cells", lambda: study.allocate(strategies), folder)
@@ -167,7 +164,7 @@ def shards(folder: Path) -> None:
     of, names = entry("large", 200_000, 10), [f"s{k}" for k in range(60)]
     paths = [folder / "1.h5", folder / "2.h5"]
     for number, path in enumerate(paths):
-        study = Study(path)
+        study = StudyStore(path)
         study.save_splits([of])
         study.allocate([StrategyEntry(name, "f") for name in names])
         write(study, of, [(name, 0, fold) for name in names for fold in range(number, 10, 2)])
@@ -176,7 +173,10 @@ def shards(folder: Path) -> None:
 
 def losses(folder: Path) -> None:
     """Measure the accuracies of a study of 20 datasets of 100,000 rows and 35 strategies."""
-    study, entries = Study(folder / "study.h5"), [entry(f"d{k}", 100_000, 10) for k in range(20)]
+    study, entries = (
+        StudyStore(folder / "study.h5"),
+        [entry(f"d{k}", 100_000, 10) for k in range(20)],
+    )
     names = [f"s{k}" for k in range(35)]
     study.save_splits(entries)
     study.allocate([StrategyEntry(name, "f") for name in names])
@@ -185,9 +185,12 @@ def losses(folder: Path) -> None:
     measure("accuracies", lambda: Results.from_study(study, "accuracy"), folder)
 
 
-def full(folder: Path, n_strategies: int) -> Study:
+def full(folder: Path, n_strategies: int) -> StudyStore:
     """Measure a study of 100 datasets and 10 times 10 folds, all of whose cells are done."""
-    study, entries = Study(folder / "study.h5"), [entry(f"d{k}", 20, 10, 10) for k in range(100)]
+    study, entries = (
+        StudyStore(folder / "study.h5"),
+        [entry(f"d{k}", 20, 10, 10) for k in range(100)],
+    )
     names = [f"s{k}" for k in range(n_strategies)]
     study.save_splits(entries)
     places = [StrategyEntry(name, "f") for name in names]
@@ -229,7 +232,10 @@ def killed(folder: Path, n_strategies: int) -> None:
             fill(writer, entries, names)
             study_writer.fold_in = die
 
-    study, entries = Study(folder / "study.h5"), [entry(f"d{k}", 20, 10, 10) for k in range(100)]
+    study, entries = (
+        StudyStore(folder / "study.h5"),
+        [entry(f"d{k}", 20, 10, 10) for k in range(100)],
+    )
     names = [f"s{k}" for k in range(n_strategies)]
     study.save_splits(entries)
     study.allocate([StrategyEntry(name, "f") for name in names])

@@ -31,7 +31,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from mlaut import Data, Orchestrator
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 from mlaut.records import Dataset
 
 WORKERS = 4
@@ -103,7 +103,7 @@ class Table:
         self.input.save_datasets([Dataset("table", frame, "y", "Classification")])
         self.folder = folder
         self.new_study()
-        self.split = list(Study(self.out.path).load_splits()["table"].split)
+        self.split = list(StudyStore(self.out.path).load_splits()["table"].split)
 
     def new_study(self) -> None:
         """Make a study that has the split and nothing else."""

@@ -13,7 +13,8 @@ import argparse
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
-from mlaut.analysis import Results, calibrate, cv_differences, rejection_rates
+from mlaut.analysis import Results
+from mlaut.analysis.methods.cross_validation import calibrate, cv_differences, rejection_rates
 from mlaut.estimators import Generic_Estimator
 from mlaut.experiments import simulate_study
 

@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from mlaut.analysis import Results, bradley_terry
+from mlaut.analysis import Results
+from mlaut.analysis.methods.ratings import bradley_terry
 
 SIZES = ((2, 20), (5, 20), (20, 20), (5, 100))  # strategies, datasets
 DRAWS = 1000

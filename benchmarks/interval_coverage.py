@@ -1,9 +1,8 @@
-"""Measure the coverage of the intervals of ratings, aggregates, runs and item responses.
+"""Measure the coverage of the intervals of ratings, aggregates and runs.
 
-The truth is the same number on 20,000 datasets (or runs) of the population; that of item responses
-is drawn. Losses are lognormal around the level of their dataset, and the strategies' expected
-logarithms are half a standard deviation of the noise apart, on average. The table, in Markdown, is
-in docs/measured-levels.md. Two minutes on one core.
+The truth is the same number on 20,000 datasets (or runs) of the population. Losses are lognormal
+around the level of their dataset, and the strategies' expected logarithms are half a standard
+deviation of the noise apart, on average. Two minutes on one core.
 
     OMP_NUM_THREADS=1 python benchmarks/interval_coverage.py 120
 """
@@ -15,15 +14,11 @@ import sys
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis import (
-    dataset_difficulty,
-    elo_ratings,
+from mlaut.analysis import elo_ratings, probability_of_best, scale_free_table
+from mlaut.analysis.methods.aggregates import (
     interquartile_means,
     percent_of_best,
-    plackett_luce,
-    probability_of_best,
     probability_of_improvement,
-    scale_free_table,
 )
 
 LARGE = 20_000
@@ -42,11 +37,10 @@ def lognormal(rng: np.random.Generator, expected: np.ndarray, n: int) -> pd.Data
 def estimates(table: pd.DataFrame, draws: int) -> dict[str, pd.DataFrame]:
     """Return the value, low and high of each strategy by the name of the number."""
     elo = elo_ratings(table, n_samples=draws, **HOW).frame[["Elo", "low", "high"]]
-    worth = plackett_luce(table, **HOW).frame[["worth", "low", "high"]]
     means = scale_free_table(table, **HOW).frame
     of_best = percent_of_best(1 / table, metric="speed", greater_is_better=True).frame.iloc[:, :3]
     aggregates = {name: means[[name, f"{name} low", f"{name} high"]] for name in OF_TABLE}
-    return {"Elo": elo, "worth (Plackett-Luce)": worth, **aggregates, "per cent of best": of_best}
+    return {"Elo": elo, **aggregates, "per cent of best": of_best}
 
 
 def covered(found: pd.DataFrame, truth: pd.Series) -> float:
@@ -100,39 +94,11 @@ def over_runs(runs: int, samples: int) -> dict[str, float]:
     return {name: 100 * float(np.mean(x)) for name, x in of_runs.items()}
 
 
-def of_items(k: int, n: int, samples: int, alike: float = 0.0) -> dict[str, float]:
-    """Return the coverage of the 95 % intervals of item responses, in per cent.
-
-    Where ``alike`` is above 0, strategies come in pairs whose noise has that correlation.
-    """
-    rng = np.random.default_rng(0)
-    inside = []
-    for seed in range(samples):
-        theta, a = rng.normal(size=k), rng.normal(1.0, 0.5, n)
-        noise = rng.normal(size=(n, k))
-        if alike:
-            theta = np.repeat(theta[: k // 2], 2) + 0.1 * rng.normal(size=k)
-            shared = np.repeat(rng.normal(size=(n, k // 2)), 2, axis=1)
-            noise = np.sqrt(alike) * shared + np.sqrt(1 - alike) * noise
-        mu, sigma = rng.normal(size=n), np.exp(0.5 * rng.normal(size=n))
-        z = mu[:, None] + sigma[:, None] * (a[:, None] * theta + noise)
-        table = pd.DataFrame(1 / (1 + np.exp(z))).add_prefix("s")
-        model = {"model": "item response", "n_samples": 800, "seed": seed}
-        frame = dataset_difficulty(table, metric="error", **model).frame
-        truths = 1 / (1 + np.exp(mu + sigma * a * theta.mean())), a * theta.std()
-        for name, truth in zip(("difficulty", "discrimination"), truths, strict=True):
-            inside.append(frame[f"{name} low"].le(truth) & frame[f"{name} high"].ge(truth))
-    shares = np.mean(inside, axis=1).reshape(-1, 2).mean(axis=0)
-    return {"difficulty": 100 * shares[0], "discrimination": 100 * shares[1]}
-
-
 def main(samples: int) -> None:
-    """Write a table over datasets, one over runs, and two of item responses."""
+    """Write a table over datasets, and one over runs."""
     for table in (
         {f"{k} strategies, {n} datasets": over_datasets(k, n, samples) for k, n in SIZES},
         {f"{runs} runs": over_runs(runs, samples) for runs in RUNS},
-        {f"{k} strategies, {n} datasets": of_items(k, n, samples // 4) for k, n in SIZES},
-        {f"pairs alike by {r}": of_items(10, 20, samples // 4, r) for r in (0.5, 0.9)},
     ):
         sys.stdout.write(pd.DataFrame(table).to_markdown(floatfmt=".1f") + "\n\n")
         sys.stdout.flush()

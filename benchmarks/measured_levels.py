@@ -18,21 +18,23 @@ import pandas as pd
 from mlaut.analysis import (
     Results,
     adjust_pairs,
-    aligned_ranks_test,
     average_ranks,
-    bonferroni_dunn_test,
-    conover_test,
     dataset_estimates,
     friedman_test,
-    kendalls_w,
     mean_estimates,
     nemenyi_test,
-    post_hoc_test,
-    quade_test,
     sign_test,
     t_test,
     trinomial_test,
     wilcoxon_test,
+)
+from mlaut.analysis.methods.frequentist import (
+    aligned_ranks_test,
+    bonferroni_dunn_test,
+    conover_test,
+    kendalls_w,
+    post_hoc_test,
+    quade_test,
 )
 from mlaut.analysis.pairwise.effects import cohens_d, mean_difference, share_better
 from mlaut.analysis.pairwise.signed_rank import SignedRanks, hodges_lehmann, rank_biserial

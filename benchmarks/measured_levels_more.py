@@ -33,27 +33,25 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
-from mlaut.analysis import (
+from mlaut.analysis import Results, dataset_estimates
+from mlaut.analysis.methods.bayes import (
+    correlated_t_probabilities,
+    hierarchical_probabilities,
+    sign_probabilities,
+    signed_rank_probabilities,
+)
+from mlaut.analysis.methods.cross_validation import CV_TESTS, cv_interval, cv_p_values
+from mlaut.analysis.methods.frequentist import mcnemar_p, ranksum_test
+from mlaut.analysis.methods.lacoste import (
     CONTEXT_TESTS,
-    CV_TESTS,
     MULTIPLE,
     SINGLE,
     Context,
-    Results,
     bootstrap_prob_better,
-    correlated_t_probabilities,
-    cv_interval,
-    cv_p_values,
-    dataset_estimates,
-    hierarchical_probabilities,
     langford_bounds,
-    mcnemar_p,
     poisson_binomial_share,
     prob_better_classifier,
-    ranksum_test,
     risk_posterior,
-    sign_probabilities,
-    signed_rank_probabilities,
 )
 from mlaut.records import CLASSIFICATION, Block, Split, Status
 

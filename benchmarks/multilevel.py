@@ -15,7 +15,8 @@ import sys
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis import Results, multilevel_model
+from mlaut.analysis import Results
+from mlaut.analysis.methods.multilevel import multilevel_model
 
 SIZES = ((2, 6), (5, 6), (5, 20))  # strategies, datasets
 FOLDS, SD = 5, 0.02

@@ -20,12 +20,11 @@ from mlaut.analysis import (
     Results,
     adjust_pairs,
     bayesian_sign_test,
-    conover_test,
     nemenyi_test,
-    post_hoc_test,
     sign_test,
     wilcoxon_test,
 )
+from mlaut.analysis.methods.frequentist import conover_test, post_hoc_test
 
 SIZES = ((5, 10), (5, 30), (10, 30))  # strategies, datasets
 FAR = 5.0  # standard deviations of the noise

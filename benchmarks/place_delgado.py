@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mlaut.analysis import Results, reproduction
+from mlaut.analysis import Results, published
+from mlaut.analysis.placing import reproduction
 from mlaut.data import load_folder
 from mlaut.placing.placement import place_study
 
@@ -44,7 +45,7 @@ def main(archive, work):
     """Run the study, and print the check, the place, and the differences by dataset."""
     work = Path(work)
     work.mkdir(exist_ok=True, parents=True)
-    known = Results.published("delgado2014").datasets
+    known = published("delgado2014").datasets
     small = [one for one in load_folder(archive) if len(one.frame) <= MOST_ROWS]
     text = STUDY.format(
         archive=Path(archive).resolve(),
@@ -58,9 +59,9 @@ def main(archive, work):
     print(place_study(work / "place.toml", "delgado2014"))
     results = Results.from_study(work / "place.delgado2014.h5", "accuracy")
     print(reproduction(results, "delgado2014", SAME))
-    published = Results.published("delgado2014").scores.loc[list(results.datasets)]
+    theirs = published("delgado2014").scores.loc[list(results.datasets)]
     here = results.scores
-    table = here[list(SAME)] - published[list(SAME.values())].to_numpy()
+    table = here[list(SAME)] - theirs[list(SAME.values())].to_numpy()
     print((100 * table).round(1).to_string())
     print("datasets with the published digits of lda_R:")
     equal = np.abs(table["lda_R (again)"]) <= 0.0005000001

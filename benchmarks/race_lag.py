@@ -12,7 +12,8 @@ import sys
 import numpy as np
 from race_power import SECONDS, benchmark
 
-from mlaut.analysis.racing.course import Following, Terms, rounds_of
+from mlaut.analysis.racing.course import Following, rounds_of
+from mlaut.records import RaceTerms
 
 BUDGETS = (0.02, 0.05, 0.1, 0.25, 0.5, 1.0)  # shares of the cost of the full study
 LAGS = (1, 20, 121)
@@ -21,7 +22,8 @@ LAGS = (1, 20, 121)
 def standings(losses: np.ndarray, seconds: np.ndarray, lag: np.ndarray) -> list[int]:
     """Return how many strategies are left when each budget is used up."""
     n, k = losses.shape
-    race = Following(k, n, Terms(lag=tuple(lag.tolist())))
+    names = [str(place) for place in range(k)]
+    race = Following(names, n, RaceTerms(lag=dict(zip(names, lag.tolist(), strict=True))))
     spent, found = 0.0, []
     budgets = [share * n * seconds.sum() for share in BUDGETS]
     for one in rounds_of(lag.tolist(), [n]):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from mlaut.analysis.racing.course import rounds_of
-from mlaut.analysis.racing.evidence import BETS, Steps, grow, log_mean
+from mlaut.analysis.racing.evidence import BETS, KINDS, grow, log_mean
 
 LOOKS = (10, 30, 121, 500)
 LAGS = (1, 4, 20)  # of races that lag, for each third strategy
@@ -96,12 +96,12 @@ class _Evidence:
         n, races, k = shape
         self.logs, self.points = np.zeros((len(BETS), races, k, k)), np.zeros((races, k, k))
         self.leader_logs = np.zeros((len(BETS), races, k))
-        self.steps, self.others = Steps(kind, 1.0, (n, races, k, k)), ~np.eye(k, dtype=bool)
+        self.steps, self.others = KINDS[kind].steps(1.0, (n, races, k, k)), ~np.eye(k, dtype=bool)
 
     def see(self, d: np.ndarray, racing: np.ndarray) -> np.ndarray:
         """Take in a dataset; return the log evidence against each strategy: (races, K)."""
         races, k = racing.shape
-        steps = self.steps.of(d * (racing[:, :, None] & racing[:, None]))
+        steps = self.steps(d * (racing[:, :, None] & racing[:, None]))
         lost = (self.points * racing[:, None]).sum(axis=2)[:, None]
         lost = np.where(racing[:, None] & self.others, lost, np.inf)
         leads = lost <= lost.min(axis=2, keepdims=True) + 1e-10
@@ -187,8 +187,8 @@ def pair_errors(times: int, k: int, kind: str, draw: Draw, n: int) -> np.ndarray
     """Return after how many datasets each race first called a strategy worse than another."""
     found = []
     for drawn in batches(times, k, draw, n):
-        steps_of = Steps(kind, 1.0, (n, drawn.shape[1], k, k))
-        steps = (steps_of.of(differences(row)) for row in drawn)
+        steps_of = KINDS[kind].steps(1.0, (n, drawn.shape[1], k, k))
+        steps = (steps_of(differences(row)) for row in drawn)
         found.append(first_claim(steps, (drawn.shape[1], k, k), k * (k - 1)))
     return np.concatenate(found)
 

@@ -17,15 +17,16 @@ import pandas as pd
 from mlaut.analysis import (
     Race,
     Results,
-    adjust,
     bayesian_sign_test,
     bayesian_signed_rank_test,
     nemenyi_test,
+    published,
     race,
     treat_missing,
     wilcoxon_test,
 )
-from mlaut.analysis.racing.evidence import BETS, KINDS, Steps, grow, log_mean
+from mlaut.analysis.pairwise import adjust
+from mlaut.analysis.racing.evidence import BETS, KINDS, grow, log_mean
 
 NUMBERS = {"mlaut2018": (3, 5, 9), "wainer2023": (5, 9, 16), "delgado2014": (5, 9, 20, 50)}
 """Numbers of strategies of each published matrix."""
@@ -51,7 +52,7 @@ LOOKS = (10, 20, 40, 80)
 
 def benchmark(name: str) -> Results:
     """Return a published matrix; a failure gets the mean of its dataset."""
-    return treat_missing(Results.published(name), "row mean")
+    return treat_missing(published(name), "row mean")
 
 
 def draws(results: Results, k: int, n: int) -> Iterator[Results]:
@@ -125,7 +126,7 @@ def savings(n: int) -> None:
                 for left in ALL_CELLS.values()
             ]
             for kind in KINDS:
-                races = [race(one, kind=kind) for one in drawn]
+                races = [race(one, order=one.datasets, kind=kind) for one in drawn]
                 kept = np.mean([b in one.left for b, one in zip(best, races, strict=True)])
                 cells = mean([one.share_of_cells for one in races])
                 left = mean([len(one.left) for one in races], 1)
@@ -136,7 +137,9 @@ def costs(n: int) -> None:
     """Print shares of cells and of cost by region of practical equivalence."""
     table("strategies", "rope", "cells", "cost", "left", "answered")
     for k, rope in product(NUMBERS["mlaut2018"], ROPES):
-        races = [race(one, rope=rope) for one in draws(benchmark("mlaut2018"), k, n)]
+        races = [
+            race(one, order=one.datasets, rope=rope) for one in draws(benchmark("mlaut2018"), k, n)
+        ]
         cost = mean([one.share_of_cost(SECONDS) for one in races])
         left = mean([len(one.left) for one in races], 1)
         answered = f"{100 * np.mean([one.answered for one in races]):.0f} %"
@@ -148,7 +151,7 @@ def lags(n: int) -> None:
     table("lag of SVC", "rope", "cells", "cost", "left", "answered")
     drawn = list(draws(benchmark("mlaut2018"), 9, n))
     for lag, rope in product(LAGS, (0.0, 0.05)):
-        races = [race(one, rope=rope, lag={"SVC": lag}) for one in drawn]
+        races = [race(one, order=one.datasets, rope=rope, lag={"SVC": lag}) for one in drawn]
         cost = mean([one.share_of_cost(SECONDS) for one in races])
         left = mean([len(one.left) for one in races], 1)
         answered = f"{100 * np.mean([one.answered for one in races]):.0f} %"
@@ -160,7 +163,7 @@ def departures(n: int) -> None:
     table("matrix", "strategies", "evidence", *(f"{look} datasets" for look in LOOKS), "all")
     for name, kind in product(NUMBERS, KINDS):
         k = 9
-        races = [race(one, kind=kind) for one in draws(benchmark(name), k, n)]
+        races = [race(one, order=one.datasets, kind=kind) for one in draws(benchmark(name), k, n)]
         line(name, k, kind, *(mean([gone(one, t) for one in races]) for t in (*LOOKS, np.inf)))
 
 
@@ -200,10 +203,10 @@ def times_of(losses: np.ndarray, kind: str) -> np.ndarray:
     """
     n, k = losses.shape
     i, j = np.nonzero(~np.eye(k, dtype=bool))
-    steps, logs = Steps(kind, 1.0, (n, len(i))), np.zeros((len(BETS), len(i)))
+    steps, logs = KINDS[kind].steps(1.0, (n, len(i))), np.zeros((len(BETS), len(i)))
     times = np.full((1 + len(BETS), len(i)), np.inf)
     for t, row in enumerate(losses, start=1):
-        grow(logs, steps.of(row[i] - row[j]))
+        grow(logs, steps(row[i] - row[j]))
         reached = np.vstack([log_mean(logs), logs]) >= np.log(20)
         times[reached & np.isinf(times)] = t
     return times

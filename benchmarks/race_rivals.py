@@ -31,7 +31,8 @@ from race_power import NUMBERS, benchmark
 from scipy.optimize import brentq
 from scipy.stats import chi2, norm, rankdata, studentized_range, t, wilcoxon
 
-from mlaut.analysis.racing.course import Terms, follow
+from mlaut.analysis.racing.course import follow
+from mlaut.records import RaceTerms
 
 N, K, ALPHA, LOOKS = 121, 9, 0.05, 5
 Method = Callable[[np.ndarray], tuple[int, np.ndarray]]
@@ -42,7 +43,7 @@ def evidence(kind: str) -> Method:
     """Return the race of `mlaut.analysis.race`."""
 
     def method(losses: np.ndarray) -> tuple[int, np.ndarray]:
-        course = follow(losses, losses, Terms(kind=kind, alpha=ALPHA, span=1.0))
+        course = follow(losses, losses, RaceTerms(kind=kind, alpha=ALPHA), span=1.0)
         return int(course.runs.sum()), course.left
 
     return method

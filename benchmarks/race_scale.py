@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mlaut.analysis.racing.course import Terms, follow
+from mlaut.analysis.racing.course import follow
+from mlaut.records import RaceTerms
 
 STRATEGIES, DATASETS, WORKERS = 200, 1000, 1000
 AHEAD = (0, 1, 5, 20, 100)
@@ -116,7 +117,7 @@ def simulate(costs: np.ndarray, runs: np.ndarray, end: float, needed: Needed) ->
 
 def race_of(losses: np.ndarray) -> tuple[np.ndarray, float, int]:
     """Return after how many datasets each strategy leaves, when the race ends, and who is left."""
-    course = follow(losses, losses, Terms())
+    course = follow(losses, losses, RaceTerms())
     end = len(course.against) if course.answered else np.inf
     return np.where(course.left, np.inf, course.runs), end, int(course.left.sum())
 

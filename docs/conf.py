@@ -1,8 +1,10 @@
 """Settings of the documentation site; `make docs` builds it."""
 
 import importlib
+import runpy
 import shutil
 from pathlib import Path
+from typing import Any
 
 import mlaut
 
@@ -28,7 +30,7 @@ html_title = "MLaut"
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
 nb_execution_mode = "cache"
-nb_execution_timeout = 180
+nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_output_stderr = "error"
 
@@ -58,32 +60,44 @@ PACKAGES = {
 }
 
 
+def rooms() -> list[str]:
+    """Return the packages of the analysis that have names of their own."""
+    return [f"mlaut.analysis.{room}" for room in importlib.import_module("mlaut.analysis").ROOMS]
+
+
+def offered(package: str) -> dict[str, object]:
+    """Return the public functions and classes of a package or module."""
+    module = importlib.import_module(package)
+    listed = getattr(module, "__all__", None)
+    values = {n: getattr(module, n) for n in sorted(listed or vars(module)) if n[0] != "_"}
+    return {
+        name: value
+        for name, value in values.items()
+        if callable(value) and (listed or value.__module__ == package)
+    }
+
+
 def public(package: str) -> list[str]:
     """Name what a package offers, but for plain values and what another package documents."""
-    offered = importlib.import_module(package)
-    found = {name: getattr(offered, name) for name in sorted(offered.__all__)}
-    return [
-        name
-        for name, value in found.items()
-        if callable(value) and _home(value, default=package) == package
-    ]
+    values = offered(package).items()
+    return [name for name, value in values if _home(value, default=package) == package]
 
 
 def _home(value: object, *, default: str) -> str:
-    """Return the package in which an object is defined, if it is documented, else the default."""
+    """Return the package that documents an object: that of its definition if it has the name."""
     module = f"{getattr(value, '__module__', '')}."
     homes = [package for package in PACKAGES if module.startswith(f"{package}.")]
-    named = getattr(value, "__name__", "")
-    return next((p for p in homes if named in importlib.import_module(p).__all__), default)
+    name = getattr(value, "__name__", "")
+    return next((package for package in homes if name in offered(package)), default)
 
 
 def write_api(folder: Path) -> None:
-    """Write a page a package, each with a table of its public names."""
+    """Write a page for each package and room, each with a table of its public names."""
     folder.mkdir(exist_ok=True)
-    for package, title in PACKAGES.items():
+    for package in [*PACKAGES, *rooms()]:
         names = "\n".join(f"   {name}" for name in public(package))
         table = f".. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n{names}\n"
-        head = f"{package}: {title.lower()}"
+        head = f"{package}: {PACKAGES[package].lower()}" if package in PACKAGES else package
         page = f"{head}\n{'=' * len(head)}\n\n.. automodule:: {package}\n   :no-members:\n\n{table}"
         _write(folder / f"{package}.rst", page)
 
@@ -98,10 +112,35 @@ def copy_examples(folder: Path) -> None:
             shutil.copyfile(source, target)
 
 
+def tool(name: str) -> dict[str, Any]:
+    """Return the functions of a script in tools/."""
+    return runpy.run_path(str(HERE.parent / "tools" / f"{name}.py"))
+
+
+def generated_pages() -> dict[str, str]:
+    """Return the pages that are made of stored results and of the registry, by name."""
+    matrix = tool("contact_matrix")
+    return {
+        "contact-matrix": matrix["page"](matrix["stored"]()),
+        "gallery": tool("gallery")["page"](),
+        "measurements": tool("measurements")["chapter"](),
+        "seeds": tool("seeds_table")["page"](),
+        "strategy-tables": tool("strategies_table")["page"](),
+    }
+
+
+def write_generated(folder: Path) -> None:
+    """Write the generated pages."""
+    folder.mkdir(exist_ok=True)
+    for name, text in generated_pages().items():
+        _write(folder / f"{name}.md", text)
+
+
 def _write(path: Path, text: str) -> None:
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
 
 
 write_api(HERE / "api")
+write_generated(HERE / "generated")
 copy_examples(HERE / "examples")

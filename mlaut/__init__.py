@@ -8,22 +8,21 @@ from mlaut.lazy import attach
 
 __version__ = "1.0.0.dev0"
 
-_HOME = {
-    "AnalyseResults": "mlaut.analysis",
-    "Data": "mlaut.data",
-    "FilesIO": "mlaut.files_io",
-    "Generic_Estimator": "mlaut.estimators",
-    "MlautError": "mlaut.errors",
-    "MlautEstimator": "mlaut.estimators",
-    "Orchestrator": "mlaut.experiments",
-    "Results": "mlaut.analysis",
-    "Study": "mlaut.study",
-    "compare": "mlaut.analysis",
-    "instantiate_default_estimators": "mlaut.estimators",
-    "properties": "mlaut.estimators",
-    "run_study": "mlaut.experiments",
-    "study_status": "mlaut.experiments",
-}
-
-__all__ = ["__version__", *_HOME]
-__getattr__, __dir__ = attach(__name__, _HOME)
+__getattr__, __dir__, _names = attach(
+    __name__,
+    {
+        "mlaut.analysis": ("AnalyseResults", "Results", "compare"),
+        "mlaut.data": ("Data",),
+        "mlaut.files_io": ("FilesIO", "Files_IO"),
+        "mlaut.estimators": (
+            "Generic_Estimator",
+            "MlautEstimator",
+            "instantiate_default_estimators",
+            "properties",
+        ),
+        "mlaut.errors": ("MlautError",),
+        "mlaut.experiments": ("Orchestrator", "run_study", "study_status"),
+        "mlaut.study": ("Study",),
+    },
+)
+__all__ = ["__version__", *_names]

@@ -11,8 +11,6 @@ import numpy as np
 
 from mlaut.errors import DataError
 
-__all__ = ["Costs"]
-
 _PAIR = re.compile(r"\s*(?P<truth>[^>=,]+?)\s*>\s*(?P<predicted>[^>=,]+?)\s*=\s*(?P<cost>\S+)\s*")
 
 

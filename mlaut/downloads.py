@@ -1,25 +1,150 @@
-"""Files of the network: a local cache, and errors in one line."""
+"""Files of the network: limits of time and size, a local cache, and errors in one line."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
+import socket
 import tempfile
+import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from glob import escape
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
+from typing import Any
 from urllib.error import HTTPError
-from urllib.request import urlopen
+from urllib.parse import parse_qs, urldefrag
 
 from mlaut.errors import DataError, MlautError
-
-__all__ = ["cache_folder", "cached", "downloaded", "explained"]
+from mlaut.markup import printable
 
 VARIABLE = "MLAUT_CACHE"
-_PATIENCE = 60  # seconds without a byte after which a server counts as gone
+MOST_BYTES = 4 * 2**30  # of a dataset or a bundle
+_MOST_RESULTS = 256 * 2**20  # bytes of a file of published results
+_SILENCE = 30.0  # seconds without a byte after which a server counts as gone
+_PATIENCE = 60.0  # seconds of waiting for a server, however little it sends
+_SHORTEST = 1e-3  # seconds of a wait
+_PACE = 2**14  # bytes that allow another second of waiting
+_HEADERS = 2**20  # bytes that may come besides the content
 _PIECE = 1 << 20  # bytes that are held in memory at a time
+
+
+class _Limits:
+    """Limits of what servers send: bytes, and seconds of waiting for them."""
+
+    def __init__(self, most: int, where: str) -> None:
+        self._most, self._where = most, where
+        self._count, self._waited = 0, 0.0
+
+    def received(self, connection: socket.socket, raw: io.RawIOBase, buffer: Any) -> int:
+        """Read from a connection into a buffer; raise a DataError beyond the limits."""
+        left = _PATIENCE + self._count / _PACE - self._waited
+        begun = time.monotonic()
+        try:
+            connection.settimeout(max(min(_SILENCE, left), _SHORTEST))
+            count = raw.readinto(buffer) or 0
+        except TimeoutError:
+            if left > _SILENCE:
+                raise
+            raise self._too_slow() from None
+        finally:
+            self._waited += time.monotonic() - begun
+        if left < 0:
+            raise self._too_slow()
+        self._count += count
+        self.check(self._count - _HEADERS)
+        return count
+
+    def check(self, size: int) -> None:
+        """Raise a DataError if so many bytes are more than are allowed."""
+        if size > self._most:
+            raise DataError(
+                f"{self._where}: more than the {self._most:,} bytes that are allowed; do not trust "
+                "it, or copy the file here by other means"
+            )
+
+    def _too_slow(self) -> DataError:
+        return DataError(
+            f"{self._where}: {self._count:,} bytes came in {self._waited:.0f} s, which is too "
+            "slow; try again later, or copy the file here by other means"
+        )
+
+
+_limits: ContextVar[_Limits | None] = ContextVar("limits", default=None)
+
+
+class _LimitedReader(io.RawIOBase):
+    """Reader of a connection under limits."""
+
+    def __init__(self, raw: io.RawIOBase, connection: socket.socket, limits: _Limits) -> None:
+        self._raw, self._connection, self._limits = raw, connection, limits
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return self._limits.received(self._connection, self._raw, buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _LimitedResponse(HTTPResponse):
+    """Answer of a server, from its first byte under the limits of the block that asked."""
+
+    def __init__(self, sock: socket.socket, *given: Any, **named: Any) -> None:
+        super().__init__(sock, *given, **named)
+        if (limits := _limits.get()) is not None:
+            self.fp = io.BufferedReader(_LimitedReader(self.fp.detach(), sock, limits))
+
+    def begin(self) -> None:
+        super().begin()
+        if (limits := _limits.get()) is not None:
+            limits.check(self.length or 0)  # a reader would make room for all that is announced
+
+
+@contextmanager
+def _limited(most: int, where: str) -> Iterator[None]:
+    """Limit what servers send to this block, whichever package asks: all use http.client."""
+    HTTPConnection.response_class = _LimitedResponse
+    before = _limits.set(_Limits(most, where))
+    try:
+        yield
+    finally:
+        _limits.reset(before)
+
+
+@contextmanager
+def answer_of(url: str, most: int, **headers: str) -> Iterator[HTTPResponse]:
+    """Yield the answer to an address; only HTTP is spoken, also after a redirection.
+
+    Raises
+    ------
+    DataError
+        The server is too slow, sends more bytes than ``most``, or packs what it sends.
+    """
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler,
+        urllib.request.HTTPHandler,
+        urllib.request.HTTPSHandler,
+        urllib.request.HTTPRedirectHandler,
+        urllib.request.HTTPDefaultErrorHandler,
+        urllib.request.HTTPErrorProcessor,
+        urllib.request.UnknownHandler,
+    ):
+        opener.add_handler(handler())
+    request = urllib.request.Request(url, headers={"Accept-Encoding": "identity", **headers})
+    with _limited(most, url), opener.open(request, timeout=_SILENCE) as answer:
+        if (packed := answer.headers.get("Content-Encoding", "identity")) != "identity":
+            raise DataError(f"{url}: sent packed ({packed!r}), which was not asked for; not read")
+        yield answer
 
 
 def cache_folder() -> Path:
@@ -67,15 +192,17 @@ def downloaded(url: str, what: str) -> Path:
     Parameters
     ----------
     url : str
+        ``#blob=...`` at its end is the digest that Git has of the file, which must be that.
     what : str
         Name for error messages, and of the folder of the cache.
 
     Raises
     ------
     DataError
-        The address cannot be reached and is not in the cache, the file is incomplete, or the
-        cached file has changed.
+        The address cannot be reached and is not in the cache, the file is incomplete, too large
+        or another one, or the cached file has changed.
     """
+    url, wanted = urldefrag(url)
     folder = cache_folder() / "results" / what
     name = f"{hashlib.sha256(url.encode()).hexdigest()[:8]}-{url.rpartition('/')[2] or 'index'}"
     for path in sorted(folder.glob(f"*-{escape(name)}")):
@@ -83,15 +210,20 @@ def downloaded(url: str, what: str) -> Path:
             raise DataError(f"{path}: not the file that was loaded; delete it, and load it again")
         return path
     with cached(folder / name) as whole:
-        with explained(what, url, folder), urlopen(url, timeout=_PATIENCE) as answer:
-            announced = answer.headers.get("Content-Length")
-            with whole.open("wb") as file:
-                while piece := answer.read(_PIECE):
-                    file.write(piece)
-        if announced is not None and whole.stat().st_size != int(announced):
+        with (
+            explained(what, url, folder),
+            answer_of(url, _MOST_RESULTS) as answer,
+            whole.open("wb") as file,
+        ):
+            while piece := answer.read(_PIECE):
+                file.write(piece)
+        size = whole.stat().st_size
+        if answer.length:  # bytes that the server announced and did not send
             raise DataError(
-                f"{what}: {url} sent {whole.stat().st_size} of {announced} bytes; load it again"
+                f"{what}: {url} sent {size} of {size + answer.length} bytes; load it again"
             )
+        if wanted and parse_qs(wanted)["blob"] != [_blob(whole)]:
+            raise DataError(f"{what}: {url} is not the file that was published; do not trust it")
     path = folder / f"{_digest(folder / name)}-{name}"
     return (folder / name).replace(path)
 
@@ -102,11 +234,21 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
+def _blob(path: Path) -> str:
+    """Return the digest that Git has of a file, by which a published file is known."""
+    found = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            found.update(piece)
+    return found.hexdigest()
+
+
 @contextmanager
 def explained(reference: str, server: str, cache: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn any error of a third-party package into a `DataError` of one line with a way out."""
+    """Limit what servers send, and turn errors of other packages into a `DataError` of one line."""
     try:
-        yield
+        with _limited(MOST_BYTES, f"{reference}: {server}"):
+            yield
     except MlautError:
         raise
     except Exception as error:
@@ -117,9 +259,10 @@ def explained(reference: str, server: str, cache: str | os.PathLike[str]) -> Ite
                 f"cache {cache}; load it once where there is a network, or copy that folder from "
                 "a machine that has it"
             ) from error
+        there = "there" if status else f"at {server}"
         answer = f"{server} answered {status}" if status else _reason(error)
         raise DataError(
-            f"{reference}: {answer}; check that it exists there, and try again later"
+            f"{reference}: {answer}; check that it exists {there}, and try again later"
         ) from error
 
 
@@ -141,7 +284,8 @@ def _reason(error: BaseException) -> str:
     named = [
         found for text in texts for found in re.findall(r"\[Errno -?\d+\] ([^'\")>\]]+)", text)
     ]
-    return named[0].strip() if named else " ".join(texts[0].split()) or type(error).__name__
+    text = named[0].strip() if named else " ".join(texts[0].split()) or type(error).__name__
+    return printable(text)[:200]
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

@@ -4,30 +4,32 @@ Each message is one line with three parts: the cause, the evidence (which file, 
 strategy), and the way out. The command line prints that line and exits with ``exit_code``.
 """
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = [
-    "AnalysisError",
-    "DataError",
-    "DivergedError",
-    "MissingCellsError",
-    "MlautError",
-    "OptionalPackageError",
-    "RunInterrupted",
-    "StoreError",
-    "StoreWarning",
-    "StrategyError",
-    "StudyError",
-    "StudyLockedError",
-    "nearest",
-]
+_WORD = re.compile(r"\S{200,}")
+
+
+def shortened(text: str, most: int) -> str:
+    """Return text of at most ``most`` characters: of longer text the begin and the end.
+
+    Examples
+    --------
+    >>> shortened("0123456789", 10), shortened("the beginning, the end", 13)
+    ('0123456789', 'the be...end')
+    """
+    part = most // 4
+    return text if len(text) <= most else f"{text[: most - 3 - part]}...{text[-part:]}"
 
 
 class MlautError(Exception):
     """Base class of every error that MLaut raises on purpose; its text is one line."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        return shortened(_WORD.sub(lambda word: shortened(word[0], 200), super().__str__()), 2000)
 
 
 class DataError(MlautError, ValueError):
@@ -48,6 +50,10 @@ class StudyLockedError(StoreError):
 
 class StoreWarning(UserWarning):
     """Warning about a damaged file beside a database; only its undamaged parts were read."""
+
+
+class UnusableWarning(UserWarning):
+    """Warning about a dataset that no strategy can be run on; a run leaves it out."""
 
 
 class StudyError(MlautError):
@@ -95,7 +101,7 @@ class RunInterrupted(KeyboardInterrupt):
     exit_code = 130  # as shells report a process that SIGINT ended: 128 + 2
 
 
-def nearest(word: object, known: Iterable[object]) -> str:
+def nearest(word: object, known: Iterable[object], cutoff: float = 0.6) -> str:
     """Return the end of a message about an unknown word.
 
     It suggests the nearest known word; it is empty where no known word is similar.
@@ -108,5 +114,5 @@ def nearest(word: object, known: Iterable[object]) -> str:
     ''
     """
     by_text = {str(name).lower(): name for name in known}
-    close = get_close_matches(str(word).lower(), by_text, n=1)
+    close = get_close_matches(str(word).lower(), by_text, n=1, cutoff=cutoff)
     return f"; did you mean {by_text[close[0]]!r}?" if close else ""

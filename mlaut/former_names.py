@@ -1,70 +1,62 @@
-"""Names of MLaut 0.1 and 0.2 that this version has not, each with what to write today."""
+"""Names and modules of MLaut 0.1 and 0.2 that this version has not, with what to write today."""
 
-from __future__ import annotations
+import sys
 
-import functools
-from collections.abc import Callable
-from typing import Any, TypeVar
-
-__all__ = ["FORMER", "former_arguments"]
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-_NETWORK = "mlaut.estimators.keras_network, or the strategies that 'mlaut strategies keras' lists"
-
-FORMER = {
-    "AnalyzeResults": "mlaut.AnalyseResults",
-    "Deep_NN_Classifier": _NETWORK,
-    "Deep_NN_Regressor": _NETWORK,
-    "Deep_NN": _NETWORK,
-    "MLaut_estimator": "mlaut.MlautEstimator",
-    "MlautClassifier": "mlaut.Generic_Estimator(estimator, name=...)",
-    "MlautRegressor": "mlaut.Generic_Estimator(estimator, name=...)",
-    "TabClassifStrategy": "mlaut.Generic_Estimator(estimator, name=...)",
-    "TabRegrStrategy": "mlaut.Generic_Estimator(estimator, name=...)",
-    "RAMDataset": "mlaut.Study.add_datasets(frame, name=..., target=...)",
-    "HDDDataset": "mlaut.Study.add_datasets(frame, name=..., target=...)",
-    "TabClassifTask": "mlaut.Study.add_datasets(frame, name=..., target=...)",
-    "TabRegrTask": "mlaut.Study.add_datasets(frame, name=..., target=...)",
-    "HDDResults": "mlaut.Study; mlaut.analysis.read_sktime reads a folder of HDDResults",
-    "RAMResults": "mlaut.Study",
-    "Evaluator": "mlaut.compare, and the functions of mlaut.analysis",
-    "Losses": "mlaut.Results",
-    "DiskOperations": "mlaut.FilesIO",
-    "Files_IO": "mlaut.FilesIO",
+_TODAY = {
+    "mlaut.AnalyseResults": "AnalyzeResults analyze_results",
+    "mlaut.estimators.keras_network, or those that 'mlaut list strategies Neural_Networks' lists": (
+        "Deep_NN Deep_NN_Classifier Deep_NN_Regressor estimators.nn_estimators"
+    ),
+    "mlaut.instantiate_default_estimators([...]) with names that 'mlaut list strategies' lists": (
+        "estimators.baseline_estimators estimators.bayes_estimators estimators.cluster_estimators "
+        "estimators.decision_trees estimators.default_estimators estimators.ensemble_estimators "
+        "estimators.estimators estimators.glm_estimators estimators.svm_estimators strategies"
+    ),
+    "mlaut.MlautEstimator": "MLaut_estimator estimators.base estimators.mlaut_estimator",
+    "mlaut.Generic_Estimator(estimator, name=...)": (
+        "MlautClassifier MlautRegressor TabClassifStrategy TabRegrStrategy highlevel "
+        "estimators.generic_estimator"
+    ),
+    "mlaut.Study.add_datasets(frame, ...)": "RAMDataset HDDDataset TabClassifTask TabRegrTask",
+    "mlaut.Study, and mlaut.analysis.importers.read_sktime for a folder of HDDResults": (
+        "HDDResults RAMResults benchmarking"
+    ),
+    "mlaut.compare, and the functions of mlaut.analysis": "Evaluator experiments.analysis",
+    "mlaut.Results": "Losses experiments.losses",
+    "mlaut.analysis.MLautScore": "MLautScore experiments.scores",
+    "mlaut.Orchestrator": "experiments.orchestrator",
+    "mlaut.Data": "data.data experiments.data",
+    "mlaut.Data.split_datasets": "SingleSplit PresplitFilesCV model_selection resampling",
+    "mlaut.Files_IO": "DiskOperations shared",
 }
-"""Public names of earlier versions, each with today's."""
+FORMER = {
+    name if name[0].isupper() else f"mlaut.{name}": today
+    for today, names in _TODAY.items()
+    for name in names.split()
+}
+"""Names and modules of earlier versions, each with what to write today."""
 
 
-def former_arguments(**today: str) -> Callable[[F], F]:
-    """Return a decorator that answers arguments of earlier versions with what to write today.
-
-    Parameters
-    ----------
-    **today : str
-        By name of the former argument: what to write instead.
+def check_former(name: str) -> None:
+    """Raise an error that names what to write today, if a name or module is an earlier version's.
 
     Examples
     --------
-    >>> @former_arguments(size="write 'length'")
-    ... def measure(length):
-    ...     return length
-    >>> measure(size=3)
+    >>> check_former("mlaut.shared")
     Traceback (most recent call last):
     ...
-    TypeError: measure: 'size' is an argument of an earlier version: write 'length'
+    ImportError: 'mlaut.shared' is a name of an earlier version; today: mlaut.Files_IO
     """
+    if name in FORMER:
+        raise ImportError(f"{name!r} is a name of an earlier version; today: {FORMER[name]}")
 
-    def decorated(function: F) -> F:
-        @functools.wraps(function)
-        def answering(*args: Any, **kwargs: Any) -> Any:
-            for name in today.keys() & kwargs.keys():
-                raise TypeError(
-                    f"{function.__name__}: {name!r} is an argument of an earlier version: "
-                    f"{today[name]}"
-                )
-            return function(*args, **kwargs)
 
-        return answering  # type: ignore[return-value]
+class _FormerModules:
+    """Finder that Python asks for modules that no other finder has; it finds none either."""
 
-    return decorated
+    @staticmethod
+    def find_spec(fullname: str, *_: object) -> None:
+        check_former(fullname)
+
+
+sys.meta_path.append(_FormerModules)

@@ -3,43 +3,50 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from mlaut.former_names import FORMER
-
-__all__ = ["attach"]
+from mlaut.former_names import check_former
 
 
 def attach(
-    package: str, home: Mapping[str, str]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package whose names are defined elsewhere.
+    package: str, modules: Mapping[str, Sequence[str]], rooms: Sequence[str] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package of lazy names.
 
     Parameters
     ----------
     package : str
         Name of the package.
-    home : mapping of str to str
-        Maps each public name to the module that defines it.
+    modules : mapping of str to sequence of str
+        Names of each module; a module is named relative to the package, or in full.
+    rooms : sequence of str
+        Packages below this one. A name that is public there is answered with its room.
 
     Examples
     --------
-    >>> get, names = attach("mlaut", {"sqrt": "math"})
-    >>> get("sqrt")(9.0), names()
-    (3.0, ['sqrt'])
+    >>> get, names, _ = attach("mlaut", {"errors": ["MlautError"]})
+    >>> get("MlautError").__name__, names()
+    ('MlautError', ['MlautError'])
     """
+    home = {
+        name: module if module.startswith("mlaut.") else f"{package}.{module}"
+        for module, names in modules.items()
+        for name in names
+    }
 
     def get(name: str) -> Any:
-        if name not in home:
-            if name in FORMER:  # "from ... import" would replace the text of an AttributeError
-                raise ImportError(
-                    f"{name!r} is a name of an earlier version; today: {FORMER[name]}"
-                )
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(home[name]), name)
-        setattr(sys.modules[package], name, value)  # the next access does not come here
-        return value
+        if name in home:
+            value = getattr(import_module(home[name]), name)
+            setattr(sys.modules[package], name, value)  # the next access does not come here
+            return value
+        # "from ... import" would replace the text of an AttributeError
+        check_former(name)
+        if not name.startswith("_"):
+            for room in (f"{package}.{room}" for room in rooms):
+                if name in dir(import_module(room)):
+                    raise ImportError(f"{name!r} is in {room}: from {room} import {name}")
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    return get, lambda: sorted(home)
+    return get, lambda: sorted(home), sorted(home)

@@ -1,18 +1,23 @@
-"""Display: text that is safe for a terminal, and HTML tables for notebooks."""
+"""Display: text that is safe for terminals, Markdown and spreadsheets; tables for notebooks."""
 
 from __future__ import annotations
 
 import html
+import json
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Displayed", "counted", "printable", "table_html"]
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MAX_ROWS = 20  # rows of a table in a notebook
 # Unicode categories: control characters, format characters (such as those that change the direction
 # of writing), line and paragraph separators, and surrogates.
 _UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Cs")
+_MARKS = "\\`[<|"  # characters that Markdown would interpret
+# First characters of a formula in a spreadsheet; the last four are the full-width forms of =+-@.
+_FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
 
 
 def counted(n: int, noun: str, many: str = "") -> str:
@@ -51,6 +56,78 @@ def printable(text: str, kept: str = "\n\t") -> str:
     )
 
 
+def marked(text: str) -> str:
+    r"""Return text that Markdown shows literally, in one line.
+
+    Examples
+    --------
+    >>> print(marked("<b> [a](b) | p < 0.05\x1b"))
+    \<b> \[a](b) \| p \< 0.05\\x1b
+    """
+    shown = printable(" ".join(text.split()))
+    return "".join("\\" + sign if sign in _MARKS else sign for sign in shown)
+
+
+def csv_text(table: pd.DataFrame, *, index: bool = True) -> str:
+    r"""Return a table as CSV with unchanged numbers and with texts that control no program.
+
+    A text that a spreadsheet would evaluate, like ``=HYPERLINK(...)``, follows an apostrophe, and
+    texts are `printable`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> print(csv_text(pd.DataFrame({"=a": ["=1+1", "-0.5", "\x1b[2J"], "b": [-0.5, 1, 2]})))
+    ,'=a,b
+    0,'=1+1,-0.5
+    1,-0.5,1.0
+    2,\x1b[2J,2.0
+    <BLANKLINE>
+    """
+    safe = table.map(_no_formula)
+    safe.columns, safe.index = map(_labels_without_formula, (table.columns, table.index))
+    return str(safe.to_csv(index=index, lineterminator="\n"))
+
+
+def _labels_without_formula(labels: pd.Index) -> pd.Index:
+    named = labels.set_names([_no_formula(name) for name in labels.names])
+    if not len(labels):
+        return named
+    return labels.map(
+        lambda label: (
+            tuple(map(_no_formula, label)) if isinstance(label, tuple) else _no_formula(label)
+        )
+    ).set_names(named.names)
+
+
+def _no_formula(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    if value[:1] not in tuple(_FORMULA):
+        return text
+    try:
+        float(value)
+    except ValueError:
+        return "'" + text
+    return text
+
+
+def json_text(content: Any, indent: int | None = None) -> str:
+    r"""Return JSON with letters of any alphabet, and invisible characters as escapes.
+
+    Examples
+    --------
+    >>> print(json_text("ü\x7f\u202e"))
+    "ü\u007f\u202e"
+    """
+    text = json.dumps(content, indent=indent, ensure_ascii=False)
+    return "".join(
+        json.dumps(sign)[1:-1] if sign != "\n" and unicodedata.category(sign) in _UNSEEN else sign
+        for sign in text
+    )
+
+
 def table_html(text: str, rows: Sequence[Mapping[str, Any]] = ()) -> str:
     """Return HTML of a text and a table: the first line, the table, then the other lines.
 
@@ -81,7 +158,7 @@ def table_html(text: str, rows: Sequence[Mapping[str, Any]] = ()) -> str:
     if len(rows) > _MAX_ROWS:
         parts.append(f"<p>and {len(rows) - _MAX_ROWS} more</p>")
     parts += [f"<p>{html.escape(note)}</p>" for note in notes]
-    return "".join(parts)
+    return printable("".join(parts))
 
 
 class Displayed:
@@ -96,7 +173,7 @@ class Displayed:
         return ()
 
     def __str__(self) -> str:
-        return "\n".join(self._lines())
+        return printable("\n".join(self._lines()))
 
     def __repr__(self) -> str:
         return str(self)

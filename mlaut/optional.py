@@ -1,12 +1,13 @@
-"""Import of optional packages, with one error that names all missing ones."""
+"""Import of optional packages, and settings of libraries while a block runs."""
 
+import contextlib
+from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
+from typing import Any
 
 from mlaut.errors import OptionalPackageError
-
-__all__ = ["need"]
 
 
 def need(*modules: str, extra: str, purpose: str = "this") -> ModuleType:
@@ -49,3 +50,16 @@ pip install 'mlaut[cluster]'
             f"pip install 'mlaut[{extra}]'"
         )
     return import_module(modules[0])
+
+
+@contextlib.contextmanager
+def changed(settings: MutableMapping[str, Any], **changes: Any) -> Iterator[None]:
+    """Change settings, such as environment variables, during the block."""
+    before = {name: settings[name] for name in changes if name in settings}
+    settings.update(changes)
+    try:
+        yield
+    finally:
+        for name in changes.keys() - before.keys():
+            del settings[name]
+        settings.update(before)

@@ -10,28 +10,26 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mlaut.analysis.common.arguments import check
 from mlaut.analysis.racing.forecast import RaceForecast, forecast_race, is_unlikely
-from mlaut.analysis.racing.race import drawn_order, terms_of
-from mlaut.analysis.racing.study_race import Sealed, StudyRace
-from mlaut.analysis.scores.catalogue import metric
+from mlaut.analysis.racing.race import drawn_order
+from mlaut.analysis.racing.study_race import Draw, StudyRace
 from mlaut.errors import StudyError
 from mlaut.experiments.cells.memory import parse_seconds
 from mlaut.experiments.plans.plan import Plan
-from mlaut.experiments.plans.rounds import MakeReferee
-from mlaut.experiments.study_file import RaceSection, read_race, read_study_file, run_study
-from mlaut.files_io import Study
-from mlaut.records import CLASSIFICATION
+from mlaut.experiments.plans.rounds import MakeRace
+from mlaut.experiments.study_files.study_file import read_race, read_study_file, run_study
+from mlaut.files_io import StudyStore
+from mlaut.records import CLASSIFICATION, RaceTerms
 
 if TYPE_CHECKING:
     from mlaut.experiments import RunSummary
-
-__all__ = ["RaceForecast", "forecast_race", "make_race", "max_cost_of", "run_race"]
 
 _STOP_IF = re.compile(r"P\(decided\) ?< ?(0?\.[0-9]+)")
 
@@ -63,13 +61,13 @@ def run_race(
         The terms differ from those with which the race began, or the study has results from before
         the race.
     """
-    section = read_study_file(path).race
-    judge = _referee_of(section) if section is not None else None
-    return run_study(path, verbose=verbose, race=judge, complete=complete, **changes)
+    terms = read_study_file(path).race
+    begin = partial(_RunningRace, terms) if terms is not None else None
+    return run_study(path, verbose=verbose, race=begin, complete=complete, **changes)
 
 
-def make_race(**terms: Any) -> MakeReferee:
-    """Return who decides a race, for the argument ``race`` of `mlaut.Orchestrator.run`.
+def make_race(**terms: Any) -> MakeRace:
+    """Return what begins a race, for the argument ``race`` of `mlaut.Orchestrator.run`.
 
     Parameters
     ----------
@@ -83,186 +81,139 @@ def make_race(**terms: Any) -> MakeReferee:
 
     Examples
     --------
-    >>> decide = make_race(question="all pairs", rope=0.01)
+    >>> begin = make_race(question="all pairs", rope=0.01)
     >>> make_race(alhpa=0.1)
     Traceback (most recent call last):
     mlaut.errors.StudyError: race: unknown key 'alhpa' in [race]; did you mean 'alpha'?
     """
-    return _referee_of(read_race(terms))
+    return partial(_RunningRace, read_race(terms))
 
 
-def _referee_of(section: RaceSection) -> MakeReferee:
-    return lambda study, plan: _Referee.of(section, study, plan)
+class _RunningRace(StudyRace):
+    """Race that decides, from the stored results of complete rounds, which cells are run.
 
+    Raises
+    ------
+    StudyError, AnalysisError
+        The terms are not possible, or differ from those that the study has stored.
+    """
 
-@dataclass(frozen=True, eq=False)
-class _Referee:
-    """Decides a race from the stored results of complete rounds."""
-
-    race: StudyRace
-    max_cost: float
-    stop_below: float = 0.0
-    _unlikely: dict[int, bool] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, section: RaceSection, study: Study, plan: Plan) -> _Referee:
-        """Return the referee of a study.
-
-        Raises
-        ------
-        StudyError, AnalysisError
-            The terms are not possible, or differ from those that the study has stored.
-        """
+    def __init__(self, terms: RaceTerms, study: StudyStore, plan: Plan) -> None:
         for name, unit in (("ahead", "rounds"), ("ahead_cells", "cells")):
-            if getattr(section, name) < 0:
-                value = getattr(section, name)
+            value = getattr(terms, name)
+            if value < 0:
                 raise StudyError(f"[race] {name} = {value}: a number of {unit} from 0 is needed")
-        most, below = max_cost_of(section), _stop_below(section)
-        wanted = _wanted(section, plan)
-        begun = StudyRace.of(study)
-        if begun is not None:
-            wanted = _continued(begun.sealed, wanted, study)
-        return cls(StudyRace(study, wanted), most, below)
-
-    @property
-    def rounds(self) -> Sequence[tuple[str, tuple[str, ...]]]:
-        race, names = self.race, self.race.sealed.strategies
-        turns = {lag: tuple(names[place] for place in race.places(lag)) for lag in set(race.lags)}
-        return [(race.sealed.order[one.dataset], turns[one.lag]) for one in race.rounds]
-
-    @property
-    def ahead(self) -> int:
-        return self.race.sealed.ahead
-
-    @property
-    def ahead_cells(self) -> int:
-        return self.race.sealed.ahead_cells
-
-    @property
-    def terms(self) -> Mapping[str, Any]:
-        return self.race.sealed.to_dict()
+        self.max_cost, self._stop_below = max_cost_of(terms), _stop_below(terms)
+        self._unlikely: dict[int, bool] = {}
+        terms, draw = _begun(terms, plan)
+        check(alpha=terms.alpha)
+        before = StudyRace.of(study)
+        super().__init__(study, terms, _continued(before, terms, draw) if before else draw)
+        names = self.draw.strategies
+        turns = {lag: tuple(names[place] for place in self.places(lag)) for lag in set(self.lags)}
+        self.turns: Sequence[tuple[str, tuple[str, ...]]] = [
+            (self.draw.order[one.dataset], turns[one.lag]) for one in self.rounds
+        ]
 
     def racing(self, n: int) -> frozenset[str]:
+        """Return the strategies that race after ``n`` rounds; none if the race has ended."""
         if n == 0:
-            return frozenset(self.race.sealed.strategies)
-        found = self.race.after(n)
-        if found.answered or self._ended_early(n):
-            return frozenset()
-        return frozenset(found.left)
+            return frozenset(self.draw.strategies)
+        race = self.after(n)
+        return frozenset(() if race.answered or self._ended_early(n) else race.left)
 
     def dropped(self, n: int) -> Mapping[str, str]:
+        """Return why strategies have left after ``n`` rounds."""
         if n == 0:
             return {}
-        found = self.race.after(n)
-        why = f"not needed: the race was answered after {len(found.datasets)} datasets"
-        rest = dict.fromkeys(found.left, why) if found.answered else {}
-        return {**rest, **{name: reason for name, (_, reason) in found.departures.items()}}
+        race = self.after(n)
+        why = f"not needed: the race was answered after {len(race.datasets)} datasets"
+        rest = dict.fromkeys(race.left, why) if race.answered else {}
+        return {**rest, **{name: reason for name, (_, reason) in race.departures.items()}}
 
     def sentence(self, n: int) -> str:
+        """Return the result after ``n`` rounds in words."""
         if n == 0:
             return "no dataset is complete yet"
-        return self.race.after(n).sentence() + self._ended_early(n)
+        return self.after(n).sentence() + self._ended_early(n)
 
     def _ended_early(self, n: int) -> str:
         """Return why no round begins though the question is open; empty if one may."""
-        if np.isfinite(self.max_cost) and self.race.seconds(n).sum() >= self.max_cost:
+        if np.isfinite(self.max_cost) and self.seconds(n).sum() >= self.max_cost:
             return f" No round begins after max_cost, {self.max_cost:g} s."
-        if self.stop_below and any(self._is_unlikely(m) for m in range(1, n + 1)):
-            return f" No round begins: the rest decides with P < {self.stop_below:g} (stop_if)."
+        if self._stop_below and any(self._is_unlikely(m) for m in range(1, n + 1)):
+            return f" No round begins: the rest decides with P < {self._stop_below:g} (stop_if)."
         return ""
 
     def _is_unlikely(self, n: int) -> bool:
         if n not in self._unlikely:
-            below, most = self.stop_below, self.max_cost
-            self._unlikely[n] = is_unlikely(self.race, n, below, max_cost=most)
+            self._unlikely[n] = is_unlikely(self, n, self._stop_below, max_cost=self.max_cost)
         return self._unlikely[n]
 
 
-def max_cost_of(section: RaceSection) -> float:
+def max_cost_of(terms: RaceTerms) -> float:
     """Return the seconds after which no round begins; infinite without ``max_cost``."""
-    cost = section.max_cost.replace(" ", "").removesuffix("cpu")
-    most = parse_seconds(cost or None, "max_cost")
-    return np.inf if most is None else most
+    return parse_seconds(terms.max_cost or None, "max_cost") or np.inf
 
 
-def _stop_below(section: RaceSection) -> float:
+def forecast_of(path: str | os.PathLike[str], race: StudyRace) -> RaceForecast | str:
+    """Return the forecast of the race of a study file, or why there is none."""
+    terms = read_study_file(path).race
+    forecast = forecast_race(race, max_cost=max_cost_of(terms) if terms else np.inf)
+    return forecast or "race: no dataset is complete yet, so nothing is forecast"
+
+
+def _stop_below(terms: RaceTerms) -> float:
     """Return the probability of ``stop_if``; 0 without it."""
-    found = _STOP_IF.fullmatch(section.stop_if.strip())
-    if section.stop_if and not found:
+    match = _STOP_IF.fullmatch(terms.stop_if.strip())
+    if terms.stop_if and not match:
         raise StudyError(
-            f"[race] stop_if = {section.stop_if!r}: write a probability below 1, for example "
+            f"[race] stop_if = {terms.stop_if!r}: write a probability below 1, for example "
             "'P(decided) < 0.2'"
         )
-    return float(found[1]) if found else 0.0
+    return float(match[1]) if match else 0.0
 
 
-def _wanted(section: RaceSection, plan: Plan) -> Sealed:
-    """Return the terms of a race that begins now."""
+def _begun(terms: RaceTerms, plan: Plan) -> tuple[RaceTerms, Draw]:
+    """Return the terms and the draw of a race that begins now."""
     tasks = {planned.entry.task for planned in plan.datasets}
     if len(tasks) > 1:
         raise StudyError("a race is about datasets of one task: set task in [data]")
-    strategies = tuple(entry.name for entry in plan.entries)
     default = "accuracy" if tasks == {CLASSIFICATION} else "r2"
-    wanted = Sealed(
-        order=tuple(drawn_order((planned.entry.name for planned in plan.datasets), section.seed)),
-        strategies=strategies,
-        metric=section.metric or default,
-        question=section.question,
-        kind=section.kind,
-        alpha=float(section.alpha),
-        rope=float(section.rope),
-        ahead=section.ahead,
-        seed=section.seed,
-        lag=dict(section.lag),
-        ahead_cells=section.ahead_cells,
-    )
-    _check_possible(wanted)
-    return wanted
+    order = drawn_order((planned.entry.name for planned in plan.datasets), terms.seed)
+    draw = Draw(tuple(order), tuple(entry.name for entry in plan.entries))
+    alpha, rope = float(terms.alpha), float(terms.rope)
+    return replace(terms, metric=terms.metric or default, alpha=alpha, rope=rope), draw
 
 
-def _check_possible(wanted: Sealed) -> None:
-    """Raise an error for terms that no race can have, before anything runs."""
-    check(alpha=wanted.alpha)
-    terms_of(
-        wanted.strategies,
-        metric(wanted.metric),
-        wanted.question,
-        wanted.kind,
-        wanted.alpha,
-        wanted.rope,
-        wanted.lag,
-    )
-
-
-def _continued(sealed: Sealed, wanted: Sealed, study: Study) -> Sealed:
-    """Return the stored terms, with new datasets behind the old ones in an order of their own.
+def _continued(before: StudyRace, terms: RaceTerms, now: Draw) -> Draw:
+    """Return the stored draw, with new datasets behind the old ones in an order of their own.
 
     Raises
     ------
     StudyError
         Other terms than the datasets have changed, or a dataset of the race is missing.
     """
-    if set(wanted.strategies) == set(sealed.strategies):
-        wanted = replace(wanted, strategies=sealed.strategies)
-    for name, before in vars(sealed).items():
-        now = getattr(wanted, name)
-        if name not in ("order", "batches") and now != before:
+    path, draw = before.study.path, before.draw
+    same = set(now.strategies) == set(draw.strategies)
+    strategies = draw.strategies if same else now.strategies
+    wanted = {**terms.sealed(), "strategies": strategies}
+    for name, old in {**before.terms.sealed(), "strategies": draw.strategies}.items():
+        new = wanted[name]
+        if new != old:
             raise StudyError(
-                f"{study.path}: the {name} of the race was stored before its first result as "
-                f"{_text(before)}, and is now {_text(now)}: a change after results are known is no "
+                f"{path}: the {name} of the race was stored before its first result as "
+                f"{_text(old)}, and is now {_text(new)}: a change after results are known is no "
                 "longer valid; restore the old value, or race in a new study"
             )
-    known = set(sealed.order)
-    if lacks := known - set(wanted.order):
+    if lacks := set(draw.order) - set(now.order):
         raise StudyError(
-            f"{study.path}: the race is about {len(sealed.order)} datasets, and "
+            f"{path}: the race is about {len(draw.order)} datasets, and "
             f"{', '.join(sorted(lacks)[:3])} are no longer chosen: choose them again"
         )
-    new = drawn_order([name for name in wanted.order if name not in known], sealed.seed)
-    batches = sealed.batches
-    if new:
-        batches = (*(batches or (len(sealed.order),)), len(new))
-    return replace(sealed, order=(*sealed.order, *new), batches=batches)
+    added = drawn_order(set(now.order) - set(draw.order), terms.seed)
+    batches = (*(draw.batches or (len(draw.order),)), len(added)) if added else draw.batches
+    return replace(draw, order=(*draw.order, *added), batches=batches)
 
 
 def _text(value: object) -> str:

@@ -18,25 +18,6 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "CLASSIFICATION",
-    "NOT_PLANNED",
-    "REGRESSION",
-    "ROLES",
-    "TASKS",
-    "TRAIN_ONLY",
-    "UNUSED",
-    "Analysis",
-    "Block",
-    "Cell",
-    "Dataset",
-    "Outcome",
-    "Split",
-    "Status",
-    "Trace",
-    "not_distributions",
-]
-
 CLASSIFICATION = "Classification"
 REGRESSION = "Regression"
 TASKS = (CLASSIFICATION, REGRESSION)
@@ -79,7 +60,53 @@ class Status(enum.IntEnum):
     @property
     def failed(self) -> bool:
         """Return whether the cell was run and has no predictions."""
-        return self not in (Status.MISSING, Status.DONE, Status.SKIPPED, Status.RACED_OUT)
+        return self is not Status.DONE and self.word not in NOT_RUN
+
+
+# Reasons of cells that no run tried: they are no failures of their strategies.
+NOT_RUN = (Status.MISSING.word, Status.SKIPPED.word, Status.RACED_OUT.word, NOT_PLANNED)
+
+
+@dataclass(frozen=True)
+class TooLarge:
+    """Why a run does not try a strategy on a dataset: its training part is above a size limit.
+
+    Attributes
+    ----------
+    kind : {"rows", "values"}
+        Kind of what is counted.
+    size, limit : int
+        Number of them in the training part, and the largest that the strategy takes.
+    factors : tuple of int
+        Factors of a number of values: rows, columns and, where each costs, classes.
+
+    Examples
+    --------
+    >>> str(TooLarge("rows", 500_000, 20_000))
+    '500,000 training rows, more than its limit of 20,000 (size_limit=None lifts it)'
+    >>> TooLarge("rows", 500_000, 20_000).rule
+    'more training rows than its limit of 20,000 (size_limit=None lifts it)'
+    """
+
+    kind: str
+    size: int
+    limit: int
+    factors: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        words = ("rows", "columns", "classes")
+        named = " x ".join(f"{n:,} {word}" for n, word in zip(self.factors, words, strict=False))
+        shape = f" ({named})" if named else ""
+        return f"{self.size:,} training {self.kind}{shape}, more than {self._limit}"
+
+    @property
+    def rule(self) -> str:
+        """Words that are the same for all datasets."""
+        return f"more training {self.kind} than {self._limit}"
+
+    @property
+    def _limit(self) -> str:
+        return f"its limit of {self.limit:,} (size_limit=None lifts it)"
 
 
 @dataclass(frozen=True)
@@ -108,6 +135,10 @@ class Analysis:
     least : int, default 0
         Number of datasets below which nothing is decided. It is raised to the number with which
         the test can show a difference at all, which is the default.
+    clusters : mapping of str to str
+        Source of each dataset that is related to others, by its name; any other one is a source of
+        its own. Then the source is the unit of all claims. Default: the metadata ``cluster`` of
+        the datasets; without any, datasets are independent.
     """
 
     question: str = "best"
@@ -118,6 +149,72 @@ class Analysis:
     rope: float = 0.0
     missing: str = "failures last"
     least: int = 0
+    clusters: Mapping[str, str] = field(default_factory=dict)
+
+
+RACE_RULE = 1
+"""Rule by which races decide; raise it with each change of a bet, a step or a decision."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaceTerms:
+    """Terms of a race: the section ``[race]``, which a study stores before its first result.
+
+    Attributes
+    ----------
+    question : str, default "best"
+        ``"best"``, ``"all best"``, ``"control: NAME"`` or ``"all pairs"``.
+    kind : str, default "sign"
+        ``"sign"``, ``"signed rank"`` or ``"mean"``; see `mlaut.analysis.race`.
+    alpha : float, default 0.05
+    rope : float, default 0
+        Half width of the region of practical equivalence, in units of the metric; 0 for none.
+    metric : str
+        Default: accuracy for classification, R2 for regression.
+    failures : str, default "last"
+        Treatment of failures; ``"last"``: a failure is worse than any loss.
+    lag : mapping of str to int
+        Strategies that lag, for example ``{SVC = 20}``: it is run on one dataset while the others
+        are run on 20, so that time is spent first where it decides more.
+    ahead : int, default 1
+        Number of rounds that may begin before a round has ended, so that no worker waits.
+    ahead_cells : int, default 0
+        A round may also begin while at most that many cells of the rounds before it are open. About
+        twice the number of workers keeps all of them busy where few strategies are left.
+    seed : int, default 0
+        Seed with which the order of the datasets is drawn.
+    rule : int
+        Version of the rule that decides.
+    max_cost : str
+        Time of all cells together, for example ``"20 h"``, after which no round begins.
+    stop_if : str
+        ``"P(decided) < 0.2"``: no round begins after the question has become that unlikely to be
+        answered by the datasets that are left, by simulation. It and ``max_cost`` are not sealed:
+        they may be changed at any time.
+    """
+
+    question: str = "best"
+    kind: str = "sign"
+    alpha: float = 0.05
+    rope: float = 0.0
+    metric: str = ""
+    failures: str = "last"
+    lag: Mapping[str, int] = field(default_factory=dict)
+    ahead: int = 1
+    ahead_cells: int = 0
+    seed: int = 0
+    rule: int = RACE_RULE
+    max_cost: str = ""
+    stop_if: str = ""
+
+    def sealed(self) -> dict[str, Any]:
+        """Return the terms that no run may change."""
+        return {k: v for k, v in vars(self).items() if k not in ("max_cost", "stop_if")}
+
+    @property
+    def of_best(self) -> bool:
+        """Return whether the race is about the best, and not about pairs."""
+        return self.question in ("best", "all best")
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,8 +363,8 @@ class Outcome:
         Values of varying length: ``best_params``, ``tuning_score``, ``warnings``, ``traceback``,
         ``peak_memory`` (bytes), ``model`` (file and digest). Plain JSON values only.
     trace : bytes
-        Trace of the search, as `mlaut.files_io.traces.pack_trace` returns it; empty where nothing
-        was searched.
+        Trace of the search, as `mlaut.files_io.outcomes.traces.pack_trace` returns it; empty where
+        nothing was searched.
     """
 
     cell: Cell

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from mlaut.errors import DataError, StudyError
-from mlaut.records import Analysis
+from mlaut.experiments.options import RunKeywords, shows_options
+from mlaut.records import CLASSIFICATION, Analysis, Dataset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
     from mlaut.bundles import Bundle
     from mlaut.experiments import RunSummary, StudyStatus
     from mlaut.files_io import FilesIO
+    from mlaut.files_io import StudyStore as Store
     from mlaut.report import Report
-
-__all__ = ["Study"]
 
 
 class Study:
@@ -134,7 +134,7 @@ class Study:
         StoreError
             The file has a dataset of that name with other content.
         """
-        from mlaut.files_io.tables_of_others import is_pair, is_table, with_target
+        from mlaut.files_io.tables.tables_of_others import is_pair, is_table, with_target
 
         if is_pair(datasets):
             datasets = with_target(datasets[0], datasets[1], target)
@@ -142,15 +142,10 @@ class Study:
             if not name:
                 raise DataError("a table has no name; pass name='...' beside it")
             named = dict(roles or {})
-            metadata = {
-                "dataset_name": name,
-                "class_name": named.pop("target", target),
-                "task": task,
-                "roles": named or None,
-            }
-            given = {key: value for key, value in metadata.items() if value is not None}
+            column = named.pop("target", target)
+            dataset = Dataset(name, datasets, column, task or "", roles=named)
             io = self._datasets_io("a")
-            return self._names([io.save_pandas_dataset(datasets, "/", given, overwrite=overwrite)])
+            return self._names(io.save_datasets([dataset], overwrite=overwrite))
         if not isinstance(datasets, str | os.PathLike | Iterable):
             raise DataError(
                 f"a {type(datasets).__name__} holds no dataset; pass a table, (X, y), a reference, "
@@ -206,19 +201,17 @@ class Study:
         >>> folder.cleanup()
         """
         from mlaut.analysis.deciding.terms import Chosen, chosen_now, store_analysis
-        from mlaut.files_io import Study as Store
 
-        stored = Store(self.path)
-        before = Chosen.of(stored) if stored.exists else None
+        before = Chosen.of(self._store) if self._store.exists else None
         wanted = (before or chosen_now()).read_with(**terms).analysis
         if not terms and not title:
             return wanted
-        if not stored.exists:
-            stored.save_splits([])
-        known = [entry.name for entry in stored.strategies]
-        tasks = {entry.task for entry in stored.load_splits().values()}
-        return store_analysis(stored, known, tasks, analysis=wanted, title=title)
+        if not self._store.exists:
+            self._store.save_splits([])
+        known = [entry.name for entry in self._store.strategies]
+        return store_analysis(self._store, known, self._tasks, analysis=wanted, title=title)
 
+    @shows_options
     def run(
         self,
         strategies: Any,
@@ -226,7 +219,10 @@ class Study:
         split: Any = "",
         stratify: bool = True,
         race: Mapping[str, Any] | None = None,
-        **options: Any,
+        verbose: int = 1,
+        complete: bool = False,
+        trial: bool = False,
+        **options: Unpack[RunKeywords],
     ) -> RunSummary:
         """Run strategies on every fold of every dataset; completed cells are not run again.
 
@@ -235,7 +231,7 @@ class Study:
         strategies : strategies
             Names, scikit-learn estimators or pipelines, ``(name, estimator)`` pairs, or lists of
             these (`mlaut.estimators.as_strategies`).
-        split : str or splitter, optional
+        split : str, splitter or list of pairs, optional
             How rows are assigned to folds, for example ``"kfold(10)"``
             (`mlaut.Data.split_datasets`). Default: the split that a dataset has in the study; for
             a new dataset the scheme of the others; for a new study the split that was stored with
@@ -247,9 +243,8 @@ class Study:
             ``[race]`` in a study file, for example ``{"question": "best", "rope": 0.01}``; ``{}``
             for the defaults. Each later call needs the same ones, or ``complete=True``, which runs
             the cells that the race left out.
-        **options
-            ``n_jobs``, ``timeout``, ``memory``, ``retry``, ``verbose`` and the other options of
-            `mlaut.Orchestrator.run`.
+        verbose, complete, trial, **options
+            As `mlaut.Orchestrator.run` takes them.
 
         Returns
         -------
@@ -262,26 +257,28 @@ class Study:
         RunInterrupted
             The run was stopped; the same call continues it.
         """
+        deciding = None
         if race is not None:
             from mlaut.racing import make_race
 
-            options["race"] = make_race(**race)
+            deciding = make_race(**race)
         orchestrator = self._orchestrator(split, stratify)
         strategies = list(strategies) if isinstance(strategies, Iterator) else strategies
         if race is None:  # the terms of a race are its analysis
             self._seal(strategies)
-        return orchestrator.run(strategies, **options)
+        return orchestrator.run(
+            strategies, race=deciding, verbose=verbose, complete=complete, trial=trial, **options
+        )
 
     def _seal(self, strategies: Any) -> None:
         """Store the analysis before the first result, with what is known of the study by now."""
         from mlaut.analysis.deciding.terms import store_analysis
         from mlaut.estimators import as_strategies
-        from mlaut.files_io import Study as Store
+        from mlaut.files_io.tables.datasets import clusters_of
 
-        stored = Store(self.path)
         names = [strategy.name for strategy in as_strategies(strategies)]
-        tasks = {entry.task for entry in stored.load_splits().values()}
-        store_analysis(stored, names, tasks, analysis=Analysis(), keep=True)
+        clusters = clusters_of(self._datasets_io("r").dataset_infos())
+        store_analysis(self._store, names, self._tasks, clusters, analysis=Analysis(), keep=True)
 
     def save_models(self, strategies: Any = None, **options: Any) -> int:
         """Save the fitted models of cells that are done, where `run` has saved none.
@@ -310,9 +307,8 @@ class Study:
         """
         from mlaut.experiments import Orchestrator
         from mlaut.files_io import FilesIO
-        from mlaut.files_io import Study as Store
 
-        if not Store(self.path).exists:
+        if not self._store.exists:
             raise StudyError(
                 f"{self.path}: nothing was run yet, so there are no models; run it first"
             )
@@ -355,18 +351,14 @@ class Study:
         StudyError
             The table does not fit the study; nothing is written.
         """
-        from mlaut.analysis import read_predictions
-        from mlaut.files_io import Study as Store
+        from mlaut.analysis.importers.foreign import read_predictions
         from mlaut.files_io import import_predictions
 
-        store = Store(self.path)
+        rows: Any = table
         if isinstance(table, str | os.PathLike):
-            rows = read_predictions(table, store.load_splits(), **how)
-        else:
-            rows = table
-        return import_predictions(
-            store, rows, strategy=strategy, source=source, overwrite=overwrite
-        )
+            rows = read_predictions(table, self._store.load_splits(), **how)
+        about: Any = {"strategy": strategy, "source": source, "overwrite": overwrite}
+        return import_predictions(self._store, rows, **about)
 
     def status(self) -> StudyStatus:
         """Return the progress of the study, also while it runs (`mlaut.study_status`)."""
@@ -383,9 +375,8 @@ class Study:
             The study was not run as a race (``race=`` of `run`).
         """
         from mlaut.analysis.racing.study_race import StudyRace
-        from mlaut.files_io import Study as Store
 
-        begun = StudyRace.of(Store(self.path)) if self._stored_runs() else None
+        begun = StudyRace.of(self._store) if self._stored_runs() else None
         if begun is None:
             raise StudyError(
                 f"{self.path}: no race; run it as one, for example with race={{'question': 'best'}}"
@@ -423,14 +414,13 @@ class Study:
         """
         from mlaut.analysis import compare
         from mlaut.analysis.deciding.terms import Chosen
-        from mlaut.files_io import Study as Store
 
         results = self.results(metric)
-        chosen = Chosen.of(Store(self.path))
+        chosen = Chosen.of(self._store)
         if chosen is None:
             return compare(results, **options)
         terms = {key: x for key, x in options.items() if key in ("alpha", "missing", "rope")}
-        chosen = chosen.read_with(**terms, **({"metric": results.metric.name} if metric else {}))
+        chosen = chosen.read_with(**terms, **({"metric": results.metric} if metric else {}))
         own = {key: vars(chosen.analysis)[key] for key in ("alpha", "missing", "rope")}
         return replace(compare(results, **{**own, **options}), chosen=chosen)
 
@@ -476,16 +466,14 @@ class Study:
     # ------------------------------------------------------------------ inside
 
     def _found_datasets(self) -> Path:
-        from mlaut.experiments.verify import recorded_input
+        from mlaut.experiments.checking.verify import recorded_input
         from mlaut.files_io import FilesIO
-        from mlaut.files_io import Study as Store
 
         beside = self.path.with_name(f"{self.path.stem}.datasets.h5")
         if beside.exists() or not self.path.exists():
             return beside
-        stored = Store(self.path)
-        if stored.exists:
-            recorded, self._elsewhere = recorded_input(stored)
+        if self._store.exists:
+            recorded, self._elsewhere = recorded_input(self._store)
             return recorded or beside
         # Looking for datasets also refuses files of MLaut 0.1 and 0.2.
         if FilesIO(self.path, "r").list_datasets()[0]:
@@ -500,10 +488,19 @@ class Study:
         seeds = [run["seed"] for run in self._stored_runs() if isinstance(run.get("seed"), int)]
         return seeds[-1] if seeds else 0
 
-    def _stored_runs(self) -> tuple[dict[str, Any], ...]:
-        from mlaut.files_io import Study as Store
+    @property
+    def _store(self) -> Store:
+        from mlaut.files_io import StudyStore as Store
 
-        return Store(self.path).runs if self.path.exists() and Store(self.path).exists else ()
+        return Store(self.path)
+
+    @property
+    def _tasks(self) -> set[str]:
+        """Tasks of the datasets that are split."""
+        return {entry.task for entry in self._store.load_splits().values()}
+
+    def _stored_runs(self) -> tuple[dict[str, Any], ...]:
+        return self._store.runs if self._store.exists else ()
 
     def _check_run(self) -> None:
         if not self.path.exists():
@@ -535,40 +532,41 @@ class Study:
         from mlaut.data import Data, is_reference, list_collections
 
         text, data = os.fspath(place), Data()
-        if Path(text).is_dir():
-            io = self._datasets_io("a")
-            return data.load_folder(text, hdf5_io=io, task=task, overwrite=overwrite, roles=roles)
-        if text in list_collections():
-            io = self._datasets_io("a")
-            return data.load_collection(text, hdf5_io=io, task=task, roles=roles)
-        if is_reference(text):
-            io = self._datasets_io("a")
-            return data.load(text, hdf5_io=io, task=task, overwrite=overwrite, roles=roles)
-        raise DataError(
-            f"{text!r} is no collection ({', '.join(list_collections())}), no reference such as "
-            "'openml/d/61', and no folder; check its spelling, or pass a DataFrame with a name"
-        )
+        how: dict[str, Any] = {"task": task, "roles": roles}
+        if text in list_collections() and not Path(text).is_dir():
+            return data.load_collection(text, hdf5_io=self._datasets_io("a"), **how)
+        if not Path(text).is_dir() and not is_reference(text):
+            raise DataError(
+                f"{text!r} is no collection ({', '.join(list_collections())}), no reference such "
+                "as 'openml/d/61', and no folder; check its spelling, or pass a DataFrame with a "
+                "name"
+            )
+        load = data.load_folder if Path(text).is_dir() else data.load
+        return load(text, hdf5_io=self._datasets_io("a"), overwrite=overwrite, **how)
 
     def _orchestrator(self, split: Any, stratify: bool) -> Any:
         from mlaut.data import Data
         from mlaut.experiments import Orchestrator
+        from mlaut.experiments.study_files.study_file import warn_left_out
         from mlaut.files_io import FilesIO
-        from mlaut.files_io import Study as Store
 
         if not self.datasets:
             raise StudyError(
                 f"{self.path}: the study has no dataset; add some, for example with "
                 "add_datasets('starter')"
             )
-        stored = Store(self.path)
-        known = stored.load_splits() if stored.exists else {}
+        known = self._store.load_splits() if self._store.exists else {}
         datasets, study = self._datasets_io("r"), FilesIO(self.path, "a")
         names, paths = datasets.list_datasets()
         if not split:
             paths = [path for name, path in zip(names, paths, strict=True) if name not in known]
         if paths:
             split = split or self._scheme_of({entry.split.scheme for entry in known.values()})
-            Data().split_datasets(datasets, study, paths, split, stratify=stratify, seed=self.seed)
+            unusable = list[DataError]()
+            Data().split_datasets(
+                datasets, study, paths, split, stratify=stratify, seed=self.seed, unusable=unusable
+            )
+            warn_left_out(unusable)
         return Orchestrator(datasets, study, seed=self.seed)
 
     def _scheme_of(self, stored: set[str]) -> str:
@@ -588,10 +586,7 @@ class Study:
         return scheme
 
     def _default_metric(self) -> str:
-        from mlaut.files_io import Study as Store
-        from mlaut.records import CLASSIFICATION
-
-        tasks = {entry.task for entry in Store(self.path).load_splits().values()}
+        tasks = self._tasks
         if len(tasks) > 1:
             raise StudyError(
                 f"{self.path}: has datasets for classification and for regression; name a metric, "

@@ -1,29 +1,66 @@
-"""Names of MLaut 0.1 and 0.2 answer with today's."""
+"""Names and modules of MLaut 0.1 and 0.2 answer with today's."""
 
 import re
+import sys
+from importlib import import_module
+from importlib.util import find_spec
 
 import pytest
+from click.testing import CliRunner
 
 import mlaut
-from mlaut import AnalyseResults, Data
+from mlaut.cli import cli
 from mlaut.former_names import FORMER
 
 
+def of_today(name):
+    """Return the answer to an import of a former name or module."""
+    with pytest.raises(ImportError, match="is a name of an earlier version; today: ") as answer:
+        import_module(name) if "." in name else getattr(mlaut, name)
+    return str(answer.value)
+
+
 @pytest.mark.parametrize("name", FORMER)
-def test_a_former_name_answers_with_the_one_of_today(name):
-    with pytest.raises(ImportError, match="is a name of an earlier version; today: ") as told:
-        getattr(mlaut, name)
-    for module, attribute in re.findall(r"(mlaut(?:\.[a-z]+)*)\.(\w+)", str(told.value)):
-        assert hasattr(__import__(module, fromlist=[attribute]), attribute)
+def test_a_former_name_answers_with_one_that_exists(name):
+    assert FORMER[name] in of_today(name)
+    for module, attribute in re.findall(r"(mlaut(?:\.[a-z]+)*)\.(\w+)", FORMER[name]):
+        assert hasattr(import_module(module), attribute) or find_spec(f"{module}.{attribute}")
 
 
-def test_from_import_answers_too():
-    with pytest.raises(ImportError, match=r"today: mlaut\.estimators\.keras_network"):
-        from mlaut.estimators import Deep_NN_Classifier  # noqa: F401
+@pytest.mark.parametrize("command", sorted(set(re.findall(r"'mlaut ([^']+)'", str(FORMER)))))
+def test_commands_of_the_answers_run(command):
+    assert CliRunner().invoke(cli, command.split()).exit_code == 0
 
 
-def test_former_arguments_answer_with_what_to_write():
-    with pytest.raises(TypeError, match="'ascending' is an argument of an earlier version"):
-        AnalyseResults().ranks({"A": [0.1, 0.2], "B": [0.2, 0.1]}, ascending=True)
-    with pytest.raises(TypeError, match=r"'save_loc_hdf5' .* write save_loc="):
-        Data().pandas_to_db(save_loc_hdf5="/")
+@pytest.mark.parametrize(
+    ("line", "today"),
+    {
+        "from mlaut.estimators import Deep_NN_Classifier": "mlaut.estimators.keras_network",
+        "from mlaut.estimators.nn_estimators import Deep_NN_Classifier": "keras_network",
+        "from mlaut.shared.files_io import FilesIO": "mlaut.Files_IO",
+        "from mlaut import shared": "mlaut.Files_IO",
+        "import mlaut.analyze_results.analyze_results": "mlaut.AnalyseResults",
+        "from mlaut.experiments.orchestrator import Orchestrator": "mlaut.Orchestrator",
+        "from mlaut.data import data": "mlaut.Data",
+        "from mlaut.analysis.scores import MLautScore": "mlaut.analysis.MLautScore",
+    }.items(),
+)
+def test_lines_of_old_scripts_answer_in_one_line(line, today):
+    with pytest.raises(ImportError, match=f"of an earlier version; today: .*{today}") as answer:
+        exec(line)
+    assert "\n" not in str(answer.value)
+
+
+def test_names_of_the_paper_are_names_today():
+    from mlaut import Files_IO, FilesIO
+
+    assert Files_IO is FilesIO is mlaut.files_io.Files_IO
+
+
+@pytest.mark.parametrize("name", ["mlaut.nothing", "mlaut.data.nothing", "shared", "of_others.x"])
+def test_other_modules_that_do_not_exist_stay_as_they_are(name):
+    with pytest.raises(ModuleNotFoundError, match="No module named"):
+        import_module(name)
+    if name != "of_others.x":
+        assert find_spec(name) is None
+    assert sum(getattr(f, "__module__", "") == "mlaut.former_names" for f in sys.meta_path) == 1

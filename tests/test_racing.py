@@ -10,14 +10,17 @@ import pytest
 
 import mlaut
 from mlaut.analysis import Results, drawn_order, race, treat_missing, wilcoxon_test
+from mlaut.analysis.deciding.terms import Chosen
+from mlaut.analysis.racing.evidence import KINDS, Kind
+from mlaut.analysis.racing.forecast import forecast_race
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.cli import main
 from mlaut.errors import AnalysisError, RunInterrupted, StudyError
 from mlaut.experiments import Orchestrator, study_status
 from mlaut.experiments.engines.engine import InlineEngine
-from mlaut.experiments.status import unfinished
-from mlaut.files_io import FilesIO, Study
-from mlaut.racing import forecast_race, run_race
+from mlaut.experiments.following.status import unfinished
+from mlaut.files_io import FilesIO, StudyStore
+from mlaut.racing import run_race
 from mlaut.records import Status
 from mlaut.report import make_report
 from mlaut.report.drawing import pictures
@@ -84,7 +87,7 @@ def raced(empty, tmp_path_factory):
 
 def contents(folder):
     """Return statuses, predictions and reasons of a study."""
-    study = Study(folder / "study.h5")
+    study = StudyStore(folder / "study.h5")
     blocks = {b.dataset: (b.strategies, b.status, b.predictions) for b in study.blocks()}
     reasons = sorted((r["strategy"], r["cells"], r["reason"]) for r in unfinished(study.path))
     return blocks, reasons
@@ -99,7 +102,7 @@ def same(one, other):
 
 
 def test_a_race_drops_the_worst_and_says_so(raced):
-    standing = StudyRace.of(Study(raced / "study.h5")).now()
+    standing = StudyRace.of(StudyStore(raced / "study.h5")).now()
     assert list(standing.datasets) == drawn_order([f"t{i:02}" for i in range(N_DATASETS)])
     assert standing.left == ("bayes", "logistic")
     after, why = standing.departures["guess"]
@@ -140,7 +143,7 @@ def test_an_interrupted_race_decides_the_same(folder, raced):
             run_race(folder / "study.toml", engine=Interrupted(cells), verbose=0)
         except RunInterrupted:
             stopped += 1
-            assert Study(folder / "study.h5").all_runs[-1]["race"]["alpha"] == 0.05
+            assert StudyStore(folder / "study.h5").all_runs[-1]["race"]["alpha"] == 0.05
     assert stopped == 4
     same(contents(folder), contents(raced))
 
@@ -153,7 +156,7 @@ def test_workers_and_overlapping_rounds_run_the_same_cells(folder, raced):
 def test_rounds_overlap_by_cells(folder):
     """Two rounds of four cells fit into ten."""
     run_race(write_study(folder, "ahead = 0\nahead_cells = 10"), **QUIET)
-    after, _ = StudyRace.of(Study(folder / "study.h5")).now().departures["guess"]
+    after, _ = StudyRace.of(StudyStore(folder / "study.h5")).now().departures["guess"]
     status = study_status(folder / "study.h5")
     assert status.of_strategy("guess")[Status.RACED_OUT] == N_DATASETS - after - 2
     other = folder.with_name("other")
@@ -166,14 +169,14 @@ def test_rounds_overlap_by_cells(folder):
 
 def test_no_round_overlaps_if_none_may(folder):
     run_race(write_study(folder, "ahead = 0"), **QUIET)
-    after, _ = StudyRace.of(Study(folder / "study.h5")).now().departures["guess"]
+    after, _ = StudyRace.of(StudyStore(folder / "study.h5")).now().departures["guess"]
     status = study_status(folder / "study.h5")
     assert status.of_strategy("guess")[Status.RACED_OUT] == N_DATASETS - after
 
 
 def test_another_seed_draws_another_order(folder):
     run_race(write_study(folder, "seed = 7"), **QUIET)
-    order = StudyRace.of(Study(folder / "study.h5")).sealed.order
+    order = StudyRace.of(StudyStore(folder / "study.h5")).draw.order
     assert order == tuple(drawn_order(order, 7)) != tuple(drawn_order(order))
 
 
@@ -216,7 +219,7 @@ def test_a_race_in_python(tmp_path, raced):
     summary = study.run(own["strategies"], race={}, **QUIET)
     found = study.race()
     assert found.sentence() == summary.race
-    assert found.decisions == StudyRace.of(Study(raced / "study.h5")).now().decisions
+    assert found.decisions == StudyRace.of(StudyStore(raced / "study.h5")).now().decisions
     with pytest.raises(StudyError, match=r"\(in Python the argument race\)"):
         study.run(own["strategies"], **QUIET)
     assert study.run(own["strategies"], complete=True, **QUIET).complete
@@ -229,7 +232,7 @@ def test_a_strategy_that_lags_is_run_behind_the_others(folder):
     """Killed after any round and on several workers, it decides the same; so it does completed."""
     with pytest.raises(RunInterrupted):
         run_race(write_study(folder, LAG), engine=Interrupted(22), verbose=0)
-    begun = StudyRace.of(Study(folder / "study.h5")).now()
+    begun = StudyRace.of(StudyStore(folder / "study.h5")).now()
     assert begun.course.runs.tolist()[0] > 2 * begun.course.runs.tolist()[3]
     assert re.search(r"After \d+ of 12 datasets \(logistic \d\), at level", begun.sentence())
     assert "q (e-BH)" not in begun.pairs.tables
@@ -240,21 +243,21 @@ def test_a_strategy_that_lags_is_run_behind_the_others(folder):
     shutil.copy(folder / "own.py", other)
     assert run_race(write_study(other, LAG), engine="local", n_jobs=2, verbose=0).race
     same(contents(folder), contents(other))
-    found = StudyRace.of(Study(folder / "study.h5")).now()
+    found = StudyRace.of(StudyStore(folder / "study.h5")).now()
     assert "guess" in found.departures
     assert found.sentence() in summary.race
     run_race(folder / "study.toml", complete=True, **QUIET)
     assert study_status(folder / "study.h5").complete
-    assert StudyRace.of(Study(folder / "study.h5")).now().decisions == found.decisions
+    assert StudyRace.of(StudyStore(folder / "study.h5")).now().decisions == found.decisions
 
 
 def test_datasets_that_are_added_come_behind_those_of_a_strategy_that_lags(folder):
     run_race(write_study(folder, LAG), **QUIET)
-    before = StudyRace.of(Study(folder / "study.h5"))
+    before = StudyRace.of(StudyStore(folder / "study.h5"))
     write_tables(folder / "tables", [50, 51])
     run_race(folder / "study.toml", **QUIET)
-    after = StudyRace.of(Study(folder / "study.h5"))
-    assert after.sealed.batches == (N_DATASETS, 2)
+    after = StudyRace.of(StudyStore(folder / "study.h5"))
+    assert after.draw.batches == (N_DATASETS, 2)
     assert after.rounds[: len(before.rounds)] == before.rounds
     assert after.now().decisions[: len(before.now().decisions)] == before.now().decisions
     assert after.now().course.runs.tolist()[3] == N_DATASETS + 2
@@ -274,21 +277,21 @@ def test_a_race_ends_when_an_answer_is_unlikely(folder, raced):
 def test_a_race_is_completed(raced, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(raced, folder)
-    decisions = StudyRace.of(Study(folder / "study.h5")).now().decisions
+    decisions = StudyRace.of(StudyStore(folder / "study.h5")).now().decisions
     assert run_race(folder / "study.toml", complete=True, **QUIET).complete
     assert study_status(folder / "study.h5").complete
-    assert StudyRace.of(Study(folder / "study.h5")).now().decisions == decisions
+    assert StudyRace.of(StudyStore(folder / "study.h5")).now().decisions == decisions
     assert run_race(folder / "study.toml", **QUIET).complete
 
 
 def test_new_datasets_come_behind_the_old_ones(raced, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(raced, folder)
-    before = StudyRace.of(Study(folder / "study.h5"))
+    before = StudyRace.of(StudyStore(folder / "study.h5"))
     write_tables(folder / "tables", [50, 51])
     run_race(folder / "study.toml", **QUIET)
-    after = StudyRace.of(Study(folder / "study.h5"))
-    assert after.sealed.order == (*before.sealed.order, *drawn_order(["t50", "t51"]))
+    after = StudyRace.of(StudyStore(folder / "study.h5"))
+    assert after.draw.order == (*before.draw.order, *drawn_order(["t50", "t51"]))
     assert after.now().decisions[: len(before.now().decisions)] == before.now().decisions
     status = study_status(folder / "study.h5")
     assert status.of_strategy("logistic")[Status.DONE] == N_DATASETS + 2
@@ -301,6 +304,7 @@ def test_new_datasets_come_behind_the_old_ones(raced, tmp_path):
         ('metric = "mcc"', "the metric of the race was stored before its first result as accuracy"),
         ("rope = 0.1", "the rope of the race was stored"),
         ('kind = "mean"', "the kind of the race was stored"),
+        ("rule = 2", "the rule of the race was stored before its first result as 1, and is now 2"),
         ("seed = 7", "the seed of the race was stored before its first result as 0, and is now 7"),
         (LAG, "the lag of the race was stored before its first result as none, and is now"),
         (None, "its datasets are run as a race; restore the section [race] (in Python the"),
@@ -344,6 +348,8 @@ def test_counted_failures_are_not_tried_again(raced, how):
     [
         ('question = "worst"', "question 'worst' is not known"),
         ('question = "control: tree"', "strategy 'tree' is not in these results"),
+        ('failures = "tie"', "failures 'tie' is not known; a race knows 'last'"),
+        ("rule = 2", "the race is decided by rule 2, and this version of MLaut decides by rule 1"),
         ("alpha = 5", "alpha = 5.0 is not between 0 and 1"),
         ('metric = "accurcy"', "accurcy"),
         ("ahead_cells = -1", "ahead_cells = -1: a number of cells from 0 is needed"),
@@ -360,7 +366,7 @@ def test_terms_that_no_race_can_have(folder, terms, words):
     with pytest.raises((StudyError, AnalysisError)) as error:
         run_race(write_study(folder, terms), **QUIET)
     assert words in str(error.value)
-    study = Study(folder / "study.h5")
+    study = StudyStore(folder / "study.h5")
     assert not study.path.exists() or not any(s.any() for _, s in study.statuses().values())
 
 
@@ -373,7 +379,7 @@ def test_a_raced_study_is_not_run_without_its_race(raced):
 def test_a_forecast_from_what_was_seen(folder):
     with pytest.raises(RunInterrupted):
         run_race(folder / "study.toml", engine=Interrupted(16), verbose=0)
-    begun = StudyRace.of(Study(folder / "study.h5"))
+    begun = StudyRace.of(StudyStore(folder / "study.h5"))
     found = forecast_race(begun)
     assert (found.seen, found.n_datasets) == (4, N_DATASETS)
     assert 0.4 < found.cells < 1
@@ -387,7 +393,7 @@ def test_the_command_line_shows_a_race(raced, capsys):
     study_file = str(raced / "study.toml")
     main(["status", study_file, "--why"])
     text = capsys.readouterr().out
-    assert "race: After 12 of 12 datasets, at level 0.05 for all looks: bayes, logistic" in text
+    assert "race: After 12 of 12 datasets, at level 0.05 for all looks (each of the" in text
     assert "guess raced out after" in text
     assert re.search(
         r"cost: 4\d cells were run in [.\d]+ s; \d were left out, about \d+ % of the", text
@@ -420,6 +426,20 @@ def test_a_report_shows_the_race_and_no_test_of_the_full_table(raced):
     assert "race" in pictures(section, "a")
 
 
+def test_a_kind_of_race_is_added_by_one_entry(folder, monkeypatch, capsys):
+    """This follows docs/architecture.md, "Where do I add"."""
+    kind = Kind("strict", lambda *_: np.sign, "no strategy wins more often", "sign")
+    monkeypatch.setitem(KINDS, kind.name, kind)
+    few = 'folder = "tables"\ndatasets = ["t00", "t01", "t02"]'
+    run_race(write_study(folder, 'kind = "strict"', data=few), **QUIET)
+    (section,) = make_report(folder / "study.h5").sections
+    assert section.race.title() == "Race for 'best' on 1 - accuracy, strict evidence"
+    assert "null hypothesis of a pair: no strategy wins more often" in section.race.notes
+    assert Chosen.of(StudyStore(folder / "study.h5")).analysis.test == "sign"
+    main(["report", str(folder / "study.h5")])
+    assert "for all looks" in capsys.readouterr().out
+
+
 def test_a_completed_race_has_tests_again(raced, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(raced, folder)
@@ -436,5 +456,5 @@ def test_no_treatment_of_missing_cells_makes_tests_of_a_race_valid(raced, how):
         treat_missing(results, how)
     with pytest.raises(AnalysisError, match=r"guess(, stump)? left a race"):
         wilcoxon_test(results)
-    order = StudyRace.of(Study(raced / "study.h5")).sealed.order
+    order = StudyRace.of(StudyStore(raced / "study.h5")).draw.order
     assert race(results, order=order).left == ("bayes", "logistic")

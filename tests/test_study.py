@@ -4,13 +4,17 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LinearRegression
+from sklearn.metrics import make_scorer, max_error, mean_pinball_loss
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Orchestrator, Results, Study
-from mlaut.errors import DataError, StoreError, StudyError
-from mlaut.files_io import Study as Store
+from mlaut.analysis import metric
+from mlaut.errors import AnalysisError, DataError, StoreError, StudyError, UnusableWarning
+from mlaut.files_io import FilesIO
+from mlaut.files_io import StudyStore as Store
 from mlaut.records import Status
 
 STRATEGIES = ["BaselineClassifier", ("tree", DecisionTreeClassifier(random_state=0))]
@@ -124,6 +128,35 @@ def test_models_of_cells_that_are_done_are_saved_on_demand(study):
     assert all(record["model"] for record in records)
 
 
+def made_regression(tmp_path, n=3):
+    study = Study(tmp_path / "own.h5")
+    for seed in range(n):
+        x = np.random.default_rng(seed).normal(size=(30, 2))
+        study.add_datasets((x, x[:, 0] + 0.1 * x[:, 1]), name=f"t{seed}")
+    return study
+
+
+def test_metrics_of_ones_own_in_regression_with_pairs_as_split(tmp_path):
+    study, rows = made_regression(tmp_path), np.arange(30)
+    study.run(
+        {"linear": LinearRegression(), "mean": DummyRegressor()},
+        split=[(rows[rows % 3 != k], rows[rows % 3 == k]) for k in range(3)],
+        engine="inline",
+        verbose=0,
+    )
+    worst = metric(max_error, greater_is_better=False)
+    scorer = make_scorer(mean_pinball_loss, alpha=0.9, greater_is_better=False)
+    for own, name in ((worst, "max_error"), (scorer, "make_scorer(mean_pinball_loss")):
+        compared = study.compare(own)
+        assert compared.results.metric.name.startswith(name)
+        assert compared.results.losses.mean().idxmin() == "linear"
+        compared.decision(alpha=0.2)
+        with pytest.raises(AnalysisError, match="has no name by which a study could find it"):
+            study.analysis(metric=own)
+    report = study.report(metric=["r2", worst])
+    assert [section.results.metric.name for section in report.sections] == ["r2", "max_error"]
+
+
 def test_compare_and_report(study, tmp_path, capsys):
     study.run([*STRATEGIES, "GaussianNaiveBayes"], split="kfold(3)", **QUIET)
     found = study.compare()
@@ -147,7 +180,55 @@ def test_what_cannot_be_done_is_said_in_one_line(study, tmp_path):
     assert not (tmp_path / "empty.h5").exists()
 
 
+def test_the_way_out_of_another_split_is_one_that_exists(study):
+    study.run("BaselineClassifier", split="kfold(3)", **QUIET)
+    with pytest.raises(StudyError, match=r"Data\.split_datasets\(\.\.\., overwrite=True\)$"):
+        study.run("BaselineClassifier", split="kfold(2)", **QUIET)
+    files = FilesIO(study.datasets_path), FilesIO(study.path, "a")
+    Data().split_datasets(*files, scheme="kfold(2)", overwrite=True)
+    assert study.run("BaselineClassifier", split="kfold(2)", **QUIET).n_done == 4
+
+
 @pytest.mark.parametrize("asked", ["results", "compare", "report"])
 def test_what_needs_results_says_that_nothing_was_run(tmp_path, asked):
     with pytest.raises(StudyError, match=r"s\.h5: nothing was run yet; run the study first"):
         getattr(Study(tmp_path / "s.h5"), asked)()
+
+
+def test_a_dataset_that_cannot_be_split_is_left_out_with_a_line(study):
+    study.add_datasets(pd.DataFrame({"x": [1, 2], "y": ["a", "b"]}), name="few", target="y")
+    with pytest.warns(UnusableWarning, match="left out: .*'few': 2 rows"):
+        study.run("BaselineClassifier", split="kfold(3)", **QUIET)
+    assert set(Store(study.path).datasets) == {"iris", "zoo"}
+
+
+def test_sources_of_datasets_are_sealed_with_the_analysis(tmp_path):
+    study, rng = Study(tmp_path / "study.h5"), np.random.default_rng(0)
+    stored = FilesIO(study.datasets_path, "a")
+    for place in range(14):
+        table = pd.DataFrame(rng.normal(size=(30, 2)), columns=["a", "b"])
+        table["y"] = table["a"] + rng.normal(size=30) > 0
+        about = {"dataset_name": f"d{place}", "class_name": "y"}
+        stored.save_pandas_dataset(table, "/", {**about, "cluster": f"source {place // 2}"})
+    with pytest.raises(StudyError, match=r"14 datasets of the race share sources"):
+        study.run(STRATEGIES, race={}, **QUIET)
+    study.run(STRATEGIES, **QUIET)
+    known = {f"d{place}": f"source {place // 2}" for place in range(14)}
+    assert study.analysis().clusters == known
+    results = study.results("accuracy")
+    assert dict(zip(results.datasets, results.clusters, strict=True)) == known
+    decision = study.compare().decision()
+    assert "14 datasets of 7 sources" in decision.answer()
+    report = study.report()
+    assert report.sections[0].decision.n_sources == 7
+    other = study.report(clusters={"d0": "one", "d1": "one"})
+    assert other.sections[0].decision.n_sources == 13
+    assert "clusters from 7 sources of 14 datasets to 1 sources" in " ".join(
+        other.sections[0].decision.headline()
+    )
+    study.run(STRATEGIES, **QUIET)
+    assert study.analysis().clusters == known
+    study.analysis(clusters={"d0": "one", "d3": "one"})
+    assert study.results("accuracy").n_sources == 13
+    with pytest.raises(AnalysisError, match="the source of 'd0' is 3 and no text"):
+        study.analysis(clusters={"d0": 3})

@@ -1,12 +1,12 @@
-"""Run every learner on every kind of table, and write docs/contact-matrix.md.
+"""Run every learner on every kind of table, and store what became of it in benchmarks/results.
 
 The learners are all classifiers and regressors of scikit-learn and, where they are installed, of
 XGBoost, LightGBM, CatBoost, imbalanced-learn, skorch, keras and interpret. Each runs in a worker,
 on one hold-out. Where the table is one of complete numbers, its predictions are compared with those
 of a plain ``fit`` and ``predict`` on the same rows. The whole takes about twenty CPU minutes; with
-``--only`` or ``--kinds``, the other cells of the page are kept:
+``--only`` or ``--kinds``, the other cells are kept. `docs/conf.py` makes a page of the tables:
 
-    python tools/contact_matrix.py [--only REGEX] [--kinds REGEX] [--output docs/contact-matrix.md]
+    python tools/contact_matrix.py [--only REGEX] [--kinds REGEX] [--output benchmarks/results]
 """
 
 from __future__ import annotations
@@ -36,12 +36,13 @@ from threadpoolctl import threadpool_limits
 from mlaut import Data, Generic_Estimator, MlautError, Orchestrator
 from mlaut.data import from_frame
 from mlaut.estimators import Preprocessor
-from mlaut.estimators.generic_estimator import name_of
-from mlaut.files_io import Study
-from mlaut.files_io.roles import role_values
+from mlaut.estimators.strategy.generic_estimator import name_of
+from mlaut.files_io import StudyStore
+from mlaut.files_io.tables.roles import role_values
 from mlaut.records import CLASSIFICATION, REGRESSION, Dataset, Status
 
 ROWS = 60
+RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"
 FOREIGN = {
     "xgboost": ("XGBClassifier", "XGBRegressor", "XGBRFClassifier", "XGBRFRegressor"),
     "lightgbm": ("LGBMClassifier", "LGBMRegressor"),
@@ -324,7 +325,7 @@ def run_kind(folder: Path, data: Dataset, chosen: dict[str, Any]) -> dict[str, s
         return states
     run = Orchestrator(input_io, out_io)
     run.run(list(strategies.values()), verbose=0, timeout="120s", n_jobs=2)
-    study = Study(out_io.path)
+    study = StudyStore(out_io.path)
     block = study.block("d")
     reasons = {record["strategy"]: record.get("reason", "") for record in study.details("d")}
     train, test = block.split.rows(0, 0)
@@ -376,27 +377,27 @@ def page(matrices: dict[str, pd.DataFrame]) -> str:
     lines = [Path(__file__).with_name("contact_matrix.md").read_text(encoding="utf-8")]
     for task, found in matrices.items():
         reasons = {r: n for n, r in enumerate(_reasons(found), start=1)}
-        shown = found.map(lambda state, known=reasons: known.get(_reason(state), state))
+        shown = found.map(lambda state, known=reasons: known.get(state, state))
         lines += [f"## {task}\n", shown.to_markdown(), ""]
         lines += [f"{number}. {reason}" for reason, number in reasons.items()] + [""]
     return "\n".join(lines)
 
 
-def former(path: Path) -> dict[str, pd.DataFrame]:
-    """Return the matrices of a page that `page` wrote."""
-    matrices = {}
-    for section in path.read_text(encoding="utf-8").split("\n## ")[1:]:
-        task, *lines = section.splitlines()
-        reasons = dict(re.findall(r"^(\d+)\. (.*)$", section, re.M))
-        cells = [[c.strip() for c in line.split("|")[1:-1]] for line in lines if line[:1] == "|"]
-        head, _, *rows = cells
-        frame = pd.DataFrame([row[1:] for row in rows], [row[0] for row in rows], head[1:])
-        matrices[task] = frame.map(lambda cell, known=reasons: known.get(cell, cell))
-    return matrices
+def file_of(task: str, folder: Path = RESULTS) -> Path:
+    """Return the file of a task's matrix."""
+    return folder / f"contact_{task.lower()}.csv"
+
+
+def stored(folder: Path = RESULTS) -> dict[str, pd.DataFrame]:
+    """Return the matrices that are stored in a folder."""
+    files = {task: file_of(task, folder) for task in (CLASSIFICATION, REGRESSION)}
+    return {
+        task: pd.read_csv(file, index_col=0, keep_default_na=False) for task, file in files.items()
+    }
 
 
 def joined(found: pd.DataFrame, kept: pd.DataFrame) -> pd.DataFrame:
-    """Return the states that were found, and those of the page for all others, in its order."""
+    """Return the states that were found, and the stored ones for all others, in their order."""
     rows = dict.fromkeys([*kept.index, *found.index])
     columns = dict.fromkeys([*kept.columns, *found.columns])
     return found.combine_first(kept).loc[[*rows], [*columns]]
@@ -404,7 +405,7 @@ def joined(found: pd.DataFrame, kept: pd.DataFrame) -> pd.DataFrame:
 
 def _reasons(found: pd.DataFrame) -> list[str]:
     states = found.to_numpy().ravel().tolist()
-    return list(dict.fromkeys(_reason(state) for state in states if ":" in state))
+    return list(dict.fromkeys(state for state in states if ":" in state))
 
 
 def _reason(state: str) -> str:
@@ -424,10 +425,11 @@ def main() -> None:
     with threadpool_limits(1):
         found = {t: matrix(t, given.only, given.kinds) for t in (CLASSIFICATION, REGRESSION)}
     if given.output:
-        if given.output.exists() and (given.only or given.kinds):
-            kept = former(given.output)
-            found = {t: joined(found[t], kept[t]) for t in found}
-        given.output.write_text(page(found), encoding="utf-8")
+        if given.only or given.kinds:
+            kept = stored(given.output)
+            found = {task: joined(found[task], kept[task]) for task in found}
+        for task, states in found.items():
+            states.map(_reason).to_csv(file_of(task, given.output), lineterminator="\n")
 
 
 if __name__ == "__main__":

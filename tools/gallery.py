@@ -1,4 +1,7 @@
-"""Draw the figures of docs/gallery.md and write the page: python tools/gallery.py (40 s of CPU)."""
+"""Draw the figures of the gallery: python tools/gallery.py (40 s of CPU).
+
+`docs/conf.py` makes the page of them when the documentation is built.
+"""
 
 import ast
 import io
@@ -13,9 +16,11 @@ DPI = 75
 
 START = """\
 from mlaut.analysis import *
+from mlaut.analysis.methods.bayes import signed_rank_posterior
+from mlaut.analysis.plots import multi_comparison_matrix, rank_plot, simplex_plot
 
-nine = Results.published("mlaut2018")  # errors of 9 strategies on 121 datasets
-delgado = treat_missing(Results.published("delgado2014"), "row mean")  # accuracies of 179
+nine = published("mlaut2018")  # errors of 9 strategies on 121 datasets
+delgado = treat_missing(published("delgado2014"), "row mean")  # accuracies of 179
 """
 
 # Names of sixty characters and groups, which the long figures need and the page does not show.
@@ -56,8 +61,9 @@ FIGURES: dict[str, tuple[str, str]] = {
     ),
     "simplex": (
         "Posterior of a Bayesian test with a region of practical equivalence",
-        'simplex_plot(signed_rank_posterior(nine.losses["{0}"] - nine.losses["{1}"], rope=0.01),\n'
-        '             ["{0}", "{1}"])',
+        'best = "RandomForestClassifier"\n'
+        'simplex_plot(signed_rank_posterior(nine.losses[best] - nine.losses["SVC"], rope=0.01),\n'
+        '             [best, "SVC"])',
     ),
     "race": ("A race: evidence against each strategy", "race_plot(race(nine))"),
     "decision": ("The decision of a report", "decision_plot(compare(nine).decision(), nine)"),
@@ -85,15 +91,15 @@ PAGE = """\
 # Gallery of figures
 
 Each figure is drawn by the lines above it. `ax=`, `figsize=` and `look=` (names, colours, groups,
-`top=`) fit it into a paper: see [reports](reports.md). Tests draw figures of 5 to 100 strategies,
-also with names of 60 characters, and check that nothing is cut. `tools/gallery.py` draws this page
-from published results, whose origin `PUBLISHED` names ([results from elsewhere](other-results.md)).
+`top=`) fit it into a paper: see [reports](../reports.md). Tests draw figures of 5 to 100
+strategies, also with names of 60 characters, and check that nothing is cut. `PUBLISHED` names the
+origin of the [published results](../other-results.md).
 
 ```python
 {start}```
 
 {figures}
-`budget_plot` draws scores against the budget of tuning: see [tuning](tuning.md).
+`budget_plot` draws scores against the budget of tuning: see [tuning](../tuning.md).
 
 ## Beside other packages
 
@@ -101,7 +107,7 @@ The diagram of ranks by aeon, autorank, MLaut and scikit-posthocs, from above, o
 of 30 with long names, saved as each makes it, without options (`tools/gallery_others.py`). Their
 tests differ: aeon and MLaut take Wilcoxon's with Holm's correction, the other two Nemenyi's.
 
-![The same diagram by four packages](gallery/beside-others.png)
+![The same diagram by four packages](../gallery/beside-others.png)
 """
 
 
@@ -121,25 +127,28 @@ def draw(code: str, names: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(last.value), "gallery", "eval"), names)
 
 
+def page() -> str:
+    """Return the page of all figures."""
+    parts = []
+    for name, (heading, code) in FIGURES.items():
+        title = f"## {heading}\n\n" if heading else ""
+        picture = f"![{heading or code}](../gallery/{name}.png)"
+        parts.append(f"{title}```\n{code}\n```\n\n{picture}\n")
+    return PAGE.format(start=START, figures="\n".join(parts))
+
+
 def main() -> None:
-    """Write docs/gallery.md and docs/gallery/*.png."""
+    """Write docs/gallery/*.png."""
     matplotlib.use("agg")
     names: dict[str, Any] = {}
     exec(START + HIDDEN, names)
-    order = list(names["average_ranks"](names["nine"]).frame.index)
     folder = DOCS / "gallery"
     folder.mkdir(exist_ok=True)
-    parts, total = [], 0
-    for name, (heading, code) in FIGURES.items():
-        shown = code.replace("{0}", order[0]).replace("{1}", order[1])
-        content = smaller(draw(shown, names))
+    total = 0
+    for name, (_, code) in FIGURES.items():
+        content = smaller(draw(code, names))
         (folder / f"{name}.png").write_bytes(content)
         total += len(content)
-        title = f"## {heading}\n\n" if heading else ""
-        parts.append(f"{title}```\n{shown}\n```\n\n![{heading or shown}](gallery/{name}.png)\n")
-    DOCS.joinpath("gallery.md").write_text(
-        PAGE.format(start=START, figures="\n".join(parts)), encoding="utf-8"
-    )
     print(f"{len(FIGURES)} figures, {total / 1000:.0f} kB")  # noqa: T201
 
 

@@ -13,7 +13,7 @@ import matplotlib
 import pandas as pd
 from PIL import Image
 
-from mlaut.analysis import Results, critical_difference_diagram, treat_missing
+from mlaut.analysis import Results, critical_difference_diagram, published, treat_missing
 
 OUT = Path(__file__).parent.parent / "docs" / "gallery" / "beside-others.png"
 DPI = 52
@@ -42,8 +42,8 @@ def main() -> None:
     """Write the picture: 9 strategies on the left, 30 with names of 60 characters on the right."""
     matplotlib.use("agg")
     warnings.simplefilter("ignore")
-    nine = Results.published("mlaut2018").losses
-    delgado = treat_missing(Results.published("delgado2014"), "row mean").losses.iloc[:, :30]
+    nine = published("mlaut2018").losses
+    delgado = treat_missing(published("delgado2014"), "row mean").losses.iloc[:, :30]
     long = delgado.rename(columns=lambda name: f"{name}, with a name of sixty characters as"[:60])
     columns = []
     for losses in (nine, long):

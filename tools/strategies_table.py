@@ -1,15 +1,18 @@
-"""Write the tables of docs/strategies.md from the registry: python tools/strategies_table.py."""
+"""The tables of all strategies, from the registry; `docs/conf.py` makes a page of them."""
 
-import re
-from pathlib import Path
+import sys
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 
 from mlaut.estimators import REGISTRY, Preprocessor, SizeLimit, instantiate_default_estimators
 
-PAGE = Path(__file__).parent.parent / "docs" / "strategies.md"
-MARK = re.compile(r"(<!-- (\w+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
+TITLE = """\
+# Tables of all strategies
+
+These tables are made from the registry; [the default strategies](../strategies.md) explains their
+columns and words. A parameter with (*) is not in the grid that the MLaut paper prints;
+`param_grid="paper"` leaves it out."""
 TABLES = {
     "Classification": {"tasks": "Classification", "collection": ""},
     "Regression": {"tasks": "Regression", "collection": ""},
@@ -50,7 +53,10 @@ def limit(size: dict[str, Any]) -> str:
 def row(strategy: Any) -> str:
     """Return a row of the table."""
     about = strategy.describe()
-    grid = "; ".join(f"`{k}`: {values(v)}" for k, v in (about["param_grid"] or {}).items())
+    beyond = dict.fromkeys(strategy.metadata.beyond_paper, " (*)")
+    grid = "; ".join(
+        f"`{k}`{beyond.get(k, '')}: {values(v)}" for k, v in (about["param_grid"] or {}).items()
+    )
     cells = [
         f"`{about['name']}`",
         ", ".join(about["estimator_family"]),
@@ -100,17 +106,17 @@ def today() -> str:
 
 
 def table(kind: str) -> str:
-    """Return one of the tables."""
-    if kind == "Today":
-        return today()
+    """Return the table of a group of strategies."""
     names = [s.name for s in REGISTRY.search(package="scikit-learn", **TABLES[kind])]
     return "\n".join([HEAD, *map(row, instantiate_default_estimators(names))])
 
 
-def page(text: str) -> str:
-    """Return the page with the tables at its marks."""
-    return MARK.sub(lambda found: found[1] + table(found[2]) + found[3], text)
+def page() -> str:
+    """Return the page of all tables."""
+    tables = {kind: table(kind) for kind in TABLES} | {"Today": today()}
+    parts = [f"## {kind.replace('_', ' ')}\n\n{text}" for kind, text in tables.items()]
+    return "\n\n".join([TITLE, *parts]) + "\n"
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.stdout.write(page())

@@ -10,25 +10,30 @@ import pandas as pd
 
 from mlaut.analysis.common.result_types import Pairwise, TestResult
 from mlaut.analysis.estimates.intervals import mean_estimates
-from mlaut.analysis.frequentist import paired_tests as frequentist
-from mlaut.analysis.frequentist.portmanteau import friedman_test
-from mlaut.analysis.frequentist.ranks import average_ranks, nemenyi_test
+from mlaut.analysis.methods.bayes.correlated_t import correlated_t_datasets, correlated_t_test
+from mlaut.analysis.methods.bayes.sign_tests import bayesian_sign_test, bayesian_signed_rank_test
+from mlaut.analysis.methods.cross_validation.fold_tests import fold_differences
+from mlaut.analysis.methods.frequentist import paired_tests as frequentist
+from mlaut.analysis.methods.frequentist.portmanteau import friedman_test
+from mlaut.analysis.methods.frequentist.ranks import average_ranks, nemenyi_test
+from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_test
 from mlaut.analysis.pairwise.corrections import adjust_pairs
+from mlaut.analysis.pairwise.pairs import Pairs
 from mlaut.analysis.results.missing import treat_missing
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import datasets_of_group, open_study, training_times
+from mlaut.analysis.scores.contingency import contingency_table, cumulative_gain
 from mlaut.errors import AnalysisError
-from mlaut.former_names import former_arguments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from mlaut.analysis.comparing.comparison import Comparison
-    from mlaut.files_io.study import Study
-
-__all__ = ["AnalyseResults", "Errors"]
+    from mlaut.files_io.studies.study import StudyStore
 
 _PREDICTIONS = "experiments/predictions"
+
+_REGION = {"p_better": "P(row better)", "p_equivalent": "P(equivalent)"}
 
 Tests = dict[tuple[str, str], TestResult]
 
@@ -184,7 +189,11 @@ class AnalyseResults:
         table = training_times(self._need_study(), self._datasets())
         return table if estimators is None else table.loc[_names(estimators)]
 
-    def _need_study(self) -> Study:
+    def contingency_table(self, estimator: Any, dataset: str) -> pd.DataFrame:
+        """Count the test points of a dataset by true (rows) and predicted class (columns)."""
+        return contingency_table(self._need_study().block(dataset), _name(estimator))
+
+    def _need_study(self) -> StudyStore:
         if self.study is None:
             raise AnalysisError("there is no study to read: AnalyseResults needs hdf5_output_io")
         return self.study
@@ -228,7 +237,6 @@ class AnalyseResults:
         frame.attrs["notes"] = table.notes_text()
         return frame.rename_axis(columns=table.metric)
 
-    @former_arguments(ascending="leave it out, for errors are losses, and rank 1 is best")
     def ranks(self, errors: Any) -> pd.DataFrame:
         """Return the average rank of each strategy with standard error and interval, best first."""
         return average_ranks(self._complete(errors)).frame
@@ -279,7 +287,11 @@ class AnalyseResults:
         Returns the same form as `t_test`, with ``"statistic"`` (W+ - W-) in place of ``"t_stat"``.
         """
         return self._tests(
-            errors, frequentist.wilcoxon_test, "statistic", alternative=alternative, zeros=zeros
+            errors,
+            frequentist.wilcoxon_test,
+            "statistic",
+            alternative=alternative,
+            zeros=zeros,
         )
 
     def sign_test(
@@ -307,14 +319,24 @@ class AnalyseResults:
             errors, frequentist.sign_test, "wins", alternative=alternative, ties=ties
         )
 
+    def unpaired_t_test(
+        self, errors: Any, *, alternative: str = "two-sided"
+    ) -> tuple[Tests, pd.DataFrame]:
+        """Compute the t-test of the paper's Appendix A.1, which takes two samples as independent.
+
+        The paper calls it paired. On the same datasets use `t_test`; see
+        `mlaut.analysis.methods.frequentist.unpaired_t_test`. Returns the same form as `t_test`.
+        """
+        return self._tests(errors, frequentist.unpaired_t_test, "t_stat", alternative=alternative)
+
     def ranksum_test(
         self, errors: Any, *, alternative: str = "two-sided"
     ) -> tuple[Tests, pd.DataFrame]:
         """Compute the rank-sum test of every pair, which ignores that the datasets are the same.
 
         The paper's toolbox has it under this name. On the same datasets use `wilcoxon_test`; see
-        `mlaut.analysis.ranksum_test`. Returns the same form as `t_test`, with ``"statistic"`` (U)
-        in place of ``"t_stat"``.
+        `mlaut.analysis.methods.frequentist.ranksum_test`. Returns the same form as `t_test`, with
+        ``"statistic"`` (U) in place of ``"t_stat"``.
         """
         return self._tests(errors, frequentist.ranksum_test, "statistic", alternative=alternative)
 
@@ -348,6 +370,68 @@ class AnalyseResults:
 
         return compare(self._complete(errors), **how)
 
+    # ------------------------------------------------------------- Bayesian tests
+
+    def bayesian_sign_test(
+        self, errors: Any, *, rope: float = 0.0, prior: float = 1.0
+    ) -> tuple[Tests, pd.DataFrame]:
+        """Compute the Bayesian sign test of every pair; see `mlaut.analysis.bayesian_sign_test`.
+
+        Returns the same form as `t_test`, with probabilities in place of ``"t_stat"`` and
+        ``"p_val"``: ``"p_better"``, that the row is better, and ``"p_equivalent"``, that neither is
+        better by more than ``rope``.
+        """
+        return self._tests(errors, bayesian_sign_test, _REGION, rope=rope, prior=prior)
+
+    def bayesian_signed_rank_test(
+        self, errors: Any, *, rope: float = 0.0, prior: float = 0.5, seed: int = 0
+    ) -> tuple[Tests, pd.DataFrame]:
+        """Compute the Bayesian signed rank test of every pair by sampling.
+
+        Returns the same form as `bayesian_sign_test`; see
+        `mlaut.analysis.bayesian_signed_rank_test`.
+        """
+        how = {"rope": rope, "prior": prior, "seed": seed}
+        return self._tests(errors, bayesian_signed_rank_test, _REGION, **how)
+
+    def poisson_binomial_test(
+        self, errors: Any, *, prior: float = 1.0
+    ) -> tuple[Tests, pd.DataFrame]:
+        """Compute the Poisson binomial test of every pair (Lacoste et al. 2012, section 5).
+
+        It needs the losses of single test points: errors of a study as `prediction_errors` returned
+        them. Returns the same form as `bayesian_sign_test`, without ``"p_equivalent"``; see
+        `mlaut.analysis.methods.lacoste.poisson_binomial_test`.
+        """
+        better = {"p_better": "P(row better)"}
+        return self._tests(errors, poisson_binomial_test, better, prior=prior)
+
+    def correlated_t_test(
+        self, errors: Any, *, rope: float = 0.0
+    ) -> tuple[dict[tuple[str, str, str], TestResult], pd.DataFrame]:
+        """Compute the Bayesian correlated t-test of every pair on each dataset: scenario (b).
+
+        It needs folds: errors of a study as `prediction_errors` returned them. See
+        `mlaut.analysis.methods.bayes.correlated_t_test`.
+
+        Returns
+        -------
+        tests : dict of (str, str, str) to TestResult
+            One result for each dataset and pair.
+        table : DataFrame
+            One row for each dataset and pair: expected difference (first minus second), its
+            interval, and three probabilities.
+        """
+        results = self._complete(errors)
+        tests = {
+            (one.dataset, *pair): correlated_t_test(
+                x, rope, pair, results.metric.loss_name, one.test_to_train
+            )
+            for one in fold_differences(results)
+            for pair, x in zip(Pairs.of(results.strategies).labels, one.differences, strict=True)
+        }
+        return tests, correlated_t_datasets(results, rope=rope).frame
+
     # -------------------------------------------------------------------- figures
 
     def plot_boxcharts(self, errors: Any) -> Figure:
@@ -360,6 +444,23 @@ class AnalyseResults:
         kept = self._complete(errors)
         seen = as_results(errors).select(datasets=kept.datasets, strategies=kept.strategies)
         return box_plot(seen)
+
+    def plot_cumulative_gain(self, estimator: Any, dataset: str, label: Any) -> Figure:
+        """Draw how many test points of a class are among those that it is most probable for.
+
+        See `mlaut.analysis.scores.cumulative_gain`. The dashed line is a random order.
+        """
+        from mlaut.analysis.plots.canvas import GREY, canvas, style
+
+        name = _name(estimator)
+        gain = cumulative_gain(self._need_study().block(dataset), name, label)
+        figure, axes = canvas(None, None, (5.0, 4.0))
+        axes.plot(gain["taken"], gain["gain"], label=name)
+        axes.plot([0, 1], [0, 1], color=GREY, linestyle="--", label="random order")
+        axes.set(xlabel="share of test points", ylabel=f"share of those of {label}, {dataset}")
+        axes.legend()
+        style(axes)
+        return figure
 
     def plot_critical_difference(self, errors: Any, *, alpha: float = 0.05) -> Figure:
         """Draw average ranks with Nemenyi's critical difference; see `mlaut.analysis.plots`."""
@@ -374,13 +475,19 @@ class AnalyseResults:
         return treat_missing(as_results(errors), self.missing)
 
     def _tests(
-        self, errors: Any, test: Callable[..., Pairwise], statistic: str, **how: Any
+        self, errors: Any, test: Callable[..., Pairwise], shown: str | Mapping[str, str], **how: Any
     ) -> tuple[Tests, pd.DataFrame]:
+        """Return the results of all pairs, and a table of them.
+
+        ``shown`` has the tables to show by their names in it, or it is the name of the statistic,
+        which then stands beside the p-value.
+        """
         pairwise = test(self._complete(errors), **how)
+        numbers = {shown: "statistic", "p_val": "p_value"} if isinstance(shown, str) else shown
         table = pd.concat(
-            {statistic: pairwise.statistics, "p_val": pairwise.p_values}, axis="columns"
+            {name: pairwise.table(key) for name, key in numbers.items()}, axis="columns"
         ).swaplevel(axis="columns")
-        columns = [(name, part) for name in pairwise.strategies for part in (statistic, "p_val")]
+        columns = [(name, part) for name in pairwise.strategies for part in numbers]
         table = table[columns].rename_axis(columns=["against", pairwise.metric])
         return {pair: pairwise.pair(*pair) for pair in pairwise.pairs}, table
 

@@ -8,20 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.aggregates.best import probability_of_best
 from mlaut.analysis.common.arguments import positions
 from mlaut.analysis.common.result_types import ResultTable
-from mlaut.analysis.frequentist.ranks import average_ranks
+from mlaut.analysis.importers.published import PUBLISHED, published
+from mlaut.analysis.methods.aggregates.best import probability_of_best
+from mlaut.analysis.methods.frequentist.ranks import average_ranks
+from mlaut.analysis.methods.ratings.elo import elo_ratings
 from mlaut.analysis.pairwise.corrections import adjust
 from mlaut.analysis.pairwise.pairs import Pairs, paired_losses
 from mlaut.analysis.pairwise.signed_rank import SignedRanks, signed_rank_p
-from mlaut.analysis.ratings.elo import elo_ratings
 from mlaut.analysis.results.missing import treat_missing
-from mlaut.analysis.results.published import PUBLISHED
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
-
-__all__ = ["beside_published", "place", "place_pairs", "reproduction"]
 
 _EXPLAINED = 2.0  # standard errors of a mean difference over datasets that chance explains
 _WITHIN = 0.975  # quantile of Student's t with which folds explain a difference on a dataset
@@ -54,7 +52,7 @@ def beside_published(
     AnalysisError
         The metrics differ, or fewer than two datasets have the same name.
     """
-    return _joined(results, against, Results.published(against), strategies)
+    return _joined(results, against, published(against), strategies)
 
 
 def _joined(
@@ -127,7 +125,7 @@ def place(
 
     Examples
     --------
-    >>> garcia = Results.published("garcia2008")
+    >>> garcia = published("garcia2008")
     >>> mine = Results.from_table(garcia.scores[["C4.5"]].add_suffix(" of mine") + 0.01,
     ...                           metric="accuracy")
     >>> place(mine, "garcia2008").frame[["rank", "of", "better than", "worse than"]]
@@ -135,9 +133,9 @@ def place(
     strategy
     C4.5 of mine     1   6            4           0
     """
-    theirs = Results.published(against)
-    complete, own, published = _complete(results, against, theirs, strategies, missing)
-    pairs = _pairs(complete, own, published, alpha)["verdict"]
+    theirs = published(against)
+    complete, own, rivals = _complete(results, against, theirs, strategies, missing)
+    pairs = _pairs(complete, own, rivals, alpha)["verdict"]
     likely = probability_of_best(complete, top=min(10, len(complete.strategies)), seed=seed)
     elo = elo_ratings(complete, seed=seed).frame
     ranks = average_ranks(complete).frame["average_rank"]
@@ -160,10 +158,10 @@ def place(
         }
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("strategy")
     n = len(complete.datasets)
-    smallest = min(1.0, len(published) * 2.0 ** (1 - n))
-    few = f"{n} datasets decide against none of {len(published)} strategies: the smallest p of a "
+    smallest = min(1.0, len(rivals) * 2.0 ** (1 - n))
+    few = f"{n} datasets decide against none of {len(rivals)} strategies: the smallest p of a "
     return ResultTable(
-        name=f"Place among {len(published)} of the {len(theirs.strategies)} strategies of "
+        name=f"Place among {len(rivals)} of the {len(theirs.strategies)} strategies of "
         f"{against}, {len(complete.datasets)} datasets",
         frame=frame.sort_values("rank", kind="stable"),
         source=PUBLISHED[against].source,
@@ -203,17 +201,17 @@ def place_pairs(
 
     Examples
     --------
-    >>> garcia = Results.published("garcia2008")
+    >>> garcia = published("garcia2008")
     >>> mine = Results.from_table(garcia.scores[["C4.5"]].add_suffix(" of mine") + 0.01,
     ...                           metric="accuracy")
     >>> place_pairs(mine, "garcia2008").frame["verdict"].loc["C4.5 of mine", "NaiveBayes"]
     'undecided'
     """
-    theirs = Results.published(against)
-    complete, own, published = _complete(results, against, theirs, strategies, missing)
+    theirs = published(against)
+    complete, own, rivals = _complete(results, against, theirs, strategies, missing)
     return ResultTable(
         name=f"One's own strategies against those of {against}, {len(complete.datasets)} datasets",
-        frame=_pairs(complete, own, published, alpha),
+        frame=_pairs(complete, own, rivals, alpha),
         source=PUBLISHED[against].source,
         metric=complete.metric.loss_name,
         notes=complete.notes,
@@ -229,22 +227,22 @@ def _complete(
 ) -> tuple[Results, list[str], list[str]]:
     """Return joined results without missing cells, the strategies of one's own, the published."""
     complete = treat_missing(_joined(results, against, theirs, strategies), missing)
-    published = [name for name in complete.strategies if name in theirs.strategies]
+    rivals = [name for name in complete.strategies if name in theirs.strategies]
     own = [name for name in complete.strategies if name not in theirs.strategies]
-    return complete, own, published
+    return complete, own, rivals
 
 
 def _pairs(
-    complete: Results, own: Sequence[str], published: Sequence[str], alpha: float
+    complete: Results, own: Sequence[str], rivals: Sequence[str], alpha: float
 ) -> pd.DataFrame:
     """Return the comparison of each strategy of one's own with each published one."""
     at = {name: position for position, name in enumerate(complete.strategies)}
-    first = np.repeat([at[name] for name in own], len(published))
-    second = np.tile([at[name] for name in published], len(own))
+    first = np.repeat([at[name] for name in own], len(rivals))
+    second = np.tile([at[name] for name in rivals], len(own))
     pairs = Pairs(complete.strategies, first, second)
     d = replace(paired_losses(complete), pairs=pairs).differences
     signed = SignedRanks.of(d)
-    p = signed_rank_p(signed, "two-sided").reshape(len(own), len(published))
+    p = signed_rank_p(signed, "two-sided").reshape(len(own), len(rivals))
     adjusted = np.concatenate([adjust(row, "holm") for row in p])
     verdict = np.where(signed.plus < signed.minus, "better", "worse")
     scores = complete.scores.to_numpy()
@@ -293,16 +291,16 @@ def reproduction(results: Results, against: str, same: Mapping[str, str]) -> Res
         A name is not known, the metrics differ, or fewer than two datasets have the same name.
     """
     rows, notes = {}, []
-    theirs = Results.published(against)
-    for name, published in same.items():
+    theirs = published(against)
+    for name, other in same.items():
         positions("strategy", [name], results.strategies)
-        positions("strategy", [published], theirs.strategies)
+        positions("strategy", [other], theirs.strategies)
         scores = _joined(results, against, theirs, [name]).scores
         own = f"{name} (here)" if name in theirs.strategies else name
-        difference = (scores[own] - scores[published]).dropna()
+        difference = (scores[own] - scores[other]).dropna()
         if len(difference) < 2:
             raise AnalysisError(
-                f"{name} and {published} of {against} have {len(difference)} datasets with results "
+                f"{name} and {other} of {against} have {len(difference)} datasets with results "
                 "of both; two are needed"
             )
         margin = _margins(results.select(datasets=difference.index, strategies=[name]))
@@ -313,13 +311,13 @@ def reproduction(results: Results, against: str, same: Mapping[str, str]) -> Res
         if odd := difference.index[outside].tolist():
             notes.append(f"{name} is beyond its folds on {', '.join(odd)}")
         mean, furthest = float(difference.mean()), int(difference.abs().argmax())
-        rows[f"{name} / {published}"] = {
+        rows[f"{name} / {other}"] = {
             "datasets": len(difference),
             "mean difference": mean,
             "standard error": error,
             "largest": float(difference.iloc[furthest]),
             "on": difference.index[furthest],
-            "equal": float((np.abs(difference) <= _rounding(scores[published])).mean()),
+            "equal": float((np.abs(difference) <= _rounding(scores[other])).mean()),
             "beyond folds": beyond,
             "agrees": abs(mean) <= _EXPLAINED * error
             and _is_chance(int(outside.sum()), len(known)),

@@ -2,14 +2,13 @@
 
 from mlaut.lazy import attach
 
-_HOME = {
-    "Bundle": "mlaut.bundles.manifest",
-    "build_leaderboard": "mlaut.bundles.leaderboard",
-    "extend_bundle": "mlaut.bundles.extending",
-    "open_bundle": "mlaut.bundles.opening",
-    "publish_study": "mlaut.bundles.publishing",
-    "verify_bundle": "mlaut.bundles.extending",
-}
-
-__all__ = [*_HOME]
-__getattr__, __dir__ = attach(__name__, _HOME)
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "manifest": ("Bundle",),
+        "leaderboard": ("build_leaderboard",),
+        "extending": ("extend_bundle", "verify_bundle"),
+        "opening": ("open_bundle",),
+        "publishing": ("publish_study",),
+    },
+)

@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlaut.bundles.manifest import DATASETS, STRATEGIES, STUDY_FILE, Bundle, BundledDataset
-from mlaut.bundles.opening import MOST_BYTES, open_bundle
+from mlaut.bundles.opening import open_bundle
+from mlaut.downloads import MOST_BYTES
 from mlaut.errors import MlautError, StudyError
-from mlaut.experiments.verify import Verification, verify_study
-from mlaut.files_io import FilesIO, SplitEntry, Study
+from mlaut.experiments.checking.verify import Verification, verify_study
+from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.records import Dataset
 
 if TYPE_CHECKING:
-    from mlaut.experiments import RunSummary, StudyFile
-
-__all__ = ["extend_bundle", "verify_bundle"]
+    from mlaut.experiments import RunSummary
 
 _MOST_TOML = 2**20  # bytes of a study file that is read
 _WORD = re.compile(r"\w[\w +-]{0,40}")
@@ -74,11 +73,11 @@ def verify_bundle(
         Cells are to be fitted again, and the strategies or a table are not available.
     """
     bundle = open_bundle(place, limit=limit)
-    study = Study(bundle.study)
+    study = StudyStore(bundle.study)
     if strategies is None and _wanted(refit):
         strategies = _strategies_of_bundle(bundle, trusted)
-    disagreement = tuple(_disagreement(bundle, study))
-    if not _wanted(refit) or disagreement or hdf5_input_io is not None:
+    unlike = tuple(disagreement(bundle, study))
+    if not _wanted(refit) or unlike or hdf5_input_io is not None:
         io = hdf5_input_io or (FilesIO(bundle.folder / DATASETS) if bundle.complete else None)
         found = verify_study(
             bundle.study, refit=refit, strategies=strategies, hdf5_input_io=io, **options
@@ -87,7 +86,7 @@ def verify_bundle(
         unchecked = f"{missing} of {len(bundle.datasets)} datasets are not in the bundle"
         return bundle, replace(
             found,
-            problems=(*disagreement, *found.problems),
+            problems=(*unlike, *found.problems),
             unchecked=f"{unchecked}; --refit loads and checks them" if io is None else "",
         )
     with tempfile.TemporaryDirectory() as folder:
@@ -110,7 +109,7 @@ def _wanted(refit: str | float) -> bool:
     return bool(str(refit).strip("0.% "))
 
 
-def _disagreement(bundle: Bundle, study: Study) -> Iterable[tuple[str, str]]:
+def disagreement(bundle: Bundle, study: StudyStore) -> Iterable[tuple[str, str]]:
     """Yield where the manifest and the study name other datasets."""
     stored = {name: entry.fingerprint for name, entry in study.load_splits().items()}
     named = {one.name: one.fingerprint for one in bundle.datasets}
@@ -168,16 +167,17 @@ def extend_bundle(
     """
     from mlaut.estimators import as_strategies
     from mlaut.experiments import Orchestrator
+    from mlaut.experiments.study_files.study_file import own_strategies
 
     bundle = open_bundle(place, limit=limit)
-    study, target = Study(bundle.study), Study(output)
+    study, target = StudyStore(bundle.study), StudyStore(output)
     if any(run.get("race") for run in study.runs):
         raise StudyError(
             f"{place}: the study is a race, and a strategy cannot join a race that has begun; make "
             "a study of its datasets without [race]"
         )
     if isinstance(strategies, str | os.PathLike) and Path(strategies).suffix == ".py":
-        strategies = _strategies_of(Path(strategies))
+        strategies = own_strategies(Path(strategies))
     new = as_strategies(strategies)
     known = {entry.name for entry in study.strategies}
     if again := [strategy.name for strategy in new if strategy.name in known]:
@@ -200,7 +200,7 @@ def _strategies_of_bundle(bundle: Bundle, trusted: bool) -> Any:
     Its names and parameters are data; its Python file, and parameters that could name a file, are
     used only if the bundle is trusted.
     """
-    from mlaut.experiments.study_file import choose_strategies, read_study_file
+    from mlaut.experiments.study_files.study_file import choose_strategies, read_study_file
 
     if STUDY_FILE not in bundle.files or bundle.files[STUDY_FILE].size > _MOST_TOML:
         return None
@@ -209,7 +209,8 @@ def _strategies_of_bundle(bundle: Bundle, trusted: bool) -> Any:
         code = STRATEGIES if trusted and STRATEGIES in bundle.files else ""
         chosen = replace(file.strategies, file=code)
         if not trusted:
-            known = {one.name for one in choose_strategies(_with(file, chosen, {}))}
+            bare = replace(chosen, parameters={})
+            known = {one.name for one in choose_strategies(replace(file, strategies=bare))}
             given = chosen.parameters.items()
             chosen = replace(
                 chosen, parameters={n: p for n, p in given if n in known and _is_plain(p)}
@@ -219,10 +220,6 @@ def _strategies_of_bundle(bundle: Bundle, trusted: bool) -> Any:
         if trusted:
             raise
         return None
-
-
-def _with(file: StudyFile, chosen: Any, parameters: Mapping[str, Any]) -> StudyFile:
-    return replace(file, strategies=replace(chosen, parameters=parameters))
 
 
 def _is_plain(value: Any, name: str = "") -> bool:
@@ -244,17 +241,12 @@ def _is_plain(value: Any, name: str = "") -> bool:
     return isinstance(value, int | float)
 
 
-def _strategies_of(path: Path) -> Any:
-    """Return what a Python file defines as its strategies; the file is run."""
-    from mlaut.experiments.study_file import own_strategies
-
-    return own_strategies(path)
-
-
 # ------------------------------------------------------------------- the datasets
 
 
-def _datasets_io(bundle: Bundle, study: Study, path: Path, given: FilesIO | None = None) -> FilesIO:
+def _datasets_io(
+    bundle: Bundle, study: StudyStore, path: Path, given: FilesIO | None = None
+) -> FilesIO:
     """Store the datasets of a bundle in a database, those that it lacks by their references."""
     io, entries = FilesIO(path, "a"), study.load_splits()
     about = {one.name: one for one in bundle.datasets}
@@ -271,8 +263,8 @@ def _dataset(
     bundle: Bundle, about: BundledDataset | None, entry: SplitEntry, given: FilesIO | None
 ) -> Dataset:
     """Return a dataset of a bundle, which has the content that the study was split on."""
-    from mlaut.data.references import is_reference, load_reference, parse_reference
-    from mlaut.files_io.datasets import checked
+    from mlaut.data.sources.references import is_reference, load_reference, parse_reference
+    from mlaut.files_io.tables.datasets import checked
 
     if given is not None and entry.path in given.list_datasets()[1]:
         dataset = given.load_dataset(entry.path)

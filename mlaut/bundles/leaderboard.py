@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from mlaut.bundles.opening import MOST_BYTES, is_bundle, open_bundle
+from mlaut.bundles.extending import disagreement
+from mlaut.bundles.opening import is_bundle, open_bundle
 from mlaut.bundles.site import MARK, Entrant, Site
+from mlaut.downloads import MOST_BYTES
 from mlaut.errors import StudyError
-from mlaut.files_io import SplitEntry, StrategyEntry, Study, merge_studies
-from mlaut.files_io.study_records import extends, merged_strategies
-from mlaut.files_io.system_errors import explained
-
-__all__ = ["build_leaderboard"]
+from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore, merge_studies
+from mlaut.files_io.outcomes.study_records import extends, merged_strategies
+from mlaut.files_io.safe_files.system_errors import explained
+from mlaut.files_io.studies.study_checks import problems_of
+from mlaut.held import unfinished
 
 
 def build_leaderboard(
@@ -62,15 +62,15 @@ def build_leaderboard(
     _check_together(entrants)
     with explained(target, "writing a leaderboard"):
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
-            made = Path(folder, "site")
+        with unfinished(target, folder=True) as (folder, _):
+            made = folder / "site"
             made.mkdir()
-            study = _merged(entrants, Path(folder, "all.h5"))
+            study = _merged(entrants, folder / "all.h5")
             site = Site.of(study, entrants, title or entrants[0].bundle.title)
             for name, text in site.pages():
                 (made / name).write_text(text, encoding="utf-8", errors="backslashreplace")
             if target.exists():
-                shutil.rmtree(target)
+                target.rename(folder / "old")
             made.rename(target)
     return target / "index.html"
 
@@ -90,6 +90,9 @@ def _entrants(places: Iterable[str | os.PathLike[str]], limit: int) -> list[Entr
     found: dict[str, Entrant] = {}
     for place in _each(places):
         bundle = open_bundle(place, limit=limit)
+        study = StudyStore(bundle.study)
+        for where, what in (*disagreement(bundle, study), *problems_of(study)):
+            raise StudyError(f"{place}: {where}: {what}; do not trust this bundle")
         found.setdefault(bundle.digest, Entrant.of(place, bundle))  # a copy adds nothing
     if not found:
         raise StudyError("there is no bundle in these places; 'mlaut publish' makes one")
@@ -130,6 +133,6 @@ def _check_together(entrants: Sequence[Entrant]) -> None:
             raise StudyError(f"{entrant.place}: {error}") from None
 
 
-def _merged(entrants: Sequence[Entrant], path: Path) -> Study:
+def _merged(entrants: Sequence[Entrant], path: Path) -> StudyStore:
     studies = [entrant.bundle.study for entrant in entrants]
-    return Study(studies[0]) if len(studies) == 1 else merge_studies(studies, path)
+    return StudyStore(studies[0]) if len(studies) == 1 else merge_studies(studies, path)

@@ -8,7 +8,6 @@ manifest can lead out of the folder, and none is a pickle.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -17,25 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from mlaut.errors import StoreError
-from mlaut.files_io.system_errors import explained
-from mlaut.files_io.untrusted import open_plain, read_json
-from mlaut.markup import printable
-
-__all__ = [
-    "DATASETS",
-    "FORMAT",
-    "KINDS",
-    "MANIFEST",
-    "STRATEGIES",
-    "STUDY",
-    "STUDY_FILE",
-    "Bundle",
-    "BundledDataset",
-    "BundledFile",
-    "damage_of",
-    "file_record",
-    "read_manifest",
-]
+from mlaut.files_io.safe_files.system_errors import explained
+from mlaut.files_io.safe_files.untrusted import open_plain, read_json
+from mlaut.markup import json_text, printable
 
 FORMAT = 1
 MANIFEST, STUDY, DATASETS = "bundle.json", "study.h5", "datasets.h5"
@@ -135,7 +118,7 @@ class Bundle:
 
     @property
     def complete(self) -> bool:
-        """Whether the tables of all datasets are in the bundle."""
+        """Return whether the tables of all datasets are in the bundle."""
         return all(dataset.included for dataset in self.datasets)
 
     def __str__(self) -> str:
@@ -152,7 +135,7 @@ class Bundle:
         files = {name: asdict(self.files[name]) for name in sorted(self.files)}
         datasets = [asdict(dataset) for dataset in self.datasets]
         content = {"format": FORMAT, **about, "datasets": datasets, "files": files}
-        return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+        return (json_text(content, indent=1) + "\n").encode()
 
 
 def read_manifest(content: bytes, folder: Path, where: str) -> Bundle:

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from mlaut import __version__
 from mlaut.bundles.manifest import DATASETS, KINDS, MANIFEST, STRATEGIES, STUDY_FILE, Bundle
+from mlaut.markup import json_text, marked, printable
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["croissant", "ro_crate", "texts"]
 
 _SPDX = "https://spdx.org/licenses"
 _CONTEXT = files("mlaut.bundles") / "templates" / "croissant-context.json"  # that of Croissant 1.0
@@ -178,12 +177,12 @@ def _description(bundle: Bundle) -> str:
 
 
 def _citation(bundle: Bundle) -> str:
-    authors = [f"  - name: {json.dumps(name, ensure_ascii=False)}" for name in bundle.authors]
+    authors = [f"  - name: {json_text(name)}" for name in bundle.authors]
     return "\n".join(
         [
             "cff-version: 1.2.0",
             'message: "If you use these results, please cite them."',
-            f"title: {json.dumps(bundle.title, ensure_ascii=False)}",
+            f"title: {json_text(bundle.title)}",
             "type: dataset",
             "authors:",
             *authors,
@@ -197,7 +196,7 @@ def _citation(bundle: Bundle) -> str:
 def _licences(bundle: Bundle) -> str:
     lines = [
         f"Splits, predictions, scores, metadata and texts: {bundle.licence}, "
-        f"{_SPDX}/{bundle.licence}",
+        f"{_SPDX}/{bundle.licence}"
     ]
     if any(one.included for one in bundle.datasets):
         lines += ["", f"The tables in {DATASETS} keep the licences that their metadata name:"]
@@ -207,7 +206,7 @@ def _licences(bundle: Bundle) -> str:
             for one in bundle.datasets
             if one.included
         ]
-    return "\n".join(lines) + "\n"
+    return printable("\n".join(lines)) + "\n"
 
 
 def _readme(bundle: Bundle, counts: Mapping[str, int]) -> str:
@@ -216,7 +215,7 @@ def _readme(bundle: Bundle, counts: Mapping[str, int]) -> str:
     table = [f"| `{name}` | {KINDS[name][1]} |" for name in names]
     return "\n".join(
         [
-            f"# {' '.join(bundle.title.split())}",
+            f"# {marked(bundle.title)}",
             "",
             f"{counts['strategies']} strategies on {len(bundle.datasets)} datasets, "
             f"{counts['cells']} cells. {inside} of the tables are here; the others are named by "
@@ -243,4 +242,4 @@ _OPTIONAL = (DATASETS, STUDY_FILE, STRATEGIES)
 
 
 def _json(content: Any) -> str:
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    return json_text(content, indent=1) + "\n"

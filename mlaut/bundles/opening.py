@@ -12,7 +12,6 @@ import stat
 import struct
 import tempfile
 import urllib.error
-import urllib.request
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -33,16 +32,14 @@ from mlaut.bundles.manifest import (
     file_record,
     read_manifest,
 )
-from mlaut.errors import StoreError
-from mlaut.files_io.system_errors import explained
-from mlaut.files_io.untrusted import open_plain
+from mlaut.downloads import MOST_BYTES, answer_of, cache_folder
+from mlaut.errors import DataError, StoreError
+from mlaut.files_io.safe_files.system_errors import explained
+from mlaut.files_io.safe_files.untrusted import open_plain
+from mlaut.held import unfinished
 
-__all__ = ["MOST_BYTES", "is_bundle", "open_bundle", "study_of"]
-
-MOST_BYTES = 4 * 2**30  # of a bundle that is downloaded or unpacked, by default
 _UNPACKED = 200  # an archive may unpack to so many times its size, as archives of models may
 _SMALL = 2**30  # or to so many bytes: the holes of a study deflate to nearly nothing
-_SILENCE = 30.0  # seconds after which a server that sends nothing is given up
 _PIECE = 2**20  # bytes of one read
 
 _TORN = (zipfile.BadZipFile, zlib.error, struct.error)
@@ -165,32 +162,23 @@ def _from_address(address: str, limit: int) -> Bundle:
     if path.endswith(".zip"):
         with tempfile.TemporaryDirectory() as folder:
             archive = Path(folder, "bundle.zip")
-            with _answer(address) as answer, archive.open("xb") as file:
+            with _answer(address, limit) as answer, archive.open("xb") as file:
                 _copy(answer, file, limit, address)
             return _from_archive(archive, limit)
     base = address if path.endswith((f"/{MANIFEST}", "/")) else f"{address}/"
-    return _kept(lambda name: _answer(urljoin(base, name)), limit, address)
+    return _kept(
+        lambda name: _answer(urljoin(base, name), max(limit, MOST_MANIFEST)), limit, address
+    )
 
 
 @contextmanager
-def _answer(address: str) -> Iterator[BinaryIO]:
-    """Yield the content of an address; only HTTP is spoken, also after a redirection."""
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler(),
-        urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(),
-        urllib.request.HTTPRedirectHandler(),
-        urllib.request.HTTPDefaultErrorHandler(),
-        urllib.request.HTTPErrorProcessor(),
-        urllib.request.UnknownHandler(),
-    ):
-        opener.add_handler(handler)
-    headers = {"User-Agent": f"mlaut/{__version__}", "Accept-Encoding": "identity"}
+def _answer(address: str, limit: int) -> Iterator[BinaryIO]:
+    """Yield the content of an address."""
     try:
-        request = urllib.request.Request(address, headers=headers)
-        with opener.open(request, timeout=_SILENCE) as answer:
+        with answer_of(address, limit, **{"User-Agent": f"mlaut/{__version__}"}) as answer:
             yield answer
+    except DataError as error:
+        raise StoreError(str(error)) from error
     except urllib.error.HTTPError as error:
         error.close()  # it holds the connection
         raise StoreError(
@@ -209,8 +197,6 @@ def _answer(address: str) -> Iterator[BinaryIO]:
 
 def _kept(opened: Opener, limit: int, where: str) -> Bundle:
     """Return a bundle in the cache; files that the cache lacks are written there first."""
-    from mlaut.data.remote import cache_folder  # it loads pandas, which a folder does not need
-
     with opened(MANIFEST) as stream:
         content = _read_whole(stream, where)
     folder = cache_folder() / "bundles" / hashlib.sha256(content).hexdigest()
@@ -239,22 +225,21 @@ def _is_there(path: Path, file: BundledFile) -> bool:
 
 def _store(stream: BinaryIO, path: Path, file: BundledFile, where: str) -> None:
     """Write a file that has the size and the digest of its manifest, or raise a StoreError."""
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as folder:
-        unfinished = Path(folder, path.name)
-        with unfinished.open("xb") as target:
+    with unfinished(path) as (temporary, _):
+        with temporary.open("wb") as target:
             _copy(stream, target, file.size, f"{where}: {path.name}")
-        if file_record(unfinished) != file:
+        if file_record(temporary) != file:
             raise StoreError(
                 f"{where}: {path.name}: its digest is not the one in {MANIFEST}; get the bundle "
                 "again, or do not trust it"
             )
-        unfinished.replace(path)
+        temporary.replace(path)
 
 
 def _write(path: Path, content: bytes) -> None:
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as folder:
-        Path(folder, path.name).write_bytes(content)
-        Path(folder, path.name).replace(path)
+    with unfinished(path) as (temporary, _):
+        temporary.write_bytes(content)
+        temporary.replace(path)
 
 
 def _copy(stream: BinaryIO, target: BinaryIO, most: int, what: str) -> None:

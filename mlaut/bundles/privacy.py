@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mlaut.errors import StudyError
-from mlaut.files_io import Study
-
-__all__ = ["check_private", "without_paths"]
+from mlaut.files_io import StudyStore
 
 # An absolute path of three parts or more. Paths in a database, such as /starter/iris, have two.
 _PATH = re.compile(r"""(?<![\w.:/-])(?:/[^\s/'"<>:,;]+){2,}/([^\s/'"<>:,;]+)""")
@@ -39,7 +37,7 @@ def without_paths(value: Any) -> Any:
     return value
 
 
-def check_private(study: Study, files: Mapping[str, Path]) -> None:
+def check_private(study: StudyStore, files: Mapping[str, Path]) -> None:
     """Check that no text names the home folder, the folder of the study, or this machine.
 
     Parameters
@@ -76,7 +74,7 @@ def _private(path: Path) -> Iterator[tuple[str, str]]:
         yield rf"\b{re.escape(machine)}\b", "this machine"
 
 
-def _texts(study: Study, files: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
+def _texts(study: StudyStore, files: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
     for entry in study.strategies:
         about = {"identity": entry.identity, "metadata": entry.metadata}
         yield f"strategy {entry.name!r}", json.dumps(about, ensure_ascii=False)

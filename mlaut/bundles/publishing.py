@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -26,19 +25,20 @@ from mlaut.bundles.manifest import (
     BundledDataset,
     file_record,
 )
+from mlaut.bundles.opening import open_bundle
 from mlaut.bundles.privacy import check_private, without_paths
 from mlaut.errors import MlautError, StudyError
-from mlaut.files_io import DatasetInfo, FilesIO, SplitEntry, Study
-from mlaut.files_io.hdf5 import fsync_folder
-from mlaut.files_io.study_checks import problems_of
-from mlaut.files_io.system_errors import explained
+from mlaut.files_io import DatasetInfo, FilesIO, SplitEntry, StudyStore
+from mlaut.files_io.safe_files.hdf5 import fsync_folder
+from mlaut.files_io.safe_files.system_errors import explained
+from mlaut.files_io.studies.study_checks import problems_of
+from mlaut.held import unfinished
+from mlaut.markup import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from mlaut.report import Report
-
-__all__ = ["publish_study"]
 
 INCLUDE = ("licensed", "all", "none")
 _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
@@ -96,6 +96,7 @@ def publish_study(
 
     Examples
     --------
+    >>> import tempfile
     >>> from mlaut import Study
     >>> from mlaut.bundles import extend_bundle, verify_bundle
     >>> from mlaut.files_io import merge_studies
@@ -115,18 +116,18 @@ def publish_study(
     ['BaselineClassifier', 'GaussianNaiveBayes']
     >>> folder.cleanup()
     """
-    source = _Source.of(Path(study), datasets)
+    source = _ToPublish.of(Path(study), datasets)
     _check(licence, include, date, Path(output))
     target = Path(output)
     with explained(target, "publishing"):
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
-            made = Path(folder, "bundle")
-            made.mkdir()
+        with unfinished(target, folder=True) as (made, _):
             bundle = _fill(made, source, title, tuple(authors), licence, include, date)
-            fsync_folder(made)
-            made.rename(target)
-            fsync_folder(target.parent)
+            if not _is_published(target, bundle):
+                for path in (*made.iterdir(), made):
+                    fsync_folder(path)
+                made.rename(target)
+                fsync_folder(target.parent)
     return replace(bundle, folder=target)
 
 
@@ -139,24 +140,38 @@ def _check(licence: str, include: str, date: str, target: Path) -> None:
         raise StudyError(f"include {include!r}: there are {', '.join(INCLUDE)}")
     if date and not _DAY.fullmatch(date):
         raise StudyError(f"date {date!r}: no day; write for example 2026-11-22")
+    if not (target / MANIFEST).exists():
+        _refuse_content(target)
+
+
+def _refuse_content(target: Path) -> None:
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise StudyError(f"{target}: exists, and a bundle is a new folder; name another output")
+
+
+def _is_published(target: Path, bundle: Bundle) -> bool:
+    """Return whether the output is this bundle already: a call was killed when it had ended."""
+    with suppress(MlautError):
+        if (target / MANIFEST).exists() and open_bundle(target).digest == bundle.digest:
+            return True
+    _refuse_content(target)
+    return False
 
 
 # --------------------------------------------------------------------- the source
 
 
 @dataclass(frozen=True)
-class _Source:
+class _ToPublish:
     """Study to publish, with its database of datasets, its study file and its strategies."""
 
-    study: Study
+    study: StudyStore
     datasets: FilesIO
     texts: Mapping[str, Path]
     title: str = ""
 
     @classmethod
-    def of(cls, path: Path, datasets: str | os.PathLike[str] | None) -> _Source:
+    def of(cls, path: Path, datasets: str | os.PathLike[str] | None) -> _ToPublish:
         texts: dict[str, Path] = {}
         title = ""
         if path.suffix == ".toml":
@@ -167,7 +182,7 @@ class _Source:
             if file.strategies.file:
                 texts[STRATEGIES] = path.parent / file.strategies.file
             title, path, datasets = file.study.title, file.output, datasets or file.input
-        study = Study(path)
+        study = StudyStore(path)
         if not study.exists:
             raise StudyError(f"{path}: no study in this file; run it first, or check the path")
         study.settle()
@@ -176,8 +191,8 @@ class _Source:
         return cls(study, _database(study, datasets), texts, title)
 
 
-def _database(study: Study, given: str | os.PathLike[str] | None) -> FilesIO:
-    from mlaut.experiments.verify import recorded_input
+def _database(study: StudyStore, given: str | os.PathLike[str] | None) -> FilesIO:
+    from mlaut.experiments.checking.verify import recorded_input
 
     if given is None:
         beside = study.path.with_name(f"{study.path.stem}.datasets.h5")
@@ -206,7 +221,7 @@ def study_file_beside(path: Path) -> Path | None:
 
 def _fill(
     folder: Path,
-    source: _Source,
+    source: _ToPublish,
     title: str,
     authors: tuple[str, ...],
     licence: str,
@@ -214,6 +229,8 @@ def _fill(
     date: str,
 ) -> Bundle:
     """Write the files of a bundle into a folder."""
+    from mlaut.report.page import as_html
+
     entries = source.study.load_splits()
     datasets = _datasets(source, entries, include)
     inside = [entries[one.name] for one in datasets if one.included]
@@ -227,8 +244,8 @@ def _fill(
     for name, path in source.texts.items():
         shutil.copyfile(path, folder / name)
     frame = _scores(report)
-    frame.to_csv(folder / "scores.csv", index=False, lineterminator="\n")
-    _write(folder, "report.html", _page(report, date))
+    _write(folder, "scores.csv", csv_text(frame, index=False))
+    _write(folder, "report.html", as_html(report, made=date))
     _write(folder, "requirements.txt", _lock(study))
     bundle = Bundle(folder, report.title, authors, licence, date, datasets, {}, "")
     counts = {"strategies": len(study.strategies), "cells": sum(report.state.cells.values())}
@@ -266,7 +283,7 @@ def _plain(record: Mapping[str, Any], recorded: str) -> dict[str, Any]:
 
 
 def _datasets(
-    source: _Source, entries: Mapping[str, SplitEntry], include: str
+    source: _ToPublish, entries: Mapping[str, SplitEntry], include: str
 ) -> tuple[BundledDataset, ...]:
     infos = {info.path: info for info in source.datasets.dataset_infos()}
     return tuple(
@@ -275,7 +292,7 @@ def _datasets(
 
 
 def _dataset(
-    source: _Source, entry: SplitEntry, info: DatasetInfo | None, include: str
+    source: _ToPublish, entry: SplitEntry, info: DatasetInfo | None, include: str
 ) -> BundledDataset:
     if info is None or info.fingerprint != entry.fingerprint:
         what = "is not in" if info is None else "has another content in"
@@ -311,9 +328,9 @@ def allows_passing_on(licence: str) -> bool:
 
 def _reference(info: DatasetInfo) -> str:
     """Return the reference that loads a dataset; empty if none is known."""
-    from mlaut.data.references import fetch, parse_reference
-    from mlaut.data.sources import SOURCES
-    from mlaut.files_io.datasets import checked
+    from mlaut.data.sources.references import fetch, parse_reference
+    from mlaut.data.sources.sources import SOURCES
+    from mlaut.files_io.tables.datasets import checked
 
     if "reference" in info.metadata:
         return str(info.metadata["reference"])
@@ -345,19 +362,13 @@ def _by_group(entries: Iterable[SplitEntry]) -> dict[str, list[SplitEntry]]:
 # --------------------------------------------------------------------- the report
 
 
-def _report(study: Study, title: str, otherwise: str) -> Report:
+def _report(study: StudyStore, title: str, otherwise: str) -> Report:
     """Return the report of a published study; ``otherwise`` is the title of one without a title."""
     from mlaut.report import make_report
 
     report = make_report(study, title=title)
     title = report.title if report.title != study.path.stem else otherwise
     return replace(report, study=Path(STUDY), title=title)
-
-
-def _page(report: Report, date: str) -> str:
-    from mlaut.report.page import as_html
-
-    return as_html(report, made=date)
 
 
 def _scores(report: Report) -> pd.DataFrame:
@@ -385,7 +396,7 @@ def _cells(scored: Any) -> Iterable[tuple[Any, ...]]:
             yield (*key, scored.metric.name, score, *scored.seconds[d, s, r, f])
 
 
-def _lock(study: Study) -> str:
+def _lock(study: StudyStore) -> str:
     """Return the exact versions of the packages of the runs, as pip reads them."""
     versions: dict[str, dict[str, None]] = {}
     pythons: dict[str, None] = {}

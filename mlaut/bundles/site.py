@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import jinja2
 import pandas as pd
 from markupsafe import Markup
 
 from mlaut import __version__
-from mlaut.analysis.common.display import number
+from mlaut.analysis.results.scales import ranks_of
 from mlaut.bundles.manifest import Bundle, BundledDataset
-from mlaut.files_io import SplitEntry, StrategyEntry, Study
-from mlaut.markup import printable
+from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
+from mlaut.markup import csv_text
 from mlaut.report import Report, make_report
-from mlaut.report.page import as_html
-
-__all__ = ["MARK", "Entrant", "Site"]
+from mlaut.report.page import as_html, environment_of, source_of
+from mlaut.report.shown import ShownCell, ShownTable, TableColumn, decision_table
 
 MARK = '<meta name="generator" content="MLaut leaderboard">'  # in the index of a site
-_DIGITS = 3  # of numbers in the tables
-_LONG = 40  # characters; a longer text may take several lines
+_STRATEGY, _DATASET = "strategy", "dataset"  # kinds of pages
 
 
 @dataclass(frozen=True)
@@ -42,7 +38,7 @@ class Entrant:
     @classmethod
     def of(cls, place: str, bundle: Bundle) -> Entrant:
         """Return a bundle that was opened at a place, with what its study has."""
-        study = Study(bundle.study)
+        study = StudyStore(bundle.study)
         return cls(place, bundle, study.load_splits(), study.strategies)
 
     @property
@@ -63,7 +59,7 @@ class Site:
     added: Mapping[str, Entrant]
 
     @classmethod
-    def of(cls, study: Study, entrants: Sequence[Entrant], title: str) -> Site:
+    def of(cls, study: StudyStore, entrants: Sequence[Entrant], title: str) -> Site:
         """Return the content of the pages of a merged study."""
         added: dict[str, Entrant] = {}
         for entrant in entrants:
@@ -95,7 +91,7 @@ class Site:
         )
         for name in self.added:
             yield (
-                _page("strategy", name),
+                _page(_STRATEGY, name),
                 render(
                     "strategy.html",
                     heading=name,
@@ -110,7 +106,7 @@ class Site:
             )
         for name, entry in self.splits.items():
             yield (
-                _page("dataset", name),
+                _page(_DATASET, name),
                 render(
                     "dataset.html",
                     heading=name,
@@ -132,23 +128,15 @@ class Site:
 
 
 def _renderer(title: str, date: str) -> Any:
-    own, of_report = jinja2.PackageLoader("mlaut.bundles"), jinja2.PackageLoader("mlaut.report")
-    environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader([own, of_report]),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=lambda x: printable(x) if isinstance(x, str) and not isinstance(x, Markup) else x,
-    )
+    environment = environment_of("mlaut.bundles", "mlaut.report")
     style = environment.get_template("site.css").render()
-    digest = base64.b64encode(hashlib.sha256(f"\n{style}\n".encode()).digest()).decode()
     known = {
+        "page_of": _page,
         "title": title,
         "date": date,
         "version": __version__,
         "style": Markup(style),
-        "style_hash": f"'sha256-{digest}'",
+        "style_hash": source_of(style),
         "mark": Markup(MARK),
     }
     return lambda name, **values: environment.get_template(name).render(**known, **values)
@@ -167,33 +155,10 @@ def _page(kind: str, name: str) -> str:
     return f"{kind}-{short}-{digest}.html"
 
 
-@dataclass(frozen=True)
-class _Cell:
-    text: str
-    kind: str  # "name" of a row, "number", "text" or "long"
-    page: str = ""  # that the name of a row leads to
-
-
-@dataclass(frozen=True)
-class _Table:
+class _SiteTable(NamedTuple):
     caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[_Cell, ...], ...]
-
-
-def _table(caption: str, frame: pd.DataFrame, kind: str = "") -> _Table:
-    """Return a table whose index names pages of a kind."""
-    rows = [
-        (_Cell(str(name), "name", _page(kind, str(name)) if kind else ""), *map(_cell, row))
-        for name, row in zip(frame.index, frame.to_numpy(dtype=object), strict=True)
-    ]
-    return _Table(caption, (str(frame.index.name or ""), *map(str, frame.columns)), tuple(rows))
-
-
-def _cell(value: Any) -> _Cell:
-    if isinstance(value, str):
-        return _Cell(value, "long" if len(value) > _LONG else "text")
-    return _Cell(str(number(value, _DIGITS)), "number")
+    shown: ShownTable
+    kind: str = ""  # of the pages to which the names of the rows lead
 
 
 def _lead(section: Any) -> tuple[str, ...]:
@@ -201,23 +166,33 @@ def _lead(section: Any) -> tuple[str, ...]:
     return tuple(section.sentences) if decided is None else tuple(decided.headline())
 
 
-def _standing(section: Any, added: Mapping[str, Entrant]) -> _Table:
+def _standing(section: Any, added: Mapping[str, Entrant]) -> _SiteTable:
     """Return the table over all strategies, the best average rank first."""
     metric = section.scored.metric.name
     if section.decision is None:
-        frame = section.scored.scores.mean().to_frame(metric).rename_axis("strategy")
+        shown = ShownTable.of(section.scored.scores.mean().to_frame(metric).rename_axis("strategy"))
     else:
-        frame = section.decision.frame.drop(columns=["verdict"], errors="ignore")
-    frame = frame.assign(**{"added by": [_by(added[str(name)].bundle) for name in frame.index]})
-    caption = f"By {metric}. Strategies that share a letter in 'groups' are not shown to differ."
-    return _table(caption if "groups" in frame else f"By {metric}.", frame, "strategy")
+        shown = decision_table(section.decision, verdicts=False)
+    grouped = any(column.key == "groups" for column in shown.columns)
+    letters = " Strategies that share a letter in 'group' are not shown to differ." * grouped
+    by = {name: _by(entrant.bundle) for name, entrant in added.items()}
+    rows = tuple((names, (*cells, ShownCell("", by[names[0]]))) for names, cells in shown.rows)
+    columns = (*shown.columns, TableColumn("added by", "added by"))
+    return _SiteTable(
+        f"By {metric}.{letters}", replace(shown, columns=columns, rows=rows), _STRATEGY
+    )
 
 
 def _by(bundle: Bundle) -> str:
     return f"{', '.join(bundle.authors)}, {bundle.date}"
 
 
-def _bundles(entrants: Sequence[Entrant], added: Mapping[str, Entrant]) -> _Table:
+def _of_rows(rows: Sequence[Mapping[str, Any]]) -> ShownTable:
+    """Return rows as a table; their first value names them."""
+    return ShownTable.of(pd.DataFrame(rows).set_index(next(iter(rows[0]))))
+
+
+def _bundles(entrants: Sequence[Entrant], added: Mapping[str, Entrant]) -> _SiteTable:
     rows = [
         {
             "bundle": entrant.bundle.title,
@@ -229,10 +204,10 @@ def _bundles(entrants: Sequence[Entrant], added: Mapping[str, Entrant]) -> _Tabl
         }
         for entrant in entrants
     ]
-    return _table("Who added what, the oldest first.", pd.DataFrame(rows).set_index("bundle"))
+    return _SiteTable("Who added what, the oldest first.", _of_rows(rows))
 
 
-def _datasets(splits: Mapping[str, SplitEntry]) -> _Table:
+def _datasets(splits: Mapping[str, SplitEntry]) -> _SiteTable:
     rows = [
         {
             "dataset": name,
@@ -243,25 +218,26 @@ def _datasets(splits: Mapping[str, SplitEntry]) -> _Table:
         }
         for name, entry in splits.items()
     ]
-    return _table("The datasets.", pd.DataFrame(rows).set_index("dataset"), "dataset")
+    return _SiteTable("The datasets.", _of_rows(rows), _DATASET)
 
 
-def _of_strategy(section: Any, name: str) -> _Table:
+def _of_strategy(section: Any, name: str) -> _SiteTable:
     """Return the score and the rank of a strategy on each dataset."""
     scores = section.scored.scores
-    ranks = section.scored.losses.rank(axis=1)
+    ranks = ranks_of(section.scored)
     metric = section.scored.metric.name
     frame = pd.DataFrame({metric: scores[name], "rank": ranks[name]})
     frame["of"] = scores.notna().sum(axis=1).astype(object)
     caption = f"{metric} on each dataset, and the rank among the strategies that have a result."
-    return _table(caption, frame, "dataset")
+    return _SiteTable(caption, ShownTable.of(frame), _DATASET)
 
 
-def _of_dataset(section: Any, name: str) -> _Table:
+def _of_dataset(section: Any, name: str) -> _SiteTable:
     """Return the score of each strategy on a dataset, the best first."""
-    order = section.scored.losses.loc[name].sort_values(kind="stable").index
+    order = ranks_of(section.scored).T[name].sort_values(kind="stable").index
     frame = section.scored.scores.loc[name, order].to_frame(section.scored.metric.name)
-    return _table("All strategies, the best first.", frame.rename_axis("strategy"), "strategy")
+    shown = ShownTable.of(frame.rename_axis("strategy"))
+    return _SiteTable("All strategies, the best first.", shown, _STRATEGY)
 
 
 def _facts(entry: SplitEntry, about: BundledDataset) -> dict[str, str]:
@@ -288,4 +264,4 @@ def _scores(sections: Iterable[Any]) -> str:
         .assign(metric=section.scored.metric.name)
         for section in sections
     ]
-    return str(pd.concat(frames).to_csv(index=False, lineterminator="\n"))
+    return csv_text(pd.concat(frames), index=False)

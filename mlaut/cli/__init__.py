@@ -5,6 +5,7 @@ Heavy packages are imported inside the commands, so that ``mlaut --help`` is fas
 
 from __future__ import annotations
 
+import itertools
 import signal
 import sys
 import traceback
@@ -15,14 +16,48 @@ from typing import Any
 import click
 
 from mlaut import __version__
-from mlaut.cli import bundles, elsewhere, lists, runs, studies, watching
-from mlaut.cli.output import show
-from mlaut.errors import MlautError, RunInterrupted
+from mlaut.cli import bundles, elsewhere, lists, runs, studies
+from mlaut.cli.output import in_own_words, setting_of, show
+from mlaut.errors import MlautError, RunInterrupted, shortened
 
 __all__ = ["cli", "main"]
 
+_FIRST_PAGE: dict[str, tuple[click.Command, ...]] = {
+    "Begin": (runs.demo, runs.init),
+    "Run": (runs.plan, runs.run, studies.status),
+    "Conclude": (studies.report, bundles.publish, studies.merge, studies.verify),
+    "Look up, bring in": (lists.list_, lists.load, elsewhere.import_),
+}
+_OF_STUDIES = (
+    *(studies.compact, studies.remove, studies.rename, runs.models, lists.convert),
+    *(elsewhere.place, elsewhere.export, bundles.leaderboard),
+)
+_FORMER: dict[str | None, str] = {
+    "watch": "status --follow",
+    **{name: f"list {name}" for name in lists.list_.commands},
+    **{command.name: f"study {command.name}" for command in _OF_STUDIES},
+}
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+
+class _Commands(click.Group):
+    """The commands, in groups on the first page; a former name is answered with that of today."""
+
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading, commands in _FIRST_PAGE.items():
+            with formatter.section(heading):
+                rows = [(str(command.name), command.get_short_help_str(60)) for command in commands]
+                formatter.write_dl(rows)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args[0] in _FORMER:
+            raise click.UsageError(f"'mlaut {args[0]}' is now 'mlaut {_FORMER[args[0]]}'")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="mlaut")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def cli(debug: bool) -> None:
@@ -31,17 +66,25 @@ def cli(debug: bool) -> None:
     \b
     mlaut demo                      run a small study on real data
     mlaut init                      write a study file
-    mlaut plan study.toml           show what a run would do
     mlaut run study.toml            run a study, or resume it
-    mlaut watch study.h5            follow a study while it runs
-    mlaut status study.h5           show the progress of a study
     mlaut report study.h5           show what it decides, and all numbers
+    mlaut study --help              list what else can be done with studies
     """
 
 
-for _module in (bundles, elsewhere, lists, runs, studies, watching):
-    for _name in _module.__all__:
-        cli.add_command(getattr(_module, _name))
+@click.group()
+def study() -> None:
+    """Change, convert, place and export studies.
+
+    \b
+    mlaut study compact study.h5
+    """
+
+
+for _command in (study, *itertools.chain.from_iterable(_FIRST_PAGE.values())):
+    cli.add_command(_command)
+for _command in _OF_STUDIES:
+    study.add_command(_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -59,7 +102,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **_: Any) -> None:
-    show(warnings.formatwarning(message, category, *where[:2]).rstrip(), err=True)
+    if category.__module__ == "mlaut.errors":
+        show(f"mlaut: warning: {in_own_words(message)}", err=True)
+        return
+    text = warnings.formatwarning(message, category, *where[:2]).rstrip()
+    show(in_own_words(text), err=True)
 
 
 def _main(given: list[str]) -> None:
@@ -72,6 +119,8 @@ def _main(given: list[str]) -> None:
         show(f"mlaut: {reason or 'stopped; make the same call again to go on'}", err=True)
         sys.exit(RunInterrupted.exit_code)
     except click.ClickException as error:
+        if isinstance(error, click.NoSuchOption) and (setting := setting_of(error.option_name)):
+            error = click.UsageError(f"'{error.option_name}' is now '--set {setting}'")
         error.show()
         sys.exit(error.exit_code)
     except BrokenPipeError:
@@ -85,9 +134,13 @@ def _fail(error: Exception, debug: bool) -> None:
     if debug:
         show(traceback.format_exc(), err=True)
     if isinstance(error, MlautError):
-        show(f"mlaut: error: {error}", err=True)
+        show(f"mlaut: error: {in_own_words(error)}", err=True)
         sys.exit(error.exit_code)
-    text = " ".join(str(error).split())
+    if isinstance(error, OSError) and error.filename is not None:
+        where = shortened(str(error.filename), 200)
+        show(f"mlaut: error: {where}: {error.strerror}; check the path", err=True)
+        sys.exit(MlautError.exit_code)
+    text = shortened(" ".join(str(error).split()), 2000)
     show(
         f"mlaut: a bug in MLaut: {type(error).__name__}: {text}; "
         "please report it with the output of 'mlaut --debug ...'",

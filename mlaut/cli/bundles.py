@@ -7,23 +7,19 @@ from pathlib import Path
 
 import click
 
+from mlaut.cli.inputs import PATH
 from mlaut.cli.output import show
-
-__all__ = ["leaderboard", "publish"]
 
 
 @click.command()
-@click.argument("study", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder of the bundle."
-)
+@click.argument("study", type=PATH)
+@click.option("-o", "--output", required=True, type=PATH, help="Folder of the bundle.")
 @click.option("--title", default="", help="Title; default: that of the study.")
 @click.option("--author", "authors", multiple=True, help="Name of an author (repeatable).")
 @click.option(
     "--licence",
-    default="CC-BY-4.0",
-    show_default=True,
-    help="SPDX identifier of the licence of the results; tables keep their own.",
+    required=True,
+    help="SPDX identifier of the licence of the results, as CC-BY-4.0; tables keep their own.",
 )
 @click.option(
     "--include",
@@ -33,10 +29,7 @@ __all__ = ["leaderboard", "publish"]
     help="Tables to put into the bundle: those whose licence allows it, all, or none. Others are "
     "named by reference and digest.",
 )
-@click.option(
-    "--input", "datasets", type=click.Path(path_type=Path), help="Database of the datasets."
-)
-@click.option("--date", default="", help="Day of the publication; default: that of the last run.")
+@click.option("--input", "datasets", type=PATH, help="Database of the datasets.")
 def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -> None:
     """Publish a study as a bundle of plain files.
 
@@ -45,7 +38,7 @@ def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -
     name of this machine is published.
 
     \b
-    mlaut publish study.h5 -o bundle --author "Ada Lovelace"
+    mlaut publish study.h5 -o bundle --licence CC-BY-4.0 --author "Ada Lovelace"
     mlaut verify bundle --refit 1%
     mlaut run bundle --add mine.py -o mine.h5
     mlaut merge bundle mine.h5 -o all.h5
@@ -68,9 +61,7 @@ def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -
 
 @click.command()
 @click.argument("places", nargs=-1, required=True)
-@click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder of the pages."
-)
+@click.option("-o", "--output", required=True, type=PATH, help="Folder of the pages.")
 @click.option("--title", default="", help="Title; default: that of the oldest bundle.")
 @click.option("--limit", default="4GiB", show_default=True, help="Largest bundle to download.")
 def leaderboard(places: Sequence[str], output: Path, title: str, limit: str) -> None:
@@ -81,7 +72,7 @@ def leaderboard(places: Sequence[str], output: Path, title: str, limit: str) -> 
     dataset, and who added what. A leaderboard that is in the output already is replaced.
 
     \b
-    mlaut leaderboard bundles -o site
+    mlaut study leaderboard bundles -o site
     """
     from mlaut.bundles import build_leaderboard
     from mlaut.experiments.cells.memory import parse_bytes

@@ -8,45 +8,35 @@ from typing import Any
 
 import click
 
-from mlaut.cli.inputs import database_and_options
+from mlaut.cli.inputs import PATH, database_and_options
 from mlaut.cli.output import show
-
-__all__ = ["export", "import_", "place"]
+from mlaut.markup import counted
 
 
 @click.command()
-@click.argument("study", type=click.Path(path_type=Path))
-@click.option("--mlflow", "store", help="Database (.db), folder or server of MLflow.")
-@click.option("--wandb", "project", help="Project of Weights & Biases; kept offline.")
+@click.argument("study", type=PATH)
+@click.option("--mlflow", "store", required=True, help="Database (.db), folder or server.")
 @click.option("--metric", default="", help="Default: that of the study.")
-def export(study: Path, store: str | None, project: str | None, metric: str) -> None:
-    """Write a study into an experiment tracker.
+def export(study: Path, store: str, metric: str) -> None:
+    """Write a study into MLflow.
 
-    Each strategy on each dataset is a run of the tracker. A repeated export adds what is new. It
-    needs the extra 'mlflow' or 'wandb'.
+    Each strategy on each dataset is a run. A repeated export adds what is new. It needs the extra
+    'mlflow'.
 
     \b
-    mlaut export study.h5 --mlflow mlflow.db
-    mlaut export study.h5 --wandb trees
+    mlaut study export study.h5 --mlflow mlflow.db
     """
-    from mlaut.files_io import Study
-    from mlaut.report.tracking import to_mlflow, to_wandb
+    from mlaut.files_io import StudyStore
+    from mlaut.report.tracking import to_mlflow
 
-    if not store and not project:
-        raise click.UsageError("name a tracker: --mlflow mlflow.db or --wandb PROJECT")
     database, options = database_and_options(study)
-    stored, title = Study(database), options.get("title", "")
-    if store:
-        n = to_mlflow(stored, store, metric=metric, experiment=title)
-        show(f"{n} new runs in {store}")
-    if project:
-        n = to_wandb(stored, project, metric=metric)
-        show(f"{n} runs in {stored.path.parent / 'wandb'}: wandb sync uploads them")
+    n = to_mlflow(StudyStore(database), store, metric=metric, experiment=options.get("title", ""))
+    show(f"{n} new runs in {store}")
 
 
 @click.command("import")
-@click.argument("study", type=click.Path(path_type=Path))
-@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("study", type=PATH)
+@click.argument("sources", nargs=-1, required=True, type=PATH)
 @click.option("--strategy", required=True, help="Name of the strategy in the study.")
 @click.option(
     "--source", required=True, help="Origin of the predictions, which every report shows."
@@ -55,18 +45,10 @@ def export(study: Path, store: str | None, project: str | None, metric: str) -> 
 @click.option("--dataset", default="", help="Name of the dataset in the study, if it is another.")
 @click.option(
     "--splits",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="datasplits.arff of the OpenML task: the order of the rows of the AutoML benchmark.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace predictions that differ.")
-def import_(
-    study: Path,
-    sources: Sequence[Path],
-    strategy: str,
-    source: str,
-    overwrite: bool,
-    **how: Any,
-) -> None:
+def import_(study: Path, sources: Sequence[Path], strategy: str, source: str, **how: Any) -> None:
     """Store predictions of another program in a study.
 
     They become a strategy that is marked as foreign. SOURCES are tables (CSV, TSV, parquet) with
@@ -83,18 +65,18 @@ def import_(
     import pandas as pd
 
     from mlaut.analysis import read_predictions
-    from mlaut.files_io import Study, import_predictions
+    from mlaut.files_io import StudyStore, import_predictions
 
-    store = Study(database_and_options(study)[0])
+    store = StudyStore(database_and_options(study)[0])
     entries = store.load_splits()
     table = pd.concat([read_predictions(path, entries, **how) for path in sources])
     table = table.reset_index(drop=True)
-    stored = import_predictions(store, table, strategy=strategy, source=source, overwrite=overwrite)
-    show(f"{stored} cells of {strategy} stored in {study}")
+    stored = import_predictions(store, table, strategy=strategy, source=source)
+    show(f"{counted(stored, 'cell')} of {strategy} stored in {study}")
 
 
 @click.command()
-@click.argument("study", type=click.Path(path_type=Path))
+@click.argument("study", type=PATH)
 @click.option("--against", required=True, help="Published benchmark, for example delgado2014.")
 @click.option("--strategy", "strategies", multiple=True, help="Strategy to place (repeatable).")
 @click.option(
@@ -114,13 +96,7 @@ def import_(
     help="Folder for the tables (CSV), also of all pairs, and the profile.",
 )
 def place(
-    study: Path,
-    against: str,
-    strategies: Sequence[str],
-    same: Sequence[str],
-    missing: str,
-    n_jobs: int | None,
-    output: Path | None,
+    study: Path, same: Sequence[str], n_jobs: int | None, output: Path | None, **how: Any
 ) -> None:
     """Show where your strategies stand among published ones.
 
@@ -130,16 +106,14 @@ def place(
     database the results are taken as they are; its datasets have the benchmark's names.
 
     \b
-    mlaut place study.toml --against delgado2014 -o place/
-    mlaut place study.h5 --against delgado2014 --same RandomForestClassifier=rf_caret
+    mlaut study place study.toml --against delgado2014 -o place/
+    mlaut study place study.h5 --against delgado2014 --same RandomForestClassifier=rf_caret
     """
     from mlaut.placing.placement import place_study
 
     pairs = dict(pair.partition("=")[::2] for pair in same)
     changes: dict[str, Any] = {} if n_jobs is None else {"n_jobs": n_jobs}
-    found = place_study(
-        study, against, strategies=strategies, same=pairs or None, missing=missing, **changes
-    )
+    found = place_study(study, same=pairs, **how, **changes)
     show(found)
     if output is not None:
         found.save(output)

@@ -2,21 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from mlaut.errors import MlautError
+from mlaut.experiments.options import RunOptions
 from mlaut.records import Analysis
 
 if TYPE_CHECKING:
     from mlaut.analysis.racing.study_race import StudyRace
     from mlaut.experiments import StudyFile
 
-__all__ = ["TASKS", "analysis_of", "database_and_options", "race_of"]
-
+PATH = click.Path(path_type=Path)
 TASKS = click.Choice(["Classification", "Regression"], case_sensitive=False)
+
+
+Command = Callable[..., Any]
+
+
+def with_settings(*sections: str) -> Callable[[Command], Command]:
+    """Return a decorator that adds ``--set``, for the keys of these sections of a study file."""
+    text = f"A key of {', '.join(sections)} of a study file (repeatable)."
+    return click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=text)
+
+
+def with_options_of_a_run(*names: str) -> Callable[[Command], Command]:
+    """Return a decorator that adds the flags of `RunOptions` with these names, and ``--set``."""
+
+    def decorate(command: Command) -> Command:
+        command = with_settings("[run]", "[tuning]", "[analysis]")(command)
+        for item in reversed([item for item in fields(RunOptions) if item.name in names]):
+            flags, kinds, text = (item.metadata[key] for key in ("flags", "kinds", "text"))
+            kind, several = int if kinds == (int,) else str, list in kinds
+            command = click.option(*flags, type=kind, multiple=several, help=text)(command)
+        return command
+
+    return decorate
+
+
+def changes_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a run that ``--set`` and flags change; those of flags count."""
+    from mlaut.experiments.study_files.study_file import read_settings
+
+    changes = read_settings(given["settings"], "run", "tuning", "analysis")
+    terms = {"analysis": terms} if (terms := changes["analysis"]) else {}
+    flags = {k: x for k, x in given.items() if k != "settings" and x not in (None, ())}
+    return changes["run"] | changes["tuning"] | terms | flags
 
 
 def database_and_options(path: Path) -> tuple[Path, dict[str, Any]]:
@@ -29,8 +64,12 @@ def database_and_options(path: Path) -> tuple[Path, dict[str, Any]]:
 
     file = read_study_file(path)
     report = {name: value for name, value in vars(file.report).items() if value}
-    terms = report if file.analysis is None else vars(analysis_of(file))
-    return file.output, {**terms, **({"title": file.study.title} if file.study.title else {})}
+    terms = {} if file.analysis is None else vars(analysis_of(file))
+    return file.output, {
+        **report,
+        **terms,
+        **({"title": file.study.title} if file.study.title else {}),
+    }
 
 
 def analysis_of(file: StudyFile) -> Analysis:
@@ -38,15 +77,42 @@ def analysis_of(file: StudyFile) -> Analysis:
     report = {name: value for name, value in vars(file.report).items() if value}
     given: Analysis = file.analysis or Analysis()
     default = vars(Analysis())
-    return replace(given, **{k: x for k, x in report.items() if vars(given)[k] == default[k]})
+    return replace(
+        given, **{k: x for k, x in report.items() if k in default and vars(given)[k] == default[k]}
+    )
+
+
+def dropped_from(path: Path) -> dict[str, str]:
+    """Return the strategies of a study that its study file no longer names, with that reason.
+
+    No code of the study file is executed: where it has a Python file of strategies, none is named.
+    """
+    from mlaut.experiments import read_study_file
+    from mlaut.experiments.study_files.study_file import choose_strategies
+    from mlaut.files_io import StudyStore
+
+    if path.suffix != ".toml":
+        return {}
+    file = read_study_file(path)
+    if file.strategies.file or not file.strategies.names or not file.output.exists():
+        return {}
+    try:
+        named = {strategy.name for strategy in choose_strategies(file)}
+    except MlautError:  # a library is missing on this machine
+        return {}
+    stored = (
+        entry for entry in StudyStore(file.output).strategies if "foreign" not in entry.metadata
+    )
+    reason = f"{path.name} does not name it"
+    return {entry.name: reason for entry in stored if entry.name not in named}
 
 
 def race_of(database: Path) -> StudyRace | None:
     """Return the race of a study; None if it is none, or does not exist yet."""
     from mlaut.experiments.plans.rounds import sealed_terms
-    from mlaut.files_io import Study
+    from mlaut.files_io import StudyStore
 
-    study = Study(database)
+    study = StudyStore(database)
     if not database.exists() or not study.exists or sealed_terms(study) is None:
         return None
     from mlaut.analysis.racing.study_race import StudyRace

@@ -9,14 +9,21 @@ from typing import Any
 
 import click
 
-from mlaut.cli.inputs import TASKS
+from mlaut.cli.inputs import PATH, TASKS
 from mlaut.cli.output import one_line, show, show_rows
 from mlaut.markup import counted
 
-__all__ = ["convert", "datasets", "load", "metrics", "strategies"]
+
+@click.group("list")
+def list_() -> None:
+    """List datasets, metrics or strategies.
+
+    \b
+    mlaut list strategies Ensemble_methods
+    """
 
 
-@click.command()
+@list_.command()
 @click.argument("criterion", default="all")
 @click.option("--task", type=TASKS, help="List only strategies for this task.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -28,9 +35,9 @@ def strategies(criterion: str, task: str | None, as_json: bool) -> None:
     on which it is run.
 
     \b
-    mlaut strategies
-    mlaut strategies Ensemble_methods --task classification
-    mlaut strategies SVC
+    mlaut list strategies
+    mlaut list strategies Ensemble_methods --task classification
+    mlaut list strategies SVC
     """
     from mlaut.estimators import REGISTRY
 
@@ -55,15 +62,15 @@ def strategies(criterion: str, task: str | None, as_json: bool) -> None:
             show(one_line(f"{key}: {value if isinstance(value, str) else json.dumps(value)}"))
 
 
-@click.command()
+@list_.command()
 @click.option("--task", type=TASKS, help="List only metrics for this task.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def metrics(task: str | None, as_json: bool) -> None:
     """List the metrics: direction, range, and what each needs.
 
     \b
-    mlaut metrics
-    mlaut metrics --task regression
+    mlaut list metrics
+    mlaut list metrics --task regression
     """
     from mlaut.analysis import describe_metrics
 
@@ -71,28 +78,25 @@ def metrics(task: str | None, as_json: bool) -> None:
     show_rows([row for row in describe_metrics() if not wanted or row["task"] in wanted], as_json)
 
 
-@click.command()
-@click.argument("database", required=False, type=click.Path(path_type=Path))
-@click.option("--group", default="/", show_default=True, help="Group of the database to list.")
+@list_.command()
+@click.argument("database", required=False, type=PATH)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def datasets(database: Path | None, group: str, as_json: bool) -> None:
+def datasets(database: Path | None, as_json: bool) -> None:
     """List the datasets of MLaut, or of an input database.
 
     \b
-    mlaut datasets
-    mlaut datasets input.h5 --group openml/
+    mlaut list datasets
+    mlaut list datasets input.h5
     """
     from mlaut.data import list_datasets
 
-    show_rows(list_datasets(database, group), as_json)
+    show_rows(list_datasets(database), as_json)
 
 
 @click.command()
-@click.argument("database", type=click.Path(path_type=Path))
+@click.argument("database", type=PATH)
 @click.argument("references", nargs=-1)
 @click.option("--task", type=TASKS, help="Load only datasets for this task.")
-@click.option("--group", help="Group of the database; default: the source of each dataset.")
-@click.option("--overwrite", is_flag=True, help="Replace stored datasets whose content differs.")
 @click.option("--sql", metavar="QUERY", help="Load the rows of a query; needs --from and --name.")
 @click.option("--from", "connection", help="File of SQLite, or address of a database.")
 @click.option("--name", help="Name of the query's dataset.")
@@ -101,8 +105,6 @@ def load(
     database: Path,
     references: Sequence[str],
     task: str | None,
-    group: str | None,
-    overwrite: bool,
     sql: str | None,
     connection: str | None,
     name: str | None,
@@ -127,30 +129,18 @@ def load(
     data = Data()
     hdf5_io = data.open_hdf5(database, mode="a")
     if sql and connection and name:
-        show(
-            data.load_sql(
-                sql,
-                connection,
-                hdf5_io=hdf5_io,
-                name=name,
-                target=target,
-                task=task or "",
-                hdf5_group=group or "sql",
-                overwrite=overwrite,
-            )
-        )
+        how: dict[str, Any] = {"name": name, "target": target, "task": task or ""}
+        show(data.load_sql(sql, connection, hdf5_io=hdf5_io, hdf5_group="sql", **how))
         return
-    paths = data.load(references, hdf5_io=hdf5_io, task=task, hdf5_group=group, overwrite=overwrite)
+    paths = data.load(references, hdf5_io=hdf5_io, task=task)
     for path in paths:
         show(path)
 
 
 @click.command()
-@click.argument("old_input", type=click.Path(path_type=Path))
-@click.argument("old_output", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder of the study."
-)
+@click.argument("old_input", type=PATH)
+@click.argument("old_output", type=PATH)
+@click.option("-o", "--output", required=True, type=PATH, help="Folder of the study.")
 def convert(old_input: Path, old_output: Path, output: Path) -> None:
     """Make a study from the two files of MLaut 0.1.
 
@@ -158,7 +148,7 @@ def convert(old_input: Path, old_output: Path, output: Path) -> None:
     gets study.h5 and study.datasets.h5.
 
     \b
-    mlaut convert input.hdf5 output.hdf5 -o converted
+    mlaut study convert input.hdf5 output.hdf5 -o converted
     """
     from mlaut.data.old_studies import convert_old_study
 

@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlaut.cli.inputs import TASKS, analysis_of, database_and_options, race_of
-from mlaut.cli.output import show, show_rows
+from mlaut.cli.inputs import (
+    PATH,
+    TASKS,
+    analysis_of,
+    changes_of,
+    database_and_options,
+    race_of,
+    with_options_of_a_run,
+)
+from mlaut.cli.output import in_own_words, show, show_rows
 from mlaut.errors import AnalysisError, StudyError
 
 if TYPE_CHECKING:
     from mlaut.experiments import RunSummary, StudyFile
-
-__all__ = ["demo", "init", "models", "plan", "run"]
 
 _FAILED = 9  # the exit code of a strict run; those of errors end at 8
 
@@ -29,7 +35,7 @@ _FAILED = 9  # the exit code of a strict run; those of errors end at 8
     "--output",
     default="demo",
     show_default=True,
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Folder of the study and its results.",
 )
 @click.option(
@@ -68,10 +74,8 @@ def demo(output: Path, n_jobs: int) -> None:
 
 
 @click.command()
-@click.argument("study_file", default="study.toml", type=click.Path(path_type=Path))
-@click.option(
-    "--folder", type=click.Path(path_type=Path), help="Folder of tables; default: MLaut's own."
-)
+@click.argument("study_file", default="study.toml", type=PATH)
+@click.option("--folder", type=PATH, help="Folder of tables; default: MLaut's own.")
 @click.option(
     "--task", type=TASKS, default="Classification", show_default=True, help="Task of the datasets."
 )
@@ -81,7 +85,9 @@ def demo(output: Path, n_jobs: int) -> None:
     multiple=True,
     help="Name or family of strategies (repeatable); default: a baseline and three usual ones.",
 )
-@click.option("--question", default="best", show_default=True, help="As for 'mlaut report'.")
+@click.option(
+    "--question", default="best", show_default=True, help="Also 'control: NAME' or 'all pairs'."
+)
 @click.option("--metric", help="Primary metric; default: accuracy, or r2 for regression.")
 @click.option("--title", default="", help="Title of the reports.")
 def init(
@@ -97,7 +103,7 @@ def init(
     """
     from mlaut.analysis.deciding.terms import DEFAULT_METRICS, check_analysis
     from mlaut.estimators import as_strategies
-    from mlaut.experiments.new_study_file import new_study_file, usual_strategies
+    from mlaut.experiments.study_files.new_study_file import new_study_file, usual_strategies
     from mlaut.records import Analysis
 
     names = strategies or usual_strategies(task)
@@ -113,58 +119,21 @@ def init(
 
 @click.command()
 @click.argument("study_file")
-@click.option("-j", "--n-jobs", type=int, help="Worker processes; -1: one per core.")
-@click.option("--timeout", help="Limit of a cell: 10m (wall time), or '10m cpu' (CPU time).")
-@click.option(
-    "--tuning-timeout",
-    help="CPU time after which tuning in a cell chooses among the candidates scored so far.",
-)
-@click.option("--search", help="Tuning: grid, 'random(50)', 'halving(81)' or 'optuna(50)'.")
-@click.option("--budget", help="Of tuning: '50 evaluations', '10m cpu' or 10m, for all strategies.")
-@click.option(
-    "--trace-predictions",
-    is_flag=True,
-    default=None,
-    help="Also store what smaller budgets of tuning would predict (further fits).",
-)
-@click.option("--memory", help="Memory limit of a cell, for example 4GiB.")
-@click.option("--retry", multiple=True, help="Try failed cells of this status again (repeatable).")
-@click.option(
-    "--overwrite-predictions",
-    is_flag=True,
-    default=None,
-    help="Run strategies whose parameters changed again, and replace their predictions.",
-)
-@click.option("--save-models", is_flag=True, default=None, help="Save the fitted models.")
-@click.option(
-    "--no-limits",
-    "limits",
-    flag_value=False,
-    default=None,
-    help="Also run datasets that are above the size limit of a strategy.",
-)
-@click.option(
-    "--engine",
-    type=click.Choice(["local", "inline", "dask"]),
-    help="Where cells run: processes of this machine, this process, or a Dask cluster.",
-)
-@click.option("--scheduler", help="Address of the Dask scheduler, for example tcp://10.0.0.1:8786.")
-@click.option(
-    "--shard",
-    help="Run a share of the cells, as 2/10, into a file of its own; 'mlaut merge' joins them.",
-)
+@with_options_of_a_run("n_jobs", "timeout", "retry", "shard")
 @click.option(
     "--complete", is_flag=True, default=None, help="Run all cells that a race has left out."
 )
-@click.option("--add", "added", help="With a bundle: your strategies, a Python file or names.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="With --add: the study of the result."
+    "--no-trial",
+    "trial",
+    flag_value=False,
+    default=True,
+    help="Do not first fit each strategy on a few rows, to name those that fail.",
 )
+@click.option("--add", "added", help="With a bundle: your strategies, a Python file or names.")
+@click.option("-o", "--output", type=PATH, help="With --add: the study of the result.")
 @click.option(
-    "--input",
-    "database",
-    type=click.Path(path_type=Path),
-    help="With --add: a database of tables that the bundle lacks.",
+    "--input", "database", type=PATH, help="With --add: a database of tables that the bundle lacks."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @click.option("--strict", is_flag=True, help=f"Exit with code {_FAILED} if any cell has failed.")
@@ -189,12 +158,11 @@ def run(
     \b
     mlaut run study.toml
     mlaut run study.toml -j 4 --timeout 10m --retry timeout
-    mlaut run study.toml --engine dask --scheduler tcp://10.0.0.1:8786
+    mlaut run study.toml --set engine=dask --set scheduler=tls://10.0.0.1:8786
     mlaut run study.toml --shard 2/10
     mlaut run bundle --add mine.py -o mine.h5
     """
-    given = {name: value for name, value in changes.items() if value not in (None, ())}
-    given["verbose"] = 0 if quiet else 1
+    given = changes_of(changes) | {"verbose": 0 if quiet else 1}
     if (added is None) != (output is None):
         raise StudyError("--add and -o belong together: mlaut run BUNDLE --add mine.py -o mine.h5")
     if added is not None and output is not None:
@@ -203,7 +171,7 @@ def run(
 
         io = FilesIO(database) if database else None
         done = extend_bundle(study_file, added, output, hdf5_input_io=io, **given)
-        show(json.dumps(done.to_dict()) if as_json else str(done))
+        show(json.dumps(done.to_dict()) if as_json else in_own_words(done))
     else:
         done = run_file(Path(study_file), as_json, **given)
     if strict and done.n_failed:
@@ -211,18 +179,9 @@ def run(
 
 
 @click.command()
-@click.argument("study_file", type=click.Path(path_type=Path))
-@click.option("-j", "--n-jobs", type=int, help="Worker processes; -1: one per core.")
-@click.option("--search", help="As for 'mlaut run'.")
-@click.option("--budget", help="As for 'mlaut run'.")
-@click.option("--retry", multiple=True, help="As for 'mlaut run'.")
-@click.option("--overwrite-predictions", is_flag=True, default=None, help="As for 'mlaut run'.")
-@click.option("--save-models", is_flag=True, default=None, help="As for 'mlaut run'.")
-@click.option("--no-limits", "limits", flag_value=False, default=None, help="As for 'mlaut run'.")
-@click.option("--shard", help="As for 'mlaut run'.")
-@click.option(
-    "--why", is_flag=True, expose_value=False, help="Changes nothing: the reasons are always shown."
-)
+@click.argument("study_file", type=PATH)
+@with_options_of_a_run("n_jobs", "retry", "shard")
+@click.option("--no-trial", "trial", flag_value=False, default=True, help="As for 'mlaut run'.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
     """Show what a run would do, and change nothing.
@@ -237,31 +196,22 @@ def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
     """
     from mlaut.experiments import plan_study
 
-    given = {name: value for name, value in changes.items() if value not in (None, ())}
-    preview = plan_study(study_file, check=check_report, **given)
+    preview = plan_study(study_file, check=check_report, **changes_of(changes))
     if as_json:
         show(json.dumps(preview.to_dict()))
         return
-    show(str(preview))
+    show(in_own_words(preview))
     race = race_of(preview.study)
     if race is not None:
-        from mlaut.experiments import read_study_file
-        from mlaut.racing import forecast_race, max_cost_of
+        from mlaut.racing import forecast_of
 
-        section = read_study_file(study_file).race
-        most = {"max_cost": max_cost_of(section)} if section else {}
-        show(
-            forecast_race(race, **most)
-            or "race: no dataset is complete yet, so nothing is forecast"
-        )
+        show(forecast_of(study_file, race))
     show_rows(preview.plan.why())
 
 
 @click.command()
-@click.argument("study", type=click.Path(path_type=Path))
-@click.option(
-    "--input", "database", type=click.Path(path_type=Path), help="Database of the datasets."
-)
+@click.argument("study", type=PATH)
+@click.option("--input", "database", type=PATH, help="Database of the datasets.")
 @click.option(
     "-j", "--n-jobs", default=-1, show_default=True, help="Worker processes; -1: one per core."
 )
@@ -275,13 +225,13 @@ def models(study: Path, database: Path | None, **options: Any) -> None:
     come with MLaut are fitted.
 
     \b
-    mlaut models study.h5
-    mlaut models study.toml -j 4
+    mlaut study models study.h5
+    mlaut study models study.toml -j 4
     """
     from mlaut import Study
     from mlaut.experiments import read_study_file
-    from mlaut.experiments.study_file import choose_strategies
-    from mlaut.files_io.models import models_folder
+    from mlaut.experiments.study_files.study_file import choose_strategies
+    from mlaut.files_io.studies.models import models_folder
 
     strategies, path = None, study
     if study.suffix == ".toml":
@@ -292,10 +242,12 @@ def models(study: Path, database: Path | None, **options: Any) -> None:
 
 
 def run_file(study_file: Path, as_json: bool = False, **changes: Any) -> RunSummary:
+    """Run a study file with changed options, and return the summary of the run."""
     from mlaut.analysis.deciding.terms import store_analysis
     from mlaut.experiments import read_study_file, run_study
 
-    file = read_study_file(study_file)
+    terms = {"analysis": changes.get("analysis")}
+    file = read_study_file(study_file).changed(terms)
     check_report(file)
     if file.race is None:
         keep = {"title": file.study.title, "keep": file.analysis is None}
@@ -305,7 +257,7 @@ def run_file(study_file: Path, as_json: bool = False, **changes: Any) -> RunSumm
         from mlaut.racing import run_race
 
         done = run_race(study_file, **changes)
-    show(json.dumps(done.to_dict()) if as_json else str(done))
+    show(json.dumps(done.to_dict()) if as_json else in_own_words(done))
     return done
 
 

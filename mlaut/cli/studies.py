@@ -6,21 +6,18 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from mlaut.cli.inputs import database_and_options, race_of
+from mlaut.cli.inputs import PATH, database_and_options, dropped_from, race_of, with_settings
 from mlaut.cli.output import one_line, show, show_rows, show_table
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["compact", "merge", "report", "status", "verify"]
+from mlaut.markup import counted
+from mlaut.optional import need
 
 
 @click.command()
-@click.argument("study", type=click.Path(path_type=Path))
+@click.argument("study", type=PATH)
 @click.option("--why", is_flag=True, help="Show why cells have no predictions, and all warnings.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
@@ -35,20 +32,39 @@ __all__ = ["compact", "merge", "report", "status", "verify"]
     show_default=True,
     help="With --alive: time without progress after which a run counts as stalled.",
 )
-def status(study: Path, why: bool, as_json: bool, alive: bool, within: str) -> None:
+@click.option(
+    "--follow",
+    is_flag=True,
+    help="Follow a run in the terminal until Ctrl-C or its end; needs the extra 'watch'.",
+)
+def status(study: Path, why: bool, as_json: bool, alive: bool, within: str, follow: bool) -> None:
     """Show how many cells are done, failed or missing.
 
     The study may be running. STUDY is a study database or a study file. --why adds the reasons for
     cells without predictions, with one traceback per reason, and the warnings of the fits.
+    --follow shows progress, pace, time left and the last failures: each row is a strategy, each
+    square a dataset, or several where the terminal is narrow, and a red square has failures.
 
     \b
     mlaut status study.h5
     mlaut status study.h5 --json
     mlaut status study.h5 --alive
+    mlaut status study.toml --follow
     """
-    from mlaut.experiments.status import check_alive, study_status, unfinished, warnings_of
+    from mlaut.experiments.following.status import (
+        check_alive,
+        study_status,
+        unfinished,
+        warnings_of,
+    )
 
-    database, _ = database_and_options(study)
+    database, options = database_and_options(study)
+    if follow:
+        need("rich", extra="watch", purpose="The live view")
+        from mlaut.cli.watching import follow_study
+
+        follow_study(database, options.get("title", ""))
+        return
     if alive:
         from mlaut.experiments.cells.memory import parse_seconds
 
@@ -76,16 +92,16 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str) -> N
         for row in reasons:
             if row["traceback"]:
                 name = one_line(row["strategy"])
-                show(f"\n{name}, {row['status']}, {row['cells']} cells, the first:")
+                show(f"\n{name}, {row['status']}, {counted(row['cells'], 'cell')}, the first:")
                 show(row["traceback"].rstrip())
 
 
 @click.command()
-@click.argument("study", type=click.Path(path_type=Path))
+@click.argument("study", type=PATH)
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="A page (report.html), a file (.md, .tex, .csv, .txt), or a folder for all formats and "
     "every table; default: print on the screen.",
 )
@@ -101,25 +117,30 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str) -> N
     "--metric",
     multiple=True,
     help="accuracy, mcc, r2, ... (repeatable; the first is the primary one); default: set by the "
-    "study file or task. 'mlaut metrics' lists them.",
+    "study file or task. 'mlaut list metrics' lists them.",
 )
 @click.option(
     "--greater-is-better/--less-is-better",
     default=None,
     help="Direction of a table's metric that MLaut does not know.",
 )
+@click.option("--only", multiple=True, metavar="STRATEGY", help="Report on it (repeatable).")
+@click.option("--without", multiple=True, metavar="STRATEGY", help="Leave it out (repeatable).")
+@click.option("--datasets", multiple=True, metavar="DATASET", help="Report on it (repeatable).")
+@click.option(
+    "--clusters",
+    metavar="COLUMN",
+    help="TableColumn of a table with the source of each dataset, the unit of all claims; default: "
+    "source, cluster or group.",
+)
 @click.option("--title", help="Title of the report; default: that of the study file.")
-@click.option("--question", help="best (default), 'control: NAME', or 'all pairs'.")
-@click.option("--test", help="Primary test; default: signed rank, or trinomial by unit of targets.")
-@click.option("--alpha", type=float, help="Level of all claims together; default: 0.05.")
-@click.option("--rope", type=float, help="Differences up to this size are practically equal.")
-@click.option("--least", type=int, help="Number of datasets below which nothing is decided.")
 @click.option(
     "--missing",
     help="Treatment of cells without a result: 'failures last' (default), 'drop datasets', "
     "'drop strategies', 'worst', 'worst rank', or the name of a strategy whose scores replace "
     "theirs; the report flags replaced scores.",
 )
+@with_settings("[analysis]")
 @click.option(
     "--methods", is_flag=True, help="Print the paragraph on methods for a paper, and its BibTeX."
 )
@@ -129,20 +150,25 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     The numbers are scores, intervals, ranks and tests. STUDY is a study database, a study file, or
     a table of scores of another program (CSV, TSV, ARFF, parquet) with its metric. The question,
     test, level, metric and treatment of a study are chosen before its first result; options that
-    differ are named in the report.
+    differ are named in the report, and so is what is left out: by --only, --without, --datasets,
+    or since the study file no longer names a strategy.
 
     \b
     mlaut report study.h5
     mlaut report study.h5 -o report.html
     mlaut report study.h5 --metric balanced_accuracy -o tables/
     mlaut report study.h5 --methods
-    mlaut report results.csv --metric accuracy --question 'control: baseline'
+    mlaut report results.csv --metric accuracy --set question='control: baseline'
     """
+    from mlaut.experiments.study_files.study_file import read_settings
     from mlaut.report import make_report, write_report
     from mlaut.report.writing import FORMATS, methods_of_report
 
     database, options = database_and_options(study)
+    options |= read_settings(given.pop("settings"), "analysis")["analysis"]
     options |= {name: value for name, value in given.items() if value not in (None, ())}
+    dropped = {k: x for k, x in dropped_from(study).items() if k not in options.get("only", ())}
+    options["without"] = dropped | dict.fromkeys(options.get("without", ()), "")
     made = make_report(database, **options)
     if methods:
         found = methods_of_report(made)
@@ -158,9 +184,7 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
 @click.argument("study")
 @click.option("--refit", default="0", help="Share of the cells to fit again, for example 1%.")
 @click.option("--seed", default=0, help="Random seed of the sample of cells to fit again.")
-@click.option(
-    "--input", "database", type=click.Path(path_type=Path), help="Database of the datasets."
-)
+@click.option("--input", "database", type=PATH, help="Database of the datasets.")
 @click.option("-j", "--n-jobs", default=-1, show_default=True, help="Worker processes.")
 @click.option(
     "--mend", is_flag=True, help="Clear damaged cells, so that the next run repeats them."
@@ -196,12 +220,13 @@ def verify(
     mlaut verify study.toml --refit 1%
     mlaut verify https://example.org/bundle/ --refit 1%
     """
+    from mlaut.analysis import Results
     from mlaut.bundles import verify_bundle
     from mlaut.bundles.opening import is_bundle
     from mlaut.errors import StudyError
     from mlaut.experiments import verify_study
     from mlaut.experiments.cells.memory import parse_bytes
-    from mlaut.files_io import FilesIO, Study, accept_changes
+    from mlaut.files_io import FilesIO, StudyStore, accept_changes
 
     arguments["hdf5_input_io"] = FilesIO(database) if database else None
     cleared, about = 0, ""
@@ -215,9 +240,9 @@ def verify(
         path = database_and_options(Path(study))[0]
         if seal:
             accept_changes(path)
-        cleared = sum(Study(path).mend().values()) if mend else 0
+        cleared = sum(StudyStore(path).mend().values()) if mend else 0
         found = verify_study(study, **arguments)
-    scores = _scores(path, metric) if metric and found.ok else None
+    scores = Results.from_study(path, metric).scores if metric and found.ok else None
     if as_json:
         recomputed = {} if scores is None else json.loads(scores.to_json(double_precision=15))
         show(json.dumps({**found.to_dict(), "cleared": cleared, "scores": recomputed}))
@@ -232,9 +257,7 @@ def verify(
 
 @click.command()
 @click.argument("studies", nargs=-1, required=True)
-@click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Path of the new study."
-)
+@click.option("-o", "--output", required=True, type=PATH, help="Path of the new study.")
 def merge(studies: Sequence[str], output: Path) -> None:
     """Merge studies with the same splits into a new study.
 
@@ -253,24 +276,63 @@ def merge(studies: Sequence[str], output: Path) -> None:
 
 
 @click.command()
-@click.argument("database", type=click.Path(path_type=Path))
+@click.argument("database", type=PATH)
 def compact(database: Path) -> None:
     """Free the unused space of a study or a database.
 
     The file is made anew, which needs room for a second one.
 
     \b
-    mlaut compact study.h5
+    mlaut study compact study.h5
     """
-    from mlaut.files_io import Study
+    from mlaut.files_io import StudyStore
 
-    before, after = Study(database).compact()
+    before, after = StudyStore(database).compact()
     show(f"{database}: {before} bytes on the disk before, {after} now")
 
 
-def _scores(study: Path, metric: str) -> pd.DataFrame:
-    """Return the score of each strategy on each dataset; units may differ, so there is no mean."""
-    from mlaut.analysis import Results
+@click.command()
+@click.argument("place", type=PATH)
+@click.option("--strategy", "strategies", multiple=True, help="Its name (repeatable).")
+@click.option("--dataset", "datasets", multiple=True, help="Its name (repeatable).")
+def remove(place: Path, strategies: Sequence[str], datasets: Sequence[str]) -> None:
+    """Remove strategies and datasets, with their outcomes.
 
-    scores: pd.DataFrame = Results.from_study(study, metric).scores
-    return scores
+    PLACE is a study database, a database of datasets, or a study file, which stands for both. A
+    strategy or a table that the study file still names is run again by the next run.
+
+    \b
+    mlaut study remove study.toml --dataset iris
+    mlaut study remove study.h5 --strategy SVC --strategy 'my forest'
+    """
+    _restructure(place, dict.fromkeys(datasets), dict.fromkeys(strategies))
+
+
+@click.command()
+@click.argument("place", type=PATH)
+@click.option("--strategy", "strategies", multiple=True, nargs=2, help="Old and new name.")
+@click.option("--dataset", "datasets", multiple=True, nargs=2, help="Old and new name.")
+def rename(
+    place: Path, strategies: Sequence[tuple[str, str]], datasets: Sequence[tuple[str, str]]
+) -> None:
+    """Rename strategies and datasets; their outcomes stay.
+
+    PLACE is a study database, a database of datasets, or a study file, which stands for both. Also
+    change the name in the study file, or that of the table in its folder.
+
+    \b
+    mlaut study rename study.toml --dataset iris iris-2026
+    mlaut study rename study.h5 --strategy SVC 'SVC, scaled'
+    """
+    _restructure(place, dict(datasets), dict(strategies))
+
+
+def _restructure(
+    place: Path, datasets: dict[str, str | None], strategies: dict[str, str | None]
+) -> None:
+    from mlaut.experiments.restructure import restructure
+
+    if not datasets and not strategies:
+        raise click.UsageError("name a --strategy or a --dataset")
+    for line in restructure(place, datasets, strategies):
+        show(line)

@@ -5,24 +5,21 @@ from __future__ import annotations
 import math
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
 import numpy as np
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
 
-from mlaut.cli.inputs import database_and_options, race_of
+from mlaut.cli.inputs import race_of
 from mlaut.cli.output import one_line
+from mlaut.experiments.following.forecast import Snapshot, take_snapshot
 from mlaut.experiments.runs.progress import clock
-from mlaut.optional import need
 from mlaut.records import Status
 
-if TYPE_CHECKING:
-    from rich.text import Text
-
-    from mlaut.experiments.watching import Snapshot
-
-__all__ = ["watch"]
-
+_PAUSE = 2.0  # seconds between two views, at the least
 _SHARE = 10  # reading takes at most a tenth of the time, however large the study is
 _BLOCKS = "·░▒▓█"  # no cell of a square is done ... all are
 _FAILURES = 5
@@ -31,38 +28,15 @@ _NAME = 32  # characters of a strategy's name; longer ones end with an ellipsis
 _OTHER_LINES = 9 + _FAILURES
 
 
-@click.command()
-@click.argument("study", type=click.Path(path_type=Path))
-@click.option("--once", is_flag=True, help="Print the view once, for scripts and logs.")
-@click.option(
-    "--every", default=2.0, show_default=True, help="Seconds between two views, at the least."
-)
-def watch(study: Path, once: bool, every: float) -> None:
-    """Follow a study in the terminal while it runs.
-
-    It shows progress, pace, time left and failures; Ctrl-C ends the view. STUDY is a study database
-    or a study file. Each row is a strategy, each square a dataset, or several where the terminal is
-    narrow; a red square has failures. The study is only read, and the view ends by itself when
-    every cell has an outcome. It needs the extra 'watch'.
-
-    \b
-    mlaut watch study.h5
-    mlaut watch study.toml --once
-    """
-    need("rich", extra="watch", purpose="The live view")
-    from rich.console import Console
-    from rich.live import Live
-
-    from mlaut.experiments.watching import take_snapshot
-
-    database, options = database_and_options(study)
-    title, console = options.get("title", ""), Console(highlight=False)
+def follow_study(database: Path, title: str) -> None:
+    """Show the progress of a study until it ends or Ctrl-C; once, if this is no terminal."""
+    console = Console(highlight=False)
 
     def view() -> tuple[Snapshot, Any]:
         now = take_snapshot(database, n_failures=_FAILURES)
         return now, _view(now, title, _race_line(database), console.width, console.height)
 
-    if once or not console.is_terminal:
+    if not console.is_terminal:
         console.print(view()[1])
         return
     try:
@@ -73,7 +47,7 @@ def watch(study: Path, once: bool, every: float) -> None:
                 begun = time.monotonic()
                 now, drawn = view()
                 took = time.monotonic() - begun
-                time.sleep(max(every, _SHARE * took))
+                time.sleep(max(_PAUSE, _SHARE * took))
     except KeyboardInterrupt:
         now, drawn = view()
     console.print(drawn)  # the last view stays on the screen
@@ -86,9 +60,6 @@ def _race_line(database: Path) -> str:
 
 def _view(now: Snapshot, title: str, race: str, width: int, height: int) -> Any:
     """Return what the terminal shows, as rich renders it."""
-    from rich.console import Group
-    from rich.text import Text
-
     status = now.status
     lines: list[Any] = [Text(one_line(title or status.path), style="bold"), _counts(now, width)]
     lines += [Text(text, overflow="ellipsis", no_wrap=True) for text in _sentences(now)]
@@ -106,8 +77,6 @@ def _view(now: Snapshot, title: str, race: str, width: int, height: int) -> Any:
 
 def _counts(now: Snapshot, width: int) -> Text:
     """Return a bar of all cells, and their numbers."""
-    from rich.text import Text
-
     total, n = now.status.total, max(now.status.n_cells, 1)
     ended, failed = n - total[Status.MISSING], now.status.n_failed
     words = f"  {now.status.n_done} done, {failed} failed, {total[Status.MISSING]} left"
@@ -140,9 +109,6 @@ def _sentences(now: Snapshot) -> list[str]:
 
 def _table(now: Snapshot, width: int, most: int) -> Any:
     """Return a row of squares for each strategy; those with cells left come first if room lacks."""
-    from rich.table import Table
-    from rich.text import Text
-
     status = now.status
     cells, left = status.cells, status.cells[:, :, Status.MISSING].sum(axis=0)
     failed = cells[:, :, [kind for kind in Status if kind.failed]].sum(axis=2)
@@ -166,8 +132,6 @@ def _table(now: Snapshot, width: int, most: int) -> Any:
 
 def _squares(cells: np.ndarray, failed: np.ndarray, n: int) -> Text:
     """Return n squares that stand for the datasets of one strategy, in their order."""
-    from rich.text import Text
-
     row = Text()
     for part, bad in zip(np.array_split(cells, n), np.array_split(failed, n), strict=True):
         total = int(part.sum())

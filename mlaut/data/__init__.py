@@ -1,32 +1,33 @@
 """Datasets: collections, loaders, and the splits of their rows."""
 
 from mlaut.data.api import Data, list_datasets
-from mlaut.data.by_role import GroupFolds, LeakWarning, LeaveOneGroupOut, TimeSeries
-from mlaut.data.collections import (
+from mlaut.data.sources.references import DatasetReference, fetch, is_reference, parse_reference
+from mlaut.data.splits.by_role import GroupFolds, LeakWarning, LeaveOneGroupOut, TimeSeries
+from mlaut.data.splits.resampling import HoldOut, KFold, make_split, parse_scheme, split_of_pairs
+from mlaut.data.splits.targets import encode_target, positions
+from mlaut.data.tables.collections import (
     CollectionEntry,
     collection,
     collection_entries,
     list_collections,
     load_sklearn,
 )
-from mlaut.data.folders import load_folder
-from mlaut.data.frames import from_frame, with_roles
-from mlaut.data.queries import load_sql
-from mlaut.data.references import Reference, fetch, is_reference, parse_reference
-from mlaut.data.remote import cache_folder
-from mlaut.data.resampling import HoldOut, KFold, make_split, parse_scheme, split_of_pairs
-from mlaut.data.targets import encode_target, infer_task, positions
-from mlaut.files_io.tables import read_table
+from mlaut.data.tables.folders import load_folder
+from mlaut.data.tables.frames import from_frame, with_roles
+from mlaut.data.tables.queries import load_sql
+from mlaut.downloads import cache_folder
+from mlaut.files_io.tables.datasets import infer_task
+from mlaut.files_io.tables.tables import read_table
 
 __all__ = [
     "CollectionEntry",
     "Data",
+    "DatasetReference",
     "GroupFolds",
     "HoldOut",
     "KFold",
     "LeakWarning",
     "LeaveOneGroupOut",
-    "Reference",
     "TimeSeries",
     "cache_folder",
     "collection",

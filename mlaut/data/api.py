@@ -7,22 +7,19 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from mlaut.data.collections import collection, collection_entries, load_sklearn
-from mlaut.data.folders import load_folder
-from mlaut.data.frames import with_roles
-from mlaut.data.loading import load_into
-from mlaut.data.queries import load_sql
-from mlaut.data.references import expand
-from mlaut.data.resampling import HoldOut, KFold
-from mlaut.data.splitting import chosen_scheme, dataset_infos, is_split, split_entry
+from mlaut.data.sources.loading import load_into
+from mlaut.data.sources.references import expand
+from mlaut.data.splits.resampling import HoldOut, KFold
+from mlaut.data.splits.splitting import chosen_scheme, dataset_infos, is_split, split_entry
+from mlaut.data.tables.collections import collection, collection_entries, load_sklearn
+from mlaut.data.tables.folders import load_folder
+from mlaut.data.tables.frames import with_roles
+from mlaut.data.tables.queries import load_sql
 from mlaut.errors import DataError
-from mlaut.files_io import FilesIO, SplitEntry, Study
-from mlaut.former_names import former_arguments
+from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Data", "list_datasets"]
 
 
 class Data:
@@ -50,7 +47,7 @@ class Data:
     def open_hdf5(
         self,
         hdf5_path: str | os.PathLike[str],
-        mode: Literal["r", "a", "w"] = "r",
+        mode: Literal["r", "a", "w"] | None = None,
         *,
         overwrite: bool = False,
     ) -> FilesIO:
@@ -59,9 +56,10 @@ class Data:
         Parameters
         ----------
         hdf5_path : path-like
-        mode : {"r", "a", "w"}, default "r"
+        mode : {"r", "a", "w"}, optional
             ``"r"`` reads, ``"a"`` also writes and creates a missing file, ``"w"`` starts with an
-            empty file.
+            empty file. By default ``"a"`` where the file may be changed, else ``"r"``; a missing
+            file is created when something is first written to it.
         overwrite : bool, default False
             Let ``"w"`` empty a file that exists.
 
@@ -174,7 +172,6 @@ class Data:
             roles=roles,
         )
 
-    @former_arguments(save_loc_hdf5="write save_loc=...", input_io="write hdf5_io=...")
     def pandas_to_db(
         self,
         hdf5_io: FilesIO,
@@ -198,6 +195,7 @@ class Data:
         hdf5_group: str | None = None,
         overwrite: bool = False,
         roles: Mapping[str, Any] | None = None,
+        unusable: list[DataError] | None = None,
     ) -> list[str]:
         """Store the CSV, ARFF and parquet tables of a folder in a database.
 
@@ -218,6 +216,8 @@ class Data:
             Replace stored datasets of the same name whose content differs.
         roles : mapping, optional
             Columns that are no features, by role (`mlaut.data.with_roles`).
+        unusable : list, optional
+            As in `mlaut.data.load_folder`.
 
         Returns
         -------
@@ -230,7 +230,7 @@ class Data:
             A table cannot be read or used; the message names file, dataset and column.
         """
         hdf5_io.check_writable()
-        found = load_folder(folder, task=task, names=names, roles=roles)
+        found = load_folder(folder, task=task, names=names, roles=roles, unusable=unusable)
         group = Path(folder).resolve().name if hdf5_group is None else hdf5_group
         return list(hdf5_io.save_datasets(found, group, overwrite=overwrite))
 
@@ -296,6 +296,7 @@ class Data:
         seed: int = 0,
         groups: str | None = None,
         overwrite: bool = False,
+        unusable: list[DataError] | None = None,
     ) -> list[str]:
         """Assign the rows of datasets to folds and store these splits in a study.
 
@@ -315,7 +316,8 @@ class Data:
             ``"holdout"``, ``"repeated_holdout(n_repeats=10)"``, ``"kfold(10)"``,
             ``"repeated_kfold(10, 10)"``; for datasets with a group or a time,
             ``"group_kfold(5)"``, ``"stratified_group_kfold(5)"``, ``"leave_one_group_out"``,
-            ``"time_series(5)"`` (`mlaut.data.parse_scheme`); a scikit-learn splitter; or
+            ``"time_series(5)"`` (`mlaut.data.parse_scheme`); a scikit-learn splitter, or one of
+            your own; a list of (train, test) pairs of row positions; or
             ``"own"``: the split that the source of a dataset provides, such as an OpenML task.
             By default ``"own"`` for datasets that have such a split, and ``"holdout"`` for all
             others. The rows of a splitter are stored in ascending order, not in its own order.
@@ -334,6 +336,9 @@ class Data:
         overwrite : bool, default False
             Draw new splits for datasets whose content or split differs from the stored one. All
             outcomes of these datasets are discarded.
+        unusable : list, optional
+            Errors of datasets that cannot be split are appended here, and the others are split,
+            unless there is none.
 
         Returns
         -------
@@ -351,7 +356,7 @@ class Data:
             A dataset is stored with other content or another split, and ``overwrite`` is False.
         """
         hdf5_out.check_writable()
-        study = Study(hdf5_out.path)
+        study = StudyStore(hdf5_out.path)
         known = study.load_splits() if study.exists else {}
         entries = self.make_splits(
             hdf5_in,
@@ -362,6 +367,7 @@ class Data:
             seed=seed,
             groups=groups,
             known=known,
+            unusable=unusable,
         )
         new = [entry for entry in entries if known.get(entry.name) is not entry]
         if new:
@@ -379,12 +385,13 @@ class Data:
         seed: int = 0,
         groups: str | None = None,
         known: Mapping[str, SplitEntry] | None = None,
+        unusable: list[DataError] | None = None,
     ) -> list[SplitEntry]:
         """Return the splits that `split_datasets` would store, without storing them.
 
         Parameters
         ----------
-        hdf5_in, dataset_paths, scheme, test_size, stratify, seed, groups
+        hdf5_in, dataset_paths, scheme, test_size, stratify, seed, groups, unusable
             As in `split_datasets`.
         known : mapping of str to SplitEntry, optional
             Stored splits by dataset, as `Study.load_splits` returns them. An entry that already
@@ -404,7 +411,14 @@ class Data:
             if stored is not None and is_split(stored, info, chosen, seed, groups):
                 entries.append(stored)
             else:
-                entries.append(split_entry(hdf5_in, info, chosen, seed, groups))
+                try:
+                    entries.append(split_entry(hdf5_in, info, chosen, seed, groups))
+                except DataError as error:
+                    if unusable is None:
+                        raise
+                    unusable.append(error)
+        if unusable and not entries:
+            raise unusable[0]
         return entries
 
 
@@ -439,7 +453,7 @@ def list_datasets(
     if database is None:
         return [_row(entry, "", entry.source) for entry in collection_entries("starter")]
     infos = FilesIO(database).dataset_infos(group)
-    study = Study(database)
+    study = StudyStore(database)
     if not infos and study.exists:
         names = ", ".join(study.datasets) or "none yet"
         inputs = {str(run["input"]) for run in study.runs if run.get("input")}

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from mlaut.data.api import Data
-from mlaut.errors import StoreError
-from mlaut.files_io import FilesIO, Study, import_predictions
-from mlaut.files_io.old_files import OldDataset, OldResults, old_datasets, old_results
+from mlaut.errors import StoreError, StudyError
+from mlaut.files_io import FilesIO, StudyStore, import_predictions
+from mlaut.files_io.safe_files.old_files import OldDataset, OldResults, old_datasets, old_results
+from mlaut.files_io.tables.datasets import checked
 from mlaut.records import CLASSIFICATION, REGRESSION, TRAIN_ONLY, UNUSED, Dataset, Split
-
-__all__ = ["convert_old_study"]
 
 SOURCE = "MLaut 0.1"
 
@@ -34,7 +34,8 @@ def convert_old_study(
     old_input, old_output : Path
         Files of MLaut 0.1: tables, and splits with predictions. No pickle in them is loaded.
     new_input, new_study : Path
-        Files to make; they must not exist.
+        Files to make. They must not exist, or be what a killed call left of the same conversion,
+        which is then completed.
 
     Returns
     -------
@@ -46,9 +47,6 @@ def convert_old_study(
     StoreError
         A file is not of MLaut 0.1, an output exists, or the two files do not fit each other.
     """
-    for path in (new_input, new_study):
-        if path.exists():
-            raise StoreError(f"{path}: exists, and converting makes new files; name others")
     tables = {old.name: old for old in old_datasets(old_input)}
     parts: dict[str, tuple[OldResults, list[str]]] = {}
     datasets = []
@@ -62,14 +60,37 @@ def convert_old_study(
         for name, task, strategies in _tasks(results):
             datasets.append(_dataset(table, results, name, task, old_output))
             parts[name] = results, strategies
+    strategies = list(dict.fromkeys(s for _, names in parts.values() for s in names))
+    _check_new(new_input, new_study, datasets, strategies)
     data = Data()
     new_io = data.open_hdf5(new_input, mode="a")
     new_io.save_datasets(datasets)
     data.split_datasets(new_io, FilesIO(new_study, "a"), scheme="own")
-    for strategy in dict.fromkeys(s for _, strategies in parts.values() for s in strategies):
+    for strategy in strategies:
         rows = pd.concat(_predictions(parts, strategy), ignore_index=True)
-        import_predictions(Study(new_study), rows, strategy=strategy, source=SOURCE)
+        import_predictions(StudyStore(new_study), rows, strategy=strategy, source=SOURCE)
     return {name: len(strategies) for name, (_, strategies) in parts.items()}
+
+
+def _check_new(
+    new_input: Path, new_study: Path, datasets: Sequence[Dataset], strategies: Sequence[str]
+) -> None:
+    """Check that the files to make hold nothing but a part of what they will hold."""
+    expected = {one.name: checked(one).fingerprint for one in datasets}
+    if new_input.exists():
+        stored = {one.name: one.fingerprint for one in FilesIO(new_input).dataset_infos()}
+        _refuse_others(new_input, stored.items() <= expected.items())
+    if new_study.exists():
+        with suppress(StudyError):  # a file without a study yet
+            known = StudyStore(new_study).strategies
+            sources = {entry.metadata.get("foreign") for entry in known}
+            names = {entry.name for entry in known}
+            _refuse_others(new_study, sources <= {SOURCE} and names <= set(strategies))
+
+
+def _refuse_others(path: Path, is_part: bool) -> None:
+    if not is_part:
+        raise StoreError(f"{path}: exists, and converting makes new files; name others")
 
 
 def _tasks(results: OldResults) -> Iterable[tuple[str, str, list[str]]]:

@@ -5,37 +5,30 @@ Names are imported when they are first used, so that listing strategies imports 
 
 from mlaut.lazy import attach
 
-_HOME = {
-    "REGISTRY": "mlaut.estimators.registry",
-    "Registry": "mlaut.estimators.registry",
-    "Spec": "mlaut.estimators.registry",
-    "instantiate_default_estimators": "mlaut.estimators.registry",
-    "DataShape": "mlaut.estimators.metadata",
-    "Properties": "mlaut.estimators.metadata",
-    "properties": "mlaut.estimators.metadata",
-    "SizeLimit": "mlaut.estimators.sizes",
-    "MlautEstimator": "mlaut.estimators.mlaut_estimator",
-    "Generic_Estimator": "mlaut.estimators.generic_estimator",
-    "as_strategies": "mlaut.estimators.strategies",
-    "Balanced": "mlaut.estimators.wrappers",
-    "Calibrated": "mlaut.estimators.wrappers",
-    "Thresholded": "mlaut.estimators.wrappers",
-    "EarlyStopping": "mlaut.estimators.early_stopping",
-    "KerasClassifier": "mlaut.estimators.keras_estimator",
-    "KerasRegressor": "mlaut.estimators.keras_estimator",
-    "keras_network": "mlaut.estimators.nn_estimators",
-    "Preprocessor": "mlaut.estimators.preprocessing",
-    "BudgetedSearch": "mlaut.estimators.searches.budgeted",
-    "GridSearch": "mlaut.estimators.tuning",
-    "TuningFolds": "mlaut.estimators.tuning",
-    "TuningRecord": "mlaut.estimators.tuning",
-    "TuningWarning": "mlaut.estimators.tuning",
-    "Floats": "mlaut.sharing",
-    "IncompleteSearchWarning": "mlaut.sharing",
-    "Integers": "mlaut.sharing",
-    "search_limits": "mlaut.sharing",
-    "tuning_record": "mlaut.estimators.tuning",
-}
-
-__all__ = list(_HOME)
-__getattr__, __dir__ = attach(__name__, _HOME)
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "catalogue.registry": ("REGISTRY", "Registry", "instantiate_default_estimators"),
+        "strategy.record": ("Strategy",),
+        "strategy.metadata": ("DataShape", "Properties", "properties"),
+        "sizes": ("SizeLimit",),
+        "strategy.mlaut_estimator": ("MlautEstimator",),
+        "strategy.generic_estimator": ("Generic_Estimator",),
+        "catalogue.strategies": ("as_strategies",),
+        "strategy.wrappers": ("Balanced", "Calibrated", "Thresholded"),
+        "libraries.early_stopping": ("EarlyStopping",),
+        "libraries.library": ("LIBRARIES", "Library"),
+        "networks.keras_estimator": ("KerasClassifier", "KerasRegressor"),
+        "networks.nn_estimators": ("keras_network",),
+        "preparing.preprocessing": ("Preprocessor",),
+        "searches.budgeted": ("BudgetedSearch",),
+        "searches.tuning": (
+            "GridSearch",
+            "TuningFolds",
+            "TuningRecord",
+            "TuningWarning",
+            "tuning_record",
+        ),
+        "mlaut.sharing": ("Floats", "IncompleteSearchWarning", "Integers", "search_limits"),
+    },
+)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
+from mlaut import errors
 from mlaut.errors import StrategyError
-
-__all__ = ["check_name", "class_at", "nearest"]
 
 
 def check_name(name: str) -> str:
@@ -57,8 +55,6 @@ def nearest(word: str, known: Iterable[str]) -> str:
     >>> nearest("zebra", ["SVC", "K_Neighbours"])
     'use one of SVC, K_Neighbours'
     """
-    by_lower = {candidate.lower(): candidate for candidate in known}
-    close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)
-    if close:
-        return f"did you mean {by_lower[close[0]]!r}?"
-    return f"use one of {', '.join(by_lower.values())}"
+    known = tuple(known)
+    hint = errors.nearest(word, known, 0.5).removeprefix("; ")
+    return hint or f"use one of {', '.join(known)}"

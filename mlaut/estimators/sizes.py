@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from math import prod
 from typing import Any
 
 from mlaut.errors import StrategyError, nearest
-
-__all__ = ["SizeLimit", "as_size_limit", "limit_in"]
+from mlaut.records import TooLarge
 
 
 @dataclass(frozen=True)
@@ -32,10 +31,9 @@ class SizeLimit:
     Examples
     --------
     >>> SizeLimit(rows=20_000).exceeded(500_000, 20, 2)
-    '500,000 training rows, more than its limit of 20,000'
-    >>> SizeLimit(values=10**6, per_class=True).exceeded(20_000, 30, 5)
-    '3,000,000 training values (20,000 rows x 30 columns x 5 classes), more than its limit of \
-1,000,000'
+    TooLarge(kind='rows', size=500000, limit=20000, factors=())
+    >>> SizeLimit(values=10**6, per_class=True).exceeded(20_000, 30, 5).factors
+    (20000, 30, 5)
     >>> SizeLimit(rows=20_000).exceeded(20_000, 20, 2) is None
     True
     """
@@ -44,36 +42,14 @@ class SizeLimit:
     values: int | None = None
     per_class: bool = False
 
-    def exceeded(self, n_rows: int, n_columns: int, n_classes: int) -> str | None:
-        """Return a text that says what exceeds the limit, or None."""
+    def exceeded(self, n_rows: int, n_columns: int, n_classes: int) -> TooLarge | None:
+        """Return what exceeds the limit, or None."""
         if self.rows is not None and n_rows > self.rows:
-            return f"{n_rows:,} training rows, more than its limit of {self.rows:,}"
-        factor = n_classes if self.per_class and n_classes > 2 else 1
-        values = n_rows * n_columns * factor
-        if self.values is not None and values > self.values:
-            classes = f" x {factor} classes" if factor > 1 else ""
-            return (
-                f"{values:,} training values ({n_rows:,} rows x {n_columns:,} columns{classes}), "
-                f"more than its limit of {self.values:,}"
-            )
+            return TooLarge("rows", n_rows, self.rows)
+        factors = (n_rows, n_columns, *([n_classes] if self.per_class and n_classes > 2 else []))
+        if self.values is not None and prod(factors) > self.values:
+            return TooLarge("values", prod(factors), self.values, factors)
         return None
-
-
-def limit_in(reason: str) -> str:
-    """Return a reason without the size of the one dataset that it was written for.
-
-    Any other text is returned as it is.
-
-    Examples
-    --------
-    >>> limit_in(SizeLimit(rows=20_000).exceeded(500_000, 20, 2))
-    'more training rows than its limit of 20,000'
-    """
-    return re.sub(
-        r"[\d,]+ training (rows|values)(?: \([^)]*\))?, more than (its limit of [\d,]+)",
-        r"more training \1 than \2",
-        reason,
-    )
 
 
 def as_size_limit(limit: Any, strategy: str) -> SizeLimit:

@@ -6,24 +6,26 @@ imported at their first use.
 
 from typing import TYPE_CHECKING
 
-from mlaut.files_io.hdf5 import accept_changes
-from mlaut.files_io.study import Study, StudyWriter
-from mlaut.files_io.study_records import SplitEntry, StrategyEntry
+from mlaut.files_io.outcomes.study_records import SplitEntry, StrategyEntry
+from mlaut.files_io.safe_files.hdf5 import accept_changes
+from mlaut.files_io.studies.study import StudyStore
+from mlaut.files_io.studies.study_writer import StudyWriter
 from mlaut.lazy import attach
 
 if TYPE_CHECKING:
-    from mlaut.files_io.datasets import DatasetInfo
-    from mlaut.files_io.files_io import FilesIO
-    from mlaut.files_io.foreign import import_predictions
-    from mlaut.files_io.frames import fingerprint
-    from mlaut.files_io.study_merge import merge_studies
+    from mlaut.files_io.files_io import Files_IO, FilesIO
+    from mlaut.files_io.studies.foreign import import_predictions
+    from mlaut.files_io.studies.study_merge import merge_studies
+    from mlaut.files_io.tables.datasets import DatasetInfo
+    from mlaut.files_io.tables.fingerprints import fingerprint
 
 __all__ = [
     "DatasetInfo",
     "FilesIO",
+    "Files_IO",
     "SplitEntry",
     "StrategyEntry",
-    "Study",
+    "StudyStore",
     "StudyWriter",
     "accept_changes",
     "fingerprint",
@@ -31,13 +33,13 @@ __all__ = [
     "merge_studies",
 ]
 
-__getattr__, __dir__ = attach(
+__getattr__, __dir__, _ = attach(
     __name__,
     {
-        "DatasetInfo": "mlaut.files_io.datasets",
-        "FilesIO": "mlaut.files_io.files_io",
-        "fingerprint": "mlaut.files_io.frames",
-        "import_predictions": "mlaut.files_io.foreign",
-        "merge_studies": "mlaut.files_io.study_merge",
+        "files_io": ["FilesIO", "Files_IO"],
+        "studies.foreign": ["import_predictions"],
+        "studies.study_merge": ["merge_studies"],
+        "tables.datasets": ["DatasetInfo"],
+        "tables.fingerprints": ["fingerprint"],
     },
 )

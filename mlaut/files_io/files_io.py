@@ -5,14 +5,22 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import h5py
+import numpy as np
 import pandas as pd
 
 from mlaut.errors import DataError, StoreError, nearest
-from mlaut.files_io.datasets import (
+from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5, rewrite_h5, write_in_place
+from mlaut.files_io.safe_files.lock import lock_path, locked
+from mlaut.files_io.safe_files.names import from_h5, note_names, noted_names, to_h5
+from mlaut.files_io.safe_files.old_files import check_not_old
+from mlaut.files_io.safe_files.system_errors import explained
+from mlaut.files_io.studies.study_layout import damage_explained
+from mlaut.files_io.tables.datasets import (
     DatasetInfo,
     checked,
     get_columns,
@@ -22,16 +30,8 @@ from mlaut.files_io.datasets import (
     put_dataset,
     what_changed,
 )
-from mlaut.files_io.hdf5 import change_h5, read_h5, rewrite_h5
-from mlaut.files_io.lock import locked
-from mlaut.files_io.names import from_h5, to_h5
-from mlaut.files_io.old_files import check_not_old
-from mlaut.files_io.study_layout import damage_explained
-from mlaut.files_io.system_errors import explain
 from mlaut.markup import counted, table_html
-from mlaut.records import Dataset
-
-__all__ = ["FilesIO"]
+from mlaut.records import Block, Dataset
 
 MODES = ("r", "a", "w")
 RESERVED = ("splits", "experiments")  # groups of a study, which may share the file
@@ -44,9 +44,10 @@ class FilesIO:
     ----------
     path : path-like
         Path of an HDF5 file.
-    mode : {"r", "a", "w"}, default "r"
+    mode : {"r", "a", "w"} or None, default "r"
         ``"r"`` reads an existing file; ``"a"`` also writes, and creates the file and its folder if
-        they do not exist; ``"w"`` begins with an empty file.
+        they do not exist; ``"w"`` begins with an empty file. None is ``"r"`` for a file that
+        cannot be changed, and otherwise ``"a"``, but a missing file is created by the first write.
     overwrite : bool, default False
         Let ``"w"`` empty an existing file, with every dataset and every result in it.
 
@@ -61,8 +62,9 @@ class FilesIO:
     A dataset is stored at ``<group>/<name>``. Characters of a name that HDF5 does not allow are
     replaced by a percent sign and their code: ``a/b`` is stored as ``a%2Fb``.
 
-    A change is complete or absent, and writes as much as is new (`mlaut.files_io.changes`). The
-    space of deleted datasets is freed as soon as more than half of the file is unused.
+    A change is complete or absent, and writes as much as is new
+    (`mlaut.files_io.safe_files.changes`). The space of deleted datasets is freed as soon as more
+    than half of the file is unused.
 
     Examples
     --------
@@ -87,13 +89,13 @@ class FilesIO:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        mode: Literal["r", "a", "w"] = "r",
+        mode: Literal["r", "a", "w"] | None = "r",
         *,
         overwrite: bool = False,
     ) -> None:
         self.path = Path(path)
-        self.mode = mode
-        if mode not in MODES:
+        self.mode = mode or "a"
+        if self.mode not in MODES:
             raise StoreError(
                 f"{self.path}: no mode {mode!r}; 'r' reads, 'a' also writes, 'w' begins anew"
             )
@@ -102,38 +104,42 @@ class FilesIO:
                 f"{self.path}: exists, and mode 'w' would empty it; open it with mode='a' to add "
                 "to it, or pass overwrite=True to lose what it holds"
             )
-        self._open(empty=mode == "w")
-
-    def _open(self, empty: bool) -> None:
-        """Check at once, not hours into a run, that the file can be used in this mode."""
-        exists = self.path.exists()
-        if exists and not empty:
-            with read_h5(self.path) as file, damage_explained(self.path, "datasets were"):
-                check_not_old(file, self.path)
-            places = (self.path, self.path.absolute().parent)  # a change is made beside the file
-            closed = [place for place in places if not os.access(place, os.W_OK)]
-            if self.mode == "a" and closed:
-                raise StoreError(
-                    f"{self.path}: {closed[0]} is read-only; make it writable, "
-                    "or open it with mode='r'"
-                )
-        elif self.mode == "r":
+        if self.path.exists() and mode != "w":
+            self._check(chosen=mode is not None)
+        elif mode == "r":
             raise StoreError(
-                f"{self.path}: no such file; check the path, or put datasets into a new one "
-                "('mlaut load', Data.load)"
+                f"{self.path}: no such file; check the path, or make a new one with mode='a' "
+                "('mlaut load' puts datasets into it)"
             )
-        else:
-            _make_folder(self.path)
-            with locked(self.path):
-                if empty or not self.path.exists():  # another process may have just made it
-                    with rewrite_h5(self.path, fresh=True):
-                        pass
+        elif mode is not None:
+            self._make(empty=mode == "w")
+
+    def _check(self, chosen: bool) -> None:
+        """Check at once, not hours into a run, that the file can be used in this mode."""
+        with read_h5(self.path) as file, damage_explained(self.path, "datasets were"):
+            check_not_old(file, self.path)
+        places = (self.path, self.path.absolute().parent)  # a change is made beside the file
+        closed = [place for place in places if not os.access(place, os.W_OK)]
+        if closed and not chosen:
+            self.mode = "r"
+        if self.mode == "a" and closed:
+            raise StoreError(
+                f"{self.path}: {closed[0]} is read-only; make it writable, or open it with mode='r'"
+            )
+
+    def _make(self, empty: bool = False) -> None:
+        with explained(self.path, "making its folder"):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(self.path):
+            if empty or not self.path.exists():  # another process may have just made it
+                with rewrite_h5(self.path, fresh=True):
+                    pass
 
     def __repr__(self) -> str:
         return f"FilesIO({str(self.path)!r}, mode={self.mode!r})"
 
     def _repr_html_(self) -> str:
-        infos = self.dataset_infos()
+        infos = self.dataset_infos() if self.path.exists() else ()
         rows = [
             {"path": i.path, "task": i.task, "rows": i.n_rows, "features": i.n_features}
             for i in infos
@@ -185,8 +191,7 @@ class FilesIO:
         DataError
             The dataset does not exist.
         """
-        with self._reading() as file:
-            return get_info(self._group(file, dataset_path))
+        return self.infos_of([dataset_path])[0]
 
     def infos_of(self, dataset_paths: Iterable[str]) -> tuple[DatasetInfo, ...]:
         """Return the description of each of these datasets; the file is opened once.
@@ -286,10 +291,17 @@ class FilesIO:
         StudyError
             The database holds no study, or not this dataset.
         """
-        from mlaut.files_io.predictions import predictions_frame
-        from mlaut.files_io.study import Study
+        from mlaut.files_io.studies.study import StudyStore
 
-        return predictions_frame(Study(self.path).block(dataset))
+        block = StudyStore(self.path).block(dataset)
+        folds = block.split.folds
+        repeats, rows = np.nonzero(folds >= 0)
+        keys = [repeats, folds[repeats, rows], rows]
+        index = pd.MultiIndex.from_arrays(keys, names=["repeat", "fold", "row"])
+        columns = {"truth": _labels(block.truth[rows], block)}
+        for name, predicted in zip(block.strategies, block.predictions, strict=True):
+            columns[name] = _labels(predicted[repeats, rows], block)
+        return pd.DataFrame(columns, index=index).sort_index()
 
     # ---------------------------------------------------------------- writing
 
@@ -398,7 +410,8 @@ class FilesIO:
             if path in new:
                 raise DataError(f"dataset {dataset.name!r}: given twice for {path}; rename one")
             new[path] = dataset
-        if set(self._compare(new, overwrite)[1]) == set(new):
+        left = lock_path(self.path).exists()  # by a writer that was killed, or another one writes
+        if set(self._compare(new, overwrite)[1]) == set(new) and not left:
             return tuple(new)
         with locked(self.path):
             replaced, known = self._compare(new, overwrite)  # again: now no other process writes
@@ -408,7 +421,41 @@ class FilesIO:
                         if path not in known:
                             above, _, key = path.rpartition("/")
                             put_dataset(file.require_group(above or "/"), key, dataset)
+            else:
+                with write_in_place(self.path):  # what a killed writer had decided is completed
+                    pass
         return tuple(new)
+
+    def copy_to(self, path: str | os.PathLike[str]) -> FilesIO:
+        """Write a copy of the database, and return it open for changes."""
+        with self._reading() as old, rewrite_h5(path, fresh=True) as new:
+            _copy_without(old, new, set())
+        return FilesIO(path, "a")
+
+    def rename_dataset(self, dataset_path: str, name: str) -> str:
+        """Rename a dataset, and return its new path.
+
+        Raises
+        ------
+        DataError
+            The dataset does not exist.
+        StoreError
+            The database is open for reading only, or has another dataset of the new name.
+        """
+        self.check_writable()
+        with locked(self.path):
+            dataset = self.load_dataset(dataset_path)
+            before, dataset = dataset.name, replace(dataset, name=name)
+            above = dataset.path.rpartition("/")[0]
+            path = f"{above}/{to_h5(name)}"
+            with self._reading() as file:
+                if path in file:
+                    raise StoreError(f"{self.path}: {path} exists; choose another name")
+                self._check_room(file, path)
+            with self._changing(without=[dataset.path]) as file:
+                put_dataset(file.require_group(above or "/"), to_h5(name), dataset)
+                note_names(file, "dataset", {before: name})
+        return path
 
     def delete_dataset(self, dataset_path: str) -> None:
         """Remove a dataset and free its space on the disk.
@@ -424,8 +471,18 @@ class FilesIO:
         with locked(self.path):
             with self._reading() as file:
                 path = self._group(file, dataset_path).name
-            with self._changing(without=[path]):
-                pass
+            with self._changing(without=[path]) as file:
+                note_names(file, "dataset", {from_h5(path.rpartition("/")[2]): None})
+
+    def names_changed(self, what: str = "dataset") -> dict[str, str | None]:
+        """Return which names were changed before, and to which; None is for what was removed.
+
+        Parameters
+        ----------
+        what : {"dataset", "strategy"}
+        """
+        with self._reading() as file:
+            return noted_names(file, what)
 
     def _compare(self, new: Mapping[str, Dataset], overwrite: bool) -> tuple[list[str], list[str]]:
         """Return the paths of the datasets to replace, and of those that are already stored."""
@@ -490,7 +547,7 @@ class FilesIO:
             yield new
 
     def check_writable(self) -> None:
-        """Check that the database is open for writing.
+        """Check that the database is open for writing, and create a file that is not there yet.
 
         Raises
         ------
@@ -502,6 +559,8 @@ class FilesIO:
                 f"{self.path}: opened with mode='r', which only reads; "
                 "open it with mode='a' to change it"
             )
+        if not self.path.exists():
+            self._make()
 
     # ---------------------------------------------------------------- looking
 
@@ -520,6 +579,13 @@ class FilesIO:
             hint = nearest(path, known) or f"; it has {len(known)}, see list_datasets()"
             raise DataError(f"{self.path}: no dataset {dataset_path!r}{hint}")
         return file[path]
+
+
+def _labels(stored: np.ndarray, block: Block) -> Any:
+    """Return stored predictions as labels of classes, or as numbers."""
+    if not block.classes:
+        return stored
+    return pd.Series(block.classes).reindex(np.where(stored < 0, -1, stored)).array
 
 
 def _parts(path: str) -> list[str]:
@@ -554,11 +620,7 @@ def _stored_bytes(group: h5py.Group, left_out: set[str]) -> int:
     )
 
 
-def _make_folder(path: Path) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise explain(error, path, "making its folder") from error
+Files_IO = FilesIO  # the name in the MLaut paper
 
 
 def _dataset_of(frame: pd.DataFrame, metadata: dict[str, Any]) -> Dataset:

@@ -28,27 +28,9 @@ import numpy as np
 import pandas as pd
 
 from mlaut.errors import StrategyError
-from mlaut.identity.bytecode import code_digest, names_in_code
+from mlaut.identity import syntax, without_rooms
 from mlaut.identity.distributions import is_library, is_library_file
 from mlaut.identity.names_read import NamesRead, NotLoaded, imported, names_read
-from mlaut.identity.syntax import (
-    class_node,
-    function_node,
-    is_inside,
-    members,
-    syntax_digest,
-    underlying,
-)
-
-__all__ = [
-    "Describer",
-    "Description",
-    "class_path",
-    "closure",
-    "functions_of",
-    "influential",
-    "python_version",
-]
 
 NO_INFLUENCE = frozenset({"n_jobs", "verbose", "memory", "share_work"})
 """Parameters that change no result."""
@@ -85,23 +67,24 @@ class Description:
 
     @property
     def identity(self) -> Any:
-        """The form, together with ``reads`` if there are any."""
+        """Return the form, together with ``reads`` if there are any."""
         if not self.reads:
             return self.form
+        reads = without_rooms(dict(self.reads))  # of modules of MLaut too
         if isinstance(self.form, dict):
-            return {**self.form, "reads": dict(self.reads)}
-        return {"value": self.form, "reads": dict(self.reads)}
+            return {**self.form, "reads": reads}
+        return {"value": self.form, "reads": reads}
 
 
 def class_path(cls: type) -> str:
-    """Return the path of a class: ``module.qualified_name``.
+    """Return the path of a class: ``module.qualified_name``, without the room of MLaut's own.
 
     Examples
     --------
     >>> class_path(StrategyError)
     'mlaut.errors.StrategyError'
     """
-    return f"{cls.__module__}.{cls.__qualname__}"
+    return without_rooms(f"{cls.__module__}.{cls.__qualname__}")
 
 
 def influential(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -242,7 +225,7 @@ class Describer:
     def _function_form(self, value: types.FunctionType, above: tuple[int, ...]) -> dict[str, Any]:
         name = f"{value.__module__}.{value.__qualname__}"
         if self._is_library(value.__module__):
-            return {"function": name}
+            return {"function": without_rooms(name)}
         code: dict[str, Any]
         if is_library_file(value.__code__.co_filename):  # a decorator of a library made it
             inner = {key: vars(value)[key] for key in _INNER if key in vars(value)}
@@ -259,13 +242,13 @@ class Describer:
 
     def _code(self, name: str, value: types.FunctionType) -> dict[str, str]:
         """Return the digest of a function's code, and follow the names that it reads."""
-        node, inside = function_node(value), set(value.__code__.co_freevars)
+        node, inside = syntax.function_node(value), set(value.__code__.co_freevars)
         if node is not None:
             self._follow(names_read(node), value.__globals__, inside)
-            return {"syntax": syntax_digest(node)}
+            return {"syntax": syntax.syntax_digest(node)}
         self._record_unseen(name, _NO_SOURCE)
-        self._follow(names_in_code(value.__code__), value.__globals__, inside)
-        return {"bytecode": code_digest(value.__code__), "python": python_version()}
+        self._follow(syntax.names_in_code(value.__code__), value.__globals__, inside)
+        return {"bytecode": syntax.code_digest(value.__code__), "python": python_version()}
 
     # ---- classes
 
@@ -280,15 +263,15 @@ class Describer:
 
     def _user_class_form(self, cls: type) -> dict[str, Any]:
         """Return the form of a user's class, without inherited members."""
-        node, functions = class_node(cls), dict(functions_of(cls))
+        node, functions = syntax.class_node(cls), dict(functions_of(cls))
         others: dict[str, Any] = {}
         if node is not None:
             node = _without_metadata(node)
             others = {n: f for n, f in functions.items() if _came_later(f, cls)}
-            functions = {n: f for n, f in functions.items() if is_inside(f, cls)}
+            functions = {n: f for n, f in functions.items() if syntax.is_inside(f, cls)}
             inside = {name for f in functions.values() for name in f.__code__.co_freevars}
             self._follow(names_read(node), _space(cls, functions.values()), inside)
-            form: dict[str, Any] = {"syntax": members(node)}
+            form: dict[str, Any] = {"syntax": syntax.members(node)}
         else:
             self._record_unseen(class_path(cls), "the source of this class is not there")
             form, others = {}, {**functions, **dict(_values(cls))}
@@ -432,7 +415,7 @@ def closure(function: types.FunctionType) -> dict[str, Any]:
 def functions_of(cls: type) -> Iterator[tuple[str, types.FunctionType]]:
     """Yield name and function of the methods that a class defines itself."""
     for name, member in vars(cls).items():
-        function = underlying(member)
+        function = syntax.underlying(member)
         if isinstance(function, types.FunctionType):
             yield name, function
 
@@ -447,9 +430,9 @@ def _values(cls: type) -> Iterator[tuple[str, Any]]:
 def _came_later(function: types.FunctionType, cls: type) -> bool:
     """Return whether a method was assigned to a class later (and not generated for it)."""
     file = function.__code__.co_filename
-    if is_inside(function, cls) or is_library_file(file):
+    if syntax.is_inside(function, cls) or is_library_file(file):
         return False
-    return not file.startswith("<") or function_node(function) is not None
+    return not file.startswith("<") or syntax.function_node(function) is not None
 
 
 def _space(cls: type, functions: Iterable[types.FunctionType]) -> Mapping[str, Any]:

@@ -19,9 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.identity.describer import Describer, Description, class_path, influential
-
-__all__ = ["Description", "canonical", "class_path", "describe", "digest", "influential", "plain"]
+from mlaut.identity.describer import Describer, Description
 
 
 def describe(value: Any) -> Description:

@@ -20,8 +20,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["file_of", "installed_version", "is_library", "is_library_file", "versions_of"]
-
 _FOLDERS = {"site-packages", "dist-packages"}
 """Names of folders of installed distributions. Debian's distributions have no list of files."""
 

@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 
 from mlaut.identity.distributions import is_library_file
 
-__all__ = ["Chain", "NamesRead", "NotLoaded", "imported", "names_read"]
-
 Chain = tuple[str, ...]
 """Name followed by the attributes that are read from it: ``("np", "linalg", "norm")``."""
 
@@ -93,22 +91,19 @@ class _Scope(ast.NodeVisitor):
     def visit_Global(self, node: ast.Global | ast.Nonlocal) -> None:
         self._outer.update(node.names)
 
-    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
-        self.visit_Global(node)
+    visit_Nonlocal = visit_Global
 
     def visit_Import(self, node: Import) -> None:
         self.imports.append(node)
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        self.visit_Import(node)
+    visit_ImportFrom = visit_Import
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self._bound.add(node.name)
         self._visit_all(node.decorator_list)
         self._visit_function(node.args, node.body)
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-        self.visit_FunctionDef(node)
+    visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
         self._visit_function(node.args, [node.body])
@@ -126,17 +121,7 @@ class _Scope(ast.NodeVisitor):
         }
         self._inner(_Scope(), inner)
 
-    def visit_ListComp(self, node: ast.ListComp) -> None:
-        self._visit_comprehension(node)
-
-    def visit_SetComp(self, node: ast.SetComp) -> None:
-        self._visit_comprehension(node)
-
-    def visit_DictComp(self, node: ast.DictComp) -> None:
-        self._visit_comprehension(node)
-
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
-        self._visit_comprehension(node)
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comprehension
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         self.visit(node.target)
@@ -155,8 +140,7 @@ class _Scope(ast.NodeVisitor):
         self._bound.add(node.name or "")
         self.generic_visit(node)
 
-    def visit_MatchStar(self, node: ast.MatchStar) -> None:
-        self.visit_MatchAs(node)
+    visit_MatchStar = visit_MatchAs
 
     def _visit_function(self, args: ast.arguments, body: list[Any]) -> None:
         self._visit_all([value for value in (*args.defaults, *args.kw_defaults) if value])

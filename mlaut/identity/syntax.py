@@ -9,6 +9,7 @@ removed.
 from __future__ import annotations
 
 import ast
+import dis
 import hashlib
 import json
 import linecache
@@ -19,7 +20,7 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from typing import Any
 
-__all__ = ["class_node", "function_node", "is_inside", "members", "syntax_digest", "underlying"]
+from mlaut.identity.names_read import Chain, NamesRead
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -165,13 +166,13 @@ def _node_of(code: types.CodeType, space: dict[str, Any]) -> Function | None:
     return None
 
 
-def _source(file: str, space: dict[str, Any]) -> _Source | None:
+def _source(file: str, space: dict[str, Any]) -> _SourceFile | None:
     text = "".join(linecache.getlines(file, space))
     return _read(text, file) if text else None
 
 
 @lru_cache(maxsize=256)
-def _read(text: str, file: str) -> _Source | None:
+def _read(text: str, file: str) -> _SourceFile | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # importing the file has shown them already
         try:
@@ -179,10 +180,10 @@ def _read(text: str, file: str) -> _Source | None:
             code = compile(text, file, "exec", _FLAGS, dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError):
             return None
-    return _Source(tree, code)
+    return _SourceFile(tree, code)
 
 
-class _Source:
+class _SourceFile:
     """Source file with its syntax tree and its compiled code."""
 
     def __init__(self, tree: ast.Module, code: types.CodeType) -> None:
@@ -276,3 +277,44 @@ def _spans(node: Function, code: types.CodeType) -> bool:
         start <= (line, column) and (last, last_column) <= end
         for line, last, column, last_column in places
     )
+
+
+# ------------------------------------------------ functions without a source
+
+
+def code_digest(code: types.CodeType) -> str:
+    """Return the SHA-256 of the instructions of compiled code, without lines and docstrings.
+
+    Each version of Python compiles to different instructions. Studies store these digests, so the
+    algorithm must not change.
+    """
+    hasher = hashlib.sha256()
+    for instruction in dis.get_instructions(code):
+        if instruction.opname != "EXTENDED_ARG":
+            hasher.update(f"{instruction.opname} {_operand(instruction.argval)}\n".encode())
+    return hasher.hexdigest()
+
+
+def _operand(value: Any) -> str:
+    if isinstance(value, types.CodeType):
+        return code_digest(value)
+    return repr(sorted(map(repr, value)) if isinstance(value, frozenset) else value)
+
+
+def names_in_code(code: types.CodeType) -> NamesRead:
+    """Return the names that the code reads from its module, without attributes and imports.
+
+    Examples
+    --------
+    >>> sorted(names_in_code((lambda x: [abs(y) + N for y in x]).__code__).chains)
+    [('N',), ('abs',)]
+    """
+    chains: set[Chain] = {
+        (str(instruction.argval),)
+        for instruction in dis.get_instructions(code)
+        if instruction.opname.startswith(("LOAD_GLOBAL", "LOAD_NAME"))
+    }
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            chains |= names_in_code(constant).chains
+    return NamesRead(chains, [])

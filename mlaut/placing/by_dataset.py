@@ -10,8 +10,6 @@ from sklearn.base import clone
 
 from mlaut.estimators import DataShape, MlautEstimator
 
-__all__ = ["UNTUNED", "ByDataset"]
-
 UNTUNED = {"param_grid": None, "search": None, "search_space": None, "budget": None}
 """Parameters of a strategy that does not tune."""
 

@@ -11,29 +11,26 @@ from typing import TYPE_CHECKING, Any
 from mlaut.analysis import (
     PUBLISHED,
     Results,
-    beside_published,
     metric_names,
     performance_profile,
-    place,
-    place_pairs,
-    reproduction,
+    published,
     treat_missing,
 )
+from mlaut.analysis.placing import beside_published, place, place_pairs, reproduction
 from mlaut.errors import AnalysisError, nearest
 from mlaut.experiments import read_study_file
-from mlaut.placing.protocols import PROTOCOLS, ProtocolRun, run_protocol
+from mlaut.markup import csv_text
+from mlaut.placing.protocols import BENCHMARK, ProtocolRun, run_protocol
 
 if TYPE_CHECKING:
     from mlaut.analysis.common.result_types import ResultTable
-
-__all__ = ["Placement", "place_study"]
 
 _SHOWN = 8  # published strategies in the figure of the profile: with one's own it names nine
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Where strategies of a study stand among published ones.
+    """Places of the strategies of a study among published ones.
 
     Attributes
     ----------
@@ -52,7 +49,7 @@ class Placement:
 
     @property
     def sentence(self) -> str:
-        """The place of the best of one's own strategies, and whether the check supports it."""
+        """Return the place of the best own strategy, and whether the check supports it."""
         row = self.place.frame.iloc[0]
         rank, of, better, worse, open_ = (
             int(row[name]) for name in ("rank", "of", "better than", "worse than", "undecided")
@@ -89,7 +86,7 @@ class Placement:
         for name in ("check", "place", "pairs", "profile"):
             table = getattr(self, name)
             if table is not None:
-                table.frame.to_csv(path / f"{name}.csv")
+                (path / f"{name}.csv").write_text(csv_text(table.frame), "utf-8")
         shares = self.profile.frame
         own = list(self.place.frame.index)
         others = shares.drop(columns=own).mean().nlargest(_SHOWN).index
@@ -110,8 +107,8 @@ def place_study(
 ) -> Placement:
     """Place the strategies of a study among published ones.
 
-    A study file whose benchmark has a protocol (`PROTOCOLS`) is run by it first, or resumed. Of any
-    other study the results are taken as they are.
+    A study file whose benchmark has a protocol here (`protocols.BENCHMARK`) is run by it first, or
+    resumed. Of any other study the results are taken as they are.
 
     Parameters
     ----------
@@ -127,7 +124,7 @@ def place_study(
     check : collection of str, optional
         Published strategies that the protocol runs again; default all that it has.
     missing : str, default "row mean"
-        Treatment of cells that were not published; see `mlaut.analysis.place`.
+        Treatment of cells that were not published; see `mlaut.analysis.placing.place`.
     verbose : int, default 1
         0 shows nothing of a run, 1 the progress, 2 also each failure.
     **changes
@@ -151,13 +148,13 @@ def place_study(
     if metric not in metric_names():
         raise AnalysisError(
             f"{against} has a {metric} by another metric on each dataset, so a study has no scores "
-            f"to compare; download it with another metric, Results.published({against!r}, metric="
+            f"to compare; download it with another metric, published({against!r}, metric="
             "...), and join the tables"
         )
-    theirs = Results.published(against)  # held here, so that it is read once for all below
+    theirs = published(against)  # held here, so that it is read once for all below
     path = Path(study)
     run = None
-    if path.suffix == ".toml" and against in PROTOCOLS:
+    if path.suffix == ".toml" and against == BENCHMARK:
         run = run_protocol(path, against, check=check, verbose=verbose, **changes)
         path = run.path
     elif path.suffix == ".toml":

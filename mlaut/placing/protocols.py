@@ -1,9 +1,9 @@
-"""Protocols of published benchmarks: how their strategies were tuned, and on which rows scored."""
+"""Protocol of a published benchmark: how its strategies were tuned, and on which rows scored."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,51 +14,31 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import ParameterGrid
 
-from mlaut.analysis import Results
+from mlaut.analysis import Results, published
 from mlaut.data import Data
-from mlaut.data.layouts.archive import tuning_split
+from mlaut.data.tables.archive import tuning_split
 from mlaut.errors import DataError, StudyError, nearest
 from mlaut.estimators import MlautEstimator, as_strategies
-from mlaut.estimators.parameters import without
+from mlaut.estimators.libraries.parameters import without
 from mlaut.experiments.runs.orchestrator import Orchestrator
-from mlaut.experiments.study_file import StudyFile, choose_strategies, prepare_data, read_study_file
-from mlaut.files_io import FilesIO, SplitEntry, Study
+from mlaut.experiments.study_files.study_file import (
+    StudyFile,
+    choose_strategies,
+    prepare_data,
+    read_study_file,
+)
+from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.placing.by_dataset import UNTUNED, ByDataset
-from mlaut.records import Split
 
-__all__ = ["PROTOCOLS", "Protocol", "ProtocolRun", "run_protocol"]
+BENCHMARK = "delgado2014"
+"""Published benchmark whose datasets can be had with their splits, so that its protocol can run."""
 
+CHECKS = {"lda_R": LinearDiscriminantAnalysis(), "rforest_R": RandomForestClassifier(500)}
+"""Published strategies, not tuned, that are run again to check that data and folds are the same.
 
-@dataclass(frozen=True, kw_only=True)
-class Protocol:
-    """Protocol of a published benchmark whose datasets can be had with their splits.
-
-    Attributes
-    ----------
-    tuning : callable
-        Function of a copy of the benchmark's folder and the name of a dataset that returns the
-        `Split` on which parameters are chosen.
-    check : mapping of str to estimator
-        Published strategies that are run again, to check that data and folds are the benchmark's.
-        They were not tuned.
-    """
-
-    tuning: Callable[[Path, str], Split]
-    check: Mapping[str, Any]
-
-
-PROTOCOLS = {
-    "delgado2014": Protocol(
-        tuning=tuning_split,
-        # The first has no random part, so that equal digits show equal rows and folds. The second,
-        # the fifth best of 179, does not depend on how the features were scaled.
-        check={
-            "lda_R": LinearDiscriminantAnalysis(),
-            "rforest_R": RandomForestClassifier(n_estimators=500),
-        },
-    ),
-}
-"""Protocols by the name of the benchmark."""
+The first has no random part, so that equal digits show equal rows and folds. The second, the fifth
+best of 179, does not depend on how the features were scaled.
+"""
 
 
 @dataclass(frozen=True)
@@ -105,9 +85,9 @@ def run_protocol(
     path : path-like
         Path of the study file. ``folder`` in ``[data]`` names a copy of the benchmark's datasets.
     against : str
-        A key of `PROTOCOLS`.
+        `BENCHMARK`.
     check : collection of str, optional
-        Published strategies to run again; default all of `Protocol.check`.
+        Published strategies to run again; default all of `CHECKS`.
     verbose : int, default 1
         0 shows nothing, 1 the progress, 2 also each failure.
     **changes
@@ -125,14 +105,15 @@ def run_protocol(
     DataError
         A dataset of the folder lacks its splits.
     """
-    if against not in PROTOCOLS:
-        hint = nearest(against, PROTOCOLS) or f"; there is one for {', '.join(PROTOCOLS)}"
-        raise StudyError(f"{against!r} has no protocol that can be run{hint}")
+    if against != BENCHMARK:
+        raise StudyError(
+            f"{against!r} has no protocol that can be run; there is one for {BENCHMARK}"
+        )
     file = read_study_file(path).changed(changes)
     _check_file(file, against)
-    protocol, folder = PROTOCOLS[against], file.path.parent / file.data.folder
+    folder = file.path.parent / file.data.folder
     strategies = choose_strategies(file)
-    checks = _checks(protocol, check, [strategy.name for strategy in strategies])
+    checks = _checks(check, [strategy.name for strategy in strategies])
     every = (*strategies, *checks)
     input_io, paths = prepare_data(file)
     entries = _entries(input_io, paths, against, folder)
@@ -140,7 +121,7 @@ def run_protocol(
     trials = [trial for several in candidates.values() for trial, _ in several]
     chosen: Mapping[str, Mapping[str, Any]] = {}
     if trials:
-        halves = [replace(entry, split=protocol.tuning(folder, entry.name)) for entry in entries]
+        halves = [replace(entry, split=tuning_split(folder, entry.name)) for entry in entries]
         tuning = _run(file, f"{against}-tuning", input_io, halves, trials, verbose)
         chosen = _chosen(tuning, candidates)
     final = [ByDataset(strategy, chosen.get(strategy.name, {})) for strategy in every]
@@ -164,20 +145,18 @@ def _check_file(file: StudyFile, against: str) -> None:
         )
 
 
-def _checks(
-    protocol: Protocol, wanted: Collection[str] | None, taken: Collection[str]
-) -> dict[MlautEstimator, str]:
+def _checks(wanted: Collection[str] | None, taken: Collection[str]) -> dict[MlautEstimator, str]:
     """Return the strategies that repeat published ones, with the names of these."""
-    unknown = [name for name in wanted or () if name not in protocol.check]
+    unknown = [name for name in wanted or () if name not in CHECKS]
     if unknown:
-        hint = nearest(unknown[0], protocol.check) or f"; there are {', '.join(protocol.check)}"
+        hint = nearest(unknown[0], CHECKS) or f"; there are {', '.join(CHECKS)}"
         raise StudyError(f"no check runs {unknown[0]!r} again{hint}")
     found = {}
-    for published in protocol.check if wanted is None else wanted:
-        again = f"{published} (again)"
+    for other in CHECKS if wanted is None else wanted:
+        again = f"{other} (again)"
         if again not in taken:
-            (strategy,) = as_strategies({again: clone(protocol.check[published])})
-            found[strategy] = published
+            (strategy,) = as_strategies({again: clone(CHECKS[other])})
+            found[strategy] = other
     return found
 
 
@@ -185,7 +164,7 @@ def _entries(
     input_io: FilesIO, paths: Sequence[str], against: str, folder: Path
 ) -> list[SplitEntry]:
     """Return the datasets that the benchmark has, with its folds."""
-    known = Results.published(against).datasets
+    known = published(against).datasets
     infos = {path: input_io.dataset_info(path) for path in paths}
     found = [path for path, info in infos.items() if info.name in known]
     if len(found) < 2:
@@ -229,7 +208,7 @@ def _run(
     path = file.output.with_suffix(f".{ending}.h5")
     path.parent.mkdir(parents=True, exist_ok=True)
     out_io = FilesIO(path, mode="a")
-    Study(path).save_splits(entries)
+    StudyStore(path).save_splits(entries)
     names = [entry.name for entry in entries]
     orchestrator = Orchestrator(input_io, out_io, names, seed=file.study.seed)
     orchestrator.run(strategies, verbose=verbose, **vars(file.run))

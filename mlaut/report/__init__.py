@@ -2,12 +2,12 @@
 
 from mlaut.lazy import attach
 
-_HOME = {
-    "Report": "mlaut.report.report",
-    "Section": "mlaut.report.records",
-    "make_report": "mlaut.report.report",
-    "write_report": "mlaut.report.writing",
-}
-
-__all__ = [*_HOME]
-__getattr__, __dir__ = attach(__name__, _HOME)
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "content": ("Report",),
+        "report": ("make_report",),
+        "records": ("Section",),
+        "writing": ("write_report",),
+    },
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from mlaut.analysis import (
     Results,
     ResultTable,
     Robustness,
-    adjust_pairs,
     compare,
     mean_estimates,
     score_against_budget,
@@ -24,29 +24,24 @@ from mlaut.analysis import (
     under_treatments,
 )
 from mlaut.analysis import metric as find_metric
+from mlaut.analysis.common.arguments import position, positions
+from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.comparing.compare import pairs_by_test
-from mlaut.analysis.cross_validation.retrained_estimates import retrained_mean_estimates
 from mlaut.analysis.deciding.decision import decide_study, primary_test
-from mlaut.analysis.deciding.terms import (
-    DEFAULT_METRICS,
-    TESTS,
-    Chosen,
-    chosen_now,
-    default_test,
-)
-from mlaut.analysis.frequentist.paired_tests import leading_test
+from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
+from mlaut.analysis.methods.cross_validation.retrained_estimates import retrained_mean_estimates
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import with_means
+from mlaut.analysis.results.sources import sources_of
 from mlaut.errors import AnalysisError
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 from mlaut.markup import counted
 from mlaut.records import TASKS, Analysis, Status
 from mlaut.report.records import Section, made
 from mlaut.report.state import State, study_state
 from mlaut.report.tables import BUDGETS, TABLES
 
-__all__ = ["Content", "results_content", "study_content"]
-
+_FRAME = "width: 100%; height: 40rem; border: 1px solid #888"
 _MOST_TESTS = 20_000  # tests of two strategies; they take about ten seconds
 _NO_BOUNDS = (
     "there are too many pairs to examine the best and the worst case of missing cells here: see "
@@ -63,9 +58,67 @@ _TREATMENTS = {
 }
 
 
+@dataclass(frozen=True)
+class Choice:
+    """Strategies and datasets of a report.
+
+    Attributes
+    ----------
+    only, datasets : tuple of str
+        Strategies and datasets to report on; empty for all.
+    without : mapping of str to str
+        Strategies to leave out, with the reason or an empty text.
+    """
+
+    only: tuple[str, ...]
+    datasets: tuple[str, ...]
+    without: Mapping[str, str]
+
+    def apply(self, scored: Sequence[Results]) -> tuple[list[Results], dict[str, dict[str, str]]]:
+        """Return the chosen part of results, and with its reason what was left out."""
+        strategies = tuple(dict.fromkeys(name for one in scored for name in one.strategies))
+        datasets = tuple(dict.fromkeys(name for one in scored for name in one.datasets))
+        wanted = {strategies[i] for i in positions("strategy", self.only or None, strategies)}
+        chosen = {datasets[i] for i in positions("dataset", self.datasets or None, datasets)}
+        for name in self.without:
+            position("strategy", name, strategies)
+        parts = [
+            one.select(strategies=kept, datasets=known)
+            for one in scored
+            if (kept := [s for s in one.strategies if s in wanted and s not in self.without])
+            and (known := [name for name in one.datasets if name in chosen])
+        ]
+        if not parts:
+            raise AnalysisError("the choice of strategies and datasets leaves nothing to report on")
+        gone = [s for s in strategies if s not in wanted or s in self.without]
+        return parts, {
+            "strategy": {name: self.without.get(name, "") for name in gone},
+            "dataset": {name: "" for name in datasets if name not in chosen},
+        }
+
+
+def _without(state: State, gone: Mapping[str, Mapping[str, str]]) -> State:
+    """Return a state that begins with what was left out, and whose tables do not show it."""
+    words = [
+        f"{what} {name}" + (f" ({reason})" if reason else "")
+        for what, names in gone.items()
+        for name, reason in names.items()
+    ]
+    if not words:
+        return state
+    tables = dict(state.tables)
+    for key, frame in tables.items():
+        shown = frame.reset_index()
+        for what in gone.keys() & set(shown.columns):
+            shown = shown[~shown[what].isin(gone[what])]
+        tables[key] = frame.iloc[shown.index]
+    line = f"Left out of this report: {', '.join(words)}."
+    return replace(state, lines=(line, *state.lines), tables=tables)
+
+
 @dataclass(frozen=True, eq=False)
-class Content:
-    """Content of a report, independent of its format.
+class Report:
+    """Report that prints as text and is shown as an HTML page in a notebook.
 
     Attributes
     ----------
@@ -85,10 +138,23 @@ class Content:
     title: str
     state: State
     sections: tuple[Section, ...]
-    source: Study | None = None
+    source: StudyStore | None = None
+
+    def __str__(self) -> str:
+        from mlaut.report.terminal import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from mlaut.report.page import as_html  # matplotlib and jinja2 are slow to load
+
+        page = escape(as_html(self))
+        return f'<iframe srcdoc="{page}" title="Report" style="{_FRAME}"></iframe>'
 
 
-def study_content(study: Study, title: str, terms: Mapping[str, Any]) -> Content:
+def study_content(
+    study: StudyStore, title: str, terms: Mapping[str, Any], choice: Choice
+) -> Report:
     """Return the content of a report on a study; see `mlaut.report.make_report`."""
     statuses = [cells for _, cells in study.statuses().values()]
     if not any((cells == Status.DONE).any() for cells in statuses):
@@ -98,38 +164,45 @@ def study_content(study: Study, title: str, terms: Mapping[str, Any]) -> Content
     chosen = (Chosen.of(study) or chosen_now()).read_with(**terms)
     primary = chosen.analysis.metric
     metrics = [primary, *chosen.analysis.secondary] if primary else _metrics(state)
-    scored = [Results.from_study(study, one) for one in metrics]
+    read = [Results.from_study(study, one) for one in metrics]
+    clusters = chosen.analysis.clusters
+    read = [
+        replace(one, clusters=sources_of(one.datasets, clusters) or one.clusters) for one in read
+    ]
+    scored, left_out = choice.apply(read)
+    state = _without(state, left_out)
     sections = _sections(scored, chosen, StudyRace.of(study), one_task=bool(primary))
     if any(run.get("trace_predictions") is True for run in study.runs):
         sections = tuple(_with_budgets(one, study) for one in sections)
-    return Content(study.path, title or chosen.title or study.path.stem, state, sections, study)
+    return Report(study.path, title or chosen.title or study.path.stem, state, sections, study)
 
 
-def _with_budgets(one: Section, study: Study) -> Section:
+def _with_budgets(one: Section, study: StudyStore) -> Section:
     """Return a section with the scores against the budget of tuning, where a strategy tunes."""
     try:
         budgets = score_against_budget(study, one.scored.metric, datasets=one.scored.datasets)
     except AnalysisError:
+        return one
+    budgets = budgets[budgets.index.get_level_values(0).isin(one.scored.strategies)]
+    if budgets.empty:
         return one
     shown = {table.name: budgets for table in TABLES if table.name == BUDGETS}
     return replace(one, budgets=budgets, tables={**one.tables, **shown})
 
 
 def results_content(
-    name: str, scored: Sequence[Results], title: str, terms: Mapping[str, Any]
-) -> Content:
+    name: str, scored: Sequence[Results], title: str, terms: Mapping[str, Any], choice: Choice
+) -> Report:
     """Return the content of a report on results without a study."""
+    scored, left_out = choice.apply(scored)
     strategies = counted(len(scored[0].strategies), "strategy", "strategies")
     line = f"{strategies}, {counted(len(scored[0].datasets), 'dataset')}, from a table of scores."
-    state, path = State((line,), "", {}, {}, {}), Path(name)
-    return Content(path, title or path.stem, state, _sections(scored, chosen_now(**terms)))
+    state, path = _without(State((line,), "", {}, {}, {}), left_out), Path(name)
+    return Report(path, title or path.stem, state, _sections(scored, chosen_now(**terms)))
 
 
 def _sections(
-    scored: Sequence[Results],
-    chosen: Chosen,
-    race: StudyRace | None = None,
-    one_task: bool = True,
+    scored: Sequence[Results], chosen: Chosen, race: StudyRace | None = None, one_task: bool = True
 ) -> tuple[Section, ...]:
     """Return a section for each metric, of which the first is the primary one; or for each task."""
     if not one_task:
@@ -160,7 +233,7 @@ def section(
     raced = of_study is not None and len(scored.missing) > 0
     results, problem = (scored, (_RACED,)) if raced else _treat(scored, missing)
     race = None
-    if of_study is not None and scored.metric.name == find_metric(of_study.sealed.metric).name:
+    if of_study is not None and scored.metric.name == find_metric(of_study.terms.metric).name:
         race = of_study.now()
     comparison = None if problem else _compared(results, chosen.analysis)
     decision = _decided(comparison, chosen, scored, secondary)
@@ -173,9 +246,10 @@ def section(
     if robustness is not None:
         notes += robustness.notes_text()
         notes += [] if "best for the first" in robustness.frame else [_NO_BOUNDS]
+    n_strategies = counted(len(results.strategies), "strategy", "strategies")
+    n_datasets = counted(len(results.datasets), "dataset")
     bare = Section(
-        title=f"{results.metric.name} of {_count(len(results.strategies), 'strategy')} "
-        f"on {_count(len(results.datasets), 'dataset')}",
+        title=f"{results.metric.name} of {n_strategies} on {n_datasets}",
         sentences=(
             *((race.sentence(), f"Cost: {race.cost_sentence()}.", *race.decisions) if race else ()),
             *_sentences(comparison, decision, robustness, problem, results.gaps),
@@ -193,11 +267,6 @@ def section(
     return replace(bare, tables=made(TABLES, bare))
 
 
-def _count(n: int, word: str) -> str:
-    plural = word.removesuffix("y") + "ies" if word.endswith("y") else word + "s"
-    return f"{n} {word if n == 1 else plural}"
-
-
 def _treat(scored: Results, missing: str) -> tuple[Results, tuple[str, ...]]:
     """Return treated results, or the scored results and the reason why none can be compared."""
     try:
@@ -211,8 +280,8 @@ def _treat(scored: Results, missing: str) -> tuple[Results, tuple[str, ...]]:
 def _compared(results: Results, analysis: Analysis) -> Comparison | None:
     if len(results.strategies) < 2 or len(results.datasets) < 2:
         return None
-    key = TESTS[analysis.test or default_test(results.metric)]
-    test = "" if key.startswith("Bayesian") else key
+    key = analysis.test or default_test(results.metric)
+    test = "" if TESTS[key].bayesian else key
     return compare(results, alpha=analysis.alpha, rope=analysis.rope, test=test)
 
 
@@ -222,7 +291,7 @@ def _decided(
     """Return what is decided, and whether other metrics and treatments would decide the same."""
     if comparison is None:
         return None
-    test = TESTS[chosen.analysis.test or default_test(scored.metric)]
+    test = chosen.analysis.test or default_test(scored.metric)
     others = {
         f"metric {one.scored.metric.name}": primary_test(one.comparison, one.decision.chosen)
         for one in secondary
@@ -291,7 +360,7 @@ def _robustness(scored: Results, missing: str) -> Robustness | None:
         return None
 
     def corrected(results: Results) -> object:
-        return adjust_pairs(leading_test(scored)(results), "holm")
+        return pairs_by_test(default_test(scored.metric), results, "holm")
 
     treatments = list(dict.fromkeys([missing, *_TREATMENTS]))
     found = under_treatments(begun, corrected, treatments=treatments, bounds=_affordable(begun))

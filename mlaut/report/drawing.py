@@ -21,26 +21,23 @@ from mlaut.analysis import (
     Look,
     Pairwise,
     box_plot,
-    budget_plot,
     critical_difference_diagram,
     decision_plot,
     multi_comparison,
-    multi_comparison_matrix,
     performance_profile,
     profile_plot,
 )
 from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.deciding.verdicts import BEST
 from mlaut.analysis.deciding.words import listed
+from mlaut.analysis.plots import budget_plot, multi_comparison_matrix
 from mlaut.analysis.plots.decision_plot import FEWEST_FOR_BARS, MARKS
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.plots.race_plots import race_plot
 from mlaut.analysis.plots.rank_plots import best_median_first
-from mlaut.markup import counted
+from mlaut.markup import counted, printable
 from mlaut.report.records import Section
 from mlaut.report.tables import BUDGETS
-
-__all__ = ["FIGURES", "MOST_ROWS", "Picture", "pictures"]
 
 MOST_ROWS = 15  # strategies of the first figure, which must fit the first screen
 _MOST_DRAWN = 30  # strategies of the other figures; the explorer of the page draws all of them
@@ -162,7 +159,7 @@ def _profile(section: Section) -> _Made | None:
 
 def _duels(section: Section) -> _Made | None:
     found = section.comparison
-    if found is None or len(found.results.strategies) > MOST_ROWS:
+    if found is None or len(found.results.strategies) > MOST_ROWS or found.results.clusters:
         return None
     caption = (
         "Multi-comparison matrix, scenario (c): by how much the row is better, its wins, ties and "
@@ -356,4 +353,4 @@ def _svg(figure: Figure, prefix: str) -> str:
     # The figure is at most as wide as the page and at least 0.7 times its size, which is still
     # readable; on a narrower page its box scrolls.
     text = re.sub(r'width="([\d.]+pt)"', r'style="min-width: calc(0.7 * \1)" \g<0>', text, count=1)
-    return re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{prefix}", text)
+    return re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{prefix}", printable(text))

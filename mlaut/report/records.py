@@ -9,18 +9,14 @@ from typing import Any
 import pandas as pd
 
 from mlaut.analysis import Comparison, Decision, Race, Results, ResultTable, Robustness
-
-__all__ = ["LATEX", "PAGE", "TEXT", "Section", "Table", "made", "shown_in"]
+from mlaut.report.shown import ShownTable
 
 PAGE, TEXT, LATEX = "page", "text", "latex"  # TEXT is text and Markdown; CSV has all tables
-
-
-def _unchanged(_: Any, frame: pd.DataFrame) -> pd.DataFrame:
-    return frame
+MOST_ROWS = 60  # rows of a table in text and Markdown; HTML and CSV have all
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Table of a report: how it is made, and where and how it is shown.
 
     Attributes
@@ -38,10 +34,10 @@ class Table:
     needs : str
         Attribute of the section without which there is no table, for example ``"comparison"``.
     shown : callable
-        Returns the form for reading of the section and the table; default the table itself. A form
-        without a row is not shown.
+        Returns the form for reading of the section and the table: a `ShownTable`, or a table whose
+        columns need no other headers; default the table itself. A form without a row is not shown.
     of_failures : bool, default False
-        Whether the page shows the table under "What failed".
+        Whether the page shows the table under "Cells without a result".
     """
 
     name: str
@@ -52,11 +48,11 @@ class Table:
     heading: str = ""
     fold: str = ""
     needs: str = ""
-    shown: Callable[[Any, pd.DataFrame], pd.DataFrame] = _unchanged
+    shown: Callable[[Any, pd.DataFrame], pd.DataFrame | ShownTable] = lambda _, frame: frame
     of_failures: bool = False
 
 
-def made(tables: Iterable[Table], source: Any) -> dict[str, pd.DataFrame]:
+def made(tables: Iterable[ReportTable], source: Any) -> dict[str, pd.DataFrame]:
     """Return the tables that ``source`` has data for, by name."""
     able = [table for table in tables if not table.needs or getattr(source, table.needs)]
     frames = {table.name: table.make(source) for table in able}
@@ -64,14 +60,15 @@ def made(tables: Iterable[Table], source: Any) -> dict[str, pd.DataFrame]:
 
 
 def shown_in(
-    form: str, tables: Iterable[Table], source: Any
-) -> Iterator[tuple[Table, pd.DataFrame]]:
-    """Yield each of the source's ``tables`` that a form shows, with its form for reading."""
+    form: str, tables: Iterable[ReportTable], source: Any
+) -> Iterator[tuple[ReportTable, ShownTable]]:
+    """Yield each of the source's ``tables`` that a form shows, as text."""
     for table in tables:
         if form in table.forms and table.name in source.tables:
-            frame = table.shown(source, source.tables[table.name])
-            if len(frame):
-                yield table, frame
+            shown = table.shown(source, source.tables[table.name])
+            shown = shown if isinstance(shown, ShownTable) else ShownTable.of(shown)
+            if shown.rows:
+                yield table, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,3 +121,18 @@ class Section:
     race: Race | None = None
     budgets: pd.DataFrame | None = None
     secondary: bool = False
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Words that fill captions and headings."""
+        correction = "" if self.comparison is None else self.comparison.correction
+        return {"metric": self.scored.metric.name, "correction": correction}
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What is decided and how sure it is, and then the findings."""
+        if self.decision is None:
+            return self.sentences
+        decided = (*self.decision.headline(), "", *self.decision.certainty())
+        findings = tuple(text for text in self.sentences if text not in decided)
+        return (*decided, "", *findings) if findings else decided

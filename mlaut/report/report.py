@@ -1,48 +1,35 @@
-"""Report on a study: its content, and how it is shown in a terminal and in a notebook."""
+"""`make_report`: what a report is made of, and for which strategies and datasets."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis import Results, read_results
+from mlaut.analysis import MLautScore, Results, read_results
+from mlaut.analysis import metric as find_metric
+from mlaut.analysis.results.given import results_of
 from mlaut.analysis.results.sources import open_study
 from mlaut.errors import AnalysisError
-from mlaut.files_io import FilesIO, Study
-from mlaut.files_io.tables import ending_of
-from mlaut.report.content import Content, results_content, study_content
-from mlaut.report.writing import as_text
-
-__all__ = ["Report", "make_report"]
-
-_FRAME = "width: 100%; height: 40rem; border: 1px solid #888"
-
-
-class Report(Content):
-    """Report on a study that prints as text and is shown as an HTML page in a notebook."""
-
-    def __str__(self) -> str:
-        return as_text(self)
-
-    def _repr_html_(self) -> str:
-        from mlaut.report.page import as_html  # matplotlib and jinja2 are slow to load
-
-        page = escape(as_html(self))
-        return f'<iframe srcdoc="{page}" title="Report" style="{_FRAME}"></iframe>'
+from mlaut.files_io import FilesIO, StudyStore
+from mlaut.files_io.tables.tables import ending_of
+from mlaut.report.content import Choice, Report, results_content, study_content
 
 
 def make_report(
-    study: str | os.PathLike[str] | Study | FilesIO | Results | pd.DataFrame,
-    metric: str | Sequence[str] | None = None,
+    study: str | os.PathLike[str] | StudyStore | FilesIO | Results | pd.DataFrame,
+    metric: str | MLautScore | Sequence[str | MLautScore] | None = None,
     *,
     missing: str | None = None,
     greater_is_better: bool | None = None,
+    clusters: Mapping[str, Any] | pd.Series | str | None = None,
     title: str = "",
+    only: Iterable[str] = (),
+    without: Iterable[str] = (),
+    datasets: Iterable[str] = (),
     **terms: Any,
 ) -> Report:
     """Return a report on a study or a table of scores: its state, scores and conclusions.
@@ -55,9 +42,9 @@ def make_report(
         Study to report on; a `FilesIO` is the output database that `mlaut.Data.open_hdf5` returns.
         Or results, a table that `Results.from_table` accepts, or the file of a table that
         `mlaut.analysis.read_results` reads.
-    metric : str or sequence of str, optional
-        Names of metrics that `mlaut.analysis.metric` accepts, each with a section of its own; the
-        first one is the primary metric, which decides. Default that of the study's analysis, or
+    metric : str, metric, or sequence of these, optional
+        Metrics that `mlaut.analysis.metric` accepts, each with a section of its own; the first one
+        is the primary metric, which decides. Default that of the study's analysis, or
         accuracy for classification and R2 for regression. Tables need one, and `Results` have
         theirs.
     missing : str, optional
@@ -67,8 +54,16 @@ def make_report(
         leave none, the report shows the scores and compares nothing.
     greater_is_better : bool, optional
         Direction of a table's metric that is not known by its name.
+    clusters : mapping, Series or str, optional
+        Source of each dataset: see `mlaut.analysis.compare`. For a study, a mapping that takes the
+        place of the sources in its analysis.
     title : str
         Title of the report; default that of the study, or the name of the file.
+    only, without : iterable of str, optional
+        Strategies to report on, and those to leave out; a mapping also has the reason of each. The
+        report begins with what it leaves out.
+    datasets : iterable of str, optional
+        Datasets to report on; default all.
     **terms
         Terms of the analysis: ``question``, ``secondary``, ``test``, ``alpha``, ``rope``, ``least``
         (`mlaut.records.Analysis`). Terms that differ from those of the study are named in the
@@ -94,20 +89,25 @@ def make_report(
     >>> report.sections[0].decision.answer()
     'Too few datasets to decide: there are 3, and at least 6 are needed for 2 strategies.'
     """
-    metrics = [metric] if isinstance(metric, str) else list(metric or ())
+    given = [metric] if isinstance(metric, str) or not isinstance(metric, Iterable) else metric
+    metrics = [one if isinstance(one, str) else find_metric(one) for one in given if one]
     terms |= {} if missing is None else {"missing": missing}
-    scored = _scored(study, metrics, greater_is_better)
+    if not isinstance(without, Mapping):
+        without = dict.fromkeys([without] if isinstance(without, str) else without, "")
+    only, datasets = ([one] if isinstance(one, str) else one for one in (only, datasets))
+    choice = Choice(tuple(only), tuple(datasets), without)
+    scored = _scored(study, metrics, greater_is_better, clusters)
     if scored is not None:
         name = str(study) if isinstance(study, str | os.PathLike) else "results"
-        content = results_content(name, scored, title, terms)
-    else:
-        primary = {"metric": metrics[0], "secondary": tuple(metrics[1:])} if metrics else {}
-        content = study_content(open_study(study), title, primary | terms)
-    return Report(**vars(content))
+        return results_content(name, scored, title, terms, choice)
+    primary = {"metric": metrics[0], "secondary": tuple(metrics[1:])} if metrics else {}
+    if isinstance(clusters, Mapping | pd.Series) and len(clusters):
+        primary["clusters"] = {str(name): str(source) for name, source in clusters.items()}
+    return study_content(open_study(study), title, primary | terms, choice)
 
 
 def _scored(
-    source: Any, metrics: list[str], greater_is_better: bool | None
+    source: Any, metrics: list[str | MLautScore], greater_is_better: bool | None, clusters: Any
 ) -> list[Results] | None:
     """Return the results of a table by each metric; None if the source is a study."""
     how: dict[str, Any] = {"greater_is_better": greater_is_better}
@@ -117,15 +117,17 @@ def _scored(
                 f"these results are of {source.metric.name}: metric and greater_is_better are for "
                 "studies and tables"
             )
-        return [source]
+        return [results_of(source, clusters=clusters)]
     if isinstance(source, pd.DataFrame):
         if not metrics:
             raise AnalysisError("a table does not say what its scores are: name their metric")
-        return [Results.from_table(source, metric=one, **how) for one in metrics]
+        return [results_of(source, one, greater_is_better, clusters) for one in metrics]
     if isinstance(source, str | os.PathLike) and ending_of(Path(source).name):
-        if not metrics:
-            return [read_results(source, **how)]
-        return [read_results(source, one, **how) for one in metrics]
+        how["clusters"] = clusters if isinstance(clusters, str) else ""
+        read = [read_results(source, one, **how) for one in metrics or [None]]
+        return read if how["clusters"] else [results_of(one, clusters=clusters) for one in read]
     if greater_is_better is not None:
         raise AnalysisError("greater_is_better is for tables: the metrics of a study are known")
+    if isinstance(clusters, str):
+        raise AnalysisError("clusters is the name of a column for tables only: give a mapping")
     return None

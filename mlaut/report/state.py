@@ -11,15 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from mlaut.analysis import budget_use
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
+from mlaut.files_io.outcomes.study_records import general_reason
 from mlaut.markup import counted
 from mlaut.records import Status
-from mlaut.report.records import PAGE, TEXT, Table, made
-
-__all__ = ["STATE_TABLES", "State", "study_state"]
+from mlaut.report.records import PAGE, TEXT, ReportTable, made
 
 _TIMES = re.compile(r" \(\d+ times\)$")  # end of a warning that one cell raised repeatedly
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -52,66 +52,75 @@ class State:
     parameters: Mapping[str, str]
     cells: Mapping[Status, int]
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All sentences."""
+        return (*self.lines, self.partial) if self.partial else self.lines
 
-def study_state(study: Study) -> State:
+
+def study_state(study: StudyStore) -> State:
     """Return the state of a study."""
     cells = _cells(study)
-    counts = {status: int((cells["status"] == status).sum()) for status in Status}
-    counts = {status: n for status, n in counts.items() if n}
+    total = cells.sum()
+    counts = {status: int(total[status]) for status in Status if total[status]}
+    n_cells = sum(counts.values())
     details = [record for _, records in study.all_details() for record in records]
-    tables = made(STATE_TABLES, _Stored(study, cells, details))
+    tables = made(STATE_TABLES, _OfStudy(study, cells, details))
     schemes = " and ".join(sorted(tables["datasets"]["split"].unique()))
     words = ", ".join(f"{n} {status.word}" for status, n in counts.items())
     lines = [
         f"{counted(len(tables['datasets']), 'dataset')}, "
         f"{counted(len(study.strategies), 'strategy', 'strategies')}, split by {schemes}; "
-        f"{counted(len(cells), 'cell')}: {words}.",
+        f"{counted(n_cells, 'cell')}: {words}.",
         *(_run_line(run) for run in study.runs[-1:]),
     ]
+    if mixed := study.mixed_versions():
+        lines.append(f"{mixed[0].upper()}{mixed[1:]}: they may differ.")
+    scores: dict[str, list[str]] = {}
+    for entry in study.strategies:
+        if score := entry.metadata.get("tunes_by"):
+            scores.setdefault(str(score), []).append(entry.name)
+    lines += [f"Tuned by {score}: {', '.join(names)}." for score, names in scores.items()]
     warned = sum(bool(record.get("warnings")) for record in details)
     if warned:
-        lines.append(f"{warned} cells warned while they were fitted: see the table of warnings.")
+        lines.append(f"{counted(warned, 'cell')} warned in fitting: see the table of warnings.")
     missing = counts.get(Status.MISSING, 0)
-    partial = f"PARTIAL: {missing} of {len(cells)} cells were not run yet; what follows may change."
+    partial = f"PARTIAL: {missing} of {n_cells} cells were not run yet; what follows may change."
     identities = {entry.name: json.dumps(entry.identity, indent=1) for entry in study.strategies}
     return State(tuple(lines), partial if missing else "", tables, identities, counts)
 
 
-class _Stored(NamedTuple):
+class _OfStudy(NamedTuple):
     """Sources of the tables: the study, its cells, and the details of its cells."""
 
-    study: Study
+    study: StudyStore
     cells: pd.DataFrame
     details: Sequence[Mapping[str, Any]]
 
 
-def _cells(study: Study) -> pd.DataFrame:
-    """Return one row for each cell: dataset, strategy, status."""
-    rows = [
-        (dataset, name, int(status))
+def _cells(study: StudyStore) -> pd.DataFrame:
+    """Return the number of cells of each status by dataset and strategy."""
+    rows = {
+        (dataset, name): np.bincount(of_strategy.ravel(), minlength=len(Status))
         for dataset, (names, statuses) in study.statuses().items()
         for name, of_strategy in zip(names, statuses, strict=True)
-        for status in of_strategy.ravel()
-    ]
-    return pd.DataFrame(rows, columns=["dataset", "strategy", "status"])
+    }
+    index = pd.MultiIndex.from_tuples(list(rows), names=["dataset", "strategy"])
+    return pd.DataFrame(list(rows.values()), index, list(Status))
 
 
 def _counted(cells: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Count the cells that are done, failed, were skipped, raced out or not run, by a column."""
-    kinds = {
-        "done": [Status.DONE],
-        "failed": [status for status in Status if status.failed],
-        "skipped": [Status.SKIPPED],
-        "raced out": [Status.RACED_OUT],
-        "not run": [Status.MISSING],
-    }
-    if not (cells["status"] == Status.RACED_OUT).any():  # most studies are no race
-        del kinds["raced out"]
-    counts = {kind: cells["status"].isin(words) for kind, words in kinds.items()}
-    return pd.DataFrame(counts).groupby(cells[by]).sum()
+    """Count the cells that are done, failed, were skipped, raced out or not run, by a level."""
+    counts = cells.groupby(level=by).sum()
+    failed = [status for status in Status if status.failed]
+    table = pd.DataFrame({"done": counts[Status.DONE], "failed": counts[failed].sum(axis=1)})
+    table["skipped"] = counts[Status.SKIPPED]
+    if cells[Status.RACED_OUT].any():  # most studies are no race
+        table["raced out"] = counts[Status.RACED_OUT]
+    return table.assign(**{"not run": counts[Status.MISSING]})
 
 
-def _datasets(stored: _Stored) -> pd.DataFrame:
+def _datasets(stored: _OfStudy) -> pd.DataFrame:
     rows = {
         name: {
             "task": entry.task,
@@ -128,7 +137,7 @@ def _datasets(stored: _Stored) -> pd.DataFrame:
     return table.join(_counted(stored.cells, "dataset")).rename_axis("dataset")
 
 
-def _strategies(stored: _Stored) -> pd.DataFrame:
+def _strategies(stored: _OfStudy) -> pd.DataFrame:
     rows = {
         entry.name: {
             "family": ", ".join(_texts(entry.metadata.get("estimator_family"))),
@@ -155,7 +164,7 @@ def _class(identity: Mapping[str, Any]) -> str:
     return str(identity.get("class", ""))
 
 
-def _runs(stored: _Stored) -> pd.DataFrame:
+def _runs(stored: _OfStudy) -> pd.DataFrame:
     rows = [
         {key: run[key] for key in _RUN if run.get(key) is not None}
         | {"versions": ", ".join(_versions(run))}
@@ -177,46 +186,44 @@ def _run_line(run: Mapping[str, Any]) -> str:
     return f"Last run {run.get('started', '?')} on {run.get('processor', '?')}: {software}."
 
 
-def _failures(stored: _Stored) -> pd.DataFrame | None:
+def _failures(stored: _OfStudy) -> pd.DataFrame | None:
     """Return one row for each strategy, status and reason, the most frequent first."""
-    rows = pd.DataFrame(
-        [{**record} for record in stored.details if record["reason"]],
-        columns=["strategy", "status", "reason", "dataset"],
-    )
-    if rows.empty:
-        return None
-    groups = rows.groupby(["strategy", "status", "reason"], sort=False)["dataset"]
-    table = groups.agg(cells="size", datasets=_some).reset_index()
-    table = table.sort_values("cells", ascending=False, kind="stable")
-    return table[["strategy", "status", "cells", "datasets", "reason"]].set_index("strategy")
+    rows = [
+        (record["strategy"], record["status"], general_reason(record), record["dataset"])
+        for record in stored.details
+        if record["reason"]
+    ]
+    frame = pd.DataFrame(rows, columns=["strategy", "status", "reason", "dataset"])
+    table = _most_frequent(frame, [row[:3] for row in rows])
+    return None if table is None else table[["status", "cells", "datasets", "reason"]]
 
 
-def _warnings(stored: _Stored) -> pd.DataFrame | None:
+def _warnings(stored: _OfStudy) -> pd.DataFrame | None:
     """Return one row for each strategy and warning with its number of cells, most frequent first.
 
     Warnings that differ only in their numbers count as one warning; the first text is shown.
     """
-    columns = ["strategy", "warning", "dataset"]
-    rows = pd.DataFrame(
-        [
-            (record["strategy"], _TIMES.sub("", text), record["dataset"])
-            for record in stored.details
-            for text in record.get("warnings", ())
-        ],
-        columns=columns,
-    )
+    rows = [
+        (record["strategy"], _TIMES.sub("", text), record["dataset"])
+        for record in stored.details
+        for text in record.get("warnings", ())
+    ]
+    frame = pd.DataFrame(rows, columns=["strategy", "warning", "dataset"])
+    kinds = [(strategy, _NUMBER.sub("#", text)) for strategy, text, _ in rows]
+    table = _most_frequent(frame, kinds)
+    return None if table is None else table[["cells", "datasets", "warning"]]
+
+
+def _most_frequent(rows: pd.DataFrame, kinds: Sequence[Any]) -> pd.DataFrame | None:
+    """Return the first row of each kind, with its numbers of cells and its datasets."""
     if rows.empty:
         return None
-    kinds = rows["warning"].str.replace(_NUMBER, "#", regex=True).rename("kind")
-    groups = rows.groupby(["strategy", kinds], sort=False)
-    table = groups.agg(
-        cells=("dataset", "size"), datasets=("dataset", _some), warning=("warning", "first")
-    )
-    table = table.reset_index("kind", drop=True)
-    return table.sort_values("cells", ascending=False, kind="stable")
+    groups = rows.groupby(pd.factorize(pd.Index(kinds, tupleize_cols=False))[0])
+    table = groups.first().assign(cells=groups.size(), datasets=groups["dataset"].agg(_some))
+    return table.sort_values("cells", ascending=False, kind="stable").set_index("strategy")
 
 
-def _budgets(stored: _Stored) -> pd.DataFrame | None:
+def _budgets(stored: _OfStudy) -> pd.DataFrame | None:
     """Return the use of the budgets; None where every search was that of a whole grid."""
     searched = (json.dumps(entry.identity) for entry in stored.study.strategies)
     if not any("BudgetedSearch" in text for text in searched):
@@ -232,8 +239,8 @@ def _some(names: pd.Series) -> str:
 
 
 STATE_TABLES = (
-    Table("failures", _failures, (PAGE, TEXT), "Why cells have no result", of_failures=True),
-    Table(
+    ReportTable("failures", _failures, (PAGE, TEXT), "Why cells have no result", of_failures=True),
+    ReportTable(
         "warnings",
         _warnings,
         (PAGE, TEXT),
@@ -242,9 +249,11 @@ STATE_TABLES = (
         heading="Warnings of fits",
         of_failures=True,
     ),
-    Table("strategies", _strategies, (PAGE,), "Strategies and their cells", heading="Strategies"),
-    Table("datasets", _datasets, (PAGE,), "Datasets and their cells", heading="Datasets"),
-    Table(
+    ReportTable(
+        "strategies", _strategies, (PAGE,), "Strategies and their cells", heading="Strategies"
+    ),
+    ReportTable("datasets", _datasets, (PAGE,), "Datasets and their cells", heading="Datasets"),
+    ReportTable(
         "budgets of tuning",
         _budgets,
         (PAGE, TEXT),
@@ -252,6 +261,6 @@ STATE_TABLES = (
         "over cells, and `most` of a cell in the unit of the budget",
         heading="Budgets of tuning",
     ),
-    Table("runs", _runs, (PAGE,), "Machine and versions of each run", heading="Runs"),
+    ReportTable("runs", _runs, (PAGE,), "Machine and versions of each run", heading="Runs"),
 )
 """Tables of a state. Those of failures come first on the page, with what was run behind them."""

@@ -1,6 +1,6 @@
 """The tables of a section. To add one, add an entry to `TABLES`: pages show them in this order.
 
-`Table` in `mlaut/report/records.py` explains the fields of an entry.
+`ReportTable` in `mlaut/report/records.py` explains the fields of an entry.
 """
 
 from __future__ import annotations
@@ -16,20 +16,18 @@ from mlaut.analysis import (
     ResultTable,
     dataset_estimates,
     elo_ratings,
-    interquartile_means,
     performance_profile,
     probability_of_best,
     rank_table,
-    ranking_stability,
     scale_free_table,
 )
 from mlaut.analysis.common.display import SCENARIOS, number
+from mlaut.analysis.methods.aggregates import interquartile_means, ranking_stability
 from mlaut.analysis.results.sources import mean_seconds
 from mlaut.errors import AnalysisError
 from mlaut.records import Status
-from mlaut.report.records import LATEX, PAGE, TEXT, Section, Table
-
-__all__ = ["BUDGETS", "TABLES", "pair_table", "seconds_of_done"]
+from mlaut.report.records import LATEX, PAGE, TEXT, ReportTable, Section
+from mlaut.report.shown import decision_table
 
 BUDGETS = "score against budget"
 _DRAWS = 200  # of samples for tables of a report; 2,000 would take most of its time
@@ -93,9 +91,11 @@ def seconds_of_done(results: Results) -> np.ndarray:
     return mean_seconds(results.seconds, ~np.isnan(results.cells))
 
 
-def _standing(section: Section) -> pd.DataFrame:
+def _standing(section: Section) -> pd.DataFrame | None:
     """Return the numbers without a unit by which strategies are compared, the best rank first."""
     results = section.results
+    if results.clusters is not None:  # Elo and shares of datasets take them as independent
+        return None
     table = scale_free_table(results).frame
     known = None if section.decision is None else section.decision.chances
     likely = (known or probability_of_best(results)).frame
@@ -105,13 +105,15 @@ def _standing(section: Section) -> pd.DataFrame:
     ).rename(columns={"Elo Elo": "Elo", "low": "rank low", "high": "rank high"})
 
 
-def _duels(comparison: Comparison) -> pd.DataFrame:
+def _duels(comparison: Comparison) -> pd.DataFrame | None:
     """Return wins, ties, losses and p of all pairs: what no other strategy can change."""
+    if comparison.results.clusters is not None:  # by single datasets
+        return None
     every, effect = comparison.to_frame(), "mean difference"
     columns = {"statistic": "wins", "ties": "ties", "losses": "losses"}
     table = every["sign"].reindex(columns=list(columns)).fillna(0).astype(int)
     table = table.rename(columns=columns)
-    test = "trinomial" if comparison.results.incomparable else "Wilcoxon"
+    test = "trinomial" if comparison.results.incomparable else "signed rank"
     if not comparison.results.incomparable:
         table[comparison.effect_name(effect)] = comparison.effect("t", effect)["value"]
     table[f"p {test}"] = every[test]["p (unadjusted)"]
@@ -151,7 +153,9 @@ def pair_table(comparison: Comparison) -> pd.DataFrame:
     are not comparable, the effect is the share of datasets on which the first strategy is better.
     """
     main = "mean difference" if "t" in comparison.pairs else "share better"
-    effect = comparison.effect("t" if "t" in comparison.pairs else "trinomial", main)
+    other = "trinomial" if "trinomial" in comparison.pairs else comparison.leading
+    main = main if "t" in comparison.pairs or other == "trinomial" else "signed ranks"
+    effect = comparison.effect("t" if "t" in comparison.pairs else other, main)
     table = effect.rename(columns={"value": comparison.effect_name(main)})
     if "t" in comparison.pairs:
         table["Cohen's d"] = comparison.effect("t", "Cohen's d (paired)")["value"]
@@ -198,24 +202,29 @@ def _estimates_by_dataset(section: Section) -> pd.DataFrame | None:
     return dataset_estimates(section.scored, as_scores=True).to_frame()
 
 
+def _probabilities(comparison: Comparison) -> pd.DataFrame | None:
+    return comparison.probabilities().rename_axis(_PAIR) if comparison.bayesian else None
+
+
 _PAIR = ["strategy", "against"]
 _SCENARIOS = "; ".join(f"{scenario}: {words}" for scenario, words in SCENARIOS.items())
 TABLES = (
-    Table(
+    ReportTable(
         "decision",
         lambda s: s.decision.frame,
         (TEXT, LATEX),
         "What is decided by {metric}, best average rank first; scenario (c)",
         needs="decision",
+        shown=lambda s, _: decision_table(s.decision),
     ),
-    Table(
+    ReportTable(
         "summary",
         _summary,
         (PAGE, TEXT, LATEX),
         "Average rank, score and training time, best first",
         heading="Summary",
     ),
-    Table(
+    ReportTable(
         BUDGETS,
         lambda s: s.budgets,
         (PAGE, TEXT),
@@ -224,7 +233,7 @@ TABLES = (
         "scenario (c). Seconds are CPU seconds that the candidates added to the whole search",
         heading="How much tuning is enough",
     ),
-    Table(
+    ReportTable(
         "race",
         lambda s: s.race.to_frame(),
         (PAGE, TEXT, LATEX),
@@ -232,7 +241,7 @@ TABLES = (
         needs="race",
         heading="Race",
     ),
-    Table(
+    ReportTable(
         "race cost",
         lambda s: s.race.cost,
         (PAGE,),
@@ -241,8 +250,8 @@ TABLES = (
         needs="race",
         heading="Cost of the race",
     ),
-    Table("race pairs", lambda s: s.race.pairs.to_frame().rename_axis(_PAIR), needs="race"),
-    Table(
+    ReportTable("race pairs", lambda s: s.race.pairs.to_frame().rename_axis(_PAIR), needs="race"),
+    ReportTable(
         "standing",
         _standing,
         (PAGE,),
@@ -251,7 +260,7 @@ TABLES = (
         heading="Standing",
         shown=lambda _, frame: frame[[name for name in _STANDING if name in frame]],
     ),
-    Table(
+    ReportTable(
         "interquartile means",
         _if_any(lambda results: interquartile_means(results, n_samples=_DRAWS)),
         (PAGE,),
@@ -259,7 +268,7 @@ TABLES = (
         needs="comparison",
         fold="Interquartile means",
     ),
-    Table(
+    ReportTable(
         "stability",
         _if_any(lambda results: ranking_stability(results, n_samples=_DRAWS)),
         (PAGE,),
@@ -267,17 +276,21 @@ TABLES = (
         needs="comparison",
         fold="Stability of the ranking",
     ),
-    Table("profile", _if_any(performance_profile), needs="comparison"),
-    Table(
+    ReportTable("profile", _if_any(performance_profile), needs="comparison"),
+    ReportTable(
         "portmanteau tests",
-        lambda s: pd.concat([test.to_frame() for test in s.comparison.portmanteau.values()]),
+        lambda s: (
+            pd.concat([test.to_frame() for test in s.comparison.portmanteau.values()])
+            if s.comparison.portmanteau
+            else None
+        ),
         (PAGE,),
         "Scenario (c)",
         needs="comparison",
         heading="Tests of all strategies at once",
         shown=lambda s, _: _tests(s.comparison),
     ),
-    Table(
+    ReportTable(
         "pairs",
         lambda s: s.comparison.to_frame(),
         (PAGE, LATEX),
@@ -287,7 +300,7 @@ TABLES = (
         fold="Table of all {rows} pairs",
         shown=lambda s, _: pair_table(s.comparison),
     ),
-    Table(
+    ReportTable(
         "duels",
         lambda s: _duels(s.comparison),
         (PAGE,),
@@ -296,16 +309,16 @@ TABLES = (
         needs="comparison",
         fold="Wins, ties and losses of all {rows} pairs",
     ),
-    Table(
+    ReportTable(
         "probabilities",
-        lambda s: s.comparison.probabilities().rename_axis(_PAIR),
+        lambda s: _probabilities(s.comparison),
         (PAGE,),
         "Probability that the first strategy is better than the second, by Bayesian tests, not "
         "corrected for the number of pairs, scenario (c)",
         needs="comparison",
         fold="Probabilities of all {rows} pairs",
     ),
-    Table(
+    ReportTable(
         "intervals",
         lambda s: pd.concat(
             {scenario: table.frame for scenario, table in s.estimates.items()},
@@ -316,10 +329,10 @@ TABLES = (
         needs="estimates",
         fold="Table of intervals",
     ),
-    Table("ranks", lambda s: rank_table(s.results), needs="comparison"),
-    Table("losses", _losses),
-    Table("estimates by dataset", _estimates_by_dataset),
-    Table(
+    ReportTable("ranks", lambda s: rank_table(s.results), needs="comparison"),
+    ReportTable("losses", _losses),
+    ReportTable("estimates by dataset", _estimates_by_dataset),
+    ReportTable(
         "scores",
         lambda s: s.scored.scores,
         (PAGE, TEXT),
@@ -327,7 +340,7 @@ TABLES = (
         heading="By dataset",
         shown=_best_first,
     ),
-    Table(
+    ReportTable(
         "treatments of missing cells",
         lambda s: s.robustness.to_frame(),
         (PAGE,),
@@ -336,7 +349,7 @@ TABLES = (
         shown=lambda s, _: s.robustness.flips.rename_axis(_PAIR),
         of_failures=True,
     ),
-    Table(
+    ReportTable(
         "missing cells",
         _missing_cells,
         (PAGE, TEXT),

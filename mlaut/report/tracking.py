@@ -1,4 +1,4 @@
-"""Studies as runs of experiment trackers: MLflow and Weights & Biases."""
+"""Studies as runs of the experiment tracker MLflow."""
 
 from __future__ import annotations
 
@@ -17,19 +17,17 @@ from mlaut.analysis import Results
 from mlaut.analysis import metric as find_metric
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen
 from mlaut.errors import AnalysisError
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 from mlaut.optional import need
-from mlaut.records import TASKS
+from mlaut.records import TASKS, Status
 
-__all__ = ["TrackedRun", "to_mlflow", "to_wandb", "tracked_runs"]
-
-_MOST = 500  # characters of a parameter, which both trackers accept
+_MOST = 500  # characters of a parameter, which MLflow accepts
 _SECONDS = ("tuning seconds", "fitting seconds", "predicting seconds")
 
 
 @dataclass(frozen=True)
 class TrackedRun:
-    """One strategy on one dataset, as trackers store it.
+    """One strategy on one dataset, as MLflow stores it.
 
     Attributes
     ----------
@@ -62,11 +60,11 @@ class TrackedRun:
 
     @property
     def failed(self) -> bool:
-        """Whether a cell failed."""
+        """Return whether a cell failed."""
         return self.numbers["failed cells"] > 0
 
 
-def tracked_runs(study: Study, metric: str = "") -> Iterator[TrackedRun]:
+def tracked_runs(study: StudyStore, metric: str = "") -> Iterator[TrackedRun]:
     """Yield a run for each strategy and dataset of which a cell has an outcome.
 
     Parameters
@@ -92,7 +90,8 @@ def tracked_runs(study: Study, metric: str = "") -> Iterator[TrackedRun]:
             known = np.flatnonzero(~np.isnan(scores)).tolist()
             numbers = {f"mean {name}": float(scores[known].mean())} if known else {}
             done = [record for record in own if record["status"] == "done"]
-            numbers |= {"done cells": len(done), "failed cells": len(own) - len(done)}
+            failed = sum(Status.of_word(record["status"]).failed for record in own)
+            numbers |= {"done cells": len(done), "failed cells": failed}
             if done:
                 seconds = np.array([record["seconds"] for record in done], dtype=float).mean(axis=0)
                 numbers |= dict(zip(_SECONDS, seconds.tolist(), strict=True))
@@ -119,7 +118,7 @@ def tracked_runs(study: Study, metric: str = "") -> Iterator[TrackedRun]:
             )
 
 
-def _metric_of(study: Study) -> str:
+def _metric_of(study: StudyStore) -> str:
     chosen = Chosen.of(study)
     if chosen is not None and chosen.analysis.metric:
         return chosen.analysis.metric
@@ -146,7 +145,7 @@ def _text(value: Any) -> str:
     return (value if isinstance(value, str) else json.dumps(value))[:_MOST]
 
 
-def to_mlflow(study: Study, place: str, *, metric: str = "", experiment: str = "") -> int:
+def to_mlflow(study: StudyStore, place: str, *, metric: str = "", experiment: str = "") -> int:
     """Write a study into MLflow: a run for each strategy and dataset; return how many were new.
 
     A run that is there with the same cells is left alone, one with other cells is replaced, so the
@@ -248,54 +247,3 @@ def _known_to_mlflow(client: Any, where: str, study: str) -> dict[tuple[str, str
         token = page.token
         if not token:
             return found
-
-
-def to_wandb(study: Study, project: str, *, folder: Path | None = None, metric: str = "") -> int:
-    """Write a study as runs of Weights & Biases; return how many were written.
-
-    Runs are kept offline, in ``folder`` (default: the study's), and ``wandb sync`` uploads them;
-    with ``WANDB_MODE=online`` they are uploaded at once. The id of a run comes from the study, so
-    that a repeated export replaces it. A run takes about two seconds.
-
-    Parameters
-    ----------
-    study : Study
-    project : str
-        Name of the project; runs are grouped by dataset.
-    folder : Path, optional
-    metric : str, optional
-        As for `tracked_runs`.
-
-    Raises
-    ------
-    OptionalPackageError
-        wandb is not installed.
-    AnalysisError
-        As for `tracked_runs`.
-    """
-    need("wandb", extra="wandb", purpose="The export to Weights & Biases")
-    import hashlib
-
-    import wandb
-
-    written = 0
-    for run in tracked_runs(study, metric):
-        key = f"{study.id}/{run.name}/{run.tags['mlaut.metric']}"
-        session = wandb.init(
-            project=project,
-            name=run.name,
-            id=hashlib.sha256(key.encode()).hexdigest()[:16],
-            group=run.dataset,
-            job_type=run.strategy,
-            dir=folder or study.path.parent,
-            mode=os.environ.get("WANDB_MODE", "offline"),
-            config={"strategy": run.strategy, "dataset": run.dataset, **run.parameters},
-            notes="; ".join(f"{name} {text}" for name, text in run.tags.items()),
-            settings=wandb.Settings(silent=True, disable_git=True, x_disable_stats=True),
-        )
-        for name, step, score in run.steps:
-            session.log({name: score}, step=step)
-        session.summary.update(dict(run.numbers))
-        session.finish(exit_code=int(run.failed))
-        written += 1
-    return written

@@ -7,7 +7,7 @@ scikit-learn are taken in `private` alone.
 """
 
 from mlaut.sharing.private import SharingWarning
-from mlaut.sharing.search import GridSearchCV
+from mlaut.sharing.search.search import GridSearchCV
 from mlaut.sharing.search_limits import IncompleteSearchWarning, search_limits
 from mlaut.sharing.spaces import Floats, Integers
 

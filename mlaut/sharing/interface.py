@@ -14,21 +14,11 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.metaestimators import available_if
 
 from mlaut.sharing.private import warn_if_lacking
-
-__all__ = [
-    "Candidate",
-    "CannotShareError",
-    "DeadlineError",
-    "Fold",
-    "Shared",
-    "Sharer",
-    "per_table",
-    "stand_in",
-]
 
 Value = TypeVar("Value")
 
@@ -237,3 +227,22 @@ def stand_in(estimator: Any, classes: Any = None, **answers: Callable[[Any], Any
     """
     kind = _StandInClassifier if isinstance(estimator, ClassifierMixin) else _StandInRegressor
     return kind(answers, classes)
+
+
+def stand_in_of_means(
+    estimator: Any, classes: Any, means: Callable[[Any], np.ndarray]
+) -> BaseEstimator:
+    """Return a model that predicts by means: shares of classes, or a column of numbers."""
+    if classes is None:
+        return stand_in(estimator, predict=lambda X: means(X)[:, 0])
+    return stand_in(
+        estimator,
+        classes,
+        predict=lambda X: classes.take(means(X).argmax(axis=1)),
+        predict_proba=means,
+    )
+
+
+def same_parts(one: Any, other: Any, *parts: str) -> bool:
+    """Return whether two fitted models have equal numbers in all these attributes."""
+    return all(np.array_equal(getattr(one, part), getattr(other, part)) for part in parts)

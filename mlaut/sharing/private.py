@@ -14,8 +14,6 @@ from typing import Any
 
 import sklearn
 
-__all__ = ["NAMES", "SharingWarning", "lacking", "warn_if_lacking"]
-
 NAMES: list[tuple[str, str, str]] = []
 """Group, module and name of every private name."""
 
@@ -81,7 +79,6 @@ _warn_or_raise_about_fit_failures = _take(
 _safe_indexing = _take(SEARCH, "sklearn.utils", "_safe_indexing")  # rows of any kind of table
 
 for _method in (
-    "_run_search",  # the candidates of a search
     "_get_scorers",  # the scorers of ``scoring``
     "_validate_params",  # refuses wrong arguments as scikit-learn does
     "_format_results",  # makes ``cv_results_``

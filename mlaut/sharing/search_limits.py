@@ -1,4 +1,4 @@
-"""Limits for every search that runs inside a ``with`` block: checkpoint, deadline, skipping."""
+"""Limits for every search that runs inside a ``with`` block: checkpoint and deadline."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 
-__all__ = ["IncompleteSearchWarning", "Limits", "current_limits", "search_limits"]
-
 
 class IncompleteSearchWarning(UserWarning):
     """Warning about a search that chose among the candidates scored before its deadline."""
@@ -24,12 +22,11 @@ class Limits:
 
     checkpoint: Path | None = None
     deadline: Callable[[], bool] | None = None
-    skip_hopeless: bool = False
     order: int | None = None
 
     @property
     def limiting(self) -> bool:
-        """Whether the search may have to resume, or end early."""
+        """Return whether the search may have to resume, or end early."""
         return replace(self, order=None) != Limits()
 
 
@@ -47,10 +44,9 @@ def search_limits(
     *,
     checkpoint: str | PathLike[str] | None = None,
     deadline: float | Callable[[], bool] | None = None,
-    skip_hopeless: bool = False,
     order: int | None = None,
 ) -> Iterator[None]:
-    """Let searches in this block resume, stop at a deadline, or skip hopeless candidates.
+    """Make searches in this block resume, or stop at a deadline.
 
     The limits apply to every search in the block, also inside a pipeline, a strategy or a
     transformed target.
@@ -69,14 +65,10 @@ def search_limits(
         in a random order, always the same, to sample the whole grid. A running fit is not
         interrupted, except between the members of an ensemble. The final fit of the chosen
         candidate takes additional time.
-    skip_hopeless : bool, default False
-        Whether to skip the remaining folds of a candidate that cannot be chosen any more. The
-        choice is the same, but the table of results has incomplete rows;
-        ``cv_results_["complete"]`` marks the complete ones.
     order : int, optional
         Seed of the random order in which a smaller budget would take the candidates of a grid. If
         it is given, a strategy's search also fits what it would have chosen with budgets of 1, 2,
-        4, ... candidates, for `mlaut.estimators.searches.incumbents`.
+        4, ... candidates, for `mlaut.estimators.searches.traces.fitted_incumbents`.
 
     Examples
     --------
@@ -91,7 +83,7 @@ def search_limits(
     """
     path = None if checkpoint is None else Path(checkpoint)
     over = deadline if deadline is None or callable(deadline) else partial(_is_past, deadline)
-    token = _CURRENT.set(Limits(path, over, skip_hopeless, order))
+    token = _CURRENT.set(Limits(path, over, order))
     try:
         yield
     finally:

@@ -10,8 +10,6 @@ from sklearn.utils import check_random_state
 
 from mlaut.errors import StrategyError
 
-__all__ = ["Floats", "Integers"]
-
 
 @dataclass(frozen=True)
 class Floats:
@@ -40,7 +38,12 @@ class Floats:
     log: bool = False
 
     def __post_init__(self) -> None:
-        _check(self)
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise StrategyError(f"{self} is no range; give finite ends with low below high")
+        if self.log and self.low <= 0:
+            raise StrategyError(
+                f"{self} has no logarithm at low; give a positive low, or log=False"
+            )
 
     def ppf(self, q: float) -> float:
         """Return the value below which the share ``q`` (from 0 to 1) of all draws lie."""
@@ -54,7 +57,7 @@ class Floats:
 
 
 @dataclass(frozen=True)
-class Integers:
+class Integers(Floats):
     """Range of integers, drawn evenly on its scale.
 
     On the logarithmic scale, an integer n stands for the reals from n - 0.5 to n + 0.5, so all
@@ -80,23 +83,8 @@ class Integers:
 
     low: int
     high: int
-    log: bool = False
-
-    def __post_init__(self) -> None:
-        _check(self)
 
     def ppf(self, q: float) -> int:
         """Return the value below which the share ``q`` (from 0 to 1) of all draws lie."""
         reals = Floats(self.low - 0.5, self.high + 0.5, self.log)
         return min(max(math.floor(reals.ppf(q) + 0.5), self.low), self.high)
-
-    def rvs(self, random_state: Any = None) -> int:
-        """Draw a value; scikit-learn's samplers call it."""
-        return self.ppf(check_random_state(random_state).random_sample())
-
-
-def _check(space: Floats | Integers) -> None:
-    if not (math.isfinite(space.low) and math.isfinite(space.high) and space.low < space.high):
-        raise StrategyError(f"{space} is no range; give finite ends with low below high")
-    if space.log and space.low <= 0:
-        raise StrategyError(f"{space} has no logarithm at low; give a positive low, or log=False")

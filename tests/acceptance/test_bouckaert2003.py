@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import Results, cv_p_values
+from mlaut.analysis import Results
+from mlaut.analysis.methods.cross_validation import cv_p_values
 
 FOLDER = Path(__file__).parents[2] / "examples" / "studies" / "bouckaert2003"
 

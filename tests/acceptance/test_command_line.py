@@ -1,5 +1,7 @@
 """The command line as a user meets it: a study from a file, and one clear line for bad input."""
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -9,12 +11,15 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout
+from types import SimpleNamespace
 
 import h5py
 import pandas as pd
 import pytest
 
-from mlaut.files_io import Study
+from mlaut.cli import main
+from mlaut.files_io import StudyStore
 
 STUDY = """
 [data]
@@ -35,13 +40,25 @@ n_jobs = 2
 """
 
 
-def mlaut(*arguments, folder, **options):
+def mlaut(*arguments, folder):
+    """Give a command in this process; return its exit code and what it wrote."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with contextlib.chdir(folder), redirect_stdout(out), redirect_stderr(err):
+        try:
+            main([*map(str, arguments)])
+        except SystemExit as end:
+            code = end.code or 0
+    return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
+
+
+def mlaut_alone(*arguments, folder, **options):
+    """Give a command in a process of its own, as a user does."""
     return subprocess.run(
         [sys.executable, "-m", "mlaut", *map(str, arguments)],
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=1800,
         **options,
     )
 
@@ -51,7 +68,7 @@ def finished(tmp_path_factory):
     """A study that was run from its file."""
     folder = tmp_path_factory.mktemp("study")
     folder.joinpath("study.toml").write_text(STUDY)
-    told = mlaut("run", "study.toml", folder=folder)
+    told = mlaut_alone("run", "study.toml", folder=folder)
     assert told.returncode == 0, told.stderr
     assert "27 of 27 cells done; this run: 27 done" in told.stdout
     assert "27/27 cells (100%), 0 failed" in told.stderr
@@ -98,22 +115,24 @@ def test_status_as_text_and_as_json(finished):
 
 
 def test_a_strategy_that_is_named_is_described(finished):
-    lines = mlaut("strategies", "SVC", folder=finished).stdout.splitlines()
+    lines = mlaut("list", "strategies", "SVC", folder=finished).stdout.splitlines()
     assert 'stops_after: {"max_iter": 1000000}' in lines
     assert 'size_limit: {"rows": 20000}' in lines
-    (told,) = json.loads(mlaut("strategies", "SVC_mlaut", "--json", folder=finished).stdout)
+    (told,) = json.loads(mlaut("list", "strategies", "SVC_mlaut", "--json", folder=finished).stdout)
     assert (told["name"], told["stops_after"]) == ("SVC", {"max_iter": 1_000_000})
-    listed, *_ = json.loads(mlaut("strategies", "Cluster", "--json", folder=finished).stdout)
+    listed, *_ = json.loads(
+        mlaut("list", "strategies", "Cluster", "--json", folder=finished).stdout
+    )
     assert "stops_after" not in listed
 
 
 def test_strategies_and_datasets_are_listed(finished):
-    told = mlaut("strategies", "Naive_Bayes", folder=finished).stdout
+    told = mlaut("list", "strategies", "Naive_Bayes", folder=finished).stdout
     assert "GaussianNaiveBayes" in told
     assert "SVC" not in told
-    rows = json.loads(mlaut("datasets", "--json", folder=finished).stdout)
+    rows = json.loads(mlaut("list", "datasets", "--json", folder=finished).stdout)
     assert {"iris", "wine"} <= {row["name"] for row in rows}
-    rows = json.loads(mlaut("datasets", "input.h5", "--json", folder=finished).stdout)
+    rows = json.loads(mlaut("list", "datasets", "input.h5", "--json", folder=finished).stdout)
     assert {row["name"] for row in rows} == {"iris", "wine", "glass"}
 
 
@@ -135,7 +154,7 @@ def test_report_on_screen_and_as_files(finished, tmp_path):
     assert mlaut("report", "study.h5", "-o", tmp_path / "out", folder=finished).returncode == 0
     losses = pd.read_csv(tmp_path / "out" / "losses.csv", index_col=0)
     assert list(losses.index) == ["glass", "iris", "wine"]
-    block = Study(finished / "study.h5").block("iris")
+    block = StudyStore(finished / "study.h5").block("iris")
     position = block.strategies.index("GaussianNaiveBayes")
     wrong = (block.predictions[position, 0] != block.truth).mean()
     assert losses.loc["iris", "GaussianNaiveBayes"] == pytest.approx(wrong, rel=1e-12)
@@ -155,7 +174,7 @@ def test_interrupt_says_how_to_go_on(tmp_path):
         time.sleep(0.02)
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    told = process.communicate(timeout=60)[1]
+    told = process.communicate(timeout=1800)[1]
     assert process.returncode == 130
     assert told.splitlines()[-1].startswith("mlaut: stopped after ")
     assert "make the same call again to go on" in told
@@ -235,7 +254,7 @@ def test_bad_input_is_one_line_and_loses_nothing(study, case):
     spoil, change, message, code = BAD[case]
     path = study / "study.toml"
     (study / "tables").mkdir()
-    before = Study(study / "study.h5").block("iris").predictions.copy()
+    before = StudyStore(study / "study.h5").block("iris").predictions.copy()
     if change == "folder":
         path.write_text(
             path.read_text()
@@ -254,11 +273,11 @@ def test_bad_input_is_one_line_and_loses_nothing(study, case):
     assert message in lines[0]
     assert told.returncode == code
     if case != "truncated":
-        assert (Study(study / "study.h5").block("iris").predictions == before).all()
+        assert (StudyStore(study / "study.h5").block("iris").predictions == before).all()
 
 
 def test_debug_shows_the_traceback(tmp_path):
-    told = mlaut("--debug", "status", "study.h5", folder=tmp_path)
+    told = mlaut_alone("--debug", "status", "study.h5", folder=tmp_path)
     assert told.stderr.startswith("Traceback")
     assert told.stderr.splitlines()[-1].startswith("mlaut: error: study.h5: no such file")
 
@@ -306,7 +325,7 @@ def test_a_misspelt_metric_is_told_before_anything_runs(study):
 def test_a_metric_that_suits_no_dataset_is_told_by_plan(study):
     path = study / "study.toml"
     path.write_text(path.read_text() + '[report]\nmetric = "r2"\n')
-    told = mlaut("plan", "study.toml", "--why", folder=study)
+    told = mlaut("plan", "study.toml", folder=study)
     assert "metric 'r2' suits no dataset (Classification)" in told.stderr
     assert told.returncode == 7
 
@@ -358,7 +377,7 @@ def test_full_disk(study):
     path = study / "study.toml"
     path.write_text(path.read_text().replace('"BaselineClassifier",', '"BernoulliNaiveBayes",'))
     before = (study / "study.h5").read_bytes()
-    told = mlaut(
+    told = mlaut_alone(
         "run",
         "study.toml",
         folder=study,
@@ -380,21 +399,89 @@ def test_status_and_report_of_what_is_no_study(tmp_path):
     assert "empty.h5: no study in this file" in told.stderr
 
 
-def test_each_command_has_help_with_an_example():
+def every_command():
+    """Return each command by the words that call it."""
     from mlaut.cli import cli
 
-    for name, command in cli.commands.items():
+    return cli.commands | {
+        f"{noun} {name}": command
+        for noun in ("list", "study")
+        for name, command in cli.commands[noun].commands.items()
+    }
+
+
+def test_each_command_has_help_with_an_example():
+    for name, command in every_command().items():
         assert f"mlaut {name}" in command.help, name
         assert all(o.help for o in command.params if o.param_type_name == "option"), name
 
 
-def test_the_list_of_commands_fits_a_terminal_of_80_columns(tmp_path):
-    from mlaut.cli import cli
+def test_the_first_page_has_at_most_12_commands_and_fits_80_columns(tmp_path):
+    page = mlaut("--help", folder=tmp_path).stdout
+    groups = page[page.index("Begin:") :].split("\n\n")
+    assert [group.splitlines()[0] for group in groups] == [
+        "Begin:",
+        "Run:",
+        "Conclude:",
+        "Look up, bring in:",
+    ]
+    lines = [line for group in groups for line in group.splitlines()[1:]]
+    assert len(lines) <= 12
+    assert {line.split()[0] for line in lines} | {"study"} == {
+        name for name in every_command() if " " not in name
+    }
+    assert [line for line in lines if "..." in line] == []  # click cuts what is too long
+    assert "mlaut study --help" in page
 
-    told = mlaut("--help", folder=tmp_path).stdout
-    of_commands = told[told.index("Commands:") :].splitlines()[1:]
-    assert len(of_commands) == len(cli.commands)
-    assert [line for line in of_commands if "..." in line] == []  # click cuts what is too long
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        (["watch", "study.h5"], "'mlaut watch' is now 'mlaut status --follow'"),
+        (["strategies"], "'mlaut strategies' is now 'mlaut list strategies'"),
+        (["compact", "s.h5"], "'mlaut compact' is now 'mlaut study compact'"),
+        (["run", "s.toml", "--memory", "4GiB"], "'--memory' is now '--set memory=VALUE'"),
+        (["plan", "s.toml", "--no-limits"], "'--no-limits' is now '--set limits=false'"),
+        (["report", "s.h5", "--rope", "0.1"], "'--rope' is now '--set rope=VALUE'"),
+    ],
+)
+def test_a_former_name_is_answered_with_that_of_today(arguments, answer, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    assert (end.value.code, capsys.readouterr().err) == (2, f"Error: {answer}\n")
+
+
+def test_set_takes_any_key_of_three_sections(study):
+    settings = ["memory=4GiB", "limits=false", "budget=9 evaluations", "alpha=0.01"]
+    flags = [word for pair in settings for word in ("--set", pair)]
+    text = study.joinpath("study.toml").read_text()
+    study.joinpath("study.toml").write_text(text + '[tuning]\nbudget = "9 evaluations"\n')
+    study.joinpath("study.h5").unlink()
+    done = mlaut("run", "study.toml", "-q", *flags, folder=study)
+    assert done.returncode == 0, done.stderr
+    stored = StudyStore(study / "study.h5")
+    (run,) = stored.runs
+    assert [run[key] for key in ("memory", "limits", "budget")] == ["4GiB", False, "9 evaluations"]
+    methods = mlaut("report", "study.h5", "--methods", folder=study).stdout
+    assert "0.01" in methods
+    changed = mlaut("report", "study.h5", "--set", "question=all pairs", folder=study).stdout
+    assert "all pairs" in " ".join(changed.split())
+
+
+@pytest.mark.parametrize(
+    ("command", "setting", "message"),
+    [
+        ("run", "memroy=4GiB", "--set: unknown key 'memroy'; did you mean 'memory'?"),
+        ("plan", "threads=two", "--set: threads in [run] is 'two', and must be a number"),
+        ("report", "n_jobs=2", "--set: unknown key 'n_jobs'; known are question, metric"),
+        ("run", "alpha=2", "[analysis]: alpha"),
+    ],
+)
+def test_a_setting_is_checked_as_in_a_study_file(study, command, setting, message):
+    refused = mlaut(command, "study.toml", "--set", setting, folder=study)
+    assert message in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    assert refused.returncode in (5, 7)
 
 
 def test_a_study_file_that_is_not_there_is_offered(tmp_path):

@@ -76,6 +76,20 @@ def test_compose_uses_extras_and_commands_that_exist(path):
         assert {word for word in rest if word.startswith("--")} <= options
 
 
+def test_keras_is_in_every_image():
+    texts = [DOCKERFILE, *(path.read_text(encoding="utf-8") for path in COMPOSE)]
+    given = r"^ *(?:ARG )?EXTRAS[:=] ?([\w,]+)$"
+    extras = [e.split(",") for text in texts for e in re.findall(given, text, re.MULTILINE)]
+    assert len(extras) == 3
+    assert all("keras" in of_image for of_image in extras)
+
+
+def test_the_image_is_built_and_used_without_a_daemon():
+    """`.ci/image` takes minutes, so that `.ci/run` calls it and this test looks at both."""
+    assert subprocess.run(["bash", "-n", ROOT / ".ci" / "image"], check=False).returncode == 0
+    assert "\n.ci/image\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
 def test_the_health_check_looks_at_the_run(tmp_path):
     called = tmp_path / "mlaut"
     called.write_text('#!/bin/sh\necho "$@"\n')
@@ -93,7 +107,7 @@ def test_the_health_check_looks_at_the_run(tmp_path):
         ).stdout
 
     assert health("mlaut", "run", "my.toml") == "status --alive my.toml\n"
-    by_init = ("/sbin/docker-init", "--", "mlaut", "run", "--engine", "dask", "my.toml")
+    by_init = ("/sbin/docker-init", "--", "mlaut", "run", "--set", "engine=dask", "my.toml")
     assert health(*by_init) == "status --alive my.toml\n"
     assert health("mlaut", "report", "study.h5") == ""
 

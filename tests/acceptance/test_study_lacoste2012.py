@@ -14,11 +14,12 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import mlaut.analysis as ma
 from mlaut import Data, Orchestrator
+from mlaut.analysis.methods import lacoste
 from mlaut.data import from_frame
 from mlaut.errors import OptionalPackageError
 from mlaut.estimators import Generic_Estimator
-from mlaut.experiments.study_file import choose_strategies, read_study_file
-from mlaut.files_io import Study
+from mlaut.experiments.study_files.study_file import choose_strategies, read_study_file
+from mlaut.files_io import StudyStore
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "studies" / "lacoste2012"
@@ -71,7 +72,7 @@ def study(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def made(scripts, study):
-    return scripts.compare.read(Study(study))
+    return scripts.compare.read(StudyStore(study))
 
 
 def test_the_paper_is_copied_right(scripts):
@@ -83,7 +84,7 @@ def test_the_paper_is_copied_right(scripts):
 
 def test_the_sizes_of_the_test_sets_are_those_of_the_papers_table_5(scripts):
     rounded_up = -(-(scripts.compare.paper_table6()["n"] + 40) // 8) * 8
-    assert sorted(rounded_up) == sorted(ma.MULTIPLE.alphas.sum(axis=1))
+    assert sorted(rounded_up) == sorted(lacoste.MULTIPLE.alphas.sum(axis=1))
 
 
 def test_the_study_file_and_the_tasks_name_the_same_datasets(scripts):
@@ -165,12 +166,12 @@ def test_risks_lie_beside_those_of_the_paper(scripts, made, study):
     risk = results.losses.loc["Glass", "Lacoste_SVM"]
     assert (row["svm"], row["svm (paper)"], row["test"]) == (risk, 0.14, 40)
     spread = np.hypot(
-        ma.risk_posterior(risk * 40, 40).standard_deviation,
-        ma.risk_posterior(15, 107).standard_deviation,
+        lacoste.risk_posterior(risk * 40, 40).standard_deviation,
+        lacoste.risk_posterior(15, 107).standard_deviation,
     )
     assert row["svm z"] == pytest.approx((risk - 0.14) / spread)
-    h, g, _ = ma.error_counts(results.select(datasets=["Glass"]), "Lacoste_SVM", "Lacoste_ANN")
-    assert row["svm > ann"] == ma.prob_better_classifier(h, g)[0][0]
+    h, g, _ = lacoste.error_counts(results.select(datasets=["Glass"]), "Lacoste_SVM", "Lacoste_ANN")
+    assert row["svm > ann"] == lacoste.prob_better_classifier(h, g)[0][0]
 
 
 def test_scaled_features_lie_beside_those_as_they_are(made):
@@ -188,7 +189,7 @@ def test_pairs_are_compared_in_all_versions(made, study):
     table = made["tables2to4"]
     assert table.loc[("svm", "ann"), ("poisson_binomial", "printed")] == 0.72
     done = ma.Results.from_study(study, "accuracy").select(datasets=made["table6"].index)
-    theirs = ma.poisson_binomial_test(done)
+    theirs = lacoste.poisson_binomial_test(done)
     here = table.loc[("svm", "adaBoost"), ("poisson_binomial", "here")]
     expected = theirs.value("P(row better)", "Lacoste_SVM", "Lacoste_AdaBoost")
     assert here == pytest.approx(expected)

@@ -15,7 +15,7 @@ import mlaut.analysis as ma
 from mlaut import Data, Orchestrator
 from mlaut.data import collection
 from mlaut.estimators import Generic_Estimator
-from mlaut.experiments.study_file import choose_strategies, read_study_file
+from mlaut.experiments.study_files.study_file import choose_strategies, read_study_file
 
 FOLDER = Path(__file__).parents[2] / "examples" / "studies" / "mlaut2019"
 TABLE8 = pd.read_csv(FOLDER / "table8.csv", index_col="strategy")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from mlaut.cli import main
-from mlaut.files_io import SplitEntry, StrategyEntry, Study
-from mlaut.files_io.models import models_folder
+from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
+from mlaut.files_io.studies.models import models_folder
 from mlaut.records import Cell, Outcome, Split, Status
 
 CLEAR, LEFT = "\x1b[2J\x1b]0;owned\x07", "\u202e"
@@ -30,7 +30,7 @@ class Trap:
 def study(tmp_path, monkeypatch):
     """A study whose every text tries to command a terminal, with a pickled model that is a trap."""
     monkeypatch.chdir(tmp_path)
-    made = Study(tmp_path / "study.h5")
+    made = StudyStore(tmp_path / "study.h5")
     generator = np.random.default_rng(0)
     truth = generator.integers(0, 2, 40).astype(np.int32)
     folds = (np.arange(40) % 2)[None].astype(np.int16)

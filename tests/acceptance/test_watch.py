@@ -1,4 +1,4 @@
-"""`mlaut init` and `mlaut watch`: a study file that runs as it is, and a live view of the run."""
+"""`mlaut init` and `mlaut status --follow`: a study file that runs, and a live view of its run."""
 
 import os
 import pty
@@ -11,9 +11,9 @@ import pytest
 
 from mlaut.cli import main
 from mlaut.experiments import read_study_file, run_study, study_status
-from mlaut.experiments.new_study_file import new_study_file, usual_strategies
-from mlaut.experiments.watching import take_snapshot
-from mlaut.files_io import Study
+from mlaut.experiments.following.forecast import take_snapshot
+from mlaut.experiments.study_files.new_study_file import new_study_file, usual_strategies
+from mlaut.files_io import StudyStore
 from mlaut.records import REGRESSION, TASKS
 
 TABLE = "x,y,class\n" + "".join(f"{i % 7},{i % 5},{'ab'[i % 2]}\n" for i in range(40))
@@ -119,7 +119,7 @@ def test_a_study_is_shown_once_for_scripts(folder, capsys):
     pytest.importorskip("rich")
     folder.joinpath("own.py").write_text(OWN.replace("sleep(0.2)", "sleep(0)"))
     run_study(folder / "study.toml", verbose=0, engine="inline")
-    main(["watch", str(folder / "study.toml"), "--once"])
+    main(["status", str(folder / "study.toml"), "--follow"])
     shown = capsys.readouterr().out
     assert "100%  30 done, 15 failed, 0 left" in shown
     assert "no run is active" in shown
@@ -137,12 +137,12 @@ def test_a_running_study_is_followed_in_a_terminal_and_not_hindered(folder):
     pytest.importorskip("rich")
     command = [sys.executable, "-m", "mlaut"]
     run = subprocess.Popen([*command, "run", "study.toml", "-q"], cwd=folder)
-    stored = Study(folder / "study.h5")
+    stored = StudyStore(folder / "study.h5")
     while not stored.path.exists() or not stored.exists or not study_status(stored.path).n_cells:
         assert run.poll() is None
     terminal, other_end = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"}
-    follow = [*command, "watch", "study.h5", "--every", "0.2"]
+    follow = [*command, "status", "study.h5", "--follow"]
     watch = subprocess.Popen(
         follow, cwd=folder, stdin=other_end, stdout=other_end, stderr=other_end, env=environment
     )

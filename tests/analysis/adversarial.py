@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from everything import analysis
 from matplotlib.figure import Figure
 
-from mlaut import analysis
 from mlaut.analysis import Comparison, Pairwise, Results, TestResult
-from mlaut.analysis.common.result_types import Shown
+from mlaut.analysis.common.display import Shown
 from mlaut.errors import MlautError
 
 NAMES = [
@@ -39,10 +39,9 @@ TREATMENTS = [name for name in analysis.TREATMENTS if name != "raise"]
 # Methods that take long: of so many tables only one is tried, and none of more strategies.
 RARE = {
     "bradley_terry": (5, 10), "box_plot": (10, 200), "critical_difference_diagram": (10, 200),
-    "explain_differences": (3, 10), "hierarchical_test": (50, 200), "multilevel_model": (5, 30),
-    "multiple_imputation": (4, 10), "pairwise_complete": (2, 30), "pilot_design": (25, 5),
+    "hierarchical_test": (50, 200), "multilevel_model": (5, 30),
+    "multiple_imputation": (4, 10), "pilot_design": (25, 5),
     "under_treatments": (4, 10),
-    "dataset_groups": (2, 30),
 }  # fmt: skip
 
 
@@ -167,19 +166,10 @@ def options(name: str, results: Results) -> dict[str, Any]:
         "cv_differences": {"first": first, "second": second},
         "cv_test_datasets": {"df": 3},
         "data_profile": {"baseline": first},
-        "effective_datasets": {
-            "related": {name: str(i % 2) for i, name in enumerate(results.datasets)}
-        },
         "error_counts": {"first": first, "second": second},
-        "explain_differences": {
-            "properties": pd.DataFrame(
-                {"rows": np.arange(len(results.datasets)) ** 2}, list(results.datasets)
-            )
-        },
         "hierarchical_test": {"first": first, "second": second},
         "mcnemar_test": {"dataset": results.datasets[0]},
         "multiple_imputation": {"test": analysis.wilcoxon_test},
-        "pairwise_complete": {"test": analysis.wilcoxon_test},
         "under_treatments": {"comparison": analysis.wilcoxon_test},
     }
     return given | own.get(name, {})
@@ -188,7 +178,7 @@ def options(name: str, results: Results) -> dict[str, Any]:
 GAPS = {
     "box_plot", "compare", "dataset_estimates", "dataset_properties", "multilevel_model",
     "multiple_imputation",
-    "pairwise_complete", "skillings_mack_test", "treat_missing", "under_treatments",
+    "skillings_mack_test", "treat_missing", "under_treatments",
 }  # fmt: skip
 
 
@@ -409,7 +399,7 @@ def _dominance(found: Mapping[str, Any], results: Results) -> Iterator[str]:
         if not isinstance(pairs, Pairwise) or first not in pairs.strategies:
             continue
         key = "better" if "better" in pairs.tables else "P(row better)"
-        if key not in pairs.tables or name in ("ranksum_test", "race"):
+        if key not in pairs.tables or name in ("ranksum_test", "unpaired_t_test", "race"):
             continue
         if any("depend on each other exactly" in note for note in pairs.notes):
             continue

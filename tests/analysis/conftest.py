@@ -7,32 +7,32 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 
-from mlaut.analysis import Results
+from mlaut.analysis import Results, published
 from mlaut.records import CLASSIFICATION, Block, Split, Status
 
 
 @pytest.fixture(scope="session")
 def demsar():
     """14 x 4 AUCs of Demsar 2006, Table 6, as printed."""
-    return Results.published("demsar2006")
+    return published("demsar2006")
 
 
 @pytest.fixture(scope="session")
 def demsar_ranks():
     """The ranks that Demsar computed from the unrounded AUCs."""
-    return Results.published("demsar2006_ranks")
+    return published("demsar2006_ranks")
 
 
 @pytest.fixture(scope="session")
 def garcia():
     """30 x 5 accuracies of Garcia and Herrera 2008."""
-    return Results.published("garcia2008")
+    return published("garcia2008")
 
 
 @pytest.fixture(scope="session")
 def mlaut2018():
     """121 x 9 errors that MLaut published in 2018."""
-    return replace(Results.published("mlaut2018"), notes=())
+    return replace(published("mlaut2018"), notes=())
 
 
 @pytest.fixture

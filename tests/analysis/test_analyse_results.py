@@ -5,9 +5,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from mlaut.analysis import AnalyseResults, Results, ScoreAccuracy, nemenyi_test
+from mlaut.analysis import AnalyseResults, Results, bayesian_signed_rank_test, nemenyi_test
+from mlaut.analysis.methods.bayes import correlated_t_datasets
+from mlaut.analysis.methods.lacoste import poisson_binomial_test
+from mlaut.analysis.scores import ScoreAccuracy
 from mlaut.errors import AnalysisError, MissingCellsError
-from mlaut.files_io import SplitEntry, StrategyEntry, Study
+from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
 from mlaut.records import CLASSIFICATION, Cell, Outcome, Split, Status
 
 ERRORS = {"A": [0.1, 0.2, 0.3, 0.2, 0.15], "B": [0.2, 0.4, 0.35, 0.3, 0.2], "C": [0.5] * 5}
@@ -23,7 +26,7 @@ class Strategy:
 @pytest.fixture
 def study(tmp_path):
     """Two strategies on three datasets of two groups; one cell failed."""
-    study = Study(tmp_path / "study.h5")
+    study = StudyStore(tmp_path / "study.h5")
     rng = np.random.default_rng(0)
     folds = np.r_[np.full(10, -1), np.zeros(10)].astype(np.int16)[None]
     truth = rng.integers(0, 2, 20).astype(np.int32)
@@ -72,7 +75,7 @@ def test_a_missing_cell_is_told_and_treated_as_chosen(study):
     with pytest.raises(MissingCellsError, match=r"1 of 6 cells .* \(1 error\): strategies svm"):
         analyse.t_test(errors)
     tests, _ = AnalyseResults(study, missing="tree").t_test(errors)
-    assert "1 missing cells of svm got the loss of tree" in tests["tree", "svm"].notes
+    assert "1 missing cell of svm got the loss of tree" in tests["tree", "svm"].notes
     assert AnalyseResults(study.path, missing="drop datasets").ranks(errors).shape == (2, 4)
 
 
@@ -130,6 +133,47 @@ def test_the_other_pairwise_tests():
     assert analyse.sign_test(ERRORS)[0]["A", "B"].name == "Trinomial test"
     rank_sum = analyse.ranksum_test(ERRORS)[1].loc["A", ("B", "p_val")]
     assert rank_sum == stats.mannwhitneyu(ERRORS["A"], ERRORS["B"]).pvalue
+
+
+def test_the_bayesian_tests_of_pairs():
+    analyse = AnalyseResults()
+    tests, table = analyse.bayesian_sign_test(ERRORS, rope=0.01)
+    assert list(table.columns) == [(s, p) for s in "ABC" for p in ("p_better", "p_equivalent")]
+    assert table.columns.names == ["against", "error"]
+    assert tests["A", "B"].probabilities["P(row better)"] == table.loc["A", ("B", "p_better")]
+    _, table = analyse.bayesian_signed_rank_test(ERRORS, rope=0.01, seed=3)
+    known = bayesian_signed_rank_test(pd.DataFrame(ERRORS), metric="error", rope=0.01, seed=3)
+    assert table.xs("p_better", axis="columns", level=1).equals(known.table("P(row better)"))
+
+
+def test_the_poisson_binomial_test_of_a_study(study):
+    analyse = AnalyseResults(study, missing="drop datasets")
+    errors, _, _ = analyse.prediction_errors("accuracy")
+    tests, table = analyse.poisson_binomial_test(errors)
+    known = poisson_binomial_test(errors.results.select(datasets=["iris", "wine"]))
+    assert table.loc["tree", ("svm", "p_better")] == known.value("P(row better)", "tree", "svm")
+    assert tests["tree", "svm"].statistic_name == "expected wins"
+    with pytest.raises(AnalysisError, match="come from a table, which has no single test points"):
+        AnalyseResults().poisson_binomial_test(ERRORS)
+
+
+def test_the_correlated_t_test_of_folds():
+    index = pd.MultiIndex.from_product([["iris", "wine"], range(5)])
+    losses = pd.DataFrame(np.random.default_rng(0).random((10, 2)), index, ["A", "B"])
+    results = Results.from_table(losses, greater_is_better=False)
+    tests, table = AnalyseResults().correlated_t_test(results, rope=0.1)
+    assert table.equals(correlated_t_datasets(results, rope=0.1).frame)
+    assert list(tests) == list(table.index) == [("iris", "A", "B"), ("wine", "A", "B")]
+    assert tests["wine", "A", "B"].effect.value == table.loc["wine", "expected difference"].item()
+
+
+def test_a_classifier_class_by_class(study):
+    analyse = AnalyseResults(study)
+    table = analyse.contingency_table(Strategy("svm"), "wine")
+    assert (table.to_numpy().sum(), np.trace(table)) == (10, 8)
+    assert (table.index.name, table.columns.name) == ("true", "predicted")
+    with pytest.raises(AnalysisError, match="'svm' has no probabilities on dataset 'wine'"):
+        analyse.plot_cumulative_gain("svm", "wine", "y")
 
 
 def test_tests_of_all(mlaut2018):

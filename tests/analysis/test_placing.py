@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import PUBLISHED, Results, average_ranks, beside_published, place, reproduction
+from mlaut.analysis import PUBLISHED, Results, average_ranks, published
+from mlaut.analysis.placing import beside_published, place, reproduction
 from mlaut.errors import AnalysisError
 
-GARCIA = Results.published("garcia2008")
+GARCIA = published("garcia2008")
 
 
 def made(scores, **how):
@@ -55,7 +56,7 @@ def test_datasets_too_few_to_decide_anything_are_pointed_out():
 
 
 def test_cells_that_were_not_published_are_treated():
-    wainer = Results.published("wainer2023")
+    wainer = published("wainer2023")
     few = [*wainer.datasets[:3], "lymphography"]  # qda has no result on two of its folds
     mine = made(wainer.select(datasets=few, strategies=["qda"]).scores.fillna(0.5) + 0.01)
     placed = place(mine, "wainer2023", missing="worst")

@@ -92,7 +92,7 @@ def test_a_test_of_all_and_a_text_of_ones_own(fragile):
     found = under_treatments(fragile, friedman_test)
     assert found.frame.loc["Friedman test"].unique().tolist() == ["rejected"]
     assert found.flips.empty
-    assert "all 1 conclusions hold" in found.sentence()
+    assert "the one conclusion holds" in found.sentence()
     best = under_treatments(fragile, lambda results: results.losses.mean().idxmin())
     assert best.frame.loc["conclusion"].to_dict()["drop datasets"] == "B"
     assert best.frame.loc["conclusion"].to_dict()["best for none"] == "A"
@@ -158,7 +158,7 @@ def test_a_result_saved_where_its_class_was_before_is_read(fragile, tmp_path):
     found = under_treatments(fragile, sign_test)
     save_result(found, tmp_path / "found.json")
     text = (tmp_path / "found.json").read_text()
-    assert "mlaut.analysis.robustness:" in text
-    before = text.replace("mlaut.analysis.robustness:", "mlaut.analysis.results.missing:")
+    assert "mlaut.analysis.comparing.robustness:" in text
+    before = text.replace("mlaut.analysis.comparing.robustness:", "mlaut.analysis.results.missing:")
     (tmp_path / "before.json").write_text(before)
     assert load_result(tmp_path / "before.json").sentence() == found.sentence()

@@ -12,7 +12,7 @@ from mlaut.cli import main
 from mlaut.errors import StudyError
 from mlaut.experiments import verify_study
 from mlaut.files_io import FilesIO, merge_studies
-from mlaut.files_io import Study as Store
+from mlaut.files_io import StudyStore as Store
 
 SEED = 7  # of the study
 INLINE = {"engine": "inline"}
@@ -171,8 +171,8 @@ def test_the_command_line(published, server, tmp_path, capsys):
             "-o",
             str(mine),
             "-q",
-            "--engine",
-            "inline",
+            "--set",
+            "engine=inline",
         ]
     )
     main(["merge", address, str(mine), "-o", str(merged)])

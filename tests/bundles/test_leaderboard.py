@@ -13,7 +13,7 @@ from mlaut.bundles.publishing import _sealed, _with_files
 from mlaut.cli import main
 from mlaut.errors import StudyError
 from mlaut.files_io import StrategyEntry
-from mlaut.files_io import Study as Store
+from mlaut.files_io import StudyStore as Store
 
 ODD = '<b>tree "&'
 
@@ -165,11 +165,13 @@ def test_another_folder_is_left_alone(bundles, tmp_path):
 
 
 OTHERS = {
-    "iris' has another content": lambda entry: replace(entry, fingerprint="0" * 64),
+    "iris': the manifest and the study do not name the same table": lambda entry: replace(
+        entry, fingerprint="0" * 64
+    ),
     "iris' has another split": lambda entry: replace(
         entry, split=replace(entry.split, folds=1 - entry.split.folds)
     ),
-    "shares no dataset with the other": lambda entry: replace(entry, name=f"my {entry.name}"),
+    "do not name the same table": lambda entry: replace(entry, name=f"my {entry.name}"),
 }
 
 
@@ -194,5 +196,5 @@ def test_no_bundle(tmp_path, capsys):
     with pytest.raises(StudyError, match="there is no bundle in these places"):
         build_leaderboard([tmp_path], tmp_path / "site")
     with pytest.raises(SystemExit):
-        main(["leaderboard", str(tmp_path / "nowhere"), "-o", str(tmp_path / "site")])
+        main(["study", "leaderboard", str(tmp_path / "nowhere"), "-o", str(tmp_path / "site")])
     assert "no bundle, and no folder of bundles; check the path" in capsys.readouterr().err

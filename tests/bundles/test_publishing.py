@@ -19,7 +19,7 @@ from mlaut.bundles.publishing import _plain
 from mlaut.errors import StudyError
 from mlaut.estimators import Generic_Estimator
 from mlaut.files_io import FilesIO, StrategyEntry
-from mlaut.files_io import Study as Store
+from mlaut.files_io import StudyStore as Store
 
 
 @pytest.mark.slow
@@ -123,7 +123,7 @@ def test_the_licence_decides_which_tables_are_included(tmp_path, monkeypatch, li
     io = FilesIO(tmp_path / "input.h5", "a")
     about = {"class_name": "y", "dataset_name": "tiny", "licence": licence}
     path = io.save_pandas_dataset(frame, metadata=about)
-    source = publishing._Source(Store(tmp_path / "s.h5"), io, {})
+    source = publishing._ToPublish(Store(tmp_path / "s.h5"), io, {})
     info = io.dataset_info(path)
     found = {
         how: publishing._dataset(source, info, info, how).included for how in publishing.INCLUDE
@@ -228,14 +228,25 @@ def test_the_citation_and_the_licences(published):
 
 
 def test_a_study_file_is_published_with_its_strategies(study, tmp_path):
-    from mlaut.bundles.publishing import _Source
+    from mlaut.bundles.publishing import _ToPublish
 
     shutil.copy(study, tmp_path / "study.h5")
     shutil.copy(study.with_name("study.datasets.h5"), tmp_path / "input.h5")
     text = '[study]\ntitle = "Mine"\n[strategies]\nfile = "mine.py"\n'
     (tmp_path / "study.toml").write_text(text)
     (tmp_path / "mine.py").write_text("strategies = []\n")
-    source = _Source.of(tmp_path / "study.toml", None)
+    source = _ToPublish.of(tmp_path / "study.toml", None)
     assert source.title == "Mine"
     assert tomllib.loads(source.texts["study.toml"].read_text())["study"]["title"] == "Mine"
     assert source.texts["strategies.py"] == tmp_path / "mine.py"
+
+
+def test_a_call_that_was_killed_when_it_had_ended_can_be_repeated(study, tmp_path):
+    left = tmp_path / ".bundle.0123abcd.tmp"
+    left.mkdir()
+    (left / "study.h5").write_text("a copy that a killed call left")
+    first = publish_study(study, tmp_path / "bundle", title="Small study")
+    assert publish_study(study, tmp_path / "bundle", title="Small study") == first
+    with pytest.raises(StudyError, match="exists, and a bundle is a new folder"):
+        publish_study(study, tmp_path / "bundle", title="Another study")
+    assert [path.name for path in tmp_path.iterdir()] == ["bundle"]

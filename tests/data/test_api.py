@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
-from mlaut.data import Data, HoldOut, list_datasets, splitting
+from mlaut.data import Data, HoldOut, list_datasets
 from mlaut.data import api as module
+from mlaut.data.splits import splitting
 from mlaut.errors import DataError, StoreError, StudyError
-from mlaut.files_io import FilesIO, Study, accept_changes
+from mlaut.files_io import FilesIO, StudyStore, accept_changes
 from mlaut.records import Dataset, Split
 
 
@@ -33,7 +34,7 @@ def out_io(data, tmp_path):
 
 
 def split_of(out_io, name):
-    return Study(out_io.path).load_split(name)
+    return StudyStore(out_io.path).load_split(name)
 
 
 def error_of(error, call, *arguments, **named):
@@ -132,7 +133,7 @@ def test_further_datasets_join_a_study(data, input_io, out_io):
     data.split_datasets(input_io, out_io, ["starter/iris"])
     before = split_of(out_io, "iris").split.folds
     data.split_datasets(input_io, out_io)
-    assert Study(out_io.path).datasets == ("glass", "iris", "servo", "zoo")
+    assert StudyStore(out_io.path).datasets == ("glass", "iris", "servo", "zoo")
     assert np.array_equal(split_of(out_io, "iris").split.folds, before)
 
 
@@ -152,7 +153,7 @@ def test_another_split_of_a_dataset_is_refused(data, input_io, out_io, change):
     message = error_of(
         StudyError, data.split_datasets, input_io, out_io, ["starter/iris"], **change
     )
-    assert "dataset 'iris': it is split already, as holdout(test_size=1/3)" in message
+    assert "dataset 'iris': it is split already, and otherwise (holdout(test_size=1/3)" in message
     assert np.array_equal(split_of(out_io, "iris").split.folds, before)
 
 
@@ -212,14 +213,13 @@ def test_rare_classes_are_no_obstacle(data, out_io, tmp_path):
 def test_a_dataset_that_cannot_be_split_is_named_and_nothing_is_stored(data, out_io, tmp_path):
     io = data.open_hdf5(tmp_path / "bad.h5", mode="a")
     fine = pd.DataFrame({"x": [1, 2], "y": ["a", "b"]})
-    bad = fine.assign(y="a")
-    for name, frame in {"a": fine, "b": bad}.items():
-        io.save_pandas_dataset(frame, "/", {"class_name": "y", "dataset_name": name})
-    message = error_of(DataError, data.split_datasets, io, out_io)
-    assert f"{io.path}: dataset 'b': target 'y': one class only, 'a'" in message
-    assert not Study(out_io.path).exists
+    bad = {"class_name": "y", "dataset_name": "b"}
+    message = error_of(DataError, io.save_pandas_dataset, fine.assign(y="a"), "/", bad)
+    assert "dataset 'b': target 'y': one class only, 'a'" in message
+    io.save_pandas_dataset(fine, "/", {"class_name": "y", "dataset_name": "a"})
     message = error_of(DataError, data.split_datasets, io, out_io, ["a"], "kfold(10)")
     assert f"{io.path}: dataset 'a': 2 rows cannot make 10 folds" in message
+    assert not StudyStore(out_io.path).exists
 
 
 def test_two_datasets_of_one_name_are_refused(data, input_io, out_io):
@@ -242,7 +242,7 @@ def test_a_read_only_output_is_told_and_left(data, input_io, out_io, monkeypatch
     monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
     assert "study.h5 is read-only" in error_of(StoreError, data.open_hdf5, out_io.path, "a")
     assert "study.h5: no permission" in error_of(StoreError, data.split_datasets, input_io, out_io)
-    assert Study(out_io.path).datasets == ("iris",)
+    assert StudyStore(out_io.path).datasets == ("iris",)
 
 
 # ------------------------------------------------- the split that a dataset came with

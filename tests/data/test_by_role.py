@@ -8,7 +8,7 @@ import sklearn.model_selection as ms
 from mlaut import Data
 from mlaut.data import LeakWarning, from_frame, make_split, parse_scheme
 from mlaut.errors import DataError
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 from mlaut.records import CLASSIFICATION
 
 N = 120
@@ -91,7 +91,7 @@ def split_of(tmp_path, scheme, **roles):
     out_io = data.open_hdf5(tmp_path / "out.h5", "a")
     input_io.save_datasets([from_frame(table(), "y", name="d", roles=roles)])
     data.split_datasets(input_io, out_io, scheme=scheme)
-    return Study(out_io.path).load_split("d").split
+    return StudyStore(out_io.path).load_split("d").split
 
 
 def test_a_database_is_split_by_the_columns_of_the_roles(tmp_path):

@@ -12,8 +12,8 @@ from mlaut.data import (
     list_collections,
     list_datasets,
 )
-from mlaut.data.collections import STARTER
-from mlaut.data.folders import read_manifest
+from mlaut.data.tables.collections import STARTER
+from mlaut.data.tables.folders import read_manifest
 from mlaut.errors import DataError
 
 

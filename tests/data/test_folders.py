@@ -48,8 +48,8 @@ def test_a_table_in_memory():
     ("labels", "message"),
     [
         (["a", "a", "a"], "dataset 'd': target 'y': one class only, 'a'"),
-        (["a", None, "b"], "dataset 'd': target 'y': 1 values are missing, the first in row 1"),
-        ([[1], [2], [3]], "dataset 'd': column 'y': Python objects, such as the list"),
+        (["a", None, "b"], "dataset 'd': target 'y': 1 value is missing, the first in row 1"),
+        ([[1], [2], [3]], "dataset 'd': target 'y': a list in a row; several labels"),
     ],
     ids=str,
 )
@@ -137,9 +137,13 @@ def test_a_fingerprint_in_the_manifest_must_hold(tmp_path):
 
 BAD_TABLES = {
     "t.csv: dataset 't': target 'class': one class only, 'a'": "x,class\n1,a\n2,a\n",
-    "t.csv: dataset 't': target 'class': 1 values are missing, the first in row 0": (
+    "t.csv: dataset 't': target 'class': 1 value is missing, the first in row 0": (
         "x,class\n1,\n2,a\n3,b\n"),
-    "t.csv: dataset 't': no column beside the target 'x;class'": "x;class\n1;a\n2;b\n",
+    "t.csv: dataset 't': no column beside the target 'class'": "class\na\nb\n",
+    "t.csv: cannot be read as CSV (its rows have more values than its header has names; name every "
+    "column, or in R leave out the row names: write.table(..., row.names = FALSE)); check": (
+        '"x","class"\n"1",0.5,"a"\n"2",1.5,"b"\n'
+    ),
     "t.csv: dataset 't': the table has no rows": "x,class\n",
     "t.csv: cannot be read as CSV (No columns to parse": "",
     "t.csv: cannot be read as CSV (Error tokenizing data": "a,b\n1,2\n1,2,3,4\n",
@@ -299,3 +303,16 @@ def test_columns_and_fields_of_others_in_a_manifest_are_no_matter(tmp_path):
     assert dataset.metadata["task_type"] == "tabular"
     assert dataset.metadata["title"] == "T"
     assert set(dataset.metadata) == {"task_type", "target_name", "title", "n_rows"}
+
+
+def test_a_bad_table_costs_itself_only(tmp_path):
+    tmp_path.joinpath("good.csv").write_text("x,y\n1,a\n2,b\n3,a\n4,b\n")
+    tmp_path.joinpath("gaps.csv").write_text("x,y\n1,a\n2,\n3,a\n4,b\n")
+    unusable = []
+    assert [one.name for one in load_folder(tmp_path, unusable=unusable)] == ["good"]
+    assert [str(error).count("gaps.csv") for error in unusable] == [1]
+    with pytest.raises(DataError, match=r"gaps\.csv"):
+        load_folder(tmp_path)
+    tmp_path.joinpath("good.csv").unlink()
+    with pytest.raises(DataError, match=r"gaps\.csv"):
+        load_folder(tmp_path, unusable=[])

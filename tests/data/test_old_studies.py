@@ -2,6 +2,7 @@
 
 import os
 import pickle
+from dataclasses import replace
 
 import h5py
 import numpy as np
@@ -11,9 +12,9 @@ from mlaut import AnalyseResults, FilesIO
 from mlaut.analysis import Results
 from mlaut.cli import main
 from mlaut.data.old_studies import convert_old_study
-from mlaut.errors import StoreError
+from mlaut.errors import MlautError, StoreError
 from mlaut.experiments import verify_study
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 
 N = 12
 TEST = np.array([7, 2, 11, 0], dtype="i4")
@@ -50,13 +51,18 @@ def put_table(group, blocks, about=None):
 def old(tmp_path, monkeypatch):
     """Two files as MLaut 0.1 wrote them: a table, and results of three strategies."""
     monkeypatch.chdir(tmp_path)
-    with h5py.File("input.hdf5", "w") as file:
+    write_old_files(tmp_path)
+    return tmp_path
+
+
+def write_old_files(folder):
+    with h5py.File(folder / "input.hdf5", "w") as file:
         file.attrs["PYTABLES_FORMAT_VERSION"] = np.bytes_(b"2.1")
         numbers = np.arange(2.0 * N).reshape(N, 2)
         blocks = [(["f1", "f2"], numbers), (["label"], LABELS[:, None].astype("i4"))]
         about = {"class_name": "label", "source": "test", "dataset_name": "toy"}
         put_table(file.create_group("mine/toy"), blocks, about)
-    with h5py.File("output.hdf5", "w") as file:
+    with h5py.File(folder / "output.hdf5", "w") as file:
         file["split_dts_idx/toy/train_idx"], file["split_dts_idx/toy/test_idx"] = TRAIN, TEST
         predicted = LABELS[TEST].astype("i4")
         file["experiments/predictions/toy/Right"] = predicted
@@ -66,7 +72,6 @@ def old(tmp_path, monkeypatch):
         columns = ["strategy_name", "begin_time", "end_time"]
         blocks = [(columns, times.astype(object)), (["total_seconds"], np.array([[0.25], [3.0]]))]
         put_table(file.create_group("run_times/toy"), blocks)
-    return tmp_path
 
 
 def convert(folder, source="input.hdf5", results="output.hdf5"):
@@ -81,7 +86,7 @@ def test_datasets_splits_predictions_and_times_are_converted(old):
     toy = io.load_dataset("/toy")
     assert toy.frame.columns.tolist() == ["f1", "f2", "label"]
     assert (toy.frame["f2"] == 2 * np.arange(N) + 1).all()
-    study = Study(old / "study.h5")
+    study = StudyStore(old / "study.h5")
     train, test = study.load_split("toy").split.rows(0, 0)
     assert train.tolist() == TRAIN.tolist()
     assert test.tolist() == sorted(TEST.tolist())
@@ -98,11 +103,15 @@ def test_datasets_splits_predictions_and_times_are_converted(old):
 
 
 def test_the_command_line_converts(old, capsys):
-    main(["convert", "input.hdf5", "output.hdf5", "-o", "."])
+    main(["study", "convert", "input.hdf5", "output.hdf5", "-o", "."])
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == ["toy: 2 strategies", "toy_regression: 1 strategy"]
+    main(["study", "convert", "input.hdf5", "output.hdf5", "-o", "."])
+    assert capsys.readouterr().out.splitlines() == lines  # nothing was left to do
+    io = FilesIO("study.datasets.h5", "a")
+    io.save_datasets([replace(io.load_dataset("/toy"), name="of another")])
     with pytest.raises(SystemExit):
-        main(["convert", "input.hdf5", "output.hdf5", "-o", "."])
+        main(["study", "convert", "input.hdf5", "output.hdf5", "-o", "."])
     assert "study.datasets.h5: exists, and converting makes new files" in capsys.readouterr().err
 
 
@@ -170,3 +179,64 @@ def test_damaged_results_are_refused_in_one_line(old, spoil, message):
         spoil(file)
     with pytest.raises(StoreError, match=message):
         convert(old)
+
+
+def _damages():
+    """Yield what may stand in place of an item of an HDF5 file."""
+    yield "nothing", lambda _file, _name: None
+    yield "a group", lambda file, name: file.create_group(name)
+    for what, value in {
+        "text": "x",
+        "a text of 50,000": "x" * 50_000,
+        "no rows": np.zeros(0, dtype="i4"),
+        "no number": np.full(4, np.nan),
+        "a table": np.zeros((4, 4), dtype="i4"),
+        "negative": np.full(4, -1),
+    }.items():
+        yield what, lambda file, name, value=value: file.__setitem__(name, value)
+
+
+def refusal(*paths):
+    """Return the message of the refusal, empty if the files are converted."""
+    try:
+        convert_old_study(*paths)
+    except MlautError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", [put for _, put in _damages()], ids=[n for n, _ in _damages()])
+@pytest.mark.parametrize("source", ["input.hdf5", "output.hdf5"])
+def test_a_damaged_file_is_refused_in_one_line_or_leaves_the_other_numbers(old, source, damage):
+    whole = (old / source).read_bytes()
+    names = []
+    with h5py.File(source) as file:
+        file.visit(names.append)
+    for number, name in enumerate(names):
+        (old / source).write_bytes(whole)
+        with h5py.File(source, "r+") as file:
+            attributes = dict(file[name].attrs)
+            del file[name]
+            damage(file, name)
+            if name in file:
+                file[name].attrs.update(attributes)
+        made = old / str(number)
+        if line := refusal("input.hdf5", "output.hdf5", made / "i.h5", made / "s.h5"):
+            assert "\n" not in line
+            assert len(line) <= 2000
+            continue
+        block = StudyStore(made / "s.h5").block("toy")
+        for s, strategy in enumerate(block.strategies):
+            right = LABELS[TEST] if strategy == "Right" else 1 - LABELS[TEST]
+            order = np.argsort(TEST)
+            assert block.predictions[s, 0, np.sort(TEST)].tolist() == right[order].tolist()
+
+
+@pytest.mark.parametrize("value", [np.bytes_(b"x"), -1, 10**9, 2.5, np.arange(3)])
+@pytest.mark.parametrize("name", ["nblocks", "metadata", "pandas_type"])
+def test_a_damaged_attribute_is_refused_in_one_line(old, name, value):
+    for source, place in (("input.hdf5", "mine/toy"), ("output.hdf5", "run_times/toy")):
+        with h5py.File(source, "r+") as file:
+            file[place].attrs[name] = value
+    refusal("input.hdf5", "output.hdf5", old / "i.h5", old / "s.h5")

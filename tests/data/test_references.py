@@ -19,15 +19,16 @@ from servers import (
 from mlaut import optional
 from mlaut.data import (
     Data,
-    Reference,
+    DatasetReference,
     cache_folder,
     fetch,
     is_reference,
     parse_reference,
     read_table,
 )
+from mlaut.data.sources.loading import find_stored
 from mlaut.errors import DataError, OptionalPackageError, StoreError
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 
 
 def error_of(call, *arguments, error=DataError, **named):
@@ -54,7 +55,7 @@ def same(one, other):
 
 def test_a_reference_and_its_options():
     reference = parse_reference("uci/Wine Quality?target=pH&name=wine pH")
-    assert reference == Reference("uci", "Wine Quality", "wine pH", "pH")
+    assert reference == DatasetReference("uci", "Wine Quality", "wine pH", "pH")
     assert parse_reference(str(reference)) == reference
     assert str(parse_reference("starter")) == "starter"
     assert is_reference("openml/d/61?name=x")
@@ -155,7 +156,7 @@ def test_a_task_of_openml_brings_its_split(openml_server, tmp_path):
     io = data.open_hdf5(tmp_path / "input.h5", mode="a")
     assert data.load("openml/t/59", hdf5_io=io) == ["/openml/flowers"]
     data.split_datasets(io, data.open_hdf5(tmp_path / "study.h5", mode="a"))
-    stored = Study(tmp_path / "study.h5").load_split("flowers").split
+    stored = StudyStore(tmp_path / "study.h5").load_split("flowers").split
     assert (stored.folds.tolist(), stored.scheme) == (FOLDS, task.split.scheme)
 
 
@@ -280,6 +281,19 @@ def test_a_dataset_of_uci_then_from_the_cache_then_offline(uci_server):
         f"in the cache {cache_folder() / 'uci'}; load it once where there is a network, or copy "
         "that folder from a machine that has it"
     )
+
+
+def test_number_and_name_of_uci_are_one_dataset(uci_server, tmp_path):
+    uci_dataset(uci_server)
+    databases = [Data().open_hdf5(tmp_path / f"{name}.h5", mode="a") for name in "abc"]
+    for first, second, io in zip(("53", "Houses"), ("Houses", "53"), databases, strict=False):
+        for reference in (f"uci/{first}", f"uci/{second}"):
+            assert Data().load(reference, hdf5_io=io) == ["/uci/Houses"]
+            assert find_stored(io, reference) == ["/uci/Houses"]
+    assert Data().load(["uci/53", "uci/Houses"], hdf5_io=databases[2]) == ["/uci/Houses"]
+    uci_dataset(uci_server, roles={"price": "Target", "rent": "Target"})
+    with pytest.raises(DataError, match=r"'uci/53' and 'uci/Houses\?target=rent' are both called"):
+        Data().load(["uci/53", "uci/Houses?target=rent"], hdf5_io=databases[2], overwrite=True)
 
 
 def test_what_uci_answers_is_reported(uci_server):
@@ -413,7 +427,7 @@ def test_a_study_of_a_task_runs_and_goes_on_without_a_network(openml_server, tmp
         '[strategies]\nnames = ["BaselineClassifier"]\n[run]\nengine = "inline"\n'
     )
     run_study(study, verbose=0)
-    stored = Study(tmp_path / "study.h5")
+    stored = StudyStore(tmp_path / "study.h5")
     split = stored.load_split("flowers").split
     assert (split.folds.tolist(), split.scheme) == (FOLDS, "openml/t/59 (crossvalidation)")
     assert stored.load_split("zoo").split.scheme == "holdout(test_size=1/3)"
@@ -431,7 +445,7 @@ def test_a_study_of_a_task_runs_and_goes_on_without_a_network(openml_server, tmp
 def test_large_tables_are_stored_as_they_come_and_replaced_on_request(
     pmlb_server, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("mlaut.data.loading.BATCH", 1)
+    monkeypatch.setattr("mlaut.data.sources.loading.BATCH", 1)
     pmlb_dataset(pmlb_server, "iris", "a\ttarget\n1\t0\n2\t1\n3\t0\n")
     data = Data()
     io = data.open_hdf5(tmp_path / "input.h5", mode="a")

@@ -1,13 +1,16 @@
 """Splits: the shares they promise, their seeds, and agreement with scikit-learn's splitters."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import model_selection as ms
 
-from mlaut.data.resampling import HoldOut, KFold, make_split, parse_scheme, split_of_pairs
-from mlaut.errors import DataError
+from mlaut import Data
+from mlaut.data.splits.resampling import HoldOut, KFold, make_split, parse_scheme, split_of_pairs
+from mlaut.errors import DataError, StudyError
+from mlaut.files_io import StudyStore
 from mlaut.records import Split
 
 C, R = "Classification", "Regression"
@@ -227,6 +230,9 @@ def test_groups_need_a_splitter_that_knows_them():
         ([([0, 0], [1])], "pair 0: a row is listed twice to train"),
         ([([], [1])], "pair 0: no row to train"),
         ([([0], [])], "pair 0: no row to test"),
+        ([1, 2], "pair 0: not a pair; give"),
+        ([([0], [1]), ([0, 1, 2],)], "pair 1: not a pair; give"),
+        ([([True, False], [2])], r"pair 0: rows are given as bool of shape \(2,\)"),
         ([([0], [4])], "pair 0: a test row is outside 0 to 3"),
         ([([-1], [2])], "pair 0: a train row is outside 0 to 3"),
     ],
@@ -234,6 +240,43 @@ def test_groups_need_a_splitter_that_knows_them():
 def test_pairs_that_overlap_or_repeat_rows_are_reported(pairs, message):
     with pytest.raises(DataError, match=message):
         split_of_pairs(pairs, 4)
+
+
+class ByColumn:
+    """Splitter that looks at a column and at labels, and has the text of any object."""
+
+    def __init__(self, cut):
+        self.cut = cut
+
+    def split(self, X, y):
+        assert set(y) == {"no", "yes"}
+        yield np.flatnonzero(X["a"] < self.cut), np.flatnonzero(X["a"] >= self.cut)
+
+
+def test_pairs_and_own_splitters_are_splits_of_studies(tmp_path):
+    a = np.arange(8.0)
+    table = pd.DataFrame({"a": a, "b": -a, "target": ["no", "yes"] * 4})
+    pairs = [(np.arange(4), np.arange(4, 8)), (np.arange(4, 8), np.arange(4))]
+    data = Data()
+    input_io = data.open_hdf5(tmp_path / "input.h5", mode="a")
+    paths = data.pandas_to_db(input_io, [table], [{"class_name": "target", "dataset_name": "t"}])
+
+    def split_of(scheme, name):
+        out_io = data.open_hdf5(tmp_path / name, mode="a")
+        data.split_datasets(input_io, out_io, paths, scheme)
+        return StudyStore(out_io.path).load_splits()["t"].split
+
+    split = split_of(pairs, "pairs.h5")
+    assert split.folds.tolist() == [[1] * 4 + [0] * 4]
+    assert split.scheme.startswith("2 pairs, ")
+    assert split_of(iter(pairs), "pairs.h5").scheme == split.scheme  # the same rows
+    with pytest.raises(StudyError, match=r"split already, .* \(2 pairs, \w+ -> 1 pair, "):
+        split_of(pairs[:1], "pairs.h5")
+    split = split_of(ByColumn(5), "own.h5")
+    assert (split.scheme, split.folds.tolist()) == ("ByColumn(cut=5)", [[-1] * 5 + [0] * 3])
+    assert split_of(ByColumn(5), "own.h5").scheme == "ByColumn(cut=5)"  # another object
+    with pytest.raises(DataError, match=r"'t': ByColumn\(cut=.*: TypeError: Invalid comparison"):
+        split_of(ByColumn("x"), "other.h5")
 
 
 def test_folds_that_leave_rows_out_of_training_are_repeats_of_their_own():

@@ -9,7 +9,7 @@ from mlaut.data import fetch, from_frame, load_folder, parse_reference, with_rol
 from mlaut.errors import DataError, MlautError, StoreError, StudyError
 from mlaut.experiments import plan_study, run_study
 from mlaut.files_io import FilesIO
-from mlaut.files_io import Study as Store
+from mlaut.files_io import StudyStore as Store
 
 TABLE = pd.DataFrame(
     {
@@ -39,7 +39,7 @@ def test_a_manifest_names_roles(tmp_path):
     assert list(one.features) == ["x"]
     assert list(two.features) == ["x", "who", "w", "note"]
     with pytest.raises(DataError, match=r"one\.csv: dataset 'one': no role 'grop'; did you mean"):
-        load_folder(folder_of(tmp_path / "b", "file,roles\none.csv,grop=who\n"))
+        load_folder(folder_of(tmp_path / "b", "file,target,roles\none.csv,y,grop=who\n"))
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.data.targets import encode_target, infer_task, positions
+from mlaut.data.splits.targets import encode_target, positions
 from mlaut.errors import DataError
+from mlaut.files_io.tables.datasets import infer_task
 
 C, R = "Classification", "Regression"
 
@@ -48,11 +49,11 @@ def test_numbers_are_float64(dtype):
     ("labels", "task", "message"),
     [
         (["a", None, "b", None], C, "target 'y': 2 values are missing, the first in row 1; drop"),
-        ([1.5, 2.0, np.nan], R, "target 'y': 1 values are missing, the first in row 2"),
+        ([1.5, 2.0, np.nan], R, "target 'y': 1 value is missing, the first in row 2"),
         (["a", "a"], C, "target 'y': one class only, 'a'; a classification needs"),
         (["a", "b"], R, "regression needs numbers; convert it, or give the task Classification"),
         ([True, False], R, "target 'y': bool values, and regression needs numbers"),
-        ([1.0, np.inf], R, "target 'y': 1 values are infinite, the first in row 1"),
+        ([1.0, np.inf], R, "target 'y': 1 value is infinite, the first in row 1"),
         (pd.to_datetime(["2020", "2021"]), C, "target 'y': dates cannot be classes"),
         (pd.to_timedelta([1, 2]), C, "target 'y': durations cannot be classes"),
         (pd.to_timedelta([1, 2]), R, "regression needs numbers; convert it$"),

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.data.targets import encode_target
+from mlaut.data.splits.targets import encode_target
 from mlaut.estimators import DataShape, TuningWarning, tuning_record
 from mlaut.experiments.cells.cell import CellOptions, run_cell
-from mlaut.experiments.cells.fold_models import Table
+from mlaut.experiments.cells.fold_models import FoldTable
 from mlaut.records import CLASSIFICATION, Cell, Dataset, Status
 
 from .tables import SHAPE, awkward, every_quick_strategy, labels
@@ -32,7 +32,7 @@ def _cell(strategy, X, y):
     rows = np.arange(len(truth))
     cut = 2 * len(rows) // 3
     cell = Cell("d", strategy.name)
-    table = Table.of(dataset, classes)
+    table = FoldTable.of(dataset, classes)
     return run_cell(cell, lambda: strategy, table, (rows[:cut], rows[cut:]), 7, CellOptions())
 
 

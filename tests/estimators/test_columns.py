@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from mlaut.errors import DataError
-from mlaut.estimators.columns import (
+from mlaut.estimators.preparing.columns import (
     CATEGORY,
     DATE,
     DURATION,

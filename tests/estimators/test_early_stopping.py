@@ -10,7 +10,7 @@ from mlaut import Data, Generic_Estimator, Orchestrator
 from mlaut.data import from_frame
 from mlaut.errors import StrategyError
 from mlaut.estimators import EarlyStopping
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 from mlaut.records import Status
 
 GENERATOR = np.random.default_rng(0)
@@ -102,8 +102,8 @@ def test_a_study_runs_early_stopping_on_texts_categories_and_weights(tmp_path):
     data.split_datasets(input_io, out_io)
     models = {name: EarlyStopping(model) for name, model in learners().items()}
     Orchestrator(input_io, out_io).run(models, engine="inline", verbose=0)
-    block = Study(out_io.path).block("d")
-    assert (block.status == Status.DONE).all(), Study(out_io.path).details("d")
+    block = StudyStore(out_io.path).block("d")
+    assert (block.status == Status.DONE).all(), StudyStore(out_io.path).details("d")
     tested = block.split.folds[0] == 0
     assert ((block.predictions[:, 0, tested] == block.truth[tested]).mean(axis=1) > 0.5).all()
 
@@ -126,7 +126,10 @@ def test_lone_rows_of_a_class_are_always_fitted():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (EarlyStopping(DecisionTreeClassifier()), "EarlyStopping is for estimators of XGBoost, Li"),
+        (
+            EarlyStopping(DecisionTreeClassifier()),
+            "EarlyStopping is for estimators of catboost",
+        ),
         (EarlyStopping(Boosting(), size=1.5), "EarlyStopping: The 'test_size' parameter"),
     ],
 )

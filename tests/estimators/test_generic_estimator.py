@@ -4,12 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from sklearn.cluster import KMeans
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.cluster import DBSCAN, KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
-from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+from sklearn.ensemble import IsolationForest, RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.multioutput import ClassifierChain
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -19,7 +22,8 @@ from sklearn.utils.fixes import parse_version
 from mlaut import Study
 from mlaut.errors import StrategyError
 from mlaut.estimators import Generic_Estimator, Preprocessor, Properties
-from mlaut.estimators.generic_estimator import name_of
+from mlaut.estimators.libraries.native import coding_of
+from mlaut.estimators.strategy.generic_estimator import name_of
 
 from .tables import SHAPE, awkward, labels
 
@@ -109,9 +113,16 @@ def test_metadata_are_given_or_read_off():
 
 
 def test_a_task_that_cannot_be_told_must_be_given():
-    with pytest.raises(StrategyError, match=r"task of KMeans cannot be inferred: .*properties="):
-        Generic_Estimator(KMeans())
-    given = Generic_Estimator(KMeans(), properties={"tasks": ["Classification"]})
+    class Unknown(BaseEstimator):
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return np.zeros(len(X))
+
+    with pytest.raises(StrategyError, match=r"Unknown cannot .* neither .* before BaseEst"):
+        Generic_Estimator(Unknown())
+    given = Generic_Estimator(Unknown(), properties={"tasks": ["Classification"]})
     assert given.tasks == ("Classification",)
 
 
@@ -124,6 +135,48 @@ def test_a_task_that_cannot_be_told_must_be_given():
     ],
 )
 def test_what_is_no_estimator_is_refused(thing, message):
+    with pytest.raises(StrategyError, match=message):
+        Generic_Estimator(thing)
+
+
+class MixinLast(BaseEstimator, ClassifierMixin):
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return X[:, 0]
+
+
+class Survival(RegressorMixin, BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return X[:, 0]
+
+    def predict_survival_function(self, X):
+        return X
+
+
+HIDDEN = r"asks BaseEstimator before ClassifierMixin; write class MixinLast\(ClassifierMixin, Base"
+
+
+@pytest.mark.parametrize(
+    ("thing", "message"),
+    [
+        (MixinLast(), HIDDEN),
+        (make_pipeline(StandardScaler(), MixinLast()), HIDDEN),
+        (Survival(), "Survival is a survival learner, and MLaut takes classifiers and regressors"),
+        (KMeans(), "KMeans is a clusterer"),
+        (DBSCAN(), "DBSCAN is a clusterer"),  # which has no predict
+        (make_pipeline(StandardScaler(), KMeans()), "StandardScaler-KMeans is a clusterer"),
+        (IsolationForest(), "IsolationForest is a detector of outliers"),
+        (GaussianMixture(), "GaussianMixture is a density estimator"),
+        (ClassifierChain(SVC()), "is for several targets, and a dataset has one"),
+    ],
+    ids=str,
+)
+def test_other_kinds_of_learners_are_refused_with_their_kind(thing, message):
     with pytest.raises(StrategyError, match=message):
         Generic_Estimator(thing)
 
@@ -156,7 +209,7 @@ def test_name_of(estimator, name):
 
 def test_it_is_shown_with_its_estimator():
     assert repr(Generic_Estimator(SVC(C=2))) == (
-        "<mlaut.estimators.generic_estimator.Generic_Estimator estimator=SVC(C=2)>"
+        "<mlaut.estimators.Generic_Estimator estimator=SVC(C=2)>"
     )
 
 
@@ -183,6 +236,19 @@ class NotOfScikitLearn:
         return np.repeat("a", len(X))
 
 
+def test_an_object_without_parameters_is_refused_with_tasks_too():
+    with pytest.raises(StrategyError, match="a object is not an estimator: it has no fit method"):
+        Generic_Estimator(object(), **OWN)
+
+
+@pytest.mark.parametrize(
+    ("name", "coding"), [("ExplainableBoostingClassifier", "native"), ("APLRClassifier", None)]
+)
+def test_learners_of_interpret_are_known_by_their_class(name, coding):
+    learner = type(name, (NotOfScikitLearn,), {"__module__": "interpret.glassbox._any"})()
+    assert coding_of(learner) == coding
+
+
 OWN = {"properties": {"tasks": ["Classification"]}, "name": "own"}
 
 
@@ -200,3 +266,18 @@ def test_a_class_without_the_tags_of_scikit_learn_runs_alone(tmp_path):
     study.add_datasets(pd.DataFrame({"x": range(9), "y": [*"aabababab"]}), name="d", target="y")
     own = Generic_Estimator(NotOfScikitLearn(), preprocessing=None, **OWN)
     assert study.run(own, engine="inline", verbose=0).n_done == 1
+
+
+@pytest.mark.parametrize("grid", [None, {"svc__C": [1, 2]}])
+def test_a_pipeline_that_meets_text_is_told_the_way_out(grid, tmp_path):
+    X, y = pd.DataFrame({"size": range(8), "colour": ["red", "blue"] * 4}), ["a", "b"] * 4
+    pipeline = make_pipeline(StandardScaler(), SVC())
+    strategy = Generic_Estimator(pipeline, param_grid=grid, cv=2)
+    with pytest.raises(StrategyError, match=r"no step prepares the columns of text \('colour'\): "):
+        strategy.fit(X, y)
+    assert strategy.set_params(preprocessing=Preprocessor()).fit(X, y).score(X, y) == 1
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets(X.assign(y=y), name="d", target="y")
+    own = Generic_Estimator(pipeline, param_grid=grid, cv=2)
+    ((reason, _),) = study.run(own, engine="inline", verbose=0).reasons
+    assert "no step prepares the columns of text ('colour'): begin the pipeline with a " in reason

@@ -7,10 +7,11 @@ from sklearn.datasets import load_iris
 pytest.importorskip("jax")
 pytest.importorskip("keras")
 
-from mlaut.estimators import DataShape, KerasClassifier, KerasRegressor, jax_training
-from mlaut.estimators import keras_backend as backend
-from mlaut.estimators.architectures import Adapted, Architecture
-from mlaut.estimators.jax_training import Job, Rows
+from mlaut.estimators import DataShape, KerasClassifier, KerasRegressor
+from mlaut.estimators.networks import jax_training
+from mlaut.estimators.networks import keras_backend as backend
+from mlaut.estimators.networks.architectures import Adapted, Architecture
+from mlaut.estimators.networks.jax_training import Job, Rows
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(50, 6)).astype(np.float32)

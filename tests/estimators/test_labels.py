@@ -16,9 +16,9 @@ from mlaut import Data, Orchestrator
 from mlaut.data import load_sklearn
 from mlaut.errors import StrategyError
 from mlaut.estimators import Generic_Estimator, as_strategies, tuning_record
-from mlaut.estimators.labels import NumberedClasses, fit_classifier
+from mlaut.estimators.preparing.labels import NumberedClasses, fit_classifier
 from mlaut.experiments import load_model
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 from mlaut.records import Dataset, Status
 
 from .tables import every_quick_strategy
@@ -192,7 +192,7 @@ def _check_eighteen_cells(folder, classifier):
     )
     others = Orchestrator(input_io, out_io).run({"strict": classifier}, **options)
     assert kept.counts + others.counts == {Status.DONE: 18}, (kept.reasons, others.reasons)
-    for block in Study(out_io.path).blocks():
+    for block in StudyStore(out_io.path).blocks():
         assert (block.predictions[0, 0] == block.truth).mean() > 0.5, block.dataset
         assert np.abs(block.probabilities.sum(axis=-1) - 1).max() < 1e-5
     model = load_model(out_io.path, "text", "strict", trusted=True)

@@ -10,13 +10,13 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
-from mlaut.estimators.lacoste_estimators import (
+from mlaut.estimators.catalogue.lacoste_estimators import (
     PAIRS_AT_ONCE,
-    Lacoste_SVM,
     ParzenWindow,
     UniformStump,
     UnitDistance,
 )
+from mlaut.estimators.catalogue.listed import Lacoste_SVM
 
 X, Y = load_iris(return_X_y=True)
 PARTS = [ParzenWindow(), UniformStump(), UnitDistance()]

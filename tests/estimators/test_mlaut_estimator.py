@@ -32,11 +32,15 @@ from mlaut.estimators import (
     instantiate_default_estimators,
     properties,
 )
-from mlaut.estimators.cluster_estimators import K_Neighbours
-from mlaut.estimators.ensemble_estimators import Bagging_Classifier, Random_Forest_Classifier
-from mlaut.estimators.glm_estimators import Lasso_mlaut
-from mlaut.estimators.parameters import seed_all, set_n_jobs
-from mlaut.estimators.svm_estimators import SVC_mlaut, SVR_mlaut
+from mlaut.estimators.catalogue.listed import (
+    Bagging_Classifier,
+    K_Neighbours,
+    Lasso_mlaut,
+    Random_Forest_Classifier,
+    SVC_mlaut,
+    SVR_mlaut,
+)
+from mlaut.estimators.libraries.parameters import seed_all, set_n_jobs
 
 IRIS = load_iris(return_X_y=True)
 ALL = instantiate_default_estimators("all")

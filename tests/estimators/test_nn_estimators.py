@@ -22,10 +22,11 @@ from mlaut.estimators import (
     as_strategies,
     keras_network,
 )
-from mlaut.estimators import keras_backend as backend
-from mlaut.estimators import nn_estimators as nn
-from mlaut.estimators.architectures import ARCHITECTURES, LISTED, Architecture
-from mlaut.estimators.keras_estimator import _held_out
+from mlaut.estimators.catalogue import listed
+from mlaut.estimators.catalogue.catalogue import NETWORKS
+from mlaut.estimators.networks import keras_backend as backend
+from mlaut.estimators.networks.architectures import ARCHITECTURES, Architecture
+from mlaut.estimators.networks.keras_estimator import _held_out
 from mlaut.experiments.plans.run_options import parse_retry
 from mlaut.experiments.workers.copies import shares_process
 from mlaut.records import CLASSIFICATION, REGRESSION, Status
@@ -89,10 +90,10 @@ def test_the_list_is_that_of_the_paper():
     assert {name: architecture.layers for name, architecture in ARCHITECTURES.items()} == {
         name: layers for name, (layers, _) in PAPER.items()
     }
-    listed = {n.name: n.learning_rate for n in LISTED if n.task == CLASSIFICATION}
-    assert listed == {stem + suffix: RATES[suffix] for stem in PAPER for suffix in RATES}
-    regression = [n.name for n in LISTED if n.task == REGRESSION]
-    assert regression == [f"{name}_Regressor" for name in listed]
+    rates = {n.name: n.settings["learning_rate"] for n in NETWORKS if CLASSIFICATION in n.tasks}
+    assert rates == {stem + suffix: RATES[suffix] for stem in PAPER for suffix in RATES}
+    regression = [n.name for n in NETWORKS if REGRESSION in n.tasks]
+    assert regression == [f"{name}_Regressor" for name in rates]
 
 
 @pytest.mark.parametrize("stem", PAPER)
@@ -100,31 +101,31 @@ def test_weights_are_as_counted_by_hand(stem):
     assert ARCHITECTURES[stem].n_weights(n_features=10, n_outputs=3) == PAPER[stem][1]
 
 
-@pytest.mark.parametrize("strategy", [nn.NN_4_layer_thin_dropout_lr001(), keras_network(SMALL)])
+@pytest.mark.parametrize("strategy", [listed.NN_4_layer_thin_dropout_lr001(), keras_network(SMALL)])
 def test_identities_name_the_libraries_that_a_fit_imports(strategy):
     assert {"keras", backend.choose_backend()} < strategy.identified().libraries
     assert not shares_process(strategy, pickle.dumps(strategy))
 
 
-@pytest.mark.parametrize("listed", LISTED, ids=lambda listed: listed.name)
-def test_every_listed_network_is_a_strategy(listed):
-    (strategy,) = as_strategies(listed.name)
+@pytest.mark.parametrize("network", NETWORKS, ids=lambda network: network.name)
+def test_every_listed_network_is_a_strategy(network):
+    (strategy,) = as_strategies(network.name)
     assert strategy.estimator_family == ("Neural_Networks",)
-    assert strategy.tasks == (listed.task,)
+    assert strategy.tasks == network.tasks
     assert strategy.metadata.package == "keras"
-    assert strategy.normalize_labels == (listed.task == REGRESSION)
+    assert strategy.normalize_labels == (REGRESSION in network.tasks)
     wrapped = strategy.build()
-    assert type(wrapped) is (KerasClassifier if listed.task == CLASSIFICATION else KerasRegressor)
+    assert type(wrapped) is (KerasClassifier if CLASSIFICATION in network.tasks else KerasRegressor)
     assert (wrapped.network.layers, wrapped.learning_rate) == (
-        PAPER[listed.name.rpartition("_lr")[0]][0],
-        RATES["_lr" + listed.name.rpartition("_lr")[2].removesuffix("_Regressor")],
+        PAPER[network.name.rpartition("_lr")[0]][0],
+        RATES["_lr" + network.name.rpartition("_lr")[2].removesuffix("_Regressor")],
     )
     assert pickle.loads(pickle.dumps(strategy)).fingerprint() == strategy.fingerprint()
 
 
 def test_the_papers_protocol_is_another_strategy_with_its_settings():
-    ours = nn.NN_4_layer_thin_dropout_lr001()
-    paper = nn.NN_4_layer_thin_dropout_lr001(protocol="paper")
+    ours = listed.NN_4_layer_thin_dropout_lr001()
+    paper = listed.NN_4_layer_thin_dropout_lr001(protocol="paper")
     assert ours.fingerprint() != paper.fingerprint()
     wrapped = paper.build().get_params()
     assert {
@@ -138,11 +139,11 @@ def test_the_papers_protocol_is_another_strategy_with_its_settings():
         "validation_fraction": 0,
     }
     with pytest.raises(StrategyError, match="no protocol is called 'papers'; did you mean 'paper'"):
-        nn.NN_4_layer_thin_dropout_lr001(protocol="papers").build()
+        listed.NN_4_layer_thin_dropout_lr001(protocol="papers").build()
 
 
 def test_the_size_limit_follows_from_the_epochs():
-    largest = nn.NN_12_layer_wide_with_dropout_lr001
+    largest = listed.NN_12_layer_wide_with_dropout_lr001
     by_default, paper, short = (
         strategy.size_limit.rows
         for strategy in (
@@ -154,7 +155,9 @@ def test_the_size_limit_follows_from_the_epochs():
     assert paper == pytest.approx(50 * by_default, rel=0.01) == pytest.approx(10 * short, rel=0.01)
     assert clone(largest(protocol="paper")).size_limit.rows == paper
     assert largest(protocol="paper").too_large(32_561, 14, 2) is None
-    assert largest().too_large(200_000, 14, 2).startswith("200,000 training rows, more than its")
+    assert str(largest().too_large(200_000, 14, 2)).startswith(
+        "200,000 training rows, more than its"
+    )
     assert largest(size_limit=None).too_large(10**9, 14, 2) is None
 
 
@@ -181,11 +184,11 @@ def test_the_built_network_has_these_layers(stem):
     [("paper", 4, 0.7), ("default", 5, 0.2), ("default", 2, 0), ("default", 20, 0.7)],
 )
 def test_dropout_on_the_input_leaves_four_columns_but_for_the_paper(protocol, n_features, share):
-    wrapped = nn.NN_2_layer_dropout_input_layer_lr001(protocol=protocol).build()
+    wrapped = listed.NN_2_layer_dropout_input_layer_lr001(protocol=protocol).build()
     first = wrapped.network(DataShape(100, n_features, 3)).layers[0]
     assert first.rate == pytest.approx(share)
     assert wrapped.network.rescaled == (protocol == "default")
-    others = nn.NN_4_layer_dropout_each_layer_lr001(protocol=protocol).build().network
+    others = listed.NN_4_layer_dropout_each_layer_lr001(protocol=protocol).build().network
     full = [1.0, 1.0, 1.0, 1.0, 1.0]
     shares = [1.0, 0.128, 0.256, 0.256, 1.0]
     assert list(others.rate_shares()) == (full if protocol == "paper" else shares)
@@ -403,7 +406,7 @@ def test_it_is_tuned_and_takes_parameters_as_any_strategy(iris):
     X, y = iris
     search = GridSearchCV(small(), {"learning_rate": [1e-6, 0.05]}, cv=2).fit(X, y)
     assert search.best_params_ == {"learning_rate": 0.05}
-    strategy = nn.NN_4_layer_thin_dropout_lr001(params={"epochs": 7})
+    strategy = listed.NN_4_layer_thin_dropout_lr001(params={"epochs": 7})
     assert strategy.build().epochs == 7
     assert clone(strategy).params == {"epochs": 7}
 
@@ -604,7 +607,7 @@ def test_keras_starts_with_jax_and_bounded_threads_and_leaves_the_environment_al
     # jax sets a few TF_ and TPU_ variables of its own.
     code = (
         "import os, pathlib; before = dict(os.environ)\n"
-        "from mlaut.estimators.keras_backend import start_keras\n"
+        "from mlaut.estimators.networks.keras_backend import start_keras\n"
         "keras = start_keras(3); keras.ops.ones((500, 500)) @ keras.ops.ones((500, 500))\n"
         "import keras, jax\n"
         "now = dict(os.environ)\n"
@@ -620,10 +623,34 @@ def test_keras_starts_with_jax_and_bounded_threads_and_leaves_the_environment_al
     assert cache == str(tmp_path / "mlaut" / "jax")
 
 
+ONE_EPOCH_OF_EACH = """
+import keras
+from sklearn.datasets import load_iris
+from mlaut.estimators import instantiate_default_estimators
+X, y = load_iris(return_X_y=True)
+names = [f"{stem}_lr001" for stem in %s]
+for strategy in instantiate_default_estimators(names, protocol="paper"):
+    model = strategy.build().fit(X[::5], y[::5])
+    assert model.predict_proba(X).shape == (150, 3)
+    assert set(model.predict(X)) <= {0, 1, 2}
+print(keras.config.backend(), len(names))
+"""
+
+
+@needs_keras
+@pytest.mark.slow
+@pytest.mark.parametrize("name", backend.BACKENDS)
+def test_all_architectures_of_the_paper_run_under_a_backend(name):
+    if find_spec(name) is None:
+        pytest.skip(f"{name} is not installed")
+    code = ONE_EPOCH_OF_EACH % list(ARCHITECTURES)
+    assert in_python(code, KERAS_BACKEND=name) == f"{name} 6"
+
+
 def studied(folder, strategy, scheme="", incomplete=False, **how):
     from mlaut import Data, Orchestrator
     from mlaut.data import load_sklearn
-    from mlaut.files_io import Study
+    from mlaut.files_io import StudyStore
 
     folder.mkdir(exist_ok=True)
     data = Data()
@@ -633,7 +660,7 @@ def studied(folder, strategy, scheme="", incomplete=False, **how):
     data.split_datasets(tables, study, scheme=scheme)
     summary = Orchestrator(tables, study).run(strategy, verbose=0, **how)
     assert summary.complete != incomplete, summary
-    return Study(study.path)
+    return StudyStore(study.path)
 
 
 @needs_keras
@@ -670,7 +697,7 @@ def test_the_default_protocol_learns_a_narrow_table(stem):
 @pytest.mark.slow
 def test_the_largest_network_trains():
     X = np.random.default_rng(0).normal(size=(40, 10))
-    strategy = nn.NN_12_layer_wide_with_dropout_lr001(protocol="paper", random_state=0)
+    strategy = listed.NN_12_layer_wide_with_dropout_lr001(protocol="paper", random_state=0)
     model = strategy.fit(X, X[:, 0] > 0)
     assert np.isfinite(model.predict_proba(X)).all()
     assert model.estimator_[-1].model_.count_params() == 82_703_503 - 251  # one class fewer

@@ -6,7 +6,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 
 from mlaut.estimators import Generic_Estimator
-from mlaut.estimators.parameters import set_n_jobs
+from mlaut.estimators.libraries.parameters import set_n_jobs
 
 LEARNERS = {
     "xgboost": ("XGBClassifier", "n_jobs"),

@@ -4,14 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PowerTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
+from mlaut import Study
 from mlaut.errors import DataError, StrategyError
-from mlaut.estimators import Preprocessor
-from mlaut.estimators.preprocessing import describe_preprocessing
+from mlaut.estimators import Generic_Estimator, Preprocessor
+from mlaut.estimators.preparing.preprocessing import describe_preprocessing
 
 from .tables import awkward
 
@@ -192,3 +194,55 @@ def test_it_says_what_it_does():
     both = describe_preprocessing(make_pipeline(Preprocessor(), PowerTransformer()))
     assert both["preprocessor"]["empty columns"] == "0"
     assert both["powertransformer"] == {"PowerTransformer": "PowerTransformer()"}
+
+
+def test_a_strategy_gets_one_form_of_table_where_it_asks_for_it():
+    mixed = pd.DataFrame({"n [m]": [1.0, None, 3.0], "sex": ["f", "m", "f"]})
+    numbers = pd.DataFrame({"n [m]": [1.0, 2.0]}, index=pd.Index(["p", "q"], name="patient"))
+    of_codings = {"one-hot": ["n  m ", "sex_f", "sex_m"], "ordinal": ["n  m ", "sex"]}
+    for categories, names in of_codings.items():
+        preprocessor = Preprocessor(categories=categories, min_frequency=1)
+        arrays = preprocessor.fit_transform(mixed)
+        framed = clone(preprocessor).set_output(transform="pandas").fit_transform(mixed)
+        assert framed.columns.tolist() == names
+        np.testing.assert_array_equal(framed.to_numpy(), arrays)
+    framed = Preprocessor(as_needed=True).set_output(transform="pandas").fit_transform(numbers)
+    pd.testing.assert_frame_equal(framed, numbers)
+    asked = Generic_Estimator(
+        KNeighborsClassifier(), preprocessing=Preprocessor().set_output(transform="pandas")
+    )
+    plain = Generic_Estimator(KNeighborsClassifier(), preprocessing=Preprocessor())
+    assert asked.identity()["output"] == {"transform": "pandas"}
+    assert "output" not in plain.identity()
+
+
+class NotesTables(ClassifierMixin, BaseEstimator):
+    """Classifier that notes the tables that it is fitted on."""
+
+    def fit(self, X, y):
+        TABLES.append(X)
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.repeat(self.classes_[0], len(X))
+
+
+TABLES = []
+
+
+def test_a_study_gives_the_form_of_table_that_was_asked_for(tmp_path):
+    index = pd.Index([f"p{i}" for i in range(12)], name="patient")
+    numbers = pd.DataFrame({"a": np.arange(12.0), "target": ["x", "y"] * 6}, index=index)
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets({"numbers": numbers, "texts": numbers.assign(t=["u", "v", "w"] * 4)})
+    framed = Preprocessor().set_output(transform="pandas")
+    for name, preprocessing in {"frame": framed, "array": Preprocessor()}.items():
+        TABLES.clear()
+        strategy = Generic_Estimator(NotesTables(), name=name, preprocessing=preprocessing)
+        assert study.run(strategy, engine="inline", verbose=0).complete
+        kinds = {type(table) for table in TABLES}
+        assert kinds == {pd.DataFrame if name == "frame" else np.ndarray}
+        if name == "frame":
+            assert [list(table) for table in TABLES] == [["a"], ["a", "t_u", "t_v", "t_w"]]
+            assert {table.index.name for table in TABLES} == {"patient"}

@@ -1,13 +1,14 @@
 """Asking for strategies."""
 
+import re
 import subprocess
 import sys
 
 import pytest
 
 from mlaut.errors import StrategyError
-from mlaut.estimators import REGISTRY, Registry, Spec, instantiate_default_estimators
-from mlaut.identity.digests import class_path
+from mlaut.estimators import REGISTRY, Registry, Strategy, instantiate_default_estimators
+from mlaut.identity.describer import class_path
 from mlaut.records import CLASSIFICATION, REGRESSION, TASKS
 
 PAPER = [
@@ -66,17 +67,37 @@ def test_a_large_grid_is_given_only_when_asked_for():
 
 
 @pytest.mark.parametrize(
-    ("word", "answer"),
+    ("word", "same"),
     [
-        ("RandomForrestClassifier", "did you mean 'RandomForestClassifier'?"),
-        ("classification", "did you mean 'Classification'?"),
-        ("Ensembles", "did you mean 'Ensemble_methods'?"),
+        ("Kernel methods", "Support_Vector_Machines"),
+        ("prototype method", "Cluster"),
+        ("decision trees", "Decision_Tree"),
+        ("classification", "Classification"),
+        ("XGBoost", "xgboost"),
+        ("xgboost", ["XGBoostClassifier", "XGBoostRegressor"]),
+        ("keras", "Neural_Networks"),  # named in the answer to Deep_NN_Classifier
     ],
 )
-def test_an_unknown_word_is_answered_with_the_nearest(word, answer):
-    with pytest.raises(StrategyError, match=f"called '{word}'") as error:
+def test_families_of_the_paper_and_packages_are_words(word, same):
+    assert names(word) == (names(same) if isinstance(same, str) else same)
+
+
+@pytest.mark.parametrize(
+    ("word", "nearest"),
+    [
+        ("RandomForrest", ["RandomForestClassifier", "RandomForestRegressor"]),
+        ("Ensembles", ["Ensemble_methods"]),
+        ("SVM", ["SVC", "SVR", "Lacoste_SVM"]),
+        ("zzzzzz", []),
+    ],
+)
+def test_an_unknown_word_is_answered_with_the_three_nearest_and_the_command(word, nearest):
+    with pytest.raises(StrategyError, match=f"called '{word}'; did you mean ") as error:
         instantiate_default_estimators([word])
-    assert str(error.value).endswith(answer)
+    suggested, _, rest = str(error.value).partition("? ")
+    assert re.findall(r"'([^']+)'", suggested)[1 : 1 + len(nearest)] == nearest
+    assert suggested.count("'") == 8
+    assert rest == "'mlaut list strategies' has all"
 
 
 def test_an_unknown_property_is_answered_with_the_nearest():
@@ -108,7 +129,7 @@ def test_asking_for_nothing_gives_nothing():
 
 
 def test_a_name_is_registered_once():
-    spec = Spec("Mine", "somewhere:Mine", ("Mine",), TASKS)
+    spec = Strategy("Mine", class_name="Mine", estimator_family="Mine", tasks=TASKS)
     registry = Registry([spec])
     with pytest.raises(StrategyError, match=r"'Mine' is registered already .*give the new one"):
         registry.add(spec)

@@ -14,9 +14,9 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeries
 from mlaut import Data, Generic_Estimator, Orchestrator
 from mlaut.data import from_frame
 from mlaut.estimators import GridSearch, TuningFolds
-from mlaut.estimators.early_stopping import EarlyStopping
-from mlaut.estimators.related_rows import RelatedRows, relate, relation_of_fold
-from mlaut.estimators.tuning import TuningWarning
+from mlaut.estimators.libraries.early_stopping import EarlyStopping
+from mlaut.estimators.preparing.related_rows import RelatedRows, relate, relation_of_fold
+from mlaut.estimators.searches.tuning import TuningWarning
 
 GENERATOR = np.random.default_rng(4)
 N = 60

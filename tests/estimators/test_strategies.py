@@ -12,12 +12,11 @@ from mlaut.estimators import (
     Generic_Estimator,
     MlautEstimator,
     Registry,
-    Spec,
+    Strategy,
     as_strategies,
     instantiate_default_estimators,
 )
-from mlaut.estimators.cluster_estimators import K_Neighbours
-from mlaut.estimators.svm_estimators import SVC_mlaut
+from mlaut.estimators.catalogue.listed import K_Neighbours, SVC_mlaut
 
 
 @pytest.mark.parametrize(
@@ -109,7 +108,17 @@ def test_what_cannot_be_a_strategy_is_refused(given, message):
 
 
 def test_names_are_looked_up_where_told():
-    registry = Registry([Spec("Mine", SVC_mlaut, ("Mine",), ("Classification",))])
+    registry = Registry(
+        [
+            Strategy(
+                "Mine",
+                class_name="SVC",
+                estimator_family="Mine",
+                tasks="Classification",
+                cls=SVC_mlaut,
+            )
+        ]
+    )
     assert [s.name for s in as_strategies("Mine", registry=registry)] == ["SVC"]
 
 

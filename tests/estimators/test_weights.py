@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mlaut.errors import StrategyError
 from mlaut.estimators import Generic_Estimator, as_strategies
-from mlaut.estimators.weights import weight_argument
+from mlaut.estimators.preparing.weights import weight_argument
 
 PIPELINE = make_pipeline(StandardScaler(), Ridge())
 

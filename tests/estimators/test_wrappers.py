@@ -16,8 +16,8 @@ from mlaut.costs import Costs
 from mlaut.data import from_frame
 from mlaut.errors import StrategyError
 from mlaut.estimators import Balanced, Calibrated, Thresholded, TuningFolds, as_strategies
-from mlaut.estimators.tuning import TuningWarning
-from mlaut.files_io import Study
+from mlaut.estimators.searches.tuning import TuningWarning
+from mlaut.files_io import StudyStore
 from mlaut.records import Status
 
 
@@ -83,7 +83,7 @@ def test_strategies_by_name_in_a_study_with_costs(tmp_path):
     names = ["GaussianNaiveBayes"]
     names += [f"{word}(GaussianNaiveBayes)" for word in ("balanced", "calibrated", "thresholded")]
     Orchestrator(input_io, out_io).run(names, verbose=0, engine="inline")
-    block = Study(out_io.path).block("credit")
+    block = StudyStore(out_io.path).block("credit")
     assert list(block.strategies) == names
     assert (block.status == Status.DONE).all()
     results = Results.from_study(out_io, metric="cost(bad>good=10)")

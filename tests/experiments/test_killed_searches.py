@@ -14,7 +14,7 @@ from learners import Traced
 from mlaut import Study
 from mlaut.analysis import search_traces
 from mlaut.estimators import Generic_Estimator
-from mlaut.files_io import Study as Store
+from mlaut.files_io import StudyStore as Store
 from mlaut.sharing import Floats
 
 HERE = Path(__file__).parent

@@ -7,10 +7,10 @@ import pytest
 
 from mlaut.errors import StudyError
 from mlaut.experiments import plan_study, run_study
-from mlaut.experiments.forecast import _effects as effects
-from mlaut.experiments.forecast import expected_seconds, make_forecast
+from mlaut.experiments.following.forecast import _effects as effects
+from mlaut.experiments.following.forecast import expected_seconds, make_forecast
 from mlaut.experiments.plans.plan import make_plan
-from mlaut.files_io import SplitEntry, StrategyEntry, Study
+from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
 from mlaut.records import CLASSIFICATION, Cell, Outcome, Split, Status
 
 STUDY = """
@@ -83,7 +83,7 @@ def test_another_split_would_be_refused(study_file):
 
 def seen_study(tmp_path, seconds):
     """A study of one fold a dataset in which cells took some seconds; NaN: not run."""
-    study = Study(tmp_path / "study.h5")
+    study = StudyStore(tmp_path / "study.h5")
     split = Split(np.array([[0, 0, -1, -1]], dtype=np.int16), "by hand")
     truth = np.array([0, 1, 0, 1], dtype=np.int32)
     entries = [

@@ -76,7 +76,7 @@ def test_comments_and_layout_refit_nothing(study):
     [
         ("max_depth=2", "max_depth=4", "tree", "max_depth: 2 -> 4"),
         ("max_depth=3", "max_depth=5", "own", "max_depth: 3 -> 5"),
-        ("return 2 * X", "return 3 * X", "doubled", "func.syntax: "),
+        ("return 2 * X", "return 3 * X", "doubled", "func__syntax: "),
     ],
 )
 def test_one_change_refits_that_strategy_once_the_user_says_so(study, old, new, strategy, told):

@@ -12,7 +12,7 @@ from mlaut import Data, Orchestrator
 from mlaut.errors import StudyError
 from mlaut.estimators import Generic_Estimator
 from mlaut.experiments.cells.memory import TuningBudget, cpu_seconds
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 
 GRID = {"var_smoothing": [10.0**-k for k in range(10)]}
 N_FITS = 10 * 3  # candidates and folds
@@ -30,7 +30,7 @@ def tuned(learner):
 
 
 def details(orchestrator):
-    return Study(orchestrator.hdf5_output_io.path).details("iris")[-1]
+    return StudyStore(orchestrator.hdf5_output_io.path).details("iris")[-1]
 
 
 def test_a_killed_cell_goes_on_with_its_search(orchestrator, tmp_path):

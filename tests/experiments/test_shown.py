@@ -7,7 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mlaut.data import Data
 from mlaut.experiments import Orchestrator, plan_study, study_status, verify_study
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 
 FILE = """
 [data]
@@ -44,7 +44,7 @@ def study(tmp_path_factory):
 
 
 def test_a_study(study):
-    title, rows, notes = parts(Study(study)._repr_html_())
+    title, rows, notes = parts(StudyStore(study)._repr_html_())
     assert title == f"{study}: study of 1 dataset"
     assert rows == [
         ["dataset", "task", "rows", "classes", "repeats", "folds"],

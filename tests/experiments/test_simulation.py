@@ -5,7 +5,8 @@ import pytest
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
-from mlaut.analysis import Results, calibrate, cv_differences, rejection_rates
+from mlaut.analysis import Results
+from mlaut.analysis.methods.cross_validation import calibrate, cv_differences, rejection_rates
 from mlaut.errors import StudyError
 from mlaut.experiments import null_table, simulate_study
 
@@ -27,9 +28,9 @@ def differences(path):
 def test_differences_are_those_of_scikit_learn_on_the_same_splits(tmp_path):
     summary = simulate_study(tmp_path / "null.h5", STRATEGIES, small, n_datasets=3, **HOW)
     assert (summary.n_cells, summary.complete) == (60, True)
-    from mlaut.files_io import FilesIO, Study
+    from mlaut.files_io import FilesIO, StudyStore
 
-    x, study = differences(summary.study), Study(summary.study)
+    x, study = differences(summary.study), StudyStore(summary.study)
     tables = FilesIO(tmp_path / "null.datasets.h5", "r")
     for place, name in enumerate(study.datasets):
         split = study.load_split(name)

@@ -7,8 +7,8 @@ from learners import Random, SmallOnly
 from mlaut import Data, Orchestrator
 from mlaut.cli import main
 from mlaut.experiments import plan_study, run_study, study_status
-from mlaut.experiments.status import unfinished
-from mlaut.files_io import Study
+from mlaut.experiments.following.status import unfinished
+from mlaut.files_io import StudyStore
 from mlaut.records import Status
 
 REASON = "more than 100"
@@ -36,8 +36,8 @@ def test_cells_that_are_too_large_are_skipped_with_the_reason(orchestrator):
     assert not summary.complete
     assert summary.reasons[0][1] == 2
     assert summary.reasons[0][0].startswith("Small only: skipped: 28")
-    assert "2 cells are too large for their strategies and were skipped" in str(summary)
-    study = Study(orchestrator.hdf5_output_io.path)
+    assert "2 cells skipped, too large for their strategies" in str(summary)
+    study = StudyStore(orchestrator.hdf5_output_io.path)
     told = [d for d in study.details("breast_cancer") if d["strategy"] == "Small only"]
     assert [(d["status"], REASON in d["reason"]) for d in told] == [("skipped", True)] * 2
     assert study_status(study.path).total == {Status.DONE: 10, Status.SKIPPED: 2}
@@ -66,7 +66,7 @@ def test_without_limits_all_cells_run(orchestrator, before):
     summary = run(orchestrator, limits=False)
     assert summary.complete
     assert summary.counts == {Status.DONE: 2 if before else 12}
-    block = Study(orchestrator.hdf5_output_io.path).block("breast_cancer")
+    block = StudyStore(orchestrator.hdf5_output_io.path).block("breast_cancer")
     assert block.strategies == ("Small only", "Random")
     assert (np.asarray(block.classes)[block.predictions] != "").all()
 
@@ -99,7 +99,7 @@ def test_datasets_above_a_limit_share_a_line(tmp_path):
     output = run_study(path, verbose=0).study
     (row,) = unfinished(output)
     assert (row["cells"], row["reason"]) == (2, why)
-    reasons = [cell["reason"] for _, cells in Study(output).all_details() for cell in cells]
+    reasons = [cell["reason"] for _, cells in StudyStore(output).all_details() for cell in cells]
     assert reasons == [
         f"{n} training rows, {why.replace('more training rows', 'more')}" for n in (40, 60)
     ]
@@ -128,7 +128,7 @@ def test_study_file_and_command_line_take_limits(tmp_path, capsys):
     assert run_study(path, verbose=0).counts == {Status.SKIPPED: 1}
     main(["plan", str(path)])
     assert "skipped: 133 rows, more than 100" in capsys.readouterr().out
-    main(["run", str(path), "--no-limits", "-q"])
-    assert "1 of 1 cells done" in capsys.readouterr().out
+    main(["run", str(path), "--set", "limits=false", "-q"])
+    assert "1 of 1 cell done" in capsys.readouterr().out
     path.write_text(STUDY + "limits = false")
     assert plan_study(path).plan.n_skipped == 0

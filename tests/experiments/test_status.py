@@ -11,9 +11,9 @@ from mlaut import Data, Orchestrator
 from mlaut.cli import main
 from mlaut.experiments import read_study_file
 from mlaut.experiments.engines.engine import InlineEngine, LocalEngine
-from mlaut.experiments.status import check_alive, study_status, warnings_of
-from mlaut.files_io import Study
-from mlaut.files_io.lock import beat, holder_of, lock_path, locked
+from mlaut.experiments.following.status import check_alive, study_status, warnings_of
+from mlaut.files_io import StudyStore
+from mlaut.files_io.safe_files.lock import beat, holder_of, lock_path, locked
 
 
 def age(path, seconds):
@@ -58,7 +58,7 @@ def test_without_a_run_a_study_is_healthy_if_it_is_finished(orchestrator):
     assert not check_alive(path)[0]
     orchestrator.run(["GaussianNaiveBayes", "BaselineClassifier"], engine="inline", verbose=0)
     assert check_alive(path) == (True, f"{path}: finished, all 6 cells have an outcome")
-    Study(path).allocate(orchestrator.plan("DecisionTreeClassifier").entries)
+    StudyStore(path).allocate(orchestrator.plan("DecisionTreeClassifier").entries)
     assert check_alive(path) == (
         False,
         f"{path}: no run is active, and 3 of 9 cells have no outcome; 'mlaut run' resumes it",
@@ -93,7 +93,7 @@ def test_the_local_engine_shows_progress_while_no_cell_ends(orchestrator, tmp_pa
                 yield outcomes
 
     slow = Traced(str(tmp_path / "trace"), seconds=1.2)
-    summary = orchestrator.run(slow, engine=Watched(3), verbose=0)
+    summary = orchestrator.run(slow, engine=Watched(), n_jobs=3, verbose=0)
     assert summary.n_done == sum(parts) == 3
     assert 0 in parts
 
@@ -127,7 +127,7 @@ def test_the_health_check_and_the_models_of_the_command_line(tmp_path, capsys):
     path.write_text(STUDY)
     assert code_of(["status", str(path), "--alive"]) == 1
     assert "there is no study yet" in capsys.readouterr().out
-    assert code_of(["models", str(path)]) == 5
+    assert code_of(["study", "models", str(path)]) == 5
     assert "nothing was run yet, so there are no models" in capsys.readouterr().err
     assert code_of(["run", str(path), "-q"]) == 0
     capsys.readouterr()
@@ -135,7 +135,7 @@ def test_the_health_check_and_the_models_of_the_command_line(tmp_path, capsys):
     assert "finished, all 2 cells have an outcome" in capsys.readouterr().out
     study = read_study_file(path).output
     for given, number in ((path, 2), (path, 0)):
-        assert code_of(["models", str(given), "-j", "1"]) == 0
+        assert code_of(["study", "models", str(given), "-j", "1"]) == 0
         assert capsys.readouterr().out == f"{number} models saved in {study}.models\n"
     assert len([*tmp_path.joinpath("study.h5.models").rglob("*.*")]) >= 2
 
@@ -152,7 +152,7 @@ class Warns(DummyClassifier):
 def test_a_warning_is_one_line_however_often_a_cell_gave_it(orchestrator):
     orchestrator.run({"dummy": Warns()}, engine="inline", verbose=0)
     path = orchestrator.hdf5_output_io.path
-    told = {text for _, _, texts in Study(path).warnings() for text in texts}
+    told = {text for _, _, texts in StudyStore(path).warnings() for text in texts}
     assert told == {
         "UserWarning: still learning (2 times)",
         "UserWarning: still learning (3 times)",

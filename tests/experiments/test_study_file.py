@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import pytest
 
 from mlaut.errors import DataError, StrategyError, StudyError, StudyLockedError
-from mlaut.experiments.study_file import (
+from mlaut.experiments.study_files.study_file import (
     choose_strategies,
     prepare_data,
     read_study_file,
     run_study,
 )
-from mlaut.files_io.lock import locked
+from mlaut.files_io.safe_files.lock import locked
 
 WHOLE = """
 [study]
@@ -206,7 +206,8 @@ def test_shards_begin_at_the_same_time(written, monkeypatch):
         loads.join()
 
     monkeypatch.setattr(
-        "mlaut.experiments.study_file.time", SimpleNamespace(monotonic=time.monotonic, sleep=sleep)
+        "mlaut.experiments.study_files.study_file.time",
+        SimpleNamespace(monotonic=time.monotonic, sleep=sleep),
     )
     done = [run_study(file, verbose=0, shard=f"{number}/2") for number in (1, 2)]
     assert go_on.is_set()
@@ -246,3 +247,13 @@ def test_an_error_of_a_study_file_names_no_file_of_the_package(written):
     with pytest.raises(DataError) as told:
         prepare_data(read_study_file(path))
     assert str(told.value) == "collection 'starter': no dataset 'irs'; did you mean 'iris'?"
+
+
+def test_sources_of_datasets_are_a_table_of_the_analysis(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text('[analysis.clusters]\nsolar_h = "solar"\nsolar_d = "solar"\n')
+    known = {"solar_h": "solar", "solar_d": "solar"}
+    assert read_study_file(path).analysis.clusters == known
+    path.write_text("[analysis]\nclusters = 3\n")
+    with pytest.raises(StudyError, match=r"clusters in \[analysis\] is 3, and must be a table"):
+        read_study_file(path)

@@ -11,9 +11,9 @@ from mlaut.analysis import budget_use, search_traces
 from mlaut.cli import cli as main
 from mlaut.errors import StrategyError, StudyError
 from mlaut.estimators import as_strategies
+from mlaut.estimators.catalogue.strategies import tuned_as
 from mlaut.estimators.searches.traces import search_in
-from mlaut.estimators.strategies import tuned_as
-from mlaut.experiments.study_file import choose_strategies, read_study_file
+from mlaut.experiments.study_files.study_file import choose_strategies, read_study_file
 
 FILE = """
 [data]
@@ -58,7 +58,7 @@ def test_the_command_line_runs_it_and_replaces_its_keys(file):
     traces = search_traces(file.with_name("study.h5"), strategies="K_Neighbours")
     assert all(1 <= params["n_neighbors"] <= 40 for params in traces["params"])
 
-    again = ["plan", str(file), "--json", "--budget", "7 evaluations"]
+    again = ["plan", str(file), "--json", "--set", "budget=7 evaluations"]
     planned = CliRunner().invoke(main, again, catch_exceptions=False)
     assert "K_Neighbours" in json.loads(planned.stdout)["refusals"][0]
 

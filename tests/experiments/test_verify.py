@@ -14,8 +14,8 @@ from mlaut.cli import main
 from mlaut.errors import StudyError
 from mlaut.experiments import verify_study
 from mlaut.experiments.runs import refit
-from mlaut.files_io import Study
-from mlaut.files_io.hdf5 import rewrite_h5
+from mlaut.files_io import StudyStore
+from mlaut.files_io.safe_files.hdf5 import rewrite_h5
 from mlaut.records import Status
 
 STRATEGIES = {"bayes": GaussianNB(), "random": Random()}
@@ -27,7 +27,7 @@ def study(databases):
     paths = input_io.list_datasets("tables")[1][:2]
     Data().split_datasets(input_io, out_io, paths, scheme="kfold(3)")
     Orchestrator(input_io, out_io).run(STRATEGIES, engine="inline", verbose=0)
-    return Study(out_io.path)
+    return StudyStore(out_io.path)
 
 
 def whats(found):
@@ -48,7 +48,7 @@ def test_fitting_again_gives_the_same_bits(study):
     assert some.refitted == 4
     one = verify_study(study.path, refit="1%", strategies=STRATEGIES, engine="inline")
     assert one.refitted == 1
-    assert "1 cells fitted again, all as stored" in str(one)
+    assert "1 cell fitted again, all as stored" in str(one)
 
 
 class Unstable(Random):

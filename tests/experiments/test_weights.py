@@ -15,11 +15,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from mlaut import Data, Generic_Estimator, Orchestrator, Results
 from mlaut.analysis import MLautScore
-from mlaut.analysis.lacoste.pair_probabilities import has_point_losses
+from mlaut.analysis.methods.lacoste.pair_probabilities import has_point_losses
 from mlaut.data import from_frame
 from mlaut.errors import AnalysisError, StrategyError
 from mlaut.experiments import verify_study
-from mlaut.files_io import Study, merge_studies
+from mlaut.files_io import StudyStore, merge_studies
 from mlaut.records import Status
 
 N = 90
@@ -181,7 +181,7 @@ def test_tuned_strategies_and_scaled_targets_are_fitted_with_weights(tmp_path):
         tree, name="tuned", param_grid={"max_depth": [2, 4]}, cv=KFold(3), normalize_labels=True
     )
     path = run(tmp_path, NUMBERS, [tuned])
-    block = Study(path).block("d")
+    block = StudyStore(path).block("d")
     for train, test in CV.split(X):
         mean, std = NUMBERS[train].mean(), NUMBERS[train].std()
         search = GridSearchCV(tree, {"max_depth": [2, 4]}, cv=KFold(3))
@@ -193,10 +193,10 @@ def test_tuned_strategies_and_scaled_targets_are_fitted_with_weights(tmp_path):
 
 def test_workers_get_the_weights(tmp_path):
     tree = [("tree", DecisionTreeClassifier(max_depth=3, random_state=0))]
-    inline = Study(run(tmp_path / "a", CLASSES, tree)).block("d")
+    inline = StudyStore(run(tmp_path / "a", CLASSES, tree)).block("d")
     local = orchestrator(tmp_path / "b", CLASSES)
     local.run(tree, n_jobs=1, verbose=0)
-    found = Study(local.hdf5_output_io.path).block("d")
+    found = StudyStore(local.hdf5_output_io.path).block("d")
     np.testing.assert_array_equal(found.predictions, inline.predictions)
 
 
@@ -205,9 +205,9 @@ def test_weights_change_predictions_and_scores_but_the_role_ignore_does_not(tmp_
     weighted = run(tmp_path / "w", CLASSES, tree)
     ignored = orchestrator(tmp_path / "i", CLASSES, {"ignore": ["w"]})
     ignored.run(tree, engine="inline", verbose=0)
-    assert Study(ignored.hdf5_output_io.path).block("d").weights is None
-    np.testing.assert_array_equal(Study(weighted).block("d").weights, WEIGHTS)
-    one, other = Study(weighted).block("d"), Study(ignored.hdf5_output_io.path).block("d")
+    assert StudyStore(ignored.hdf5_output_io.path).block("d").weights is None
+    np.testing.assert_array_equal(StudyStore(weighted).block("d").weights, WEIGHTS)
+    one, other = StudyStore(weighted).block("d"), StudyStore(ignored.hdf5_output_io.path).block("d")
     assert (one.predictions != other.predictions).any()
     plain = [
         tree[0][1].fit(X[train], CLASSES[train]).predict(X[test]) for train, test in CV.split(X)
@@ -227,7 +227,7 @@ def test_strategies_without_weights_are_refused_before_the_run(tmp_path):
     assert str(refusal) == message
     with pytest.raises(StrategyError, match="takes no sample_weight in 5-NN"):
         run.run(strategies, engine="inline", verbose=0)
-    assert not (Study(run.hdf5_output_io.path).statuses()["d"][1] == Status.DONE).any()
+    assert not (StudyStore(run.hdf5_output_io.path).statuses()["d"][1] == Status.DONE).any()
 
 
 class ScoreOwn(MLautScore):
@@ -257,5 +257,5 @@ def test_a_study_keeps_its_weights_when_it_is_opened_merged_and_verified(tmp_pat
     again = orchestrator(tmp_path / "b", CLASSES)
     again.run([("stump", DecisionTreeClassifier(max_depth=1))], engine="inline", verbose=0)
     merge_studies([one, again.hdf5_output_io.path], tmp_path / "both.h5")
-    np.testing.assert_array_equal(Study(tmp_path / "both.h5").block("d").weights, WEIGHTS)
+    np.testing.assert_array_equal(StudyStore(tmp_path / "both.h5").block("d").weights, WEIGHTS)
     assert verify_study(one).ok

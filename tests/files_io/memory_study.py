@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mlaut.errors import StudyError
-from mlaut.files_io.study_records import (
+from mlaut.files_io.outcomes.study_records import (
     SplitEntry,
     StrategyEntry,
     check_outcome,
@@ -25,7 +25,7 @@ __all__ = ["MemoryStudy"]
 
 
 class MemoryStudy:
-    """Study of plain dictionaries, with the methods of `mlaut.files_io.Study`.
+    """Study of plain dictionaries, with the methods of `mlaut.files_io.StudyStore`.
 
     Examples
     --------

@@ -12,10 +12,11 @@ import pytest
 
 from mlaut.errors import StoreError
 from mlaut.experiments import study_status
-from mlaut.files_io import Study, hdf5
-from mlaut.files_io.changes import change_path, read_change
-from mlaut.files_io.hdf5 import change_h5, read_h5, rewrite_h5, write_in_place
-from mlaut.files_io.seal import BLOCK
+from mlaut.files_io import StudyStore
+from mlaut.files_io.safe_files import hdf5
+from mlaut.files_io.safe_files.changes import change_path, read_change
+from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5, rewrite_h5, write_in_place
+from mlaut.files_io.safe_files.seal import BLOCK
 
 OLD, NEW = np.arange(1000.0), np.arange(5000.0) ** 2
 
@@ -168,7 +169,7 @@ def test_a_list_of_places_outside_of_the_file_is_not_used(decided):
 
 
 def test_a_reader_that_does_not_end_keeps_what_it_reads(path, monkeypatch):
-    monkeypatch.setattr("mlaut.files_io.changes._PATIENCE", 0.05)
+    monkeypatch.setattr("mlaut.files_io.safe_files.changes._PATIENCE", 0.05)
     with read_h5(path) as file:
         inode = path.stat().st_ino
         with change_h5(path) as changed:
@@ -180,7 +181,7 @@ def test_a_reader_that_does_not_end_keeps_what_it_reads(path, monkeypatch):
 
 
 def test_another_program_that_reads_with_its_lock_keeps_what_it_reads(path, monkeypatch):
-    monkeypatch.setattr("mlaut.files_io.changes._PATIENCE", 0.05)
+    monkeypatch.setattr("mlaut.files_io.safe_files.changes._PATIENCE", 0.05)
     program = "import h5py, sys; file = h5py.File(sys.argv[1], 'r'); print('open', flush=True); "
     program += "sys.stdin.readline(); print(file['old'][3], len(file))"
     command = [sys.executable, "-c", program, path]
@@ -227,7 +228,7 @@ def test_the_first_bytes_hold_the_seal_and_nothing_else(decided):
 def test_status_names_a_change_that_a_killed_writer_left(tmp_path, monkeypatch):
     from studies import entry, strategy
 
-    study = Study(tmp_path / "study.h5")
+    study = StudyStore(tmp_path / "study.h5")
     study.save_splits([entry("iris")])
     with monkeypatch.context() as patch, contextlib.suppress(StoreError):
         patch.setattr(hdf5, "_finish", lambda *_: None)

@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
+from mlaut.data import Data
 from mlaut.errors import DataError, StoreError
-from mlaut.files_io import FilesIO, Study, files_io
-from mlaut.files_io.datasets import infer_task
-from mlaut.files_io.hdf5 import rewrite_h5
+from mlaut.files_io import FilesIO, StudyStore, files_io
+from mlaut.files_io.safe_files.hdf5 import rewrite_h5
+from mlaut.files_io.tables.datasets import infer_task
 from mlaut.records import CLASSIFICATION, REGRESSION, Dataset
 
 
@@ -138,7 +139,7 @@ OTHERS = {
     "columns in another order": (table()[["y", "x", "colour"]], {}),
     "with new columns 1, 2, 3 and 1 more": (table().join(
         pd.DataFrame(0, range(6), [1, 2, 3, 4])), {}),
-    "target 'y' is now 'colour'": (table(), {"class_name": "colour"}),
+    "target 'y' is now 'x'": (table(), {"class_name": "x"}),
     "task Classification is now Regression": (table(), {"task": "regression"}),
     "other metadata licence, source": (table(), {"source": "PMLB", "licence": "MIT"}),
 }  # fmt: skip
@@ -173,7 +174,7 @@ def test_a_study_in_the_same_file_is_kept(io, tmp_path):
     from mlaut.files_io import SplitEntry
     from mlaut.records import Split
 
-    study = Study(io.path)
+    study = StudyStore(io.path)
     split = Split(np.array([[0, 1]], dtype=np.int16), "by hand")
     study.save_splits(
         [SplitEntry("s", "/s", CLASSIFICATION, "f", ("a", "b"), np.array([0, 1], "i4"), split)]
@@ -225,6 +226,17 @@ def test_a_given_task_wins_and_a_misspelt_one_is_told(io):
         io.save_pandas_dataset(table(), "/g", meta("b", class_name="x", task="regresion"))
 
 
+def test_survival_times_are_not_taken_for_a_regression(io):
+    frame = table().assign(time=np.arange(6) + 0.5, death_event=[0, 1] * 3)
+    about = meta("d", class_name="time")
+    with pytest.raises(DataError, match="'time' beside 'death_event' looks like survival times"):
+        io.save_pandas_dataset(frame, "/g", about)
+    for kept in ({"task": "Regression"}, {"roles": {"ignore": ["death_event"]}}):
+        io.save_pandas_dataset(frame, "/g", about | kept, overwrite=True)
+    several = frame.assign(death_event=range(6))  # a number, and no event
+    io.save_pandas_dataset(several, "/g", about, overwrite=True)
+
+
 # ------------------------------------------------------------------- bad input
 
 
@@ -249,6 +261,10 @@ BAD = {
     r"dataset 'd': a table is needed, not a builtins.dict; pass a DataFrame": ({}, meta("d")),
     r"dataset 'd': targets 'x', 'y'; a dataset has one target": (
         table(), meta("d", class_name=["x", "y"])),
+    r"dataset 'd': target 'y': a list in a row; several labels, several targets and survival": (
+        table().assign(y=[[1]] * 6), meta("d")),
+    r"dataset 'd': target 'y': a void in a row; several labels, several targets and survival": (
+        table().assign(y=list(np.zeros(6, dtype=[("event", bool), ("time", float)]))), meta("d")),
     r"a dataset needs a text as its name, not ''": (table(), meta("")),
 }  # fmt: skip
 
@@ -304,13 +320,26 @@ def test_mode_a_creates_the_file_and_its_folder(tmp_path):
     path = tmp_path / "new" / "folder" / "study.h5"
     io = FilesIO(path, mode="a")
     assert h5py.is_hdf5(path)
-    assert not Study(path).exists
+    assert not StudyStore(path).exists
     assert io.list_datasets() == ([], [])
+
+
+def test_without_a_mode_a_missing_file_is_made_by_the_first_write(tmp_path, monkeypatch):
+    io = Data().open_hdf5(tmp_path / "new" / "study.h5")
+    assert "study.h5, mode a: 0 datasets" in io._repr_html_()
+    with pytest.raises(StoreError, match=r"study.h5: its folder is not there .*; check the path"):
+        io.list_datasets()  # a mistyped input
+    assert not io.path.parent.exists()
+    io.save_datasets(datasets("a"))
+    again = Data().open_hdf5(io.path)
+    assert (again.mode, again.list_datasets()[0]) == ("a", ["a"])
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert Data().open_hdf5(io.path).mode == "r"
 
 
 def test_an_input_that_cannot_be_used_is_told_when_it_is_opened(tmp_path):
     missing = tmp_path / "missing.h5"
-    with pytest.raises(StoreError, match=r"missing.h5: no such file; check the path") as caught:
+    with pytest.raises(StoreError, match=r"missing.h5: no such file; .*mode='a'") as caught:
         FilesIO(missing)
     one_line(caught)
     assert not missing.exists()
@@ -391,7 +420,7 @@ def test_changed_content_is_noticed(io):
     [
         ("table", "dataset 'a' has lost its table"),
         ("table/body/1", "dataset 'a', column 'colour': cannot be read"),
-        ("about", "dataset 'a': damaged"),
+        ("about", "dataset 'a' is damaged"),
     ],
 )
 def test_damage_names_file_dataset_and_column(io, lost, message):

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from mlaut.files_io.fingerprints import fingerprint
+from mlaut.files_io.tables.fingerprints import fingerprint
 
 
 def of(*values, dtype="int64"):

@@ -11,7 +11,7 @@ from mlaut.analysis import Results
 from mlaut.cli import main
 from mlaut.errors import StudyError
 from mlaut.experiments import verify_study
-from mlaut.files_io import Study, import_predictions
+from mlaut.files_io import StudyStore, import_predictions
 from mlaut.records import Status
 
 VIRGINICA = "confidence.Iris-virginica"
@@ -29,7 +29,7 @@ def made(tmp_path_factory):
 @pytest.fixture
 def study(made, tmp_path):
     shutil.copytree(made, tmp_path / "copy")
-    return Study(tmp_path / "copy" / "study.h5")
+    return StudyStore(tmp_path / "copy" / "study.h5")
 
 
 def right_table(study, **more):

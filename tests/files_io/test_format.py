@@ -1,4 +1,4 @@
-"""Studies of the first format are opened, read and resumed; a field more breaks nothing."""
+"""Other programs read a study; a field more breaks nothing; compacting changes no value."""
 
 import json
 import os
@@ -15,12 +15,11 @@ from studies import assert_same_block, entry, outcome, strategy
 
 from mlaut.cli import main
 from mlaut.errors import StudyError
-from mlaut.files_io import FilesIO, Study
-from mlaut.files_io.hdf5 import change_h5, read_h5
-from mlaut.files_io.study_checks import problems_of
+from mlaut.files_io import FilesIO, StudyStore
+from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5
+from mlaut.files_io.studies.study_checks import problems_of
 from mlaut.records import REGRESSION, Status
 
-FIXTURES = Path(__file__).parent / "fixtures"
 IRIS = entry("iris", n_rows=12, n_folds=2, n_repeats=2)
 CPU = entry("cpu", n_rows=5, task=REGRESSION)
 FIRST_RUN = [
@@ -30,13 +29,6 @@ FIRST_RUN = [
     outcome(IRIS, "svc", 0, 0, Status.ERROR),
 ]
 IN_JOURNAL = [outcome(IRIS, "svc", 1, 1, seed=8), outcome(CPU, "tree", 0, 1)]
-
-
-@pytest.fixture
-def old(tmp_path):
-    for file in FIXTURES.glob("format-1.h5*"):
-        shutil.copy(file, tmp_path / file.name.replace("format-1", "study"))
-    return Study(tmp_path / "study.h5")
 
 
 def expected(*outcomes):
@@ -53,46 +45,16 @@ def assert_same(study, known):
     assert study.strategies == known.strategies
 
 
-def test_a_study_of_the_first_format_is_read_and_not_changed(old):
-    before = old.path.read_bytes()
-    assert_same(old, expected(*FIRST_RUN, *IN_JOURNAL))
-    assert old.block("iris").classes == ("no", "yes", "ü")
-    assert [run["seed"] for run in old.runs] == [1]
-    details = {(d["strategy"], d["repeat"]): d for d in old.details("iris")}
-    assert details["tree", 1]["best_params"] == {"C": 3}
-    assert details["svc", 0]["reason"] == "error of seed 1"
-    assert details["svc", 1]["best_params"] == {"C": 8}
-    assert "checksum" not in details["tree", 1]
-    assert old.path.read_bytes() == before
-
-
-def test_a_study_of_the_first_format_is_resumed(old):
-    shutil.rmtree(old.path.with_name("study.h5.models"), ignore_errors=True)
-    with old.writing({"seed": 2}) as writer:
-        writer.write(outcome(IRIS, "tree", 0, 0), outcome(IRIS, "svc", 0, 0, seed=4))
-    with h5py.File(old.path) as file:
-        assert file.attrs["study_format"] == 2
-    known = expected(*FIRST_RUN, *IN_JOURNAL)
-    known.write(outcome(IRIS, "tree", 0, 0), outcome(IRIS, "svc", 0, 0, seed=4))
-    assert_same(old, known)
-    assert [run["seed"] for run in old.runs] == [1, 1, 2]
-    details = {(d["strategy"], d["repeat"], d["fold"]): d for d in old.details("iris")}
-    assert details["tree", 1, 0]["best_params"] == {"C": 3}
-    assert details["svc", 0, 0]["reason"] == ""  # what the failed attempt left is not taken over
-    assert not [*problems_of(old)]
-    old.save_splits([entry("iris", n_rows=12, n_folds=2, n_repeats=3)])
-    old.allocate([strategy("new")])
-    block = old.block("iris")
-    assert block.strategies == ("tree", "svc", "new")
-    assert (block.status > 0).sum() == 5
-    np.testing.assert_array_equal(block.predictions[:2, :2], known.block("iris").predictions)
-
-
-def test_a_table_of_the_first_format_is_read(old):
-    table, about = FilesIO(old.path).load_dataset_pd("tables/words")
-    assert table["word"].tolist()[::2] == ["a", "ü"]
-    assert table["word"].isna().tolist() == [False, True, False]
-    assert about["class_name"] == "y"
+@pytest.fixture
+def old(tmp_path):
+    study = StudyStore(tmp_path / "study.h5")
+    study.save_splits([IRIS, CPU])
+    study.allocate([strategy("tree"), strategy("svc")])
+    with study.writing({"seed": 1}) as writer:
+        writer.write(*FIRST_RUN)
+    with study.writing({"seed": 1}) as writer:
+        writer.write(*IN_JOURNAL)
+    return study
 
 
 def test_a_newer_format_is_refused(old):
@@ -105,12 +67,12 @@ def test_a_newer_format_is_refused(old):
 @pytest.mark.parametrize("fields", ["started, elapsed, peak_memory, energy", "elapsed, cores"])
 def test_other_fields_of_a_cell_break_nothing(tmp_path, monkeypatch, fields):
     """A study of another version may have more fields for each cell, or fewer."""
-    study = Study(tmp_path / "study.h5")
+    study = StudyStore(tmp_path / "study.h5")
     given = {"started": 1.7e9, "elapsed": 2.5, "peak_memory": 1e6, "energy": 7.0, "cores": 3.0}
     first, second = (outcome(IRIS, "tree", 0, fold) for fold in range(2))
     for one in (first, second):
         one.details.update(given)
-    for module in ("study_arrays", "study_records"):
+    for module in ("studies.study_arrays", "outcomes.study_records", "outcomes.packs"):
         monkeypatch.setattr(f"mlaut.files_io.{module}.USAGE", tuple(fields.split(", ")))
     study.save_splits([IRIS])
     study.allocate([strategy("tree")])
@@ -142,7 +104,7 @@ def example(language):
 @pytest.fixture
 def read_by_others(tmp_path):
     """A study with a cell that is not done, and the accuracies of its second repeat."""
-    study = Study(tmp_path / "study.h5")
+    study = StudyStore(tmp_path / "study.h5")
     study.save_splits([IRIS])
     study.allocate([strategy("tree"), strategy("süc")])
     with study.writing({"seed": 1}) as writer:
@@ -196,11 +158,11 @@ def test_compacting_frees_what_was_replaced_and_changes_no_value(old, capsys):
         io.save_pandas_dataset(noise, "/", {"class_name": "0", "dataset_name": name})
     io.delete_dataset("two")
     before = old.path.stat().st_size
-    main(["compact", str(old.path)])
+    main(["study", "compact", str(old.path)])
     assert "bytes on the disk before" in capsys.readouterr().out
     assert old.path.stat().st_size < before - 1_000_000
     assert_same(old, expected(*FIRST_RUN, *IN_JOURNAL))
     assert io.load_dataset("three").frame.equals(noise)
     assert {d["reason"] for d in old.details("iris")} >= {"error of seed 1"}
-    before, after = Study(old.path).compact()
+    before, after = StudyStore(old.path).compact()
     assert after == before

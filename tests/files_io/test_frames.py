@@ -14,9 +14,9 @@ from hypothesis.extra import pandas as hpd
 from pandas.testing import assert_frame_equal
 
 from mlaut.errors import DataError, StoreError
-from mlaut.files_io.encodings import encode
-from mlaut.files_io.fingerprints import column_fingerprints
-from mlaut.files_io.frames import fingerprint, read_columns, read_frame, write_frame
+from mlaut.files_io.tables.encodings import encode
+from mlaut.files_io.tables.fingerprints import column_fingerprints, fingerprint
+from mlaut.files_io.tables.frames import read_columns, read_frame, write_frame
 
 
 def around(frame: pd.DataFrame) -> pd.DataFrame:
@@ -321,7 +321,7 @@ def test_newer_versions_and_unknown_encodings_are_told(tmp_path):
 
 
 def test_without_pyarrow_strings_are_held_in_python(monkeypatch):
-    from mlaut.files_io import encodings
+    from mlaut.files_io.tables import encodings
 
     frame = pd.DataFrame({"s": pd.Series(["a", None]), "t": pd.Series(["a", None], dtype="string")})
     monkeypatch.setattr(encodings, "find_spec", lambda _: None)

@@ -8,12 +8,15 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
-from studies import entry, outcome, strategy
+from studies import assert_same_block, entry, outcome, strategy
 
 from mlaut.experiments import study_status, verify_study
-from mlaut.files_io import FilesIO, Study
-from mlaut.files_io.hdf5 import leftovers, rewrite_h5
+from mlaut.files_io import FilesIO, StudyStore
+from mlaut.files_io.safe_files.hdf5 import read_h5, rewrite_h5
+from mlaut.files_io.studies.study_layout import copy_study
+from mlaut.held import leftovers
 
 HERE = Path(__file__).parent
 
@@ -27,10 +30,10 @@ CALLS = """
     from studies import entry, outcome, strategy
     import numpy as np, pandas as pd
     from mlaut.errors import StoreError
-    from mlaut.files_io import FilesIO, Study
+    from mlaut.files_io import FilesIO, StudyStore
 
     folder = {folder!r}
-    study, io = Study(folder + "/study.h5"), FilesIO(folder + "/input.h5", mode="a")
+    study, io = StudyStore(folder + "/study.h5"), FilesIO(folder + "/input.h5", mode="a")
     study.save_splits([entry("big", n_rows=3000, n_folds=5)])
     study.allocate([strategy("a"), strategy("b")])
     table = pd.DataFrame({{"a": np.random.default_rng(0).normal(size=2000), "b": "text"}})
@@ -128,7 +131,7 @@ def test_a_disk_that_is_full_is_told_so_and_the_next_call_goes_on(tmp_path):
 
 def test_an_error_of_the_block_is_not_taken_for_one_of_the_disk(tmp_path):
     path = tmp_path / "study.h5"
-    Study(path).save_splits([entry("iris")])
+    StudyStore(path).save_splits([entry("iris")])
     before = path.read_bytes()
     with pytest.raises(ZeroDivisionError), rewrite_h5(path):
         _ = 1 / 0
@@ -142,12 +145,12 @@ def test_an_error_of_the_block_is_not_taken_for_one_of_the_disk(tmp_path):
 @pytest.fixture
 def killed(tmp_path):
     """Make a study beside which a killed writer has left its copy."""
-    study = Study(tmp_path / "study.h5")
+    study = StudyStore(tmp_path / "study.h5")
     study.save_splits([entry("iris")])
     study.allocate([strategy("tree")])
     program = f"""
         import os
-        from mlaut.files_io.hdf5 import rewrite_h5
+        from mlaut.files_io.safe_files.hdf5 import rewrite_h5
         change = rewrite_h5({str(study.path)!r})
         change.__enter__()
         os.kill(os.getpid(), 9)
@@ -180,7 +183,7 @@ def test_a_run_removes_it_too(killed):
 
 def test_what_a_living_writer_makes_and_the_files_of_others_stay(tmp_path):
     path = tmp_path / "study.h5"
-    Study(path).save_splits([entry("iris")])
+    StudyStore(path).save_splits([entry("iris")])
     others = [".study.h5.abc.tmp", ".study.h5.other.abcdefgh.tmp", "study.h5.abcdefgh.tmp"]
     others += [".studyXh5.abcdefgh.tmp", ".study.h5.abcdefgh.tmp.txt"]
     for name in others:
@@ -189,7 +192,7 @@ def test_what_a_living_writer_makes_and_the_files_of_others_stay(tmp_path):
     with alive.open("w") as file, rewrite_h5(path):
         fcntl.flock(file, fcntl.LOCK_EX)
         assert leftovers(path) == ()
-    Study(path).allocate([strategy("tree")])
+    StudyStore(path).allocate([strategy("tree")])
     assert {*others, "study.h5"} <= {path.name for path in tmp_path.iterdir()}
 
 
@@ -204,3 +207,55 @@ def test_a_new_file_has_the_rights_that_the_user_asked_for(tmp_path):
         assert io.path.stat().st_mode & 0o777 == 0o604
     finally:
         os.umask(mask)
+
+
+# ----------------------------------------------------------------------- compacting
+
+
+@pytest.mark.parametrize("n_strategies", [1, 2, 20])
+@pytest.mark.parametrize("n_rows", [12, 150, 1000])
+def test_compacting_never_makes_a_file_larger(tmp_path, n_rows, n_strategies):
+    study, names = StudyStore(tmp_path / "study.h5"), [f"s{k}" for k in range(n_strategies)]
+    entries = [entry(name, n_rows=n_rows) for name in ("iris", "wine")]
+    study.save_splits(entries)
+    study.allocate(list(map(strategy, names)))
+    with study.writing() as writer:
+        for of in entries:
+            for name in names:
+                writer.write(*(outcome(of, name, fold=fold) for fold in range(2)))
+    blocks, on_disk = list(study.blocks()), study.path.stat().st_blocks
+    for _ in range(2):
+        before, after = study.compact()
+        assert before == on_disk * 512
+        on_disk = study.path.stat().st_blocks
+        assert after == on_disk * 512 <= before
+    for one, other in zip(study.blocks(), blocks, strict=True):
+        assert_same_block(one, other)
+
+
+def test_room_for_further_strategies_stays_empty(tmp_path):
+    study, names = StudyStore(tmp_path / "study.h5"), [f"s{k}" for k in range(20)]
+    of = entry("iris", n_rows=300)
+    study.save_splits([of])
+    study.allocate(list(map(strategy, names)))
+    with study.writing() as writer:
+        writer.write(*(outcome(of, name, fold=fold) for name in names for fold in range(2)))
+    with read_h5(study.path) as old, rewrite_h5(tmp_path / "new.h5", fresh=True) as new:
+        copy_study(old, new)  # HDF5 writes whole pieces, of 16 strategies each
+    content = (tmp_path / "new.h5").read_bytes()
+    with read_h5(tmp_path / "new.h5") as file:
+        array = file["experiments/predictions/iris/predictions"]
+        assert array.chunks == (16, 1, 300)
+        last = array.id.get_chunk_info_by_coord((16, 0, 0))
+    begin = last.byte_offset + 4 * 300 * 4  # behind the rows of four strategies
+    assert not content[begin : last.byte_offset + last.size].strip(b"\0")
+
+
+def test_a_file_is_kept_where_the_new_one_is_no_smaller(tmp_path):
+    path = tmp_path / "study.h5"
+    StudyStore(path).save_splits([entry("iris")])
+    before = path.stat().st_ino, path.read_bytes()
+    with rewrite_h5(path, if_smaller=True) as file:
+        file["more"] = np.ones(10**4)
+    assert (path.stat().st_ino, path.read_bytes()) == before
+    assert [file.name for file in tmp_path.iterdir()] == ["study.h5"]

@@ -5,23 +5,24 @@ import threading
 
 import numpy as np
 import pytest
+from studies import entry, strategy
 
 from mlaut.errors import StoreError, StudyError
-from mlaut.files_io import journal as journals
-from mlaut.files_io.journal import Journal, index_journal
-from mlaut.files_io.study_records import outcome_record, record_outcome
+from mlaut.experiments import verify_study
+from mlaut.files_io import StudyStore
+from mlaut.files_io.outcomes import journal as journals
+from mlaut.files_io.outcomes.journal import Journal, _header, index_journal
+from mlaut.files_io.outcomes.packs import pack, pack_outcomes
 from mlaut.records import Cell, Outcome, Status
 
 ID = "0" * 32
 
 
-def record(fold, dataset="iris"):
-    where = {"dataset": dataset, "strategy": "tree", "repeat": 0, "fold": fold}
-    return {**where, "status": "done"}
-
-
-def values(fold):
-    return {"predictions": np.arange(fold + 1, dtype="<i4"), "empty": np.empty((0, 3))}
+def payload(fold, n=None, **details):
+    """Return a pack of one outcome, with ``fold + 1`` predictions unless ``n`` is given."""
+    predictions = np.arange(fold + 1 if n is None else n, dtype="<i4")
+    outcome = Outcome(Cell("iris", "tree", 0, fold), Status.DONE, predictions, details=details)
+    return next(pack_outcomes([outcome]))
 
 
 @pytest.fixture
@@ -29,21 +30,20 @@ def written(tmp_path):
     """Make a journal of a run and ten records; return its path and the end of each."""
     path = tmp_path / "study.h5.journal"
     journal = Journal(path, ID)
-    journal.append(({"run": {"id": "r"}}, {}))
+    journal.append(pack({"run": {"id": "r"}}, {}))
     ends = [path.stat().st_size]
     for fold in range(10):
-        journal.append((record(fold), values(fold)))
+        journal.append(payload(fold))
         ends.append(path.stat().st_size)
     journal.close()
     return path, ends
 
 
 def folds(path):
-    found = list(index_journal(path, ID).records("iris"))
-    for told, arrays in found:
-        np.testing.assert_array_equal(arrays["predictions"], values(told["fold"])["predictions"])
-        assert arrays["empty"].shape == (0, 3)
-    return [told["fold"] for told, _ in found]
+    outcomes = list(index_journal(path, ID).outcomes("iris"))
+    for outcome in outcomes:
+        np.testing.assert_array_equal(outcome.predictions, np.arange(outcome.cell.fold + 1))
+    return [outcome.cell.fold for outcome in outcomes]
 
 
 def flip(path, place):
@@ -57,7 +57,7 @@ def test_records_are_read_as_they_were_appended(written):
     index = index_journal(path, ID)
     assert folds(path) == list(range(10))
     assert (index.whole, index.damaged, index.runs) == (ends[-1], 0, ({"id": "r"},))
-    assert not list(index.records("wine"))
+    assert not list(index.outcomes("wine"))
 
 
 @pytest.mark.parametrize("cut", [1, 7, 30])
@@ -68,7 +68,7 @@ def test_a_torn_end_is_passed_over_and_cut_off(written, cut):
     assert folds(path) == list(range(9))
     assert (index.whole, index.damaged) == (ends[-2], 0)
     journal = Journal(path, ID)
-    journal.append((record(3), values(3)))
+    journal.append(payload(3))
     journal.close()
     assert folds(path) == [*range(9), 3]
 
@@ -130,24 +130,24 @@ def test_a_journal_made_to_be_searched_for_ever_is_given_up(tmp_path):
 def test_the_last_record_of_each_cell_counts(tmp_path):
     journal = Journal(tmp_path / "journal", ID)
     for fold, number in ((0, 1), (1, 2), (0, 3)):
-        journal.append(({**record(fold), "number": number}, {}))
+        journal.append(payload(fold, number=number))
     journal.close()
-    found = index_journal(journal.path, ID).last_records("iris")
-    assert [told["number"] for told, _ in found] == [2, 3]
+    last = index_journal(journal.path, ID).last_outcomes("iris")
+    assert [outcome.details["number"] for outcome in last] == [2, 3]
 
 
 def test_what_a_reader_would_not_take_is_not_written(tmp_path, monkeypatch):
     journal = Journal(tmp_path / "journal", ID)
-    journal.append((record(0), values(0)))
+    journal.append(payload(0))
     size = journal.path.stat().st_size
     largest = size - 80 - 8  # the payload of that record: without the header, and its frame
     monkeypatch.setattr(journals, "LARGEST_RECORD", largest)
-    journal.append((record(0), values(0)))
+    journal.append(payload(0))
     with pytest.raises(StudyError, match=r"a record of \d+ bytes .*'iris'.* more than") as raised:
-        journal.append((record(0), values(1)))
+        journal.append(payload(0, n=2))
     assert "\n" not in str(raised.value)
     assert journal.path.stat().st_size == 80 + 2 * (size - 80)
-    journal.append((record(0), values(0)))
+    journal.append(payload(0))
     journal.close()
     assert folds(journal.path) == [0, 0, 0]
 
@@ -170,15 +170,15 @@ def test_what_was_appended_is_synced_without_another_append(tmp_path, syncs):
     journal = Journal(tmp_path / "journal", ID)
     while syncs.acquire(blocking=False):
         pass
-    journal.append((record(0), {}))
-    assert syncs.acquire(timeout=60)
-    assert journal.append((record(1), {}))  # says that it was synced
+    journal.append(payload(0))
+    assert syncs.acquire(timeout=1800)
+    assert journal.append(payload(1))  # says that it was synced
     journal.close()
 
 
 def test_nothing_new_is_not_synced_again(tmp_path, syncs):
     journal = Journal(tmp_path / "journal", ID)
-    journal.append((record(0), {}))
+    journal.append(payload(0))
     journal.sync()
     while syncs.acquire(blocking=False):
         pass
@@ -189,7 +189,7 @@ def test_nothing_new_is_not_synced_again(tmp_path, syncs):
 
 def append_for_ever(journal):
     while True:
-        journal.append((record(0), {}))
+        journal.append(payload(0))
 
 
 def test_a_sync_that_fails_is_told_at_the_next_append_and_for_good(tmp_path, monkeypatch):
@@ -201,7 +201,7 @@ def test_a_sync_that_fails_is_told_at_the_next_append_and_for_good(tmp_path, mon
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(journals.os, "fsync", broken)
-    journal.append((record(0), {}))
+    journal.append(payload(0))
     assert tried.wait(60)
     monkeypatch.setattr(journals.os, "fsync", fsync)
     with pytest.raises(StoreError, match=r"while syncing the journal: .*Input/output error"):
@@ -222,16 +222,9 @@ def test_the_journal_of_another_study_is_refused(written):
         index_journal(written[0], "1" * 32)
 
 
-@pytest.mark.parametrize("status", [status for status in Status if status != Status.DONE])
-def test_an_outcome_of_every_status_is_read_again(status):
-    outcome = Outcome(Cell("wine", "SVC", 1, 2), status, reason="why")
-    again = record_outcome(outcome_record(outcome), {})
-    assert (again.cell, again.status, again.reason) == (outcome.cell, status, "why")
-
-
 def test_records_that_are_appended_together_are_each_whole_or_absent(tmp_path):
     journal = Journal(tmp_path / "journal", ID)
-    journal.append(*((record(fold), values(fold)) for fold in range(3)))
+    journal.append(*map(payload, range(3)))
     journal.close()
     content = journal.path.read_bytes()
     assert folds(journal.path) == [0, 1, 2]
@@ -240,3 +233,17 @@ def test_records_that_are_appended_together_are_each_whole_or_absent(tmp_path):
     journal.path.write_bytes(content)
     flip(journal.path, len(content) // 2)
     assert folds(journal.path) == [0, 2]
+
+
+def test_a_journal_that_cannot_be_read_is_a_problem_for_verify(tmp_path):
+    study = StudyStore(tmp_path / "study.h5")
+    study.save_splits([entry("iris", n_rows=12)])
+    study.allocate([strategy("tree")])
+    assert verify_study(study.path).ok
+    study.journal_path.write_bytes(_header("1" * 32))
+    found = verify_study(study.path)
+    assert not found.ok
+    ((where, what),) = found.problems
+    assert where == "journal"
+    assert "not the journal of this study" in what
+    assert "keep it under another name" in what

@@ -3,18 +3,22 @@
 import fcntl
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from studies import entry, outcome, strategy
 
+from mlaut import held
 from mlaut.errors import StoreError, StudyLockedError
-from mlaut.files_io import FilesIO, Study, lock
-from mlaut.files_io.lock import holder_of, lock_path, locked
+from mlaut.files_io import FilesIO, StudyStore
+from mlaut.files_io.safe_files import lock
+from mlaut.files_io.safe_files.lock import holder_of, lock_path, locked
 
 
 def table(number):
@@ -30,7 +34,7 @@ def save(path, number):
 
 @pytest.fixture
 def study(tmp_path):
-    study = Study(tmp_path / "study.h5")
+    study = StudyStore(tmp_path / "study.h5")
     study.save_splits([entry("iris")])
     study.allocate([strategy("tree"), strategy("svc")])
     return study
@@ -139,7 +143,7 @@ def test_a_fork_does_not_keep_the_lock_of_its_parent(tmp_path):
 
 def refused_elsewhere(path):
     """Try to write in another process, and return the last line of what it says."""
-    program = "import sys; from mlaut.files_io import Study; Study(sys.argv[1]).settle()"
+    program = "import sys; from mlaut.files_io import StudyStore; StudyStore(sys.argv[1]).settle()"
     told = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True)
     return told.stderr.strip().rpartition("\n")[2]
 
@@ -149,7 +153,7 @@ def test_a_symbolic_link_is_the_study_that_it_leads_to(study, tmp_path):
     folder.mkdir()
     link = folder / "link.h5"
     link.symlink_to(study.path)
-    linked = Study(link)
+    linked = StudyStore(link)
     iris = linked.load_split("iris")
     with linked.writing() as writer:
         assert linked.journal_path == study.journal_path
@@ -178,7 +182,7 @@ def test_a_link_to_nothing_yet_is_followed_when_the_file_is_made(tmp_path):
 
 def test_a_relative_path_has_the_same_lock(study, monkeypatch):
     monkeypatch.chdir(study.path.parent)
-    with Study("study.h5").writing():
+    with StudyStore("study.h5").writing():
         assert json.loads(lock_path(study.path).read_text())["pid"] == os.getpid()
         with pytest.raises(StudyLockedError):
             in_thread(study.settle)
@@ -188,11 +192,11 @@ def test_a_file_with_hard_links_is_read_and_not_written(study, tmp_path):
     other = tmp_path / "other.h5"
     other.hardlink_to(study.path)
     before = other.read_bytes()
-    assert Study(other).datasets == ("iris",)
+    assert StudyStore(other).datasets == ("iris",)
     message = r"other\.h5: the file has 2 names \(hard links\)"
     for call in (
-        lambda: Study(other).allocate([strategy("new")]),
-        lambda: Study(other).writing().__enter__(),
+        lambda: StudyStore(other).allocate([strategy("new")]),
+        lambda: StudyStore(other).writing().__enter__(),
         lambda: save(other, 1),
     ):
         with pytest.raises(StoreError, match=message) as raised:
@@ -200,7 +204,7 @@ def test_a_file_with_hard_links_is_read_and_not_written(study, tmp_path):
         assert "\n" not in str(raised.value)
     study.path.unlink()
     assert other.read_bytes() == before
-    Study(other).allocate([strategy("new")])
+    StudyStore(other).allocate([strategy("new")])
     assert list(tmp_path.iterdir()) == [other]
 
 
@@ -211,3 +215,42 @@ def test_who_only_looks_keeps_no_writer_out(tmp_path, monkeypatch):
     monkeypatch.setattr(lock.time, "sleep", lambda _: os.close(looking))
     with locked(path):
         assert holder_of(path)["pid"] == os.getpid()
+
+
+@pytest.mark.parametrize("call", [lambda study: study.load_splits(), StudyStore.compact])
+def test_a_file_that_another_program_has_locked_is_not_waited_for_without_end(
+    study, monkeypatch, call
+):
+    monkeypatch.setattr(held, "PATIENCE", 0.2)
+    program = "import h5py, sys; f = h5py.File(sys.argv[1], 'r+'); print(1, flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, study.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        try:
+            assert other.stdout.readline() == b"1\n"
+            with pytest.raises(StudyLockedError, match=r"study\.h5: .* has the file open") as error:
+                call(study)
+        finally:
+            other.kill()
+    if sys.platform.startswith("linux"):
+        assert f"process {other.pid} (" in str(error.value)
+        assert "import h5py, sys" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_thread_does_not_wait_for_another_one_without_end(study, monkeypatch):
+    monkeypatch.setattr(lock, "_THREADS", 0.2)
+    with (
+        locked(study.path),
+        pytest.raises(StudyLockedError, match=r"another thread .* for 0\.2 s"),
+    ):
+        in_thread(study.settle)
+
+
+def test_no_lock_is_waited_for_by_the_system():
+    package = Path(held.__file__).parent
+    for path in package.rglob("*.py"):
+        for line in path.read_text().splitlines():
+            if "fcntl.flock(" in line:
+                assert "LOCK_NB" in line or "LOCK_UN" in line, (path, line)
+            assert not re.search(r"fcntl\.(lockf|fcntl\(.*LK)", line), (path, line)

@@ -10,7 +10,7 @@ import pytest
 
 from mlaut.errors import StoreError
 from mlaut.estimators import as_strategies
-from mlaut.files_io.models import (
+from mlaut.files_io.studies.models import (
     copy_model,
     is_recorded,
     model_path,

@@ -10,7 +10,7 @@ import pytest
 
 from mlaut.cli import main
 from mlaut.errors import StoreError
-from mlaut.files_io import FilesIO, Study
+from mlaut.files_io import FilesIO, StudyStore
 
 
 class Trap:
@@ -37,7 +37,7 @@ def old(tmp_path, monkeypatch):
     return tmp_path
 
 
-COMMANDS = ("status", "report", "verify", "datasets")
+COMMANDS = ("status", "report", "verify", "list datasets")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -50,7 +50,7 @@ COMMANDS = ("status", "report", "verify", "datasets")
 )
 def test_every_command_says_what_they_are(old, capsys, command, name, what):
     with pytest.raises(SystemExit) as left:
-        main([command, name])
+        main([*command.split(), name])
     told = capsys.readouterr().err
     assert left.value.code == StoreError.exit_code
     assert told.startswith(f"mlaut: error: {name}: {what}; ")
@@ -59,10 +59,10 @@ def test_every_command_says_what_they_are(old, capsys, command, name, what):
 
 
 def test_nothing_is_added_to_them_either(old):
-    with pytest.raises(StoreError, match="mlaut convert INPUT OUTPUT"):
+    with pytest.raises(StoreError, match="mlaut study convert INPUT OUTPUT"):
         FilesIO("input.hdf5", mode="a")
-    with pytest.raises(StoreError, match="mlaut convert INPUT OUTPUT"):
-        Study("output.hdf5").status("iris")
+    with pytest.raises(StoreError, match="mlaut study convert INPUT OUTPUT"):
+        StudyStore("output.hdf5").status("iris")
 
 
 def test_a_file_to_which_this_version_has_added_is_read(old):

@@ -5,11 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from mlaut.files_io import packs
-from mlaut.files_io.journal import Journal, index_journal
-from mlaut.files_io.packs import check_pack, pack_outcomes, unpack_outcomes
-from mlaut.files_io.payloads import pack, unpack
-from mlaut.files_io.study_records import outcome_record
+from mlaut.files_io.outcomes import packs
+from mlaut.files_io.outcomes.journal import Journal, index_journal
+from mlaut.files_io.outcomes.packs import check_pack, pack, pack_outcomes, unpack, unpack_outcomes
+from mlaut.files_io.outcomes.study_records import outcome_record
 from mlaut.records import Cell, Outcome, Status
 
 USAGE = {"started": 1.5, "elapsed": 0.25, "peak_memory": 2**40 + 1}
@@ -101,15 +100,16 @@ def test_a_pack_has_a_largest_size(monkeypatch):
 
 def test_the_journal_yields_each_outcome_of_a_pack(tmp_path):
     journal = Journal(tmp_path / "journal", "0" * 32)
-    journal.append_payloads(*pack_outcomes([done(0), done(1), failed(0)]))
-    journal.append_payloads(*pack_outcomes([number(0), done(1, "svc"), done(0, n=4)]))
+    journal.append(*pack_outcomes([done(0), done(1), failed(0)]))
+    journal.append(*pack_outcomes([number(0), done(1, "svc"), done(0, n=4)]))
     journal.close()
     index = index_journal(journal.path, "0" * 32)
     assert {name: len(places) for name, places in index.places.items()} == {"iris": 2, "cpu": 1}
-    told = [(r["strategy"], r["fold"]) for r, _ in index.records("iris")]
+    told = [(one.cell.strategy, one.cell.fold) for one in index.outcomes("iris")]
     assert told == [("tree", 0), ("tree", 1), ("svc", 0), ("svc", 1), ("tree", 0)]
     last = [
-        (r["fold"], len(arrays.get("predictions", ()))) for r, arrays in index.last_records("iris")
+        (one.cell.fold, 0 if one.predictions is None else len(one.predictions))
+        for one in index.last_outcomes("iris")
     ]
     assert last == [(1, 3), (0, 0), (1, 3), (0, 4)]
 

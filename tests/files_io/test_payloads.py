@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pytest
 
-from mlaut.files_io.payloads import LENGTH, pack, read_record, unpack
+from mlaut.files_io.outcomes.packs import LENGTH, pack, read_record, unpack
 
 RECORD = {"dataset": "d", "fold": 1, "reason": "a line\nand ü"}
 ARRAYS = {

@@ -9,8 +9,8 @@ import pytest
 
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io import FilesIO
-from mlaut.files_io.fingerprints import dataset_fingerprint
-from mlaut.files_io.roles import numbers_of_time, role_values
+from mlaut.files_io.tables.fingerprints import dataset_fingerprint
+from mlaut.files_io.tables.roles import numbers_of_time, role_values
 
 
 def table(**columns):
@@ -74,7 +74,7 @@ def test_a_changed_role_in_the_file_is_noticed(tmp_path):
 
 
 def _about(path):
-    from mlaut.files_io.texts import get_json
+    from mlaut.files_io.safe_files.texts import get_json
 
     with h5py.File(path) as file:
         return get_json(file["d"], "about", None)

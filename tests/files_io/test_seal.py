@@ -7,14 +7,14 @@ import pytest
 from studies import entry, outcome, strategy
 
 from mlaut.errors import StoreError
-from mlaut.files_io import FilesIO, Study
-from mlaut.files_io.hdf5 import read_h5, rewrite_h5, write_in_place
-from mlaut.files_io.seal import BLOCK
+from mlaut.files_io import FilesIO, StudyStore
+from mlaut.files_io.safe_files.hdf5 import read_h5, rewrite_h5, write_in_place
+from mlaut.files_io.safe_files.seal import BLOCK
 
 
 @pytest.fixture
 def study(tmp_path):
-    study = Study(tmp_path / "study.h5")
+    study = StudyStore(tmp_path / "study.h5")
     study.save_splits([entry("iris")])
     study.allocate([strategy("tree")])
     return study

@@ -21,10 +21,10 @@ from studies import assert_same_block, entry, outcome, strategy
 
 from mlaut.errors import StoreError, StoreWarning, StudyError, StudyLockedError
 from mlaut.experiments import study_status, verify_study
-from mlaut.files_io import FilesIO, Study
-from mlaut.files_io.hdf5 import InPlace, accept_changes, rewrite_h5
-from mlaut.files_io.journal import index_journal
-from mlaut.files_io.study_writer import put_again
+from mlaut.files_io import FilesIO, StudyStore
+from mlaut.files_io.outcomes.journal import index_journal
+from mlaut.files_io.safe_files.hdf5 import InPlace, accept_changes, rewrite_h5
+from mlaut.files_io.studies.study_writer import put_again
 from mlaut.records import REGRESSION, Status
 
 HERE = Path(__file__).parent
@@ -32,7 +32,7 @@ HERE = Path(__file__).parent
 
 @pytest.fixture
 def study(tmp_path):
-    study = Study(tmp_path / "study.h5")
+    study = StudyStore(tmp_path / "study.h5")
     study.save_splits([entry("iris"), entry("cpu", n_rows=5, task=REGRESSION)])
     study.allocate([strategy("tree"), strategy("svc")])
     return study
@@ -90,7 +90,9 @@ def test_details_are_read_while_a_run_writes(study):
     iris = study.load_split("iris")
     with study.writing() as writer:
         writer.write(outcome(iris, "svc", seed=7))
-        program = "import sys; from mlaut.files_io import Study; s = Study(sys.argv[1]); print("
+        program = (
+            "import sys; from mlaut.files_io import StudyStore; s = StudyStore(sys.argv[1]); print("
+        )
         program += "s.details('iris')[0]['best_params'], s.status('iris').tolist())"
         told = subprocess.run(
             [sys.executable, "-c", program, study.path], capture_output=True, text=True, check=True
@@ -142,7 +144,9 @@ def test_changed_rows_or_split_are_refused_until_they_are_replaced(study):
         writer.write(outcome(study.load_split("iris"), "svc"))
     with pytest.raises(StudyError, match="'iris': its content is not the one"):
         study.save_splits([entry("iris", fingerprint="other")])
-    with pytest.raises(StudyError, match=r"split already, as kfold\(2\), and not as kfold\(3\)"):
+    with pytest.raises(
+        StudyError, match=r"split already, and otherwise \(kfold\(2\) -> kfold\(3\)\)"
+    ):
         study.save_splits([entry("iris", n_folds=3)])
     assert study.block("iris").done.sum() == 1
     study.save_splits([entry("iris", n_folds=3)], replace=True)
@@ -204,8 +208,8 @@ def test_forgotten_cells_are_missing_again(study):
 
 
 def test_second_writer_is_refused_and_told_who_writes(study):
-    program = "import sys; from mlaut.files_io import Study; "
-    program += "Study(sys.argv[1]).writing().__enter__()"
+    program = "import sys; from mlaut.files_io import StudyStore; "
+    program += "StudyStore(sys.argv[1]).writing().__enter__()"
     with study.writing():
         told = subprocess.run(
             [sys.executable, "-c", program, study.path], capture_output=True, text=True
@@ -221,8 +225,8 @@ def test_second_writer_is_refused_and_told_who_writes(study):
 
 
 def test_structure_cannot_change_under_a_writer(study):
-    program = "import sys; from mlaut.files_io import Study, StrategyEntry; "
-    program += "Study(sys.argv[1]).allocate([StrategyEntry('new', 'x')])"
+    program = "import sys; from mlaut.files_io import StudyStore, StrategyEntry; "
+    program += "StudyStore(sys.argv[1]).allocate([StrategyEntry('new', 'x')])"
     with study.writing() as writer:
         told = subprocess.run(
             [sys.executable, "-c", program, study.path], capture_output=True, text=True
@@ -273,7 +277,7 @@ def test_settling_writes_nothing_over_cells_that_are_whole(study):
     broken_off(study, outcome(iris, "svc", fold=0, seed=3), outcome(iris, "svc", fold=1))
     before = study.block("iris")
     index = index_journal(study.journal_path, study.id)
-    with contextlib.closing(InPlace(study.path, writable=False)) as file:
+    with contextlib.closing(InPlace(study.path)) as file:
         put_again(file, index)
     assert_same_block(study.block("iris"), before)
     study.settle()
@@ -285,7 +289,7 @@ def test_settling_leaves_the_last_of_several_outcomes_of_a_cell_alone(study):
     last = outcome(iris, "svc", seed=4)
     broken_off(study, outcome(iris, "svc", status=Status.ERROR), outcome(iris, "svc", seed=5), last)
     index = index_journal(study.journal_path, study.id)
-    with contextlib.closing(InPlace(study.path, writable=False)) as file:
+    with contextlib.closing(InPlace(study.path)) as file:
         put_again(file, index)
     study.settle()
     found = study.block("iris").predictions[1, 0, iris.split.rows(0, 0)[1]]
@@ -373,7 +377,7 @@ def test_a_study_without_a_format_is_damaged(study, version):
 
 def test_adding_a_strategy_writes_each_array_once(tmp_path, monkeypatch):
     """HDF5 takes 0.1 ms a call: with one for each strategy, the next one took seconds."""
-    study = Study(tmp_path / "study.h5")
+    study = StudyStore(tmp_path / "study.h5")
     study.save_splits([entry("iris")])
     study.allocate([strategy(f"s{number}") for number in range(50)])
     calls, write = [], h5py.Dataset.__setitem__
@@ -384,7 +388,7 @@ def test_adding_a_strategy_writes_each_array_once(tmp_path, monkeypatch):
 
 
 def test_journal_of_another_study_is_refused(study, tmp_path):
-    other = Study(tmp_path / "other.h5")
+    other = StudyStore(tmp_path / "other.h5")
     other.save_splits([entry("iris")])
     other.allocate([strategy("tree")])
     writing = other.writing()
@@ -451,9 +455,9 @@ def test_read_only_folder_is_explained(tmp_path, monkeypatch):
     def refuse(*_):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr("mlaut.files_io.lock.os.open", refuse)  # root may write anywhere
+    monkeypatch.setattr("mlaut.files_io.safe_files.lock.os.open", refuse)  # root may write anywhere
     with pytest.raises(StoreError, match=r"study\.h5: no permission while taking its lock"):
-        Study(tmp_path / "study.h5").save_splits([entry("iris")])
+        StudyStore(tmp_path / "study.h5").save_splits([entry("iris")])
 
 
 def _killed_while_writing(path, after):
@@ -462,8 +466,8 @@ def _killed_while_writing(path, after):
         import sys
         sys.path.insert(0, {str(HERE)!r})
         from studies import outcome, strategy, entry
-        from mlaut.files_io import Study
-        study = Study({str(path)!r})
+        from mlaut.files_io import StudyStore
+        study = StudyStore({str(path)!r})
         big = study.load_split("big")
         cells = [(s, f) for s in ("tree", "svc") for f in range(big.split.n_folds)]
         done = study.status("big")
@@ -485,7 +489,7 @@ def _killed_while_writing(path, after):
 
 
 def test_killed_writers_lose_nothing_that_was_reported(tmp_path):
-    study = Study(tmp_path / "study.h5")
+    study = StudyStore(tmp_path / "study.h5")
     big = entry("big", n_rows=4000, n_folds=200)
     study.save_splits([big])
     study.allocate([strategy("tree"), strategy("svc")])
@@ -566,14 +570,16 @@ def _attempt(study, step):
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=STEPS)
 def test_store_agrees_with_its_twin_in_memory(tmp_path_factory, steps):
-    disk = Study(tmp_path_factory.mktemp("twin") / "study.h5")
+    disk = StudyStore(tmp_path_factory.mktemp("twin") / "study.h5")
     memory = MemoryStudy()
     for study in (disk, memory):
         study.save_splits([entry("a")])
     for step in steps:
         assert _attempt(disk, step) == _attempt(memory, step), step
         for name, (_, status) in memory.statuses().items():
-            np.testing.assert_array_equal(Study(disk.path).status(name), status, err_msg=str(step))
+            np.testing.assert_array_equal(
+                StudyStore(disk.path).status(name), status, err_msg=str(step)
+            )
         if step[0] == "read" and step[1] in memory.datasets:
             assert_same_block(disk.block(step[1]), memory.block(step[1]))
     assert sorted(disk.datasets) == sorted(memory.datasets)
@@ -600,7 +606,7 @@ def test_parts_of_a_dataset_give_the_scores_of_the_whole(study, monkeypatch):
         writer.write(*(outcome(iris, "svc", fold=f, seed=5) for f in range(2)))
         writer.write(outcome(iris, "tree", fold=1), outcome(iris, "knn", status=Status.ERROR))
     whole = Results.from_study(study, "accuracy")
-    monkeypatch.setattr("mlaut.files_io.study.PART", 1)
+    monkeypatch.setattr("mlaut.files_io.studies.study.PART", 1)
     parts = [block.strategies for block in study.parts(["iris"])]
     assert parts == [("tree",), ("svc",), ("knn",)]
     found = Results.from_study(study, "accuracy")
@@ -611,7 +617,7 @@ def test_parts_of_a_dataset_give_the_scores_of_the_whole(study, monkeypatch):
 
 def test_the_journal_moves_into_the_study_while_a_run_lasts(study, monkeypatch):
     iris = study.load_split("iris")
-    monkeypatch.setattr("mlaut.files_io.study_writer.LARGEST_JOURNAL", 200)
+    monkeypatch.setattr("mlaut.files_io.studies.study_writer.LARGEST_JOURNAL", 200)
     with study.writing({"seed": 1}) as writer:
         for fold in range(2):
             writer.write(outcome(iris, "svc", fold=fold, seed=5 + fold))
@@ -619,3 +625,13 @@ def test_the_journal_moves_into_the_study_while_a_run_lasts(study, monkeypatch):
             assert study.status("iris")[1, 0, fold] == Status.DONE
     assert [run["seed"] for run in study.runs] == [1]
     assert [d["best_params"] for d in study.details("iris")] == [{"C": 5}, {"C": 6}]
+
+
+def test_several_strategies_with_other_parameters_are_replaced_at_once(tmp_path):
+    study, names = StudyStore(tmp_path / "study.h5"), ("tree", "svc", "new")
+    study.save_splits([entry("iris")])
+    study.allocate(list(map(strategy, names)))
+    with study.writing() as writer:
+        writer.write(*(outcome(study.load_split("iris"), name) for name in names))
+    study.allocate([strategy(name, 1) for name in names[:2]], replace=True)
+    assert study.status("iris")[:, 0, 0].tolist() == [Status.MISSING, Status.MISSING, Status.DONE]

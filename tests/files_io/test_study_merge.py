@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from studies import assert_same_block, entry, outcome, strategy
 
 from mlaut.errors import StoreError, StudyError
-from mlaut.files_io import Study, merge_studies
-from mlaut.files_io.models import is_recorded, models_folder, write_model
-from mlaut.files_io.study_checks import problems_of
+from mlaut.files_io import StudyStore, merge_studies
+from mlaut.files_io.studies.models import is_recorded, models_folder, write_model
+from mlaut.files_io.studies.study_checks import problems_of
 from mlaut.records import REGRESSION, Cell, Status
 
 ENTRIES = [entry("iris", n_repeats=2), entry("cpu", n_rows=5, task=REGRESSION)]
@@ -25,7 +25,7 @@ STRATEGIES = [strategy("tree"), strategy("svc")]
 
 
 def make(path, outcomes, entries=ENTRIES, strategies=STRATEGIES):
-    study = Study(path)
+    study = StudyStore(path)
     study.save_splits(entries)
     study.allocate(strategies)
     with study.writing({"of": path.name}) as writer:
@@ -131,7 +131,7 @@ def test_what_cannot_be_merged_is_told(tmp_path):
 
 
 def shard(path, number, outcomes):
-    study = Study(path)
+    study = StudyStore(path)
     study.save_splits(ENTRIES)
     study.allocate(STRATEGIES)
     with study.writing({"engine": "inline", "shard": number}) as writer:
@@ -149,7 +149,7 @@ def test_shards_of_different_numbers_are_refused_and_merged_ones_are_whole(tmp_p
     ):
         merge_studies([one, two, three], tmp_path / "m.h5")
     merged = merge_studies([one, two], tmp_path / "m.h5")
-    assert (Study(one).shard, merged.shard) == ("1/2", "")
+    assert (StudyStore(one).shard, merged.shard) == ("1/2", "")
     assert all((status == Status.DONE).all() for _, status in merged.statuses().values())
     assert not merge_studies([merged.path, three], tmp_path / "all.h5").shard
 
@@ -175,14 +175,14 @@ def test_strategies_in_another_order_and_large_blocks_in_parts(tmp_path, monkeyp
     whole = make(tmp_path / "whole.h5", told, [of], names)
     parts = [make(tmp_path / f"{k}.h5", told[k::3], [of], names[k:] + names[:k]) for k in range(3)]
     one_strategy = 12 * (4 + 3 * 4)  # bytes of its predictions and probabilities
-    monkeypatch.setattr("mlaut.files_io.study_merge.PART", 2 * one_strategy)
+    monkeypatch.setattr("mlaut.files_io.studies.study_merge.PART", 2 * one_strategy)
     merged = merge_studies([part.path for part in parts], tmp_path / "m.h5")
     assert_same_block(merged.block("iris"), whole.block("iris"))
     assert merged.details("iris") == whole.details("iris")
 
 
 def _hold(path, begun, go_on):
-    with Study(path).writing():
+    with StudyStore(path).writing():
         begun.set()
         go_on.wait(30)
 
@@ -268,7 +268,7 @@ def merged_until(sources, output, after):
 
 
 def assert_whole(output):
-    merged = Study(output)
+    merged = StudyStore(output)
     assert list(problems_of(merged)) == []
     assert merged.block("iris").done.all()
     records = [record["model"] for record in merged.details("iris")]

@@ -3,10 +3,11 @@
 import importlib
 import sys
 
+import pandas as pd
 import pytest
 
 from mlaut.errors import OptionalPackageError
-from mlaut.files_io import tables
+from mlaut.files_io.tables import tables
 
 ARFF = "@relation r\n@attribute 'a b' numeric\n@attribute c {x, 'y z'}\n@data\n1, x\n?, 'y z'\n"
 
@@ -24,3 +25,21 @@ def test_arff_is_read_by_either_copy_of_its_reader(tmp_path, monkeypatch):
         tables.read_table(path)
     monkeypatch.setitem(sys.modules, "arff", private)
     assert tables.read_table(path).equals(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("name;a;b\nx;0,5;1\ny;;-2\n", [[0.5, 1], [None, -2]]),
+        ("name;a;b\nx;0.5;1,5\ny;3;2\n", [[0.5, 1.5], [3, 2]]),
+        ("name,a,b\nx,0.5,1,\ny,2,3,\n", [[0.5, 1], [2, 3]]),
+        ('name,a,b\n"x;y",0.5,1\nz,2,3\n', [[0.5, 1], [2, 3]]),
+    ],
+)
+def test_semicolons_between_values_and_decimal_commas_are_read(tmp_path, text, numbers):
+    path = tmp_path / "mine.csv"
+    path.write_text(text)
+    frame = tables.read_table(path)
+    expected = pd.DataFrame(numbers, columns=["a", "b"], dtype=float)
+    pd.testing.assert_frame_equal(frame[["a", "b"]].astype(float), expected)
+    assert frame["name"].str.contains("x").iloc[0]

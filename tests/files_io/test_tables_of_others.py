@@ -13,7 +13,7 @@ from mlaut import Study
 from mlaut.data import from_frame
 from mlaut.errors import DataError
 from mlaut.files_io import FilesIO
-from mlaut.files_io.tables_of_others import as_pandas
+from mlaut.files_io.tables.tables_of_others import as_pandas, with_target
 
 TABLE = pd.DataFrame(
     {
@@ -33,6 +33,24 @@ def test_a_table_of_pyarrow_is_the_same_dataset():
     assert (
         from_frame(arrow, "y", name="d").fingerprint == from_frame(TABLE, "y", name="d").fingerprint
     )
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (np.zeros((4, 2)), "of shape .4, 2.; a dataset has one target, and several targets or lab"),
+        ([[1, 2], [1], [2], []], "lists of several lengths; several labels in a row are not taken"),
+        (np.zeros(4, dtype=[("event", bool), ("time", float)]), "fields event, time: survival ti"),
+    ],
+)
+def test_several_targets_in_a_row_are_not_taken(labels, message):
+    with pytest.raises(DataError, match=message):
+        with_target(TABLE, labels, "target")
+
+
+def test_labels_in_an_array_of_objects_have_the_type_of_their_values():
+    labels = np.array([1.5, 2.0, 1.5, 2.0], dtype=object)
+    assert with_target(TABLE, labels, "target")["target"].dtype == np.float64
 
 
 def values_of_many_types(pyarrow):

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mlaut.files_io.payloads import pack, unpack
-from mlaut.files_io.traces import pack_trace, unpack_trace
+from mlaut.files_io.outcomes.packs import pack, unpack
+from mlaut.files_io.outcomes.traces import pack_trace, unpack_trace
 from mlaut.records import Trace
 
 

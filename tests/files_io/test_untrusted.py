@@ -18,14 +18,14 @@ from studies import entry, outcome, strategy
 from mlaut.errors import MlautError, StoreError
 from mlaut.experiments import study_status, verify_study
 from mlaut.experiments.cells.search_checkpoints import checkpoint_of
-from mlaut.experiments.status import unfinished
-from mlaut.files_io import FilesIO, Study, accept_changes, merge_studies
-from mlaut.files_io.hdf5_output import Bytes
-from mlaut.files_io.seal import LIST, make_seal
-from mlaut.files_io.texts import put_json
+from mlaut.experiments.following.status import unfinished
+from mlaut.files_io import FilesIO, StudyStore, accept_changes, merge_studies
+from mlaut.files_io.safe_files.hdf5_output import Bytes
+from mlaut.files_io.safe_files.seal import LIST, make_seal
+from mlaut.files_io.safe_files.texts import put_json
 from mlaut.records import Cell
 from mlaut.report import make_report
-from mlaut.sharing.score_log import Checkpoint
+from mlaut.sharing.search.score_log import Checkpoint
 
 IRIS = "experiments/predictions/iris"
 LARGE = 2**40
@@ -33,7 +33,7 @@ LARGE = 2**40
 
 @pytest.fixture
 def study(tmp_path):
-    made = Study(tmp_path / "study.h5")
+    made = StudyStore(tmp_path / "study.h5")
     made.save_splits([entry("iris", n_rows=30)])
     made.allocate([strategy("tree"), strategy("svc")])
     with made.writing({"seed": 0}) as writer:
@@ -62,7 +62,7 @@ USES = {
     "merge": lambda path: merge_studies(
         [path, path.parent / "other" / path.name], path.parent / "merged.h5"
     ),
-    "models": lambda path: [record.get("model") for record in Study(path).details("iris")],
+    "models": lambda path: [record.get("model") for record in StudyStore(path).details("iris")],
     "input": lambda path: FilesIO(path).list_datasets(),
 }
 
@@ -274,10 +274,11 @@ def test_a_pipe_is_not_waited_for(study, name):
     ],
 )
 def test_a_journal_that_tells_nonsense_is_told_in_one_line(study, record):
-    from mlaut.files_io.journal import Journal
+    from mlaut.files_io.outcomes.journal import Journal
+    from mlaut.files_io.outcomes.packs import pack
 
     journal = Journal(study.journal_path, study.id)
-    journal.append((record, {}))
+    journal.append(pack(record, {}))
     journal.close()
     told_by_all(study)
 
@@ -319,7 +320,7 @@ def laid(kind, place, victim):
     ],
 )
 def test_a_writer_changes_no_file_that_something_beside_the_study_leads_to(tmp_path, suffix, kind):
-    study = Study(tmp_path / "study.h5")
+    study = StudyStore(tmp_path / "study.h5")
     study.save_splits([entry()])
     victim = tmp_path / "precious"
     victim.write_bytes(b"precious")

@@ -17,7 +17,7 @@ from sklearn.svm import SVC  # noqa: E402
 
 from mlaut.errors import StrategyError  # noqa: E402
 from mlaut.estimators import BudgetedSearch, as_strategies  # noqa: E402
-from mlaut.estimators.tuning import TuningFolds  # noqa: E402
+from mlaut.estimators.searches.tuning import TuningFolds  # noqa: E402
 
 X, Y = load_iris(return_X_y=True)
 FOLDS = TuningFolds(4, random_state=0)

@@ -11,10 +11,10 @@ from sklearn.pipeline import make_pipeline
 from mlaut import Data, Generic_Estimator, Orchestrator
 from mlaut.data import from_frame
 from mlaut.estimators import DataShape, as_strategies
+from mlaut.estimators.catalogue.packages import _is_installed
 from mlaut.estimators.names import class_at
-from mlaut.estimators.packages import _is_installed
-from mlaut.experiments.cells.templates import new_model
-from mlaut.files_io import Study
+from mlaut.experiments.cells.fold_models import new_model
+from mlaut.files_io import StudyStore
 from mlaut.records import Status
 
 pytestmark = pytest.mark.filterwarnings(
@@ -70,8 +70,8 @@ def test_a_table_with_text_and_gaps_in_a_study(name, tmp_path):
     input_io.save_datasets([dataset])
     setup.split_datasets(input_io, out_io, scheme="holdout")
     Orchestrator(input_io, out_io).run([strategy], verbose=0)
-    block = Study(out_io.path).block("mixed")
-    assert (block.status[0] == Status.DONE).all(), Study(out_io.path).details("mixed")
+    block = StudyStore(out_io.path).block("mixed")
+    assert (block.status[0] == Status.DONE).all(), StudyStore(out_io.path).details("mixed")
     _, test = block.split.rows(0, 0)
     found, truth = block.predictions[0, 0, test], block.truth[test]
     if strategy.tasks == ("Regression",):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from mlaut.data.layouts.archive import tuning_split
-from mlaut.placing.protocols import PROTOCOLS, Protocol
+from mlaut.placing import protocols
 
 STUDY = """
 [data]
@@ -68,8 +67,7 @@ def _pair(rng, n, n_test):
 @pytest.fixture
 def study(tmp_path, monkeypatch):
     # the real check grows four forests of 500 trees a dataset, a second each
-    quick = Protocol(tuning=tuning_split, check={"rforest_R": RandomForestClassifier(3)})
-    monkeypatch.setitem(PROTOCOLS, "delgado2014", quick)
+    monkeypatch.setattr(protocols, "CHECKS", {"rforest_R": RandomForestClassifier(3)})
     _write_archive(tmp_path / "archive")
     path = tmp_path / "study.toml"
     path.write_text(STUDY)

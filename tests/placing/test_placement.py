@@ -4,13 +4,14 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from mlaut.analysis import Results, performance_profile, place, place_pairs, reproduction
-from mlaut.analysis.ratings import elo
+from mlaut.analysis import Results, performance_profile, published
+from mlaut.analysis.methods.ratings import elo
+from mlaut.analysis.placing import place, place_pairs, reproduction
 from mlaut.cli import cli
 from mlaut.errors import AnalysisError
 from mlaut.placing.placement import Placement, place_study
 
-GARCIA = Results.published("garcia2008")
+GARCIA = published("garcia2008")
 
 
 @pytest.mark.slow
@@ -18,7 +19,7 @@ def test_a_study_file_is_run_and_placed(study, tmp_path, monkeypatch):
     # four datasets bound few of 181 ratings, so that Newton's method takes all its steps
     monkeypatch.setattr(elo, "_STEPS", 3)
     done = CliRunner().invoke(
-        cli, ["place", str(study), "--against", "delgado2014", "-o", str(tmp_path / "out")]
+        cli, ["study", "place", str(study), "--against", "delgado2014", "-o", str(tmp_path / "out")]
     )
     assert done.exit_code == 0, done.output
     assert "rforest_R (again) / rforest_R" in done.output
@@ -33,7 +34,7 @@ def test_a_study_file_is_run_and_placed(study, tmp_path, monkeypatch):
     assert written == {"check.csv", "pairs.csv", "place.csv", "profile.csv", "profile.svg"}
     database = str(study.with_name("study.delgado2014.h5"))
     done = CliRunner().invoke(
-        cli, ["place", database, "--against", "delgado2014", "--strategy", "K_Neighbours"]
+        cli, ["study", "place", database, "--against", "delgado2014", "--strategy", "K_Neighbours"]
     )
     assert "not by the benchmark's protocol" in done.output
     assert "nothing checks the comparison" in done.output

@@ -5,14 +5,14 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
-from mlaut.analysis import Results
+from mlaut.analysis import Results, published
 from mlaut.data import load_folder
-from mlaut.data.layouts.archive import tuning_split
+from mlaut.data.tables.archive import tuning_split
 from mlaut.errors import DataError, StudyError
 from mlaut.estimators import DataShape, as_strategies
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 from mlaut.placing.by_dataset import ByDataset
-from mlaut.placing.protocols import PROTOCOLS, run_protocol
+from mlaut.placing.protocols import BENCHMARK, CHECKS, run_protocol
 
 
 def by_hand(folder, name, candidates):
@@ -45,7 +45,7 @@ def test_parameters_are_chosen_on_the_halves_and_scored_on_the_folds(study, tmp_
         chosen.add(best)
         np.testing.assert_allclose(results.cells[i, 0, :, 0], accuracies)
     assert len(chosen) > 1  # else one choice for all datasets would pass too
-    tuning = Study(tmp_path / "study.delgado2014-tuning.h5")
+    tuning = StudyStore(tmp_path / "study.delgado2014-tuning.h5")
     assert [entry.name for entry in tuning.strategies] == [f"K_Neighbours {i}" for i in range(3)]
     before = run.path.read_bytes()
     assert run_protocol(study, "delgado2014", verbose=0) == run  # it goes on: nothing is left
@@ -85,7 +85,7 @@ def test_a_dataset_with_a_test_set_is_tuned_within_its_training_table(with_a_tes
     results = Results.from_study(run.path, "accuracy")
     assert (results.datasets, run.same) == (("monks-1", "zoo"), {})
     assert np.isfinite(results.cells).sum(axis=(2, 3)).tolist() == [[1, 1], [4, 4]]
-    split = Study(run.path).load_splits()["monks-1"].split
+    split = StudyStore(run.path).load_splits()["monks-1"].split
     assert [len(rows) for rows in split.rows(0, 0)] == [30, 10]
     halves = tuning_split(with_a_test_set.parent / "archive", "monks-1")
     assert (halves.folds[0, 30:] == -2).all()  # the test table has no part in tuning
@@ -107,4 +107,4 @@ def test_parameters_by_dataset_reach_the_model_and_the_identity():
 
 
 def test_strategies_of_the_check_are_of_the_benchmark():
-    assert set(PROTOCOLS["delgado2014"].check) <= set(Results.published("delgado2014").strategies)
+    assert set(CHECKS) <= set(published(BENCHMARK).strategies)

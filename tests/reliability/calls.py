@@ -75,7 +75,7 @@ def live_by_command(folder: Path, report: Callable[[str], object], files: Path) 
 
     made = engines.make_engine
     engines.make_engine = lambda *a: kills.Reporting(made(*a), "cells", report)
-    study = kills.Study(folder / "study.h5")
+    study = kills.StudyStore(folder / "study.h5")
     splits = study.load_splits() if study.exists else {}
     grown = any(entry.split.n_repeats == 2 for entry in splits.values())
     for number, (datasets, scheme, names, models) in enumerate(STAGES):
@@ -119,7 +119,7 @@ def survive(
     first = kills.Child(kills._empty(folder / "reference"), life)
     if not first.ended()[0]:
         raise SystemExit("the life that nobody interrupts was ended")
-    reference = kills.Study(folder / "reference" / "study.h5")
+    reference = kills.StudyStore(folder / "reference" / "study.h5")
     expected = kills.arrays(reference)
     begun = time.monotonic()
     during: Counter[str] = Counter()
@@ -149,7 +149,7 @@ def survive(
                 hows[how] += 1
                 n_calls += number
             found = [*kills.problems(here, reported, reference)]
-            if not kills.none_left(child.mark, seconds=120):
+            if not kills.none_left(child.mark):
                 found.append("a process is left")
             if left := [path.name for path in here.glob(".*.tmp")]:
                 found += [f"left: {name}" for name in left] if ended else []
@@ -157,7 +157,7 @@ def survive(
                 kept = kills.keep(here)
                 raise SystemExit("\n".join([f"after {during.total()} kills, see {kept}:", *found]))
         if ended:
-            kills.assert_same(kills.Study(here / "study.h5"), expected)
+            kills.assert_same(kills.StudyStore(here / "study.h5"), expected)
     return {
         "kills": during.total(),
         "while": dict(sorted(during.items())),

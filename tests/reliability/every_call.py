@@ -45,9 +45,10 @@ def live(folder: Path, report) -> None:
     from studies import entry, outcome, strategy
 
     from mlaut.errors import StoreError
-    from mlaut.files_io import Study, merge_studies, study_writer
+    from mlaut.files_io import StudyStore, merge_studies
+    from mlaut.files_io.studies import study_writer
 
-    study, todo = Study(folder / "study.h5"), cells()
+    study, todo = StudyStore(folder / "study.h5"), cells()
     study.save_splits([entry("iris", n_rows=12)])
     study.allocate([strategy("tree"), strategy("svc")])
     for repeats, n_cells in ((1, 3), (1, 1), (2, 3)):
@@ -62,7 +63,7 @@ def live(folder: Path, report) -> None:
                 report(f"cell {name} {repeat} {fold}")
         study.allocate([strategy("new")])
     study.compact()
-    shard = Study(folder / "shard.h5")
+    shard = StudyStore(folder / "shard.h5")
     shard.save_splits([entry("iris", n_rows=12, n_repeats=2)])
     shard.allocate([strategy("svc"), strategy("new")])
     with contextlib.suppress(StoreError), shard.writing({"engine": "local"}) as writer:
@@ -90,10 +91,10 @@ def _problems(path: Path, promised: set[str], settled: bool) -> Iterator[str]:
     from studies import entry, outcome
 
     from mlaut.errors import MlautError
-    from mlaut.files_io import Study
-    from mlaut.files_io.study_checks import problems_of
+    from mlaut.files_io import StudyStore
+    from mlaut.files_io.studies.study_checks import problems_of
 
-    study = Study(path)
+    study = StudyStore(path)
     try:
         if not study.path.exists():
             yield from [f"{path.name} is lost"] if promised else []

@@ -1,12 +1,14 @@
 """Damage databases and input files at random, and see what reading them gives.
 
-    python tests/reliability/fuzz.py --files 2000 [--seed 0] [--kinds sealed-study,...]
+    python tests/reliability/fuzz.py --files 2000 [--seed 0] [--kinds bundles]
 
 Each damaged file must give an `MlautError` of one line, or the data that was stored: never a crash
 of the interpreter, a hang, an error of another kind, or other numbers without a word. A cell of a
 study may come back as not done, for then it is run again. Tables that were made by others (CSV,
 ARFF, parquet, TOML) have no digest, so there only crashes, hangs and other errors count; so it is
-where JSON of a study is changed behind a new seal, for that is then what the study says.
+where JSON of a study is changed behind a new seal, for that is then what the study says. In a
+bundle or a folder of another program (``folders.py``) any of its files is damaged; the manifest of
+a bundle names the digests of the damaged files, as that of an author who means harm.
 """
 
 from __future__ import annotations
@@ -25,8 +27,10 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import folders
 import h5py
 import numpy as np
 import pandas as pd
@@ -35,21 +39,22 @@ from mlaut import Data
 from mlaut.data import load_folder
 from mlaut.errors import MlautError, StoreWarning
 from mlaut.experiments import read_study_file, study_status, verify_study
-from mlaut.experiments.status import unfinished
+from mlaut.experiments.following.status import unfinished
 from mlaut.files_io import (
     FilesIO,
     SplitEntry,
     StrategyEntry,
-    Study,
+    StudyStore,
     accept_changes,
     merge_studies,
 )
-from mlaut.files_io.models import models_folder, write_model
-from mlaut.files_io.texts import put_json
+from mlaut.files_io.safe_files.texts import put_json
+from mlaut.files_io.studies.models import models_folder, write_model
 from mlaut.records import Cell, Dataset, Outcome, Split, Status
 from mlaut.report import make_report, write_report
 
-HANG_SECONDS = 30
+HANG_SECONDS = 240  # of the clock, on a machine that many use
+BELIEVED = ("swapped JSON", "odd JSON")  # a change behind a new seal is what is then said
 Digests = dict[str, str]
 
 
@@ -85,7 +90,7 @@ def make_input(path: Path, sealed: bool) -> None:
 def make_study(path: Path, live: bool) -> None:
     """Make a study of two datasets; a live one has a journal that is not yet taken in."""
     generator = np.random.default_rng(1)
-    study = Study(path)
+    study = StudyStore(path)
     folds = np.arange(60, dtype=np.int16)[None] % 3
     truth = generator.integers(0, 2, 60).astype(np.int32)
     entries = [
@@ -119,7 +124,7 @@ def make_two(folder: Path) -> None:
         path = folder / name
         make_study(path, live=False)
         folder_of_models = models_folder(path)
-        with Study(path).writing() as writer:
+        with StudyStore(path).writing() as writer:
             for cell in (Cell(dataset, "A", 0, 0) for dataset in ("one", "two")):
                 record = write_model(folder_of_models, cell, f"{cell}".encode() * 99, ".pickle")
                 writer.forget(cell.dataset, ["A"], np.array([[[True, False, False]]]))
@@ -217,25 +222,55 @@ def swap_json(path: Path, generator: np.random.Generator) -> None:
         file.visititems(lambda n, x: names.append(n) if x.attrs.get(kind) == "json" else None)
         name = names[generator.integers(len(names))]
         content = json.loads(file[name][...].tobytes())
-        above = root = [content]
-        key = 0
-        while isinstance(above[key], list | dict) and len(above[key]) and generator.integers(4):
-            above = above[key]
-            keys = list(above) if isinstance(above, dict) else range(len(above))
-            key = keys[generator.integers(len(keys))]
-        above[key] = ODD[generator.integers(len(ODD))]
-        put_json(file[name].parent, name.rpartition("/")[2], root[0])
+        content = with_odd_value(content, generator)
+        put_json(file[name].parent, name.rpartition("/")[2], content)
     accept_changes(path)
 
 
-def damage(path: Path, style: str, generator: np.random.Generator) -> None:
-    """Damage a file in place."""
+def with_odd_value(content: object, generator: np.random.Generator) -> object:
+    """Return JSON with a value somewhere replaced by something odd."""
+    above = root = [content]
+    key = 0
+    while isinstance(above[key], list | dict) and len(above[key]) and generator.integers(4):
+        above = above[key]
+        keys = list(above) if isinstance(above, dict) else range(len(above))
+        key = keys[generator.integers(len(keys))]
+    above[key] = ODD[generator.integers(len(ODD))]
+    return root[0]
+
+
+def odd_json(content: bytearray, generator: np.random.Generator) -> None:
+    """Replace a value somewhere in a JSON file by something odd."""
+    content[:] = json.dumps(with_odd_value(json.loads(content), generator)).encode()
+
+
+def edit(content: bytearray, generator: np.random.Generator) -> None:
+    """Replace a piece of a text by some characters of its kind."""
+    at, size = (int(generator.integers(most)) for most in (len(content) + 1, 30))
+    content[at : at + size] = bytes(
+        generator.choice(list(MARKS), generator.integers(0, 6)).tolist()
+    )
+
+
+MARKS = b",;'\"\n0123456789abcxyz{}[]<>?-+.e% \t\0\xff"
+STYLES = {"bit flips": flip, "cuts": cut, "other characters": edit, "odd JSON": odd_json}
+SUFFIXES = {"swapped type": ".h5", "swapped JSON": ".h5", "odd JSON": ".json"}
+
+
+def damage(path: Path, style: str, generator: np.random.Generator) -> Path:
+    """Damage a file in place, which is one of those in a folder; return its path."""
+    if path.is_dir():
+        files = [
+            file for file in sorted(path.rglob(f"*{SUFFIXES.get(style, '')}")) if file.is_file()
+        ]
+        path = files[generator.integers(len(files))]
     if style in ("swapped type", "swapped JSON"):
         (swap_type if style == "swapped type" else swap_json)(path, generator)
-        return
+        return path
     content = bytearray(path.read_bytes())
-    (flip if style == "bit flips" else cut)(content, generator)
+    STYLES[style](content, generator)
     path.write_bytes(content)
+    return path
 
 
 # ------------------------------------------------------------------- what is read
@@ -271,7 +306,7 @@ def read_input(path: Path) -> Digests:
 
 def read_study(path: Path) -> Digests:
     """Digests of each cell that is done, after whatever a journal holds is taken in."""
-    study = Study(path)
+    study = StudyStore(path)
     found = {}
     for moment in range(2):
         study_status(path)
@@ -334,6 +369,25 @@ def read_merged(path: Path) -> Digests:
     return found
 
 
+def read_bundle(bundle: Path, command: Callable[[Path], None]) -> Digests:
+    """Do what a command does with a bundle whose manifest has the digests of its files."""
+    folders.name_anew(bundle)
+    command(bundle)
+    return {}
+
+
+def read_bundled_report(bundle: Path) -> Digests:
+    """Digests of each score of a report of a bundle."""
+    folders.name_anew(bundle)
+    return read_report(folders.study_in(bundle))
+
+
+def read_folder(folder: Path, read: Callable[[Path], None]) -> Digests:
+    """Nothing to compare: what another program wrote has no digest."""
+    read(folder)
+    return {}
+
+
 def digest_of_file(path: Path) -> str:
     """Digest of a file's bytes."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
@@ -351,6 +405,7 @@ def read_texts(path: Path) -> Digests:
 
 Kind = tuple[Callable[[Path], None], str, Callable[[Path], Digests], tuple[str, ...]]
 RAW = ("bit flips", "cuts")
+OF_BUNDLES = (*RAW, "swapped type", "swapped JSON", "odd JSON", "odd JSON", "other characters")
 KINDS: dict[str, Kind] = {
     "input database": (
         lambda folder: make_input(folder / "input.h5", sealed=True),
@@ -411,6 +466,34 @@ KINDS: dict[str, Kind] = {
         for suffix in (".toml", ".csv", ".arff", ".parquet")
     },
 }
+FOLDERS: dict[str, Kind] = {
+    "reported bundle": (folders.make_bundle, "bundle", read_bundled_report, OF_BUNDLES),
+    **{
+        f"{command.__name__} bundle": (
+            folders.make_bundle,
+            "bundle",
+            partial(read_bundle, command=command),
+            OF_BUNDLES,
+        )
+        for command in (folders.verified, folders.ranked, folders.merged)
+    },
+    **{
+        kind: (make, "theirs", partial(read_folder, read=read), (*RAW, *["other characters"] * 3))
+        for kind, (make, read) in folders.READERS.items()
+    },
+    "TabArena metadata": (
+        *(folders.READERS["TabArena predictions"][0], "theirs"),
+        partial(read_folder, read=folders.READERS["TabArena predictions"][1]),
+        ("odd JSON",),
+    ),
+}
+EVERY = KINDS | FOLDERS
+GROUPS = {
+    "all": EVERY,
+    "files": KINDS,
+    "bundles": [kind for kind in FOLDERS if kind.endswith("bundle")],
+    "predictions": [kind for kind in FOLDERS if not kind.endswith("bundle")],
+}
 
 
 # ------------------------------------------------------------------- one after the other
@@ -458,7 +541,7 @@ def fuzz(files: int, seed: int, kinds: list[str], folder: Path) -> dict[str, obj
     begun, counts, worse = time.monotonic(), Counter(), []
     whole: dict[str, Digests] = {}
     for kind in kinds:
-        make, name, read, _ = KINDS[kind]
+        make, name, read, _ = EVERY[kind]
         for place in ("original", "whole"):
             (folder / place / kind / "x").mkdir(parents=True)
         make(folder / "original" / kind / "x")
@@ -466,17 +549,17 @@ def fuzz(files: int, seed: int, kinds: list[str], folder: Path) -> dict[str, obj
         whole[kind] = read(folder / "whole" / kind / "x" / name)
     for number in range(files):
         kind = kinds[number % len(kinds)]
-        _, name, read, styles = KINDS[kind]
+        _, name, read, styles = EVERY[kind]
         style = styles[number // len(kinds) % len(styles)]
         here = folder / "damaged"
         shutil.rmtree(here, ignore_errors=True)
         shutil.copytree(folder / "original" / kind / "x", here)
-        damage(here / name, style, generator)
-        kept = (here / name).read_bytes()
-        verdict = look(here / name, read, {} if style == "swapped JSON" else whole[kind])
+        damaged = damage(here / name, style, generator)
+        kept = damaged.read_bytes()
+        verdict = look(here / name, read, {} if style in BELIEVED else whole[kind])
         counts[f"{kind}, {style}: {verdict.split(maxsplit=1)[0]}"] += 1
         if verdict not in ("MlautError", "right"):
-            file = folder / f"worse-{seed}-{number}-{Path(name).name}"
+            file = folder / f"worse-{seed}-{number}-{damaged.name}"
             file.write_bytes(kept)
             worse.append({"file": str(file), "kind": kind, "style": style, "verdict": verdict})
     return {
@@ -494,12 +577,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--files", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--kinds", choices=GROUPS, default="all", help="which files or folders")
     parser.add_argument("--folder", type=Path, help="where to work, and to keep what went wrong")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mlaut-fuzz-") as passing:
         folder = given.folder or Path(passing)
-        found = fuzz(given.files, given.seed, given.kinds.split(","), folder)
+        found = fuzz(given.files, given.seed, [*GROUPS[given.kinds]], folder)
         sys.stdout.write(json.dumps(found, indent=1) + "\n")
     sys.exit(bool(found["worse"]))
 

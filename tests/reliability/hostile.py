@@ -67,7 +67,7 @@ def figures(n_jobs: int, **limits: str) -> dict[str, object]:
     """Run the study in a process of its own, and tell what came of it."""
     from processes import marked, none_left
 
-    from mlaut.files_io import Study
+    from mlaut.files_io import StudyStore
 
     mark = uuid.uuid4().hex
     with tempfile.TemporaryDirectory(prefix="mlaut-hostile-") as folder:
@@ -79,8 +79,10 @@ def figures(n_jobs: int, **limits: str) -> dict[str, object]:
             env={**os.environ, "MLAUT_HOSTILE": mark},
         )
         seconds = time.monotonic() - begun
-        gone = none_left(f"MLAUT_HOSTILE={mark}", seconds=5)
-        told = [d for _, details in Study(Path(folder, "study.h5")).all_details() for d in details]
+        gone = none_left(f"MLAUT_HOSTILE={mark}")
+        told = [
+            d for _, details in StudyStore(Path(folder, "study.h5")).all_details() for d in details
+        ]
     statuses = {deed: Counter() for deed in EXPECTED}
     for cell in told:
         statuses[cell["strategy"]][cell["status"]] += 1

@@ -43,8 +43,8 @@ from mlaut import Data, Orchestrator
 from mlaut.errors import MlautError
 from mlaut.estimators import Generic_Estimator
 from mlaut.experiments.engines.engine import InlineEngine, LocalEngine
-from mlaut.files_io import FilesIO, Study
-from mlaut.files_io.study_checks import problems_of
+from mlaut.files_io import FilesIO, StudyStore
+from mlaut.files_io.studies.study_checks import problems_of
 from mlaut.records import Dataset, Status
 
 STEPS = ("data", "split", "allocate", "cells", "models", "settle")
@@ -73,7 +73,7 @@ class Reporting:
 
 def live(folder: Path, report, workers: bool = False) -> None:
     """Do whatever is not done yet of the life of a study; ``report`` gets each step and cell."""
-    engine = LocalEngine(1) if workers else InlineEngine()
+    engine = LocalEngine() if workers else InlineEngine()
     data = Data()
     report("data")
     input_io = data.open_hdf5(folder / "input.h5", mode="a")
@@ -93,7 +93,7 @@ def live(folder: Path, report, workers: bool = False) -> None:
 
     one, other, third, saved = (plain(name) for name in ("one", "other", "third", "saved"))
     two, three = [one, other], [one, other, third]
-    study = Study(out_io.path)
+    study = StudyStore(out_io.path)
     if not study.exists or all(e.split.n_repeats == 1 for e in study.load_splits().values()):
         split("kfold(2)")
     run(two)
@@ -203,7 +203,7 @@ class Child:
         return os.WIFEXITED(status), whole
 
 
-def arrays(study: Study) -> dict[str, np.ndarray]:
+def arrays(study: StudyStore) -> dict[str, np.ndarray]:
     """Return everything that must not depend on kills, under a name each."""
     found = {}
     for block in study.blocks():
@@ -216,9 +216,9 @@ def arrays(study: Study) -> dict[str, np.ndarray]:
     return found
 
 
-def problems(folder: Path, reported: set[str], reference: Study) -> Iterator[str]:
+def problems(folder: Path, reported: set[str], reference: StudyStore) -> Iterator[str]:
     """Say what is wrong with a study after a kill."""
-    study = Study(folder / "study.h5")
+    study = StudyStore(folder / "study.h5")
     try:
         if (folder / "input.h5").exists():
             input_io = FilesIO(folder / "input.h5")
@@ -237,7 +237,7 @@ def problems(folder: Path, reported: set[str], reference: Study) -> Iterator[str
         yield f"it does not open: {error}"
 
 
-def _lost(study: Study, reported: set[str], when: str) -> Iterator[str]:
+def _lost(study: StudyStore, reported: set[str], when: str) -> Iterator[str]:
     statuses = study.statuses()
     for cell in sorted(reported):
         _, dataset, strategy, repeat, fold = cell.split()
@@ -247,7 +247,7 @@ def _lost(study: Study, reported: set[str], when: str) -> Iterator[str]:
             yield f"lost {when}: {cell} is {found.word}"
 
 
-def _torn(study: Study, reference: Study) -> Iterator[str]:
+def _torn(study: StudyStore, reference: StudyStore) -> Iterator[str]:
     for block in study.blocks():
         known = reference.block(block.dataset)
         for s, repeat, fold in np.argwhere(block.done).tolist():
@@ -266,7 +266,7 @@ def survive(kills: int, seed: int, folder: Path, seconds: float) -> dict[str, ob
     begun = time.monotonic()
     live(_empty(folder / "life"), len)
     length = time.monotonic() - begun
-    reference = Study(folder / "reference" / "study.h5")
+    reference = StudyStore(folder / "reference" / "study.h5")
     expected = arrays(reference)
     during: Counter[str] = Counter()
     n_reported = lives = 0
@@ -290,14 +290,14 @@ def survive(kills: int, seed: int, folder: Path, seconds: float) -> dict[str, ob
                 steps = [line for line in told if line in STEPS]
                 during[steps[-1] if steps else "data"] += 1
             found = [*problems(here, reported, reference)]
-            if not none_left(child.mark, seconds=60):
+            if not none_left(child.mark):
                 found.append("a process is left")
             workers = False
             if found:
                 kept = keep(here)
                 raise SystemExit("\n".join([f"after {during.total()} kills, see {kept}:", *found]))
         if ended:
-            assert_same(Study(here / "study.h5"), expected)
+            assert_same(StudyStore(here / "study.h5"), expected)
     return {
         "kills": during.total(),
         "while": dict(sorted(during.items())),
@@ -316,7 +316,7 @@ def keep(folder: Path) -> Path:
     return Path(shutil.copytree(folder, Path(tempfile.mkdtemp(prefix="mlaut-lost-")) / "life"))
 
 
-def assert_same(study: Study, expected: dict[str, np.ndarray]) -> None:
+def assert_same(study: StudyStore, expected: dict[str, np.ndarray]) -> None:
     """Compare all `arrays` of a study that has come to its end."""
     found = arrays(study)
     for name, values in expected.items():

@@ -82,11 +82,11 @@ def inside(folder: Path, which: str, n_jobs: int, mark: str) -> subprocess.Popen
 
 def cells(study: Path) -> dict[tuple[str, str, int], tuple[str, bytes]]:
     """Return status and the bits of what was predicted, of each cell."""
-    from mlaut.files_io import Study
+    from mlaut.files_io import StudyStore
     from mlaut.records import Status
 
     found = {}
-    for block in Study(study).blocks():
+    for block in StudyStore(study).blocks():
         for s, name in enumerate(block.strategies):
             for fold in range(block.split.n_folds):
                 test = block.split.rows(0, fold)[1]
@@ -123,7 +123,7 @@ def figures(folds: int, datasets: list[str]) -> dict[str, Any]:
                 process = inside(folder, which, n_jobs, mark)
             if process.wait():
                 raise SystemExit(f"the run {which!r} ended with exit code {process.returncode}")
-        gone = none_left(f"MLAUT_HOSTILE={mark}", seconds=30)
+        gone = none_left(f"MLAUT_HOSTILE={mark}")
         found = {which: cells(folder / f"{which}.h5") for which in runs}
     return _compared(found) | {
         "processes left": not gone,
@@ -133,9 +133,9 @@ def figures(folds: int, datasets: list[str]) -> dict[str, Any]:
 
 def _done(path: Path) -> float:
     """Return the share of the cells of a study that were reported."""
-    from mlaut.files_io import Study
+    from mlaut.files_io import StudyStore
 
-    statuses = [status.ravel() for _, status in Study(path).statuses().values()]
+    statuses = [status.ravel() for _, status in StudyStore(path).statuses().values()]
     return sum((s > 0).sum() for s in statuses) / max(1, sum(s.size for s in statuses))
 
 

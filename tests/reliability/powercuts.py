@@ -204,7 +204,7 @@ def problems(folder: Path, promised: set[str], reference) -> Iterator[str]:
 
     from mlaut.errors import StoreWarning
 
-    study = kills.Study(folder / "study.h5")
+    study = kills.StudyStore(folder / "study.h5")
     try:
         if (folder / "input.h5").exists():
             input_io = kills.FilesIO(folder / "input.h5")
@@ -237,7 +237,7 @@ def cut(n_cuts: int, seed: int, folder: Path, seconds: float) -> dict[str, objec
     import kills
 
     begun = time.monotonic()
-    reference = kills.Study(folder / "reference" / "study.h5")
+    reference = kills.StudyStore(folder / "reference" / "study.h5")
     kills.live(kills._empty(reference.path.parent), len)
     expected = kills.arrays(reference)
     child = kills.Child(kills._empty(folder / "logged"), _live_and_log)
@@ -260,7 +260,7 @@ def cut(n_cuts: int, seed: int, folder: Path, seconds: float) -> dict[str, objec
         n_promised += len(promised)
         if done % ONE_IN_TO_THE_END == 0:
             kills.live(here, len)
-            kills.assert_same(kills.Study(here / "study.h5"), expected)
+            kills.assert_same(kills.StudyStore(here / "study.h5"), expected)
             ends += 1
     return {
         "power cuts": done,

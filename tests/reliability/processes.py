@@ -18,7 +18,7 @@ def marked(mark: str) -> list[int]:
     return found
 
 
-def none_left(mark: str, seconds: float = 10.0) -> bool:
+def none_left(mark: str, seconds: float = 600.0) -> bool:
     """Return whether no process with this mark is left, or will be in a while."""
     until = time.monotonic() + seconds
     while marked(mark):

@@ -24,7 +24,7 @@ import pandas as pd
 
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.experiments import Orchestrator  # noqa: F401 - imported before the processes are forked
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 from mlaut.racing import run_race
 
 STUDY = """
@@ -85,10 +85,10 @@ def _wait_for_writes(process: multiprocessing.Process, folder: Path, n: int) -> 
 
 def found(folder: Path) -> tuple[object, ...]:
     """Return order, decisions and arrays of a race."""
-    study = Study(folder / "study.h5")
+    study = StudyStore(folder / "study.h5")
     race = StudyRace.of(study)
     blocks = [(b.dataset, b.strategies, b.status, b.predictions) for b in study.blocks()]
-    return race.sealed, race.now().decisions, blocks
+    return race.sealed(), race.now().decisions, blocks
 
 
 def same(one: tuple, other: tuple) -> bool:

@@ -2,6 +2,8 @@
 
    watch_kill(folder, n, how): the n-th call from now kills the process: how 0 before the call, 1
    after it, 2 after half of what it writes (of other calls: after it).
+   watch_fail(folder, n, error, kinds): the n-th call from now of these kinds fails with this errno,
+   and with ENOSPC and EDQUOT all that follow; with 0 it writes half of what it should.
    watch_log(folder, file): each call is appended to a file, in the order that the calls end in:
    a header (kind, two lengths, offset), a path or two, and what was written.
    A call that copies inside of the system is refused, so that what it copies is written too. */
@@ -27,7 +29,8 @@
 
 static char below[PATH_MAX];
 static long left = 0;
-static int how = 0, kept = -1;
+static int how = 0, kept = -1, failing = -1, kinds = 0;
+enum { WRITE = 1, SIZE = 2, SYNC = 4, CREATE = 8, OPEN = 16, READ = 32, NAME = 64 };
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 static void *real(const char *name) { return dlsym(RTLD_NEXT, name); }
@@ -59,8 +62,19 @@ static int absolute(const char *given, char *path) {
 
 static void die(void) { kill(getpid(), SIGKILL); for (;;) pause(); }
 
-/* Count a call; 1 where the process must die in it. */
-static int counted(void) {
+/* Count a call; 1 where the process must die in it, 2 where half of it is done, -1 where it fails. */
+static int counted(int kind) {
+    if (failing >= 0) {
+        if (!(kind & kinds)) return 0;
+        int on = failing == ENOSPC || failing == EDQUOT;
+        if (left > 0) left--;
+        else if (left < 0 || !on) return 0;
+        if (left) return 0;
+        if (!on) left = -1;
+        if (!failing) return 2;
+        errno = failing;
+        return -1;
+    }
     if (left <= 0) return 0;
     if (--left) return 0;
     if (how == 0) die();
@@ -96,6 +110,13 @@ void watch_kill(const char *folder, long n, int when) {
     left = n;
 }
 
+void watch_fail(const char *folder, long n, int error, int of) {
+    snprintf(below, sizeof below, "%s", folder);
+    failing = error;
+    kinds = of;
+    left = n;
+}
+
 void watch_log(const char *folder, const char *file) {
     snprintf(below, sizeof below, "%s", folder);
     kept = REAL(open)(file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -110,14 +131,18 @@ static ssize_t written(int fd, const void *buffer, size_t n, off_t offset, int p
     if (!below[0] || fd == kept || !path_of(fd, path))
         return placed ? REAL(pwrite64)(fd, buffer, n, offset) : REAL(write)(fd, buffer, n);
     pthread_mutex_lock(&turn);
-    int last = counted();
-    size_t much = last && how == 2 ? n / 2 : n;
+    int last = counted(WRITE);
+    if (last < 0) {
+        pthread_mutex_unlock(&turn);
+        return -1;
+    }
+    size_t much = last == 2 || (last && how == 2) ? n / 2 : n;
     if (!placed) {
         offset = lseek(fd, 0, SEEK_CUR);
         if (fcntl(fd, F_GETFL) & O_APPEND) offset = lseek(fd, 0, SEEK_END);
     }
     ssize_t done = placed ? REAL(pwrite64)(fd, buffer, much, offset) : REAL(write)(fd, buffer, much);
-    if (last) die();
+    if (last == 1) die();
     if (done > 0) note('w', path, NULL, offset, buffer, done);
     pthread_mutex_unlock(&turn);
     return done;
@@ -143,8 +168,8 @@ static int truncated(int fd, off_t size) {
     char path[PATH_MAX];
     if (!below[0] || !path_of(fd, path)) return REAL(ftruncate64)(fd, size);
     pthread_mutex_lock(&turn);
-    int last = counted(), done = REAL(ftruncate64)(fd, size);
-    if (last) die();
+    int last = counted(SIZE), done = last < 0 ? last : REAL(ftruncate64)(fd, size);
+    if (last == 1) die();
     if (!done) note('t', path, NULL, size, NULL, 0);
     pthread_mutex_unlock(&turn);
     return done;
@@ -159,8 +184,8 @@ static int synced(int fd, int (*sync)(int)) {
     else if (below[0] && !strcmp(path, below)) folder = 1;
     if (!folder) return sync(fd);
     pthread_mutex_lock(&turn);
-    int last = counted(), done = sync(fd);
-    if (last) die();
+    int last = counted(SYNC), done = last < 0 ? last : sync(fd);
+    if (last == 1) die();
     if (!done) note('s', path, NULL, 0, NULL, 0);
     pthread_mutex_unlock(&turn);
     return done;
@@ -173,16 +198,19 @@ int fdatasync(int fd) { return synced(fd, REAL(fdatasync)); }
 static int opened(const char *name, int flags, mode_t mode, int (*call)(const char *, int, ...)) {
     char path[PATH_MAX];
     struct stat about;
-    if (!below[0] || !(flags & (O_CREAT | O_TRUNC)) || !absolute(name, path))
-        return call(name, flags, mode);
+    if (!below[0] || !absolute(name, path)) return call(name, flags, mode);
+    if (!(flags & (O_CREAT | O_TRUNC)) || kinds & OPEN) {
+        int failed = kinds & OPEN ? counted(OPEN) : 0;
+        return failed < 0 ? failed : call(name, flags, mode);
+    }
     pthread_mutex_lock(&turn);
     int known = !stat(path, &about);
     if (known && !(flags & O_TRUNC)) {
         pthread_mutex_unlock(&turn);
         return call(name, flags, mode);
     }
-    int last = counted(), fd = call(name, flags, mode);
-    if (last) die();
+    int last = counted(CREATE), fd = last < 0 ? last : call(name, flags, mode);
+    if (last == 1) die();
     if (fd >= 0) note(known ? 'e' : 'c', path, NULL, 0, NULL, 0);
     pthread_mutex_unlock(&turn);
     return fd;
@@ -208,8 +236,8 @@ int rename(const char *from, const char *to) {
     within = below[0] && absolute(to, other) && within;
     if (!within) return REAL(rename)(from, to);
     pthread_mutex_lock(&turn);
-    int last = counted(), done = REAL(rename)(from, to);
-    if (last) die();
+    int last = counted(NAME), done = last < 0 ? last : REAL(rename)(from, to);
+    if (last == 1) die();
     if (!done) note('r', one, other, 0, NULL, 0);
     pthread_mutex_unlock(&turn);
     return done;
@@ -224,11 +252,11 @@ static int named(char kind, const char *name, mode_t mode) {
     int within = below[0] && absolute(name, path), last = 0;
     if (within) {
         pthread_mutex_lock(&turn);
-        last = counted();
+        last = counted(NAME);
     }
-    int done = kind == 'u' ? REAL(unlink)(name) : kind == 'm' ? REAL(mkdir)(name, mode)
-                                                              : REAL(rmdir)(name);
-    if (last) die();
+    int done = last < 0 ? last : kind == 'u' ? REAL(unlink)(name)
+             : kind == 'm' ? REAL(mkdir)(name, mode) : REAL(rmdir)(name);
+    if (last == 1) die();
     if (within) {
         if (!done) note(kind, path, NULL, 0, NULL, 0);
         pthread_mutex_unlock(&turn);
@@ -238,3 +266,23 @@ static int named(char kind, const char *name, mode_t mode) {
 int unlink(const char *name) { return named('u', name, 0); }
 int mkdir(const char *name, mode_t mode) { return named('m', name, mode); }
 int rmdir(const char *name) { return named('d', name, 0); }
+
+/* What Python removes in a folder that it has opened. */
+int unlinkat(int fd, const char *name, int flags) {
+    char path[PATH_MAX] = "", whole[2 * PATH_MAX];
+    if (fd == AT_FDCWD || !below[0] || !path_of(fd, path)) return REAL(unlinkat)(fd, name, flags);
+    snprintf(whole, sizeof whole, "%s/%s", path, name);
+    return flags & AT_REMOVEDIR ? rmdir(whole) : unlink(whole);
+}
+
+/* ------------------------------------------------------------------ calls that read */
+
+static int unread(int fd) {
+    char path[PATH_MAX];
+    return kinds & READ && path_of(fd, path) && counted(READ) < 0;
+}
+ssize_t read(int fd, void *to, size_t n) { return unread(fd) ? -1 : REAL(read)(fd, to, n); }
+ssize_t pread(int fd, void *to, size_t n, off_t at) {
+    return unread(fd) ? -1 : REAL(pread64)(fd, to, n, at);
+}
+ssize_t pread64(int fd, void *to, size_t n, off64_t at) { return pread(fd, to, n, at); }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import shutil
 import subprocess
@@ -12,6 +13,14 @@ from pathlib import Path
 
 SOURCE = Path(__file__).with_name("shim.c")
 HOW = ("before", "after", "half")
+_WRITE, _SIZE, _SYNC, _CREATE, _OPEN, _READ, _NAME = (2**k for k in range(7))
+KINDS = {
+    "EIO": _WRITE | _SIZE | _SYNC | _CREATE | _READ | _NAME,
+    "ENOSPC": _WRITE | _SIZE | _SYNC | _CREATE,
+    "EDQUOT": _WRITE | _SIZE | _SYNC | _CREATE,
+    "EMFILE": _OPEN,
+    "short": _WRITE,
+}
 
 
 def compiler() -> str | None:
@@ -46,6 +55,20 @@ def kill_at(folder: Path, number: int, how: str) -> None:
     """
     place = os.fsencode(os.path.realpath(folder))
     _shim().watch_kill(place, ctypes.c_long(number), HOW.index(how))
+
+
+def fail_at(folder: Path, number: int, error: str) -> None:
+    """Have a call on files below a folder fail, counted from now: 1 is the next.
+
+    Parameters
+    ----------
+    folder : Path
+    number : int
+    error : str
+        Key of `KINDS`: the name of an errno, or "short" for a write of half of what it should.
+    """
+    place, code = os.fsencode(os.path.realpath(folder)), getattr(errno, error, 0)
+    _shim().watch_fail(place, ctypes.c_long(number), code, KINDS[error])
 
 
 def log_to(folder: Path, file: Path) -> None:

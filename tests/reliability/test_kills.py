@@ -6,11 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from amounts import MORE
 
 SCRIPT = Path(__file__).with_name("kills.py")
 
 
-@pytest.mark.parametrize("kills", [12, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [12, pytest.param(60 * MORE, marks=pytest.mark.slow)])
 def test_kills_lose_nothing(tmp_path, kills):
     told = subprocess.run(
         [sys.executable, SCRIPT, "--kills", str(kills), "--seed", "1", "--folder", tmp_path],

@@ -19,7 +19,7 @@ from mlaut.data import load_sklearn
 from mlaut.errors import StoreError, StudyLockedError
 from mlaut.experiments import study_status
 from mlaut.experiments.engines.engine import InlineEngine
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 from mlaut.records import Status
 
 HERE = Path(__file__).parent
@@ -72,7 +72,7 @@ def test_a_live_study_is_read_and_a_killed_one_is_taken_over(databases, tmp_path
             Orchestrator(input_io, out_io).run("BaselineClassifier", verbose=0)
         assert writer.poll() is None
         done = study_status(path).total[Status.DONE]
-        before = {b.dataset: b for b in Study(path).blocks()}
+        before = {b.dataset: b for b in StudyStore(path).blocks()}
     finally:
         writer.send_signal(signal.SIGKILL)
         writer.wait()
@@ -82,7 +82,7 @@ def test_a_live_study_is_read_and_a_killed_one_is_taken_over(databases, tmp_path
     summary = Orchestrator(input_io, out_io).run("GaussianNaiveBayes", n_jobs=1, verbose=0)
     assert summary.complete
     assert study_status(path).total[Status.DONE] >= done
-    for block in Study(path).blocks():
+    for block in StudyStore(path).blocks():
         known = before[block.dataset]
         for s, repeat, fold in np.argwhere(known.done).tolist():
             test = known.split.rows(repeat, fold)[1]
@@ -125,7 +125,7 @@ def test_a_folder_that_comes_back_has_what_was_stored(databases):
     with pytest.raises(StoreError, match=r"study\.h5"):
         run(databases, lambda: folder.rename(away))
     away.rename(folder)
-    Study(databases[1].path).settle()
+    StudyStore(databases[1].path).settle()
     assert study_status(databases[1].path).total[Status.DONE] >= 3
     assert run(databases, lambda: None).complete
 

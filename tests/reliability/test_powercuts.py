@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shim
+from amounts import MORE
 from powercuts import Call, Disk, File
 
 SCRIPT = Path(__file__).with_name("powercuts.py")
@@ -19,7 +20,7 @@ NOWHERE = Path()
     shim.compiler() is None or not sys.platform.startswith("linux"),
     reason="a C compiler and Linux are needed",
 )
-@pytest.mark.parametrize("cuts", [10, pytest.param(120, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cuts", [10, pytest.param(120 * MORE, marks=pytest.mark.slow)])
 def test_power_cuts_take_back_nothing_that_was_synced(cuts):
     told = subprocess.run(
         [sys.executable, SCRIPT, "--cuts", str(cuts), "--seed", "2"], capture_output=True, text=True

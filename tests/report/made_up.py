@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mlaut.files_io import SplitEntry, StrategyEntry, Study
+from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
 from mlaut.records import CLASSIFICATION, REGRESSION, Cell, Outcome, Split, Status
 
 ROWS = 40
@@ -28,7 +28,7 @@ def made_up_study(
     of dataset and strategy; ``warned`` are strategies whose fits on dataset number n warn of n.
     """
     generator = np.random.default_rng(1)
-    study = Study(path)
+    study = StudyStore(path)
     tasks = dict.fromkeys(datasets, task) | dict.fromkeys(regression, REGRESSION)
     study.save_splits([_entry(name, tasks[name], folds) for name in datasets])
     study.allocate([_strategy(name) for name in strategies])

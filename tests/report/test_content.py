@@ -10,7 +10,7 @@ from made_up import made_up_study
 from mlaut.analysis import Results, compare, mean_estimates, treat_missing
 from mlaut.cli import main
 from mlaut.errors import AnalysisError
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 from mlaut.records import REGRESSION
 from mlaut.report import make_report
 from mlaut.report.drawing import pictures
@@ -120,7 +120,7 @@ def test_failures_never_make_a_strategy_look_better(tmp_path):
     study = made_up_study(tmp_path / "s.h5", NAMES, sets, failed=failed, folds=2)
     section = make_report(study).sections[0]
     assert re.match(
-        r"Over 18 datasets \(no accuracy of good on 12: such cells count as last\) "
+        r"Over 18 datasets \(no accuracy of good on 12 datasets: such cells count as last\) "
         r"(middling|poor) has the best average rank, ",
         section.sentences[0],
     )
@@ -149,7 +149,8 @@ def test_datasets_left_out_stand_in_the_first_sentence(tmp_path):
     assert make_report(study, missing="drop datasets").sections[0].sentences[:3] == (
         "Do not choose by these results: at least 1 more dataset is needed.",
         "Too few datasets to decide: there are 6, and at least 7 are needed for 3 strategies.",
-        "Not every cell has a result: 12 of 18 datasets left out: no accuracy of good on 12.",
+        "Not every cell has a result: 12 of 18 datasets left out: "
+        "no accuracy of good on 12 datasets.",
     )
 
 
@@ -174,7 +175,7 @@ def test_what_was_not_run_is_no_failure(tmp_path):
     section = make_report(study).sections[0]
     assert section.sentences[2] == (
         "Not every cell has a result: 2 of 8 datasets left out: not run by all; "
-        "no accuracy of good on 1: such cells count as last."
+        "no accuracy of good on 1 dataset: such cells count as last."
     )
     told = section.tables["missing cells"].set_index("dataset")["counts as"].to_dict()
     assert told == {"set 0": "last", "set 6": "left out", "set 7": "left out"}
@@ -209,7 +210,7 @@ def test_bounds_are_left_out_aloud_where_they_would_take_too_long(tmp_path, monk
 def test_a_fallback_stands_in_and_every_cell_that_it_fills_is_flagged(tmp_path):
     gaps = [("set 0", "poor"), ("set 3", "poor")]
     study = made_up_study(tmp_path / "s.h5", NAMES, SETS, failed=gaps)
-    before = Study(study.path).block("set 0").status
+    before = StudyStore(study.path).block("set 0").status
     section = make_report(study, missing="middling").sections[0]
     flagged = section.tables["missing cells"]
     assert flagged[["dataset", "strategy"]].to_numpy().tolist() == [list(gap) for gap in gaps]
@@ -220,7 +221,7 @@ def test_a_fallback_stands_in_and_every_cell_that_it_fills_is_flagged(tmp_path):
     assert "2 missing cells of poor got the loss of middling" in section.notes
     assert int(section.results.imputed.sum()) == 2
     assert section.results.select(strategies=["good"]).imputed.sum() == 0
-    np.testing.assert_array_equal(Study(study.path).block("set 0").status, before)
+    np.testing.assert_array_equal(StudyStore(study.path).block("set 0").status, before)
 
 
 def test_a_study_file_names_the_fallback(tmp_path, capsys):
@@ -228,7 +229,7 @@ def test_a_study_file_names_the_fallback(tmp_path, capsys):
     file = tmp_path / "study.toml"
     file.write_text('[study]\noutput = "s.h5"\n[report]\nmissing = "middling"')
     main(["report", str(file)])
-    assert "1 missing cells of poor got the loss of middling" in capsys.readouterr().out
+    assert "1 missing cell of poor got the loss of middling" in capsys.readouterr().out
     main(["report", str(file), "--missing", "drop datasets"])
     assert "1 of 8 datasets left out for missing cells: set 0" in capsys.readouterr().out
 
@@ -248,7 +249,7 @@ def test_failures_never_lift_a_strategy_where_nothing_can_be_tested(tmp_path):
     section = make_report(study, missing="drop datasets").sections[0]
     assert section.sentences[0] == (
         "Tests need at least two strategies on two datasets (7 of 8 datasets left out: no accuracy "
-        "of poor on 7)."
+        "of poor on 7 datasets)."
     )
     everything = [(name, other) for name in SETS[:1] for other in NAMES if other != "poor"]
     study = made_up_study(tmp_path / "none.h5", NAMES, SETS, failed=[*failed, *everything])
@@ -305,7 +306,7 @@ def test_a_study_without_results(tmp_path):
         tmp_path / "s.h5", NAMES, SETS, not_run=[(s, n) for s in SETS for n in NAMES]
     )
     with pytest.raises(AnalysisError, match="none of 24 cells is done; run the study first"):
-        make_report(Study(study.path))
+        make_report(StudyStore(study.path))
 
 
 def test_what_opens_a_study_opens_its_report(complete):
@@ -319,7 +320,7 @@ def test_what_opens_a_study_opens_its_report(complete):
 def test_warnings_of_fits_are_told(tmp_path):
     study = made_up_study(tmp_path / "s.h5", NAMES, SETS, folds=2, warned=["middling", "poor"])
     report = make_report(study)
-    assert "32 cells warned while they were fitted: see the table of warnings." in str(report)
+    assert "32 cells warned in fitting: see the table of warnings." in str(report)
     table = report.state.tables["warnings"]
     assert list(table.index) == ["middling", "poor"]
     assert table.loc["poor"].to_dict() == {
@@ -338,3 +339,69 @@ def test_a_strategy_that_was_tried_on_nothing_stands_in_the_first_sentence(tmp_p
     study = made_up_study(tmp_path / "s.h5", NAMES, SETS, not_run=waiting)
     first = make_report(study).sections[0].sentences[0]
     assert first.startswith("Over 8 datasets (poor left out: tried on none) good has the highest")
+
+
+CHOICES = {
+    "without": ({"without": "poor"}, ["good", "middling"], SETS, "strategy poor"),
+    "only": ({"only": ["good", "poor"]}, ["good", "poor"], SETS, "strategy middling"),
+    "datasets": ({"datasets": SETS[:7]}, NAMES, SETS[:7], "dataset set 7"),
+    "why": ({"without": {"poor": "gone"}}, ["good", "middling"], SETS, "strategy poor (gone)"),
+}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_a_report_on_a_part_says_first_what_it_leaves_out(complete, choice):
+    terms, strategies, datasets, left_out = CHOICES[choice]
+    report = make_report(complete, **terms)
+    assert f"Left out of this report: {left_out}." in str(report).splitlines()[2]
+    whole = Results.from_study(complete, "accuracy")
+    expected = compare(whole.select(strategies=strategies, datasets=datasets))
+    assert report.sections[0].sentences == expected.sentences()
+    assert sorted(report.state.tables["strategies"].index) == sorted(strategies)
+    table = make_report(whole.scores, "accuracy", **terms)
+    assert list(table.sections[0].scored.strategies) == strategies
+    assert left_out in table.state.lines[0]
+
+
+def test_a_choice_is_of_what_is_there(complete):
+    for terms in ({"only": "god"}, {"without": "god"}):
+        with pytest.raises(AnalysisError, match="strategy 'god' is not in these results"):
+            make_report(complete, **terms)
+    with pytest.raises(AnalysisError, match="leaves nothing to report on"):
+        make_report(complete, without=NAMES)
+
+
+STUDY_FILE = """
+[study]
+output = "{path}"
+[strategies]
+names = ["GaussianNaiveBayes"]
+[report]
+{section}
+"""
+
+
+@pytest.mark.parametrize(
+    ("section", "options", "left_out"),
+    [
+        ("", [], "strategy SVC (study.toml does not name it)"),
+        ("", ["--only", "SVC"], "strategy GaussianNaiveBayes"),
+        (
+            'only = ["SVC"]\ndatasets = ["set 0"]',
+            [],
+            "strategy GaussianNaiveBayes, dataset set 1",
+        ),
+    ],
+)
+def test_a_strategy_that_the_study_file_dropped_is_left_out(
+    tmp_path, capsys, section, options, left_out
+):
+    study = made_up_study(tmp_path / "s.h5", ["GaussianNaiveBayes", "SVC"], SETS[:2], folds=2)
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY_FILE.format(path=study.path, section=section))
+    main(["report", str(file), *options])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2] == f"Left out of this report: {left_out}."
+    assert "accuracy of 1 strategy on" in "\n".join(lines)
+    main(["report", str(study.path)])
+    assert "Left out" not in capsys.readouterr().out

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from made_up import made_up_study
 
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 from mlaut.records import Cell, Outcome, Status
 from mlaut.report.explorer import insides
 from mlaut.report.explorer.packing import Packer
@@ -50,7 +50,7 @@ def test_a_study_by_hand(tmp_path):
 def test_chosen_parameters_are_counted(tmp_path):
     study = made_up_study(tmp_path / "s.h5", ["A"], ["one"], folds=2, not_run=[("one", "A")])
     truth, split = study.load_split("one").truth, study.load_split("one").split
-    with Study(study.path).writing({"started": "2026-01-02T03:04:05+00:00"}) as writer:
+    with StudyStore(study.path).writing({"started": "2026-01-02T03:04:05+00:00"}) as writer:
         for fold in (0, 1):
             writer.write(
                 Outcome(

@@ -218,7 +218,8 @@ def test_the_first_screen_answers(tmp_path):
     assert (
         "<figcaption>One dot per dataset, a mark at the mean and a bar over the middle half of the "
         "datasets. Grey diamond: Strategy 19, the control; blue triangle: clearly better; hollow "
-        "grey circle: not shown to differ. The best 15 of 20.</figcaption>"
+        "grey circle: not shown to differ; hollow blue triangle: better. The best 15 of 20."
+        "</figcaption>"
     ) in first
     assert first.count("<figure>") == 1
     assert "Each has a result on all 20 datasets." in first

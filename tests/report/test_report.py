@@ -62,7 +62,7 @@ def test_what_a_table_needs():
 
 
 def test_the_metrics_are_listed():
-    done = CliRunner().invoke(cli, ["metrics", "--task", "regression", "--json"])
+    done = CliRunner().invoke(cli, ["list", "metrics", "--task", "regression", "--json"])
     rows = {row["name"]: row for row in json.loads(done.output)}
     assert rows["rmse"] == {
         "name": "rmse",
@@ -74,4 +74,4 @@ def test_the_metrics_are_listed():
         "source": "MLaut",
     }
     assert "accuracy" not in rows
-    assert "accuracy" in CliRunner().invoke(cli, ["metrics"]).output
+    assert "accuracy" in CliRunner().invoke(cli, ["list", "metrics"]).output

@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 from made_up import made_up_study
 
-from mlaut.report import content, make_report, page, write_report, writing
+from mlaut.report import content, make_report, page, terminal, write_report, writing
 from mlaut.report.drawing import FIGURES
 from mlaut.report.latex import as_latex
-from mlaut.report.records import LATEX, PAGE, TEXT, Table
+from mlaut.report.records import LATEX, PAGE, TEXT, ReportTable
 from mlaut.report.state import STATE_TABLES
 from mlaut.report.tables import TABLES
 
@@ -16,10 +16,12 @@ def test_one_entry_shows_a_table_in_every_form(tmp_path, monkeypatch):
     def by_word(section):
         return pd.DataFrame({"length": {name: len(name) for name in section.results.strategies}})
 
-    table = Table("lengths", by_word, (PAGE, TEXT, LATEX), "Lengths by {metric}", heading="Words")
+    table = ReportTable(
+        "lengths", by_word, (PAGE, TEXT, LATEX), "Lengths by {metric}", heading="Words"
+    )
     more = (*TABLES, table)
     monkeypatch.setattr(content, "TABLES", more)
-    for module in (page, writing, "mlaut.report.latex"):
+    for module in (page, writing, terminal, "mlaut.report.latex"):
         target = f"{module}.TABLES" if isinstance(module, str) else f"{module.__name__}.TABLES"
         monkeypatch.setattr(target, more)
     report = make_report(made_up_study(tmp_path / "s.h5", ["one", "three"], ["a", "b"]))

@@ -1,4 +1,4 @@
-"""A study as runs of experiment trackers: one for each strategy and dataset."""
+"""A study as runs of MLflow: one for each strategy and dataset."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ from sklearn.naive_bayes import GaussianNB
 import mlaut
 from mlaut.analysis import Results
 from mlaut.errors import AnalysisError
-from mlaut.files_io import Study
-from mlaut.report.tracking import to_mlflow, to_wandb, tracked_runs
+from mlaut.files_io import StudyStore
+from mlaut.report.tracking import to_mlflow, tracked_runs
 
 
 class Fails(GaussianNB):
@@ -28,7 +28,7 @@ def study(tmp_path_factory):
         engine="inline",
         verbose=0,
     )
-    return Study(made.path)
+    return StudyStore(made.path)
 
 
 def test_a_run_for_each_strategy_and_dataset_has_its_scores_and_parameters(study):
@@ -85,19 +85,7 @@ def test_mlflow_has_the_runs_once(study, tmp_path, place):
     assert len(client.search_runs([where])) == 6
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("default")
-def test_wandb_keeps_the_runs_offline(study, tmp_path, monkeypatch):
-    pytest.importorskip("wandb")
-    monkeypatch.setenv("WANDB_MODE", "offline")
-    assert to_wandb(study, "trees", folder=tmp_path) == 6
-    runs = [path.name for path in (tmp_path / "wandb").iterdir() if path.is_dir()]
-    assert len([name for name in runs if name.startswith("offline-run-")]) == 6
-
-
-def test_a_tracker_that_is_not_installed_is_one_line(study, monkeypatch):
+def test_mlflow_that_is_not_installed_is_one_line(study, monkeypatch):
     monkeypatch.setattr("mlaut.optional.find_spec", lambda _: None)
     with pytest.raises(mlaut.errors.OptionalPackageError, match=r"pip install 'mlaut\[mlflow\]'"):
         to_mlflow(study, "x")
-    with pytest.raises(mlaut.errors.OptionalPackageError, match=r"pip install 'mlaut\[wandb\]'"):
-        to_wandb(study, "x")

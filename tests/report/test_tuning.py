@@ -25,7 +25,7 @@ def test_the_report_shows_scores_by_budget_and_where_a_budget_was_not_kept(study
     assert "less: no more candidates" in page
     text = str(report)
     assert "16 evaluations" in text
-    assert "inner score" in text
+    assert "score against budget:" in text
     (table,) = (tmp_path / "report").rglob("*score*against*budget*.csv")
     assert table.read_text().startswith("strategy,candidates,evaluations,seconds")
 
@@ -36,4 +36,4 @@ def test_a_study_without_budgets_shows_neither(tmp_path):
     study.run(["K_Neighbours", "GaussianNaiveBayes"], engine="inline", verbose=0)
     text = str(study.report())
     assert "Budgets of tuning" not in text
-    assert "inner score" not in text
+    assert "score against budget:" not in text

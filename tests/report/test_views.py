@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import Results, interquartile_means, multi_comparison, ranking_stability
-from mlaut.report.content import results_content
+from mlaut.analysis import Results, multi_comparison
+from mlaut.analysis.methods.aggregates import interquartile_means, ranking_stability
+from mlaut.report import make_report
 from mlaut.report.drawing import pictures
 
 
@@ -17,7 +18,7 @@ def section():
     )
     scores = np.round(rng.normal([0.8, 0.75, 0.7], 0.05, (36, 3)), 2)
     results = Results.from_table(pd.DataFrame(scores, index, [*"ABC"]), metric="accuracy")
-    return results_content("results.csv", [results], "", {}).sections[0]
+    return make_report(results).sections[0]
 
 
 def test_a_report_has_every_view(section):
@@ -37,9 +38,11 @@ def test_a_report_has_every_view(section):
 def test_duels_are_the_numbers_of_the_multi_comparison_matrix(section):
     found = multi_comparison(section.results, zeros="wilcox")
     table, frame = section.tables["duels"], found.to_frame()
-    assert list(table) == ["wins", "ties", "losses", "mean difference of accuracy", "p Wilcoxon"]
+    assert list(table) == ["wins", "ties", "losses", "mean difference of accuracy", "p signed rank"]
     assert table["wins"].to_list() == frame["statistic"].to_list()
-    assert table["p Wilcoxon"].to_numpy() == pytest.approx(frame["p_value"].to_numpy(), abs=1e-15)
+    assert table["p signed rank"].to_numpy() == pytest.approx(
+        frame["p_value"].to_numpy(), abs=1e-15
+    )
     advantage = found.advantages()["mean difference"].to_numpy()
     assert table["mean difference of accuracy"].to_numpy() == pytest.approx(advantage)
 
@@ -55,7 +58,7 @@ def test_profiles_and_duels_are_drawn(section):
 def test_what_cannot_be_computed_is_left_out():
     table = pd.DataFrame({"A": [0.3, -0.2, 0.1], "B": [0.1, 0.2, 0.4]})
     results = Results.from_table(table, metric="mine", greater_is_better=False)
-    tables = results_content("x.csv", [results], "", {}).sections[0].tables
+    tables = make_report(results).sections[0].tables
     assert "profile" not in tables  # a loss below 0 has no factor of the best
     assert "interquartile means" not in tables  # one run of each dataset
     assert "duels" in tables

@@ -34,7 +34,7 @@ from sklearn.tree import (
 )
 from sklearn.utils.fixes import parse_version
 
-from mlaut.sharing.candidate_groups import groups_of
+from mlaut.sharing.learners.candidate_groups import groups_of
 
 from .sharing_cases import (
     CLASSES,

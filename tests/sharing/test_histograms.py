@@ -17,7 +17,7 @@ from .sharing_cases import (
 
 pytest.importorskip("numba")
 
-from mlaut.sharing import histograms
+from mlaut.sharing.learners import histograms
 
 SEED = {"random_state": 0, "early_stopping": False}
 GRID = {"max_iter": [2, 9], "min_samples_leaf": [2, 20], "max_leaf_nodes": [4, None]}
@@ -28,13 +28,13 @@ PREDICTED = {"return_train_score": True, "refit": False}
 def stages(monkeypatch):
     """Return a list of the numbers of trees in each compiled run."""
     grown = []
-    run = histograms._Run._add_tree
+    run = histograms._HistogramRun._add_tree
 
     def add_tree(self, k, *rest):
         run(self, k, *rest)
         grown.append(k)
 
-    monkeypatch.setattr(histograms._Run, "_add_tree", add_tree)
+    monkeypatch.setattr(histograms._HistogramRun, "_add_tree", add_tree)
     return grown
 
 
@@ -133,7 +133,7 @@ def test_what_is_not_compiled_is_cut_from_the_largest(settings, stages):
 
 
 def test_trees_that_differ_from_scikit_learns_are_not_used(monkeypatch):
-    from mlaut.sharing import growing
+    from mlaut.sharing.compiled import growing
 
     grow = growing.grow
 

@@ -14,14 +14,14 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from mlaut.sharing import boosting, forests, kernels, neighbours, trees
-from mlaut.sharing.boosting import Boosted
-from mlaut.sharing.forests import Bags, Forests
 from mlaut.sharing.interface import Candidate, CannotShareError, Fold
-from mlaut.sharing.kernels import GaussianMachines
-from mlaut.sharing.linear import LarsPaths, Lassos, Ridges
-from mlaut.sharing.neighbours import Neighbours
-from mlaut.sharing.trees import Trees, n_drawn_features
+from mlaut.sharing.learners import boosting, forests, kernels, neighbours, trees
+from mlaut.sharing.learners.boosting import Boosted
+from mlaut.sharing.learners.forests import Bags, Forests
+from mlaut.sharing.learners.kernels import GaussianMachines
+from mlaut.sharing.learners.linear import LarsPaths, Lassos, Ridges
+from mlaut.sharing.learners.neighbours import Neighbours
+from mlaut.sharing.learners.trees import Trees, n_drawn_features
 
 from .sharing_cases import (
     CLASSES,
@@ -154,24 +154,15 @@ def test_another_way_of_searching_is_left_to_scikit_learn(monkeypatch):
     assert sharing.sharing_["plain"] == 9
 
 
-def test_votes_are_counted_in_parts(monkeypatch):
-    monkeypatch.setattr(neighbours, "MOST_COUNTS", 200)
-    X, y = CLASSES["ties"]
-    grid = {"n_neighbors": list(range(1, 20))}
-    plain, sharing = both(KNeighborsClassifier(), grid, X, y, STRATIFIED)
-    check_equal(plain, sharing)
-    check_all_shared(sharing)
-
-
 def test_neighbours_are_looked_up_again_only_where_it_matters(monkeypatch):
     looked_up = []
-    original = neighbours._Table._look_up
+    original = neighbours._NearestRows._look_up
 
     def look_up(self, unsure, size):
         looked_up.append(len(unsure))
         return original(self, unsure, size)
 
-    monkeypatch.setattr(neighbours._Table, "_look_up", look_up)
+    monkeypatch.setattr(neighbours._NearestRows, "_look_up", look_up)
     X = np.repeat(np.r_[:30, 1000:1030].astype(float), 2)[:, None]  # every row is there twice
     grid = {"n_neighbors": [1, 2, 3, 4]}
     for labels, again in [(np.arange(120) // 60, False), (np.arange(120) % 2, True)]:

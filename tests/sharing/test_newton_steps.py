@@ -8,7 +8,8 @@ from .sharing_cases import CLASSES, STRATIFIED, both, check_all_shared
 
 pytest.importorskip("numba")
 
-from mlaut.sharing import boosting, newton_steps
+from mlaut.sharing.compiled import newton_steps
+from mlaut.sharing.learners import boosting
 
 
 def test_sums_are_numpys():

@@ -21,11 +21,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mlaut.estimators import as_strategies
 from mlaut.experiments.cells.cell import CellOptions, run_cell
-from mlaut.experiments.cells.fold_models import Table
+from mlaut.experiments.cells.fold_models import FoldTable
 from mlaut.records import Cell, Status
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
 from mlaut.sharing import SharingWarning
-from mlaut.sharing.neighbours import Neighbours
+from mlaut.sharing.learners.neighbours import Neighbours
 from mlaut.sharing.private import NAMES
 
 PACKAGE = "mlaut.sharing"
@@ -170,7 +170,7 @@ def test_a_study_holds_it_as_a_warning_of_the_cell(monkeypatch):
     break_neighbours(monkeypatch)
     (strategy,) = as_strategies("K_Neighbours")
     strategy.set_params(param_grid={"n_neighbors": [1, 3]}, preprocessing=None)
-    table = Table(pd.DataFrame(X), Y, (0, 1, 2))
+    table = FoldTable(pd.DataFrame(X), Y, (0, 1, 2))
     rows = np.arange(0, len(Y), 2), np.arange(1, len(Y), 2)
     cell = Cell("iris", "K_Neighbours")
     outcome = run_cell(cell, lambda: strategy, table, rows, 0, CellOptions())

@@ -1,14 +1,11 @@
 """The search around the families: options of scikit-learn's search, and when it steps back."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import FitFailedWarning
@@ -20,11 +17,10 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from mlaut.identity.digests import canonical
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
-from mlaut.sharing.candidate_groups import groups_of
 from mlaut.sharing.interface import Candidate, CannotShareError
-from mlaut.sharing.kernels import GaussianMachines
+from mlaut.sharing.learners.candidate_groups import groups_of
+from mlaut.sharing.learners.kernels import GaussianMachines
 
 from .sharing_cases import CLASSES, STRATIFIED, both, check_all_shared, check_equal
 
@@ -299,12 +295,3 @@ def test_a_candidate_makes_new_estimators():
     assert pattern.n_neighbors == 5
     assert candidate.setting("n_neighbors") == 3
     assert candidate.setting("weights") == "distance"
-
-
-def test_the_former_name_is_what_pickles_and_identities_of_older_studies_hold():
-    former = pickle.loads(b"cmlaut.estimators.sharing.search\nSharingGridSearchCV\n.")
-    search = former(SVC(), {"C": [0.1, 1.0]}, cv=3).fit(*load_iris(return_X_y=True))
-    assert isinstance(search, SharingGridSearchCV)
-    assert search.sharing_ == {"shared": 6, "plain": 0, "resumed": 0, "missing": 0}
-    assert pickle.loads(pickle.dumps(search)).best_params_ == search.best_params_
-    assert canonical(search)["class"] == "mlaut.estimators.sharing.search.SharingGridSearchCV"

@@ -12,22 +12,21 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 
 from mlaut.errors import StoreError, StrategyError
 from mlaut.estimators import GridSearch, tuning_record
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
-from mlaut.sharing import IncompleteSearchWarning, forests, kernels, parallel, search_limits
-from mlaut.sharing.candidate_groups import groups_of
-from mlaut.sharing.hopeless import best_possible, hopeless, leader
-from mlaut.sharing.parallel import in_parts
-from mlaut.sharing.score_log import Checkpoint
+from mlaut.sharing import IncompleteSearchWarning, search_limits
+from mlaut.sharing.learners import forests, kernels
+from mlaut.sharing.learners.candidate_groups import groups_of
+from mlaut.sharing.search import parallel
+from mlaut.sharing.search.parallel import in_parts
+from mlaut.sharing.search.score_log import Checkpoint
 
 from .sharing_cases import CLASSES, STRATIFIED, check_equal
 
@@ -112,7 +111,8 @@ import sys, time
 import numpy as np
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
-from mlaut.sharing import GridSearchCV, score_log, search_limits
+from mlaut.sharing import GridSearchCV, search_limits
+from mlaut.sharing.search import score_log
 
 score_log.PAUSE = 0
 kept = score_log.Writer.add
@@ -354,71 +354,3 @@ def test_limits_hold_inside_of_the_block_alone():
     with search_limits(deadline=0.0):
         pass
     assert SharingGridSearchCV(SVC(), GRID, cv=STRATIFIED).fit(X, Y).sharing_["missing"] == 0
-
-
-# ---- hopeless candidates
-
-
-@pytest.mark.parametrize("table", CLASSES)
-@pytest.mark.parametrize("scoring", [None, "neg_log_loss"])
-def test_the_choice_is_the_same_without_hopeless_candidates(table, scoring):
-    rows, labels = CLASSES[table]
-    base = KNeighborsClassifier() if scoring else SVC()
-    grid = {"n_neighbors": [5, 10, 20, 25]} if scoring else {**GRID, "C": [1e-3, *GRID["C"]]}
-    everything = GridSearchCV(base, grid, cv=STRATIFIED, scoring=scoring).fit(rows, labels)
-    with search_limits(skip_hopeless=True):
-        search = SharingGridSearchCV(base, grid, cv=STRATIFIED, scoring=scoring).fit(rows, labels)
-    assert search.best_index_ == everything.best_index_
-    assert search.best_score_ == pytest.approx(everything.best_score_, abs=1e-15)
-    complete = search.cv_results_.get("complete", np.ones(len(search.cv_results_["params"]), bool))
-    np.testing.assert_allclose(
-        search.cv_results_["mean_test_score"][complete],
-        everything.cv_results_["mean_test_score"][complete],
-        rtol=0,
-        atol=1e-15,
-    )
-
-
-def test_hopeless_candidates_are_marked():
-    rows, labels = CLASSES["two classes"]
-    grid = {"C": [1e-3, 1.0, 10.0], "gamma": [1e-3, 0.1, 100.0]}
-    with search_limits(skip_hopeless=True):
-        search = SharingGridSearchCV(SVC(), grid, cv=STRATIFIED).fit(rows, labels)
-    assert search.sharing_["missing"] > 0
-    assert (~search.cv_results_["complete"]).sum() > 0
-
-
-@pytest.mark.parametrize("base", [SVC(), DecisionTreeClassifier(random_state=0)])
-def test_hopeless_groups_and_a_deadline_go_together(base):
-    rows, labels = CLASSES["two classes"]
-    tree = {"max_leaf_nodes": [2, 3], "criterion": ["gini", "entropy"], "splitter": ["best"]}
-    grid = {"C": [1e-3, 1.0], "gamma": [0.1, 1e3]} if isinstance(base, SVC) else tree
-    with search_limits(skip_hopeless=True, deadline=time.time() + 1e6):
-        search = SharingGridSearchCV(base, grid, cv=STRATIFIED).fit(rows, labels)
-    everything = GridSearchCV(base, grid, cv=STRATIFIED).fit(rows, labels)
-    assert search.best_params_ == everything.best_params_
-
-
-def test_ties_are_finished_and_failures_are_not():
-    def at(*scores):
-        return {
-            (i, f): {"test_scores": s} for i, row in enumerate(scores) for f, s in enumerate(row)
-        }
-
-    scores = at([0.9, 0.9], [0.8], [0.8001], [0.79], [np.nan])
-    assert hopeless(scores, 2, 1.0) == {3, 4}
-    assert leader(scores, 2) is None
-    assert leader(at([0.5], [0.7], [0.7]), 2) == 1
-    assert leader(at([np.nan]), 2) is None
-
-
-def test_the_best_possible_score_must_be_known():
-    with (
-        search_limits(skip_hopeless=True),
-        pytest.raises(StrategyError, match="skip_hopeless: the best possible value"),
-    ):
-        SharingGridSearchCV(SVC(), GRID, cv=STRATIFIED, scoring=["accuracy"], refit="accuracy").fit(
-            X, Y
-        )
-    search = GridSearchCV(LogisticRegression(), {})
-    assert best_possible(search._get_scorers()[0]) == 1.0

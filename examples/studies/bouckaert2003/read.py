@@ -22,6 +22,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import mlaut.analysis as ma
+from mlaut.analysis.methods import cross_validation
 
 LEVELS = (0.01, 0.05, 0.1)
 RUNS = (2, 3, 5, 7, 10)
@@ -32,11 +33,11 @@ SETS = ("set1", "set2", "set3", "set4")
 RATIO = 1 / 9  # of test to training rows, also of the random splits
 FOLDED = [
     test.name
-    for test in ma.CV_TESTS.values()
+    for test in cross_validation.CV_TESTS.values()
     if not test.resampling and not test.name.startswith("5x2cv")
 ]
-RESAMPLED = [test.name for test in ma.CV_TESTS.values() if test.resampling]
-HALVED = [name for name in ma.CV_TESTS if name.startswith("5x2cv")]
+RESAMPLED = [test.name for test in cross_validation.CV_TESTS.values() if test.resampling]
+HALVED = [name for name in cross_validation.CV_TESTS if name.startswith("5x2cv")]
 
 Differences = Mapping[str, np.ndarray]
 
@@ -63,7 +64,7 @@ def pair_differences(studies: Mapping[str, ma.Results]) -> dict[str, np.ndarray]
     for study, results in studies.items():
         for pair in combinations(results.strategies, 2):
             name = study if pair == PAIR else f"{study}: {', '.join(pair)}"
-            found[name] = ma.cv_differences(results, *pair)
+            found[name] = cross_validation.cv_differences(results, *pair)
     return found
 
 
@@ -74,7 +75,7 @@ def experiments(x: np.ndarray, size: int) -> np.ndarray:
 
 def choice(test: str) -> str:
     """Name the degrees of freedom: the calibrated ones where there are such."""
-    return "calibrated" if ma.CV_TESTS[test].calibratable else "default"
+    return "calibrated" if cross_validation.CV_TESTS[test].calibratable else "default"
 
 
 # ------------------------------------------------------------------------ the tables
@@ -141,14 +142,14 @@ def calibration_table(differences: Differences) -> pd.DataFrame:
         if study not in ("set1", "set1_splits"):
             continue
         for size in SPLITS if x.ndim == 2 else RUNS:
-            found = ma.calibrate(x[..., :size], levels=LEVELS, test_to_train=RATIO)
+            found = cross_validation.calibrate(x[..., :size], levels=LEVELS, test_to_train=RATIO)
             frame = found.best().join(_near(found)).assign(datasets=len(x))
             parts.append(frame.assign(pair=pair or ", ".join(PAIR), runs=size))
     table = pd.concat(parts).set_index(["pair", "runs"], append=True)
     return table.reorder_levels(["pair", "test", "runs", "level"])
 
 
-def _near(found: ma.Calibration) -> pd.DataFrame:
+def _near(found: cross_validation.Calibration) -> pd.DataFrame:
     rows = {}
     for test in found.rates.index.unique(level=0):
         for level in LEVELS:
@@ -177,7 +178,9 @@ def rates_table(differences: Differences) -> pd.DataFrame:
     for name in SETS:
         for test, x in schemes(differences, name):
             for df in dict.fromkeys((choice(test), "default")):
-                found = ma.rejection_rates(x, [test], df, LEVELS, RATIO).frame.loc[test]
+                found = cross_validation.rejection_rates(x, [test], df, LEVELS, RATIO).frame.loc[
+                    test
+                ]
                 named = {f"{level:g}": rate for level, rate in found.items()}
                 rows[test, df, name] = named | {"datasets": len(x)}
     frame = pd.DataFrame.from_dict(rows, orient="index")
@@ -194,7 +197,7 @@ def runs_table(differences: Differences, calibration: pd.DataFrame) -> pd.DataFr
     rows = {}
     for (test, runs), row in best.iterrows():
         x = differences["set3_splits" if test in RESAMPLED else "set3"][..., :runs]
-        p = ma.cv_p_values(x, test, row["df"], RATIO)
+        p = cross_validation.cv_p_values(x, test, row["df"], RATIO)
         rows[test, runs] = {
             "df": row["df"],
             "type I error": row["type I error"],
@@ -216,8 +219,8 @@ def replicability_table(differences: Differences) -> pd.DataFrame:
     for test in (*FOLDED, *RESAMPLED, *HALVED):
         x = again["splits" if test in RESAMPLED else "halves" if test in HALVED else "folds"]
         for level in LEVELS:
-            same, pairs = ma.replicability(x, test, choice(test), level, RATIO)
-            power = ma.rejection_rates(
+            same, pairs = cross_validation.replicability(x, test, choice(test), level, RATIO)
+            power = cross_validation.rejection_rates(
                 x.reshape(-1, *x.shape[2:]), [test], choice(test), [level], RATIO
             )
             rows[test, level] = {
@@ -244,7 +247,7 @@ def pairs_table(differences: Differences) -> pd.DataFrame:
                 continue
             size = 10 if test in RESAMPLED else 5
             two = experiments(x[..., : 2 * size], size)
-            _, rows.setdefault(test, {})[name] = ma.replicability(
+            _, rows.setdefault(test, {})[name] = cross_validation.replicability(
                 two, test, choice(test), 0.05, RATIO
             )
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("test")
@@ -297,7 +300,10 @@ def tests_figure(rates: pd.DataFrame, again: pd.DataFrame) -> Figure:
     )
     figure = Figure(figsize=(11, 5.2), layout="constrained")
     panels = figure.subplots(1, 3, sharey=True)
-    y, held = np.arange(len(at)), np.array([ma.CV_TESTS[t].calibratable for t in at.index])
+    y, held = (
+        np.arange(len(at)),
+        np.array([cross_validation.CV_TESTS[t].calibratable for t in at.index]),
+    )
     for place, values, marker, color, label in series:
         kind = {"marker": marker, "edgecolors": color}
         panels[place].scatter(values[held], y[held], color=color, label=label, **kind)

@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 
 import mlaut.analysis as ma
-from mlaut.files_io import Study
+from mlaut.analysis.methods import lacoste
+from mlaut.files_io import StudyStore
 
 HERE = Path(__file__).parent
 NAMES = {
@@ -32,7 +33,7 @@ IN_TABLE_1 = ("Adult", "Glass", "MNIST:08", "Mushrooms", "Sonar")
 TESTS = ("poisson_binomial", "sign", "signed_rank")
 
 
-def results_of(study: Study, names: Mapping[str, str] = NAMES) -> ma.Results:
+def results_of(study: StudyStore, names: Mapping[str, str] = NAMES) -> ma.Results:
     """Score the tasks on which all of some strategies are done, in the paper's order."""
     every = ma.Results.from_study(study, "accuracy").select(strategies=list(names.values()))
     done = ma.treat_missing(every, "drop datasets")
@@ -51,7 +52,7 @@ def counts(results: ma.Results, names: Mapping[str, str] = NAMES) -> pd.DataFram
     """Count the test points that only one of two strategies gets wrong (k_h and k_g)."""
     parts = []
     for first, second in PAIRS:
-        h, g, n = ma.error_counts(results, names[first], names[second])
+        h, g, n = lacoste.error_counts(results, names[first], names[second])
         only = {"only_first_wrong": h, "only_second_wrong": g, "n": n}
         parts.append(
             pd.DataFrame({"dataset": results.datasets, "first": first, "second": second, **only})
@@ -73,13 +74,15 @@ def table6(results: ma.Results, counted: pd.DataFrame) -> pd.DataFrame:
         frame[f"{name} z"] = z_of_risks(risks[:, place], n_test, printed[name], printed["n"])
     for first, second in ADJACENT:
         here = of_pair(counted, first, second)
-        better, _ = ma.prob_better_classifier(here["only_first_wrong"], here["only_second_wrong"])
+        better, _ = lacoste.prob_better_classifier(
+            here["only_first_wrong"], here["only_second_wrong"]
+        )
         frame[f"{first} > {second}"] = better
         frame[f"{first} > {second} (paper)"] = printed[f"{first}_{second}"]
     return frame.rename_axis("dataset")
 
 
-def scaled(study: Study) -> pd.DataFrame:
+def scaled(study: StudyStore) -> pd.DataFrame:
     """Return the risks of both kernel strategies without and with scaled features, and printed."""
     every, paper = ma.Results.from_study(study, "accuracy"), paper_table6()
     columns = {}
@@ -96,7 +99,7 @@ def scaled(study: Study) -> pd.DataFrame:
     return pd.DataFrame(columns).rename_axis("dataset")
 
 
-def counts_on_scaled(study: Study) -> pd.DataFrame | None:
+def counts_on_scaled(study: StudyStore) -> pd.DataFrame | None:
     """Count errors with scaled features for the kernels, where both were tried."""
     tried = ma.Results.from_study(study, "accuracy").strategies
     if not set(SCALED.values()) <= set(tried):
@@ -112,7 +115,7 @@ def of_pair(counted: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
 def z_of_risks(here, n_here, there, n_there) -> np.ndarray:
     """Divide the difference of two risks by its standard error, from the posteriors of both."""
     posteriors = [
-        ma.risk_posterior(np.rint(np.asarray(risk) * n), n)
+        lacoste.risk_posterior(np.rint(np.asarray(risk) * n), n)
         for risk, n in ((here, n_here), (there, n_there))
     ]
     spread = np.hypot(*(posterior.standard_deviation for posterior in posteriors))
@@ -128,7 +131,7 @@ def pairs_of(counted: pd.DataFrame) -> pd.DataFrame:
     for first, second in PAIRS:
         one = of_pair(counted, first, second)
         h, g = one["only_first_wrong"].to_numpy(), one["only_second_wrong"].to_numpy()
-        tests = ma.lacoste_comparison(h, g, one["n"], (first, second))
+        tests = lacoste.lacoste_comparison(h, g, one["n"], (first, second))
         rows[first, second] = {
             **confidences(tests, first),
             "wins": (h < g).sum(),
@@ -158,10 +161,10 @@ def pairs_of_risks(table: pd.DataFrame) -> pd.DataFrame:
     for first, second in PAIRS:
         gain = (table[second] - table[first]).round(6).to_numpy()
         wins, losses = (gain > 0).sum(), (gain < 0).sum()
-        sign = ma.lacoste_sign_test(wins, losses, (first, second), ties=(gain == 0).sum())
+        sign = lacoste.lacoste_sign_test(wins, losses, (first, second), ties=(gain == 0).sum())
         p = table.get(f"{first}_{second}", pd.Series([0.5] * len(table)))
-        bayes = ma.poisson_binomial_from_probabilities(p, (first, second))
-        tests = (bayes, sign, ma.lacoste_signed_rank_test(gain, (first, second)))
+        bayes = lacoste.poisson_binomial_from_probabilities(p, (first, second))
+        tests = (bayes, sign, lacoste.lacoste_signed_rank_test(gain, (first, second)))
         rows[first, second] = {**confidences(tests, first), "wins": wins, "losses": losses}
         if (first, second) not in ADJACENT:
             rows[first, second]["poisson_binomial"] = np.nan
@@ -170,7 +173,7 @@ def pairs_of_risks(table: pd.DataFrame) -> pd.DataFrame:
 
 def with_shares(frame: pd.DataFrame) -> pd.DataFrame:
     """Add the posterior mean and standard deviation of the share of wins."""
-    share = ma.risk_posterior(frame["wins"], frame["wins"] + frame["losses"])
+    share = lacoste.risk_posterior(frame["wins"], frame["wins"] + frame["losses"])
     frame["share"], frame["share_error"] = share.mean, share.standard_deviation
     return frame.rename_axis(["first", "second"])
 
@@ -210,7 +213,7 @@ def reachable(draws: int = 100) -> pd.DataFrame:
         p = []
         for _ in range(draws):
             one, other = (draw_counts(paper[name].to_numpy(), n, rng) for name in (first, second))
-            p.append(ma.lacoste_signed_rank_test((other - one) / n).p_value)
+            p.append(lacoste.lacoste_signed_rank_test((other - one) / n).p_value)
         low, high = 1 - max(p), 1 - min(p)
         doubled = {"as_printed_low": 2 * low - 1, "as_printed_high": 2 * high - 1}
         rows[first, second] = {"low": low, "high": high, **doubled}
@@ -227,7 +230,7 @@ def draw_counts(risk: np.ndarray, n: np.ndarray, rng: np.random.Generator) -> np
 # --------------------------------------------------------------- what tuning did
 
 
-def tuning(study: Study) -> pd.DataFrame:
+def tuning(study: StudyStore) -> pd.DataFrame:
     """Say for every cell what tuning chose, of how many candidates, and in how many seconds."""
     short = {long: name for name, long in NAMES.items()}
     short |= {long: f"{name} scaled" for name, long in SCALED.items()}
@@ -272,7 +275,7 @@ def searched(cells: pd.DataFrame) -> pd.DataFrame:
 # --------------------------------------------------------------- all
 
 
-def read(study: Study) -> dict[str, pd.DataFrame]:
+def read(study: StudyStore) -> dict[str, pd.DataFrame]:
     """Make all tables of what is done."""
     results = results_of(study)
     counted, cells = counts(results), tuning(study)
@@ -292,7 +295,7 @@ def read(study: Study) -> dict[str, pd.DataFrame]:
 
 def write(study: Path, folder: Path) -> dict[str, pd.DataFrame]:
     """Write each table as CSV and most of them in one Markdown page; draw the pairs."""
-    tables = {**read(Study(study)), "table4_reachable": reachable()}
+    tables = {**read(StudyStore(study)), "table4_reachable": reachable()}
     folder.mkdir(parents=True, exist_ok=True)
     page = []
     for name, table in tables.items():

@@ -7,7 +7,7 @@ support vector machine is tried on up to 1,000 training rows.
 from sklearn.pipeline import make_pipeline
 
 from mlaut.estimators import Preprocessor, as_strategies
-from mlaut.estimators.lacoste_estimators import UnitDistance
+from mlaut.estimators.catalogue.lacoste_estimators import UnitDistance
 
 
 def scaled(strategy, **parameters):

@@ -20,7 +20,9 @@ import pandas as pd
 from scipy.stats import ttest_ind
 
 import mlaut.analysis as ma
-from mlaut.files_io import Study
+from mlaut.analysis import pairwise
+from mlaut.analysis.methods import frequentist
+from mlaut.files_io import StudyStore
 
 HERE = Path(__file__).parent
 PUBLISHED = HERE.parents[1] / "data" / "mlaut2018_error.csv"
@@ -37,7 +39,7 @@ DEVELOPED_ON = {
 """The default protocol of networks was chosen on these: docs/networks.md."""
 
 
-def cells_of(study: Study) -> pd.DataFrame:
+def cells_of(study: StudyStore) -> pd.DataFrame:
     """Return a row for every cell that was tried or skipped."""
     frame = pd.DataFrame([cell for _, cells in study.all_details() for cell in cells])
     if "candidates_scored" not in frame:
@@ -45,7 +47,7 @@ def cells_of(study: Study) -> pd.DataFrame:
     return frame
 
 
-def score(study: Study, cells: pd.DataFrame) -> ma.Results:
+def score(study: StudyStore, cells: pd.DataFrame) -> ma.Results:
     """Score the datasets on which every strategy was tried or skipped."""
     counts = cells.groupby("dataset").size()
     finished = [n for n in study.datasets if counts.get(n, 0) == len(study.strategies)]
@@ -112,7 +114,7 @@ def on_the_same_datasets(results: ma.Results, matrix: pd.DataFrame) -> pd.DataFr
     )
 
 
-def baselines(study: Study, results: ma.Results, matrix: pd.DataFrame) -> pd.DataFrame:
+def baselines(study: StudyStore, results: ma.Results, matrix: pd.DataFrame) -> pd.DataFrame:
     """Lay the published errors of the baseline beside two ways to guess.
 
     ``majority`` always says the most frequent class, as the paper describes it; ``in proportion``
@@ -141,8 +143,8 @@ def pairing(results: ma.Results) -> pd.DataFrame:
     table = pd.DataFrame({name: test.to_frame()["p_value"] for name, test in paired.items()})
     unpaired = [ttest_ind(losses[first], losses[second]).pvalue for first, second in table.index]
     table["t, unpaired"] = unpaired
-    table["rank sum, unpaired"] = ma.ranksum_test(results).to_frame()["p_value"]
-    corrected = table.apply(lambda p: ma.adjust(p.to_numpy(), "bonferroni"))
+    table["rank sum, unpaired"] = frequentist.ranksum_test(results).to_frame()["p_value"]
+    corrected = table.apply(lambda p: pairwise.adjust(p.to_numpy(), "bonferroni"))
     return table.join(corrected.add_suffix(", Bonferroni"))
 
 
@@ -214,7 +216,7 @@ def read(
     path: Path, trained_path: Path, published: Path
 ) -> tuple[dict[str, pd.DataFrame], dict[str, ma.Results]]:
     """Make every table; with them the results of either way to train networks, without holes."""
-    study, second = Study(path), Study(trained_path)
+    study, second = StudyStore(path), StudyStore(trained_path)
     cells, cells_trained = cells_of(study), cells_of(second)
     paper, trained = score(study, cells), ma.Results.from_study(second, "accuracy")
     seconds = ma.AnalyseResults(study).average_training_time()["training"]

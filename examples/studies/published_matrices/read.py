@@ -26,6 +26,8 @@ from matplotlib.figure import Figure
 from scipy.special import ndtr
 
 import mlaut.analysis as ma
+from mlaut.analysis import pairwise
+from mlaut.analysis.methods import bayes, cross_validation, frequentist, lacoste, planning
 from mlaut.errors import AnalysisError
 
 FIRST, SECOND, SAME, OPEN = "first", "second", "equivalent", "undecided"
@@ -98,7 +100,7 @@ def read_folds(path: Path, metric: str = "accuracy", percent: bool = False) -> m
 def all_methods(results: ma.Results, rope: float, draws: int) -> list[Method]:
     """Decide on every pair by every method for which one table of folds is enough."""
     return [
-        *frequentist(results),
+        *over_datasets(results),
         *corrections(results),
         *bayesian(results, 0.0, draws),
         *bayesian(results, rope, draws),
@@ -107,18 +109,18 @@ def all_methods(results: ma.Results, rope: float, draws: int) -> list[Method]:
     ]
 
 
-def frequentist(results: ma.Results) -> Iterator[Method]:
+def over_datasets(results: ma.Results) -> Iterator[Method]:
     """Test all pairs over datasets, each pair alone and with Holm's correction."""
     tests: dict[str, ma.Pairwise] = {
         "t": ma.t_test(results),
         "signed rank": ma.wilcoxon_test(results),
         "sign": ma.sign_test(results),
         "trinomial": ma.trinomial_test(results),
-        "rank sum (unpaired)": ma.ranksum_test(results),
-        "ranks after Friedman": ma.post_hoc_test(results, after="friedman"),
-        "ranks after Quade": ma.post_hoc_test(results, after="quade"),
-        "aligned ranks": ma.post_hoc_test(results, after="aligned"),
-        "Conover": ma.conover_test(results),
+        "rank sum (unpaired)": frequentist.ranksum_test(results),
+        "ranks after Friedman": frequentist.post_hoc_test(results, after="friedman"),
+        "ranks after Quade": frequentist.post_hoc_test(results, after="quade"),
+        "aligned ranks": frequentist.post_hoc_test(results, after="aligned"),
+        "Conover": frequentist.conover_test(results),
     }
     for name, pairs in tests.items():
         yield Method.of(pairs, name, "none")
@@ -146,22 +148,22 @@ def bayesian(results: ma.Results, rope: float, draws: int) -> Iterator[Method]:
     ranked = ma.bayesian_signed_rank_test(results, rope=rope, n_samples=draws)
     yield Method.of(ranked, f"Bayesian signed rank{told}", "none")
     if not rope:
-        pairs = ma.poisson_binomial_pairs(probabilities_on_datasets(results))
+        pairs = lacoste.poisson_binomial_pairs(probabilities_on_datasets(results))
         yield Method.of(pairs, "Poisson binomial", "none")
 
 
-def probabilities_on_datasets(results: ma.Results) -> ma.PairProbabilities:
+def probabilities_on_datasets(results: ma.Results) -> lacoste.PairProbabilities:
     """Say with which probability each strategy is the better one on each dataset.
 
     Test points are not published, so that the correlated t-test stands in for Theorem 4.1.
     """
-    frame = ma.correlated_t_datasets(results).frame
+    frame = bayes.correlated_t_datasets(results).frame
     n, k = len(results.datasets), len(results.strategies)
     better = np.full((k, k, n), 0.5)
     first, second = np.triu_indices(k, 1)
     better[first, second] = frame["P(first better)"].to_numpy().reshape(n, -1).T
     better[second, first] = 1 - better[first, second]
-    return ma.PairProbabilities(
+    return lacoste.PairProbabilities(
         strategies=results.strategies,
         datasets=results.datasets,
         better=better,
@@ -186,14 +188,14 @@ def seen_datasets(results: ma.Results) -> Iterator[Method]:
 
     Given the datasets they are independent, so that the variances of their means add up.
     """
-    frame = ma.cv_test_datasets(results, test=REFERENCE).frame
+    frame = cross_validation.cv_test_datasets(results, test=REFERENCE).frame
     error = (frame["mean difference"] / frame["statistic"]).fillna(0)
     summed = pd.DataFrame({"mean": frame["mean difference"], "variance": error**2})
     summed = summed.groupby(level=["first", "second"], sort=False).sum()
     z = (summed["mean"] / np.sqrt(summed["variance"])).to_numpy()
     p = np.clip(2 * ndtr(-np.abs(z)), np.finfo(float).tiny, 1)
     for told, correction in (("", "none"), (", Holm", "holm")):
-        shown = ma.adjust(p, correction) <= 1 - SURE
+        shown = pairwise.adjust(p, correction) <= 1 - SURE
         verdicts = _by_sign(np.where(shown, -np.sign(z), 0), summed.index)
         name = f"mean over these datasets (b){told}"
         yield Method(name=name, scenario="(b)", correction=correction, verdicts=verdicts)
@@ -203,7 +205,7 @@ def hierarchical(results: ma.Results, pairs: Sequence[tuple[str, str]], rope: fl
     """Ask the hierarchical test, which takes seconds a pair, about some pairs."""
     found = pd.Series(np.nan, index=ma.t_test(results).to_frame().index, dtype=object)
     for first, second in pairs:
-        result = ma.hierarchical_test(results, first, second, rope=rope)
+        result = bayes.hierarchical_test(results, first, second, rope=rope)
         p = [pd.Series([value]) for value in result.probabilities.values()]
         found.loc[(first, second)] = by_probability(*p).iloc[0]
     name = f"Bayesian hierarchical, rope {rope:g}"
@@ -303,17 +305,17 @@ def on_each_dataset(results: ma.Results, rope: float) -> pd.DataFrame:
     """
     found = {}
     measured = results.expected.shape[1:] == (10, 10) and results.expected.all()
-    tests = [name for name, test in ma.CV_TESTS.items() if not test.resampling]
+    tests = [name for name, test in cross_validation.CV_TESTS.items() if not test.resampling]
     for name in sorted(tests, key=REFERENCE.__ne__):
-        df = "calibrated" if measured and ma.CV_TESTS[name].calibrated else "default"
+        df = "calibrated" if measured and cross_validation.CV_TESTS[name].calibrated else "default"
         try:
-            frame = ma.cv_test_datasets(results, test=name, df=df).frame
+            frame = cross_validation.cv_test_datasets(results, test=name, df=df).frame
         except AnalysisError:  # not for this number of folds and runs
             continue
         sign = np.where(frame["p_value"] <= 1 - SURE, -np.sign(frame["mean difference"]), 0)
         found[f"{name} ({df} df)"] = _by_sign(sign, frame.index)
     for width in (0.0, rope):
-        frame = ma.correlated_t_datasets(results, rope=width).frame
+        frame = bayes.correlated_t_datasets(results, rope=width).frame
         p = (frame[c] for c in ("P(first better)", EQUIVALENT, "P(second better)"))
         found[f"Bayesian correlated t, rope {width:g}"] = by_probability(*p)
     reference = next(iter(found.values()))
@@ -338,11 +340,11 @@ def all_together(results: ma.Results) -> pd.DataFrame:
         "Friedman F": ma.friedman_test(results),
         "Friedman chi2": ma.friedman_test(results, statistic="chi2"),
         "Friedman chi2, no tie correction": ma.friedman_test(results, statistic="chi2", ties=False),
-        "Quade": ma.quade_test(results),
-        "aligned ranks": ma.aligned_ranks_test(results),
+        "Quade": frequentist.quade_test(results),
+        "aligned ranks": frequentist.aligned_ranks_test(results),
     }
     rows = {name: {"statistic": t.statistic, "p": t.p_value} for name, t in tests.items()}
-    rows["Kendall's W"] = {"statistic": ma.kendalls_w(results).value, "p": np.nan}
+    rows["Kendall's W"] = {"statistic": frequentist.kendalls_w(results).value, "p": np.nan}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("test")
 
 
@@ -351,7 +353,7 @@ def strategy_table(results: ma.Results) -> pd.DataFrame:
     ranks = ma.average_ranks(results, method="t").frame
     parts = {
         "(c)": ma.mean_estimates(results, method="t").frame,
-        "(b)": ma.retrained_mean_estimates(results).frame,
+        "(b)": cross_validation.retrained_mean_estimates(results).frame,
     }
     table = ranks[["average_rank"]].assign(**{"mean loss": parts["(c)"]["value"]})
     for scenario, frame in parts.items():
@@ -427,7 +429,7 @@ def read(
         "kappa": kappa,
         "contested": contested_pairs(results, verdicts, rope),
         "on_each_dataset": on_each_dataset(results, rope),
-        "planning": ma.pilot_design(results).frame.rename_axis(["strategy", "against"]),
+        "planning": planning.pilot_design(results).frame.rename_axis(["strategy", "against"]),
     }
 
 

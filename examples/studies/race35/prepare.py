@@ -11,7 +11,7 @@ import pandas as pd
 
 from mlaut import Data
 from mlaut.data import from_frame, load_folder
-from mlaut.experiments.study_file import read_study_file
+from mlaut.experiments.study_files.study_file import read_study_file
 
 HERE = Path(__file__).parent
 MOST_ROWS = 600

@@ -9,13 +9,12 @@ from mlaut.analysis import (
     Race,
     Results,
     average_ranks,
-    drawn_order,
     nemenyi_test,
     race,
     wilcoxon_test,
 )
 from mlaut.analysis.racing.study_race import StudyRace
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 
 HERE = Path(__file__).parent
 ORDERS = 200
@@ -24,8 +23,7 @@ ROPES = (0.0, 0.05)
 
 def in_order(results: Results, seed: int, **terms: float) -> Race:
     """Return the race in the order of a seed, followed on the cells of the complete study."""
-    order = drawn_order(results.datasets, seed)
-    return race(results, order=order, missing="failures last", **terms)
+    return race(results, seed=seed, missing="failures last", **terms)
 
 
 def strategies(results: Results) -> pd.DataFrame:
@@ -64,7 +62,7 @@ def main() -> None:
     results = Results.from_study(HERE / "study.h5", "accuracy")
     strategies(results).to_csv(HERE / "results" / "strategies.csv")
     orders(results).to_csv(HERE / "results" / "orders.csv", index=False)
-    ran = StudyRace.of(Study(HERE / "study.h5")).now()
+    ran = StudyRace.of(StudyStore(HERE / "study.h5")).now()
     texts = [ran.sentence(), *ran.decisions]
     for seed in (1, 2):
         followed = in_order(results, seed)

@@ -7,7 +7,6 @@ involve several arguments, and options that only it has.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import wraps
 from inspect import signature
 from numbers import Integral, Real
@@ -15,9 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from mlaut.errors import AnalysisError
-
-__all__ = ["check", "checked", "floats", "one_of", "position", "positions", "shown"]
+from mlaut.errors import AnalysisError, nearest
 
 _LARGEST_FIGURE = 200  # inches; at 300 dots an inch matplotlib draws at most 218
 LARGEST = 2**31 - 1  # largest whole number: numpy accepts it, and no computation needs more
@@ -47,6 +44,11 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
+        for name in kwargs:
+            if name not in takes.parameters:
+                known = ", ".join(list(takes.parameters)[1:])
+                hint = nearest(name, takes.parameters) or f"; known are {known}"
+                raise AnalysisError(f"unknown option {name!r} of {function.__name__}{hint}")
         try:
             given = takes.bind(*args, **kwargs)
         except TypeError as error:  # of the signature, which does not know its function
@@ -111,9 +113,8 @@ def one_of(word: str, value: Any, known: Iterable[str]) -> str:
     if value in known:
         return str(value)
     words = [name for name in known if len(name) > 3]  # any two short names are near each other
-    near = get_close_matches(str(value), words, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(map(repr, known))}"
-    raise AnalysisError(f"{word} {shown(value)} is not known; {hint}")
+    hint = nearest(value, words) or f"; one of {', '.join(map(repr, known))}"
+    raise AnalysisError(f"{word} {shown(value)} is not known{hint}")
 
 
 def one_line(error: Exception) -> str:
@@ -342,14 +343,14 @@ _RULES: dict[str, Rule] = {
     "repeats": _whole,
     "n_samples": _count,
     "seed": _seed,
-    **dict.fromkeys(("as_scores", "greater_is_better", "shrink"), _yes_or_no),
+    **dict.fromkeys(("as_scores", "greater_is_better"), _yes_or_no),
     **dict.fromkeys(("differences", "draws", "null_differences", "p", "values"), floats),
     **dict.fromkeys(("errors", "n", "only_first", "only_first_wrong", "only_second"), floats),
     **dict.fromkeys(("mean", "only_second_wrong", "scale", "wrong"), floats),
     **dict.fromkeys(
         ("after", "alternative", "correction", "how", "method", "metric", "missing", "name"), _text
     ),
-    **dict.fromkeys(("aggregate", "model"), _text),
+    **dict.fromkeys(("aggregate",), _text),
     **dict.fromkeys(("anchor", "baseline"), _or(_none, _text)),
     **dict.fromkeys(("anchor_rating", "local_rope", "tolerance"), _real),
     "others": _or(_none, _mapping_of(_results)),
@@ -373,7 +374,7 @@ _RULES: dict[str, Rule] = {
     "calibration": _instance("Calibration", "what calibrate returns"),
     "chances": _instance("RankProbabilities", "what probability_of_best returns"),
     "comparison": _function,
-    "context": _instance("Context", "a Context, such as mlaut.analysis.SINGLE"),
+    "context": _instance("Context", "a Context, such as mlaut.analysis.methods.lacoste.SINGLE"),
     "pairs": _instance("Pairwise", "the result of a test of all pairs"),
     "probabilities": _instance("PairProbabilities", "what probabilities_by_dataset returns"),
     "rocs": _mapping_of(_instance("Roc", "what judge_on_context returns")),
@@ -384,7 +385,7 @@ _RULES: dict[str, Rule] = {
 }
 _RULES_OF_TABLES: dict[str, Rule] = {
     "results": _results_or_table,
-    "metric": lambda _, value: value,  # results_from_table checks it: it may be an object
+    "metric": lambda _, value: value,  # Results.from_table checks it: it may be an object
     "greater_is_better": _or(_none, _yes_or_no),
 }
 _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
@@ -402,7 +403,6 @@ _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
     },
     "multilevel_model": {"scale": _text},
     "multiple_imputation": {"test": _function, "scale": _text},
-    "pairwise_complete": {"test": _function},
     "friedman_test": {"ties": _yes_or_no},
     "hierarchical_probabilities": {"df": floats},
     "lacoste_sign_test": dict.fromkeys(("losses", "ties", "wins"), _real),
@@ -413,7 +413,6 @@ _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
     "drawn_order": {"datasets": _names},
     "resolution": dict.fromkeys(("folds", "n_datasets"), _each(_whole)),
     "risk_posterior": {"prior": _priors(2, 2)},
-    "sign_test": {"ties": _text},
     "under_treatments": {"bounds": _yes_or_no},
 }
 
@@ -422,9 +421,8 @@ def position(word: str, name: str, names: Sequence[str]) -> int:
     """Return the position of a name; raise `AnalysisError` with the nearest name if unknown."""
     if isinstance(name, str) and name in names:
         return list(names).index(name)
-    near = get_close_matches(str(name), names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:8])}"
-    raise AnalysisError(f"{word} {shown(name)} is not in these results; {hint}")
+    hint = nearest(name, names, 0.5) or f"; there are {', '.join(names[:8])}"
+    raise AnalysisError(f"{word} {shown(name)} is not in these results{hint}")
 
 
 def positions(word: str, chosen: Iterable[str] | None, names: Sequence[str]) -> list[int]:

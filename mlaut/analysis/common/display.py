@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import one_of
-
-__all__ = ["SCENARIOS", "SMALLEST_P", "Shown", "check_scenario", "number", "p_text"]
+from mlaut.markup import marked, printable
 
 SCENARIOS = {
     "(a)": "the fitted models re-used on the seen sources",
@@ -90,7 +89,7 @@ class Shown:
         """Print the sentence and the table; in a notebook, display the tables."""
         shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
         if shell is None:
-            sys.stdout.write(f"{self.sentence()}\n\n{self!r}\n")
+            sys.stdout.write(f"{printable(self.sentence())}\n\n{self!r}\n")
         else:
             sys.modules["IPython.display"].display(self)
 
@@ -104,13 +103,13 @@ class Shown:
 
     def __repr__(self) -> str:
         lines = [self.title(), self._tabulate("simple")]
-        return "\n".join(lines + [f"Note: {note}" for note in self.notes_text()])
+        return printable("\n".join(lines + [f"Note: {note}" for note in self.notes_text()]))
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p><small>{html.escape(note)}</small></p>" for note in self.notes_text())
         frame = self.display_frame()
         table = frame.to_html(border=0, header=any(frame.columns), max_rows=_MAX_ROWS)
-        return f"<p><b>{html.escape(self.title())}</b></p>{table}{notes}"
+        return printable(f"<p><b>{html.escape(self.title())}</b></p>{table}{notes}")
 
     def _tabulate(self, form: str) -> str:
         return _tabulate(self.display_frame(), form)
@@ -140,7 +139,9 @@ def _tabulate(frame: pd.DataFrame, form: str) -> str:
         half = _MAX_ROWS // 2
         body = [*body[:half], ["..."] * len(body[0]), *body[-half:]]
     head = [str(name or "") for name in frame.index.names] + columns
-    return tabulate(body, headers=head, tablefmt=form, disable_numparse=True)
+    written = marked if form == "github" else printable
+    safe = [[written(str(cell)) for cell in row] for row in (head, *body)]
+    return tabulate(safe[1:], headers=safe[0], tablefmt=form, disable_numparse=True)
 
 
 def _flat(label: Any) -> list[str]:

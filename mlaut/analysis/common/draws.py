@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["exponentials", "hashed"]
-
 # Multipliers of the mixing of 32 bits with the least bias that Wellons (2018, "lowbias32") found.
 _FIRST, _SECOND = np.uint32(0x7FEB352D), np.uint32(0x846CA68B)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["escape", "table_environment"]
+from mlaut.markup import printable
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -26,7 +26,7 @@ def escape(text: str) -> str:
     >>> print(escape("K_Neighbours: 50 % of $x^2$"))
     K\_Neighbours: 50 \% of \$x\textasciicircum{}2\$
     """
-    return "".join(_SPECIAL.get(sign, sign) for sign in " ".join(text.split()))
+    return "".join(_SPECIAL.get(sign, sign) for sign in printable(" ".join(text.split())))
 
 
 def table_environment(

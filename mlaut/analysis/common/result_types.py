@@ -25,19 +25,6 @@ from mlaut.analysis.common.display import (
 from mlaut.analysis.common.letters import letter_groups
 from mlaut.errors import AnalysisError
 
-__all__ = [
-    "SCENARIOS",
-    "SMALLEST_P",
-    "Estimate",
-    "PairModel",
-    "Pairwise",
-    "ResultTable",
-    "Shown",
-    "TestResult",
-    "number",
-    "p_text",
-]
-
 _BETTER = "P(row better)"
 _UNDERFLOW = f"p is below {SMALLEST_P:.1e}, the smallest number kept here: it is an upper bound"
 
@@ -59,6 +46,9 @@ class Estimate(Shown):
         Confidence of the interval.
     method : str
         Method of the interval: ``"normal"``, ``"t"``, ``"Wilson"``, ...
+    quantile : float
+        Number of standard errors on each side of the interval, if the sentence names the method;
+        else NaN.
     scenario : str
         Scenario that the guarantee covers: a key of `SCENARIOS`.
     n : int
@@ -79,6 +69,7 @@ class Estimate(Shown):
     high: float = np.nan
     confidence: float = 0.95
     method: str = ""
+    quantile: float = np.nan
     scenario: str = "(c)"
     n: int = 0
     unit: str = "datasets"
@@ -102,6 +93,8 @@ class Estimate(Shown):
         if np.isnan(self.low) and np.isnan(self.high):
             return text
         interval = f"[{number(self.low)}, {number(self.high)}]"
+        if np.isfinite(self.quantile):
+            interval += f" ({self.method}, quantile {number(self.quantile)})"
         return f"{text}, {number(100 * self.confidence)} % interval {interval}"
 
     def sentence(self) -> str:  # noqa: D102 - inherited
@@ -187,7 +180,7 @@ class TestResult(Shown):
 
     @property
     def effect(self) -> Estimate | None:
-        """The main effect size."""
+        """Return the main effect size."""
         return self.effects[0] if self.effects else None
 
     def rejects(self, alpha: float = 0.05) -> bool:
@@ -363,7 +356,7 @@ class Pairwise(Shown):
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """All pairs, each once, in the order of the strategies."""
+        """Return all pairs, each once, in the order of the strategies."""
         names = self.strategies
         return [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
 

@@ -2,50 +2,51 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from inspect import signature
 from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis.bayes.dirichlet import DRAWS
-from mlaut.analysis.bayes.sign_tests import (
-    bayesian_sign_test,
-    bayesian_signed_rank_test,
-)
 from mlaut.analysis.common.arguments import checked, one_of
-from mlaut.analysis.common.result_types import Pairwise, ResultTable
+from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
 from mlaut.analysis.comparing.comparison import Comparison
 from mlaut.analysis.estimates.intervals import mean_estimates
-from mlaut.analysis.frequentist.paired_tests import (
+from mlaut.analysis.methods.bayes.dirichlet import DRAWS
+from mlaut.analysis.methods.bayes.sign_tests import bayesian_sign_test, bayesian_signed_rank_test
+from mlaut.analysis.methods.frequentist.joint import joint_sign_test, joint_signed_rank_test
+from mlaut.analysis.methods.frequentist.paired_tests import (
     leading_test,
     sign_test,
     t_test,
     trinomial_test,
     wilcoxon_test,
 )
-from mlaut.analysis.frequentist.portmanteau import aligned_ranks_test, friedman_test, quade_test
-from mlaut.analysis.frequentist.ranks import (
+from mlaut.analysis.methods.frequentist.portmanteau import (
+    aligned_ranks_test,
+    friedman_test,
+    quade_test,
+)
+from mlaut.analysis.methods.frequentist.ranks import (
     average_ranks,
     bonferroni_dunn_test,
     critical_difference,
     nemenyi_test,
 )
-from mlaut.analysis.lacoste.pair_probabilities import poisson_binomial_test
+from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_test
 from mlaut.analysis.pairwise.corrections import adjust_pairs
 from mlaut.analysis.pairwise.runner import PairFunction
-from mlaut.analysis.results.given import results_of
+from mlaut.analysis.results.given import check_independent, results_of
 from mlaut.analysis.results.missing import treat_missing, with_means
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError
 
-__all__ = ["PAIR_TESTS", "compare", "pairs_by_test"]
-
 # the tests of pairs of a comparison, in the order of its tables; a new test is one entry more
 PAIR_TESTS: dict[str, PairFunction] = {
     "t": t_test,
-    "Wilcoxon": wilcoxon_test,
+    "signed rank": wilcoxon_test,
     "sign": sign_test,
     "trinomial": trinomial_test,
     "Nemenyi": nemenyi_test,
@@ -53,6 +54,17 @@ PAIR_TESTS: dict[str, PairFunction] = {
     "Bayesian signed rank": bayesian_signed_rank_test,
     "Poisson binomial": poisson_binomial_test,
 }
+# the same where datasets have sources, whose datasets are related
+SOURCE_TESTS: dict[str, PairFunction] = {
+    "t": t_test,
+    "signed rank": joint_signed_rank_test,
+    "sign": joint_sign_test,
+}
+
+
+def suited_tests(results: Results) -> dict[str, PairFunction]:
+    """Return the tests of pairs that suit the results: with sources those that know them."""
+    return PAIR_TESTS if results.clusters is None else SOURCE_TESTS
 
 
 @checked
@@ -61,6 +73,7 @@ def compare(
     *,
     metric: str | MLautScore = "",
     greater_is_better: bool | None = None,
+    clusters: Mapping[str, Any] | pd.Series | str | None = None,
     alpha: float = 0.05,
     correction: str = "holm",
     test: str = "",
@@ -85,11 +98,15 @@ def compare(
         ``greater_is_better``. `Results` already have their metric.
     greater_is_better : bool, optional
         Direction of a metric that is not known by its name.
+    clusters : mapping, Series or str, optional
+        The source of each dataset, by its name, or the column of the table that has it (default
+        ``source``, ``cluster`` or ``group``, if it has texts). Then the unit of all claims is the
+        source: tests flip whole sources, and what takes datasets as independent is left out.
     alpha : float, default 0.05
         Level of the critical differences, of the groups and of the sentences.
     correction : str, default "holm"
-        Correction of the p-values for the number of pairs; see `mlaut.analysis.adjust`.
-    test : {"t", "Wilcoxon", "sign", "trinomial", "Nemenyi"}, optional
+        Correction of the p-values for the number of pairs; see `mlaut.analysis.pairwise.adjust`.
+    test : {"t", "signed rank", "sign", "trinomial", "Nemenyi"}, optional
         The leading test, which decides the groups and which strategies differ from the best.
         Default the signed rank test, or the trinomial test for losses in different units: their
         result for a pair does not depend on the other strategies; that of Nemenyi's test does.
@@ -132,22 +149,28 @@ def compare(
     >>> print(compare(equal).sentences()[0])
     Over 4 datasets A and B have the same mean loss, 0.2 [0.07008, 0.3299], scenario (c).
     """
-    results = treat_missing(results_of(results, metric, greater_is_better), missing)
+    results = treat_missing(results_of(results, metric, greater_is_better, clusters), missing)
+    independent = results.clusters is None
     table = average_ranks(results, confidence=confidence)
-    cd = critical_difference(len(results.strategies), len(results.datasets), alpha=alpha)
+    k, n = len(results.strategies), len(results.datasets)
+    cd = critical_difference(k, n, alpha=alpha) if independent else math.nan
     valued = with_means(results)
     options: dict[str, Any] = {"alpha": alpha, "confidence": confidence, "rope": rope}
     options |= {"n_samples": n_samples, "seed": seed, "zeros": zeros, "method": method}
     pairs = _pairs(results, valued, options)
     adjusted = {
-        name: _corrected(name, one, correction)
+        name: _corrected(suited_tests(results)[name], one, correction)
         for name, one in pairs.items()
         if "p_value" in one.tables
     }
-    friedman = {
-        f"Friedman {name}": friedman_test(results, statistic=name, confidence=confidence)
-        for name in ("F", "chi2")
-    }
+    portmanteau: dict[str, TestResult] = {}
+    if independent:
+        for name in ("F", "chi2"):
+            friedman = friedman_test(results, statistic=name, confidence=confidence)
+            portmanteau[f"Friedman {name}"] = friedman
+        if not results.metric.mixed:
+            portmanteau["Quade"] = quade_test(results)
+            portmanteau["aligned ranks"] = aligned_ranks_test(results)
     against = (
         None
         if control is None
@@ -159,8 +182,7 @@ def compare(
         correction=correction,
         estimates={} if valued is None else _estimates(valued, confidence),
         ranks=table,
-        portmanteau=friedman
-        | {"Quade": quade_test(results), "aligned ranks": aligned_ranks_test(results)},
+        portmanteau=portmanteau,
         pairs=adjusted,
         bayesian={name: one for name, one in pairs.items() if "p_value" not in one.tables},
         critical_difference=cd,
@@ -176,7 +198,7 @@ def _pairs(
 ) -> dict[str, Pairwise]:
     """Return the results of `PAIR_TESTS`, each with those of the options that it has."""
     found = {}
-    for name, function in PAIR_TESTS.items():
+    for name, function in suited_tests(results).items():
         own = {key: x for key, x in options.items() if key in signature(function).parameters}
         on = valued if function.test.of_means else results
         if on is None or len(on.strategies) < 2 or own.get("n_samples") == 0:
@@ -188,6 +210,10 @@ def _pairs(
 
 def _leading(test: str, results: Results, pairs: Mapping[str, Pairwise]) -> str:
     """Return the name of the leading test: ``test``, or the one that suits the losses."""
+    if results.clusters is not None:
+        test = key_of(test or ("sign" if results.metric.incomparable else "signed rank"), results)
+        if test in PAIR_TESTS and test not in SOURCE_TESTS:
+            check_independent(results, f"the test {test!r}")
     if not test:
         default = leading_test(results)
         return next(name for name, function in PAIR_TESTS.items() if function is default)
@@ -200,13 +226,19 @@ def _leading(test: str, results: Results, pairs: Mapping[str, Pairwise]) -> str:
     return one_of("test", test, whole)
 
 
+def key_of(name: str, results: Results) -> str:
+    """Return the name of a test that suits the results: the trinomial test has none of sources."""
+    return "sign" if results.clusters is not None and name == "trinomial" else name
+
+
 def pairs_by_test(name: str, results: Results, correction: str) -> Pairwise:
     """Return one of `PAIR_TESTS` by its name, corrected as `compare` does."""
-    return _corrected(name, PAIR_TESTS[name](results), correction)
+    test = suited_tests(results)[key_of(name, results)]
+    return _corrected(test, test(results), correction)
 
 
-def _corrected(name: str, pairs: Pairwise, correction: str) -> Pairwise:
-    known = PAIR_TESTS[name].test.simultaneous or "p_value" not in pairs.tables
+def _corrected(test: PairFunction, pairs: Pairwise, correction: str) -> Pairwise:
+    known = test.test.simultaneous or "p_value" not in pairs.tables
     return pairs if known else adjust_pairs(pairs, correction)
 
 

@@ -3,103 +3,32 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.bayes.sign_tests import (
-    EQUIVALENT,
-)
 from mlaut.analysis.common.display import Shown, latex_of_groups, number, p_text
-from mlaut.analysis.common.letters import letter_groups
-from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
+from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.comparing import paper, sentences
 from mlaut.analysis.comparing.methods import Methods, methods_of
+from mlaut.analysis.comparing.numbers import Numbers
 from mlaut.analysis.deciding.decision import Decision, decide_study
-from mlaut.analysis.deciding.terms import Chosen, chosen_now
-from mlaut.analysis.frequentist.ranks import (
-    pair_groups,
-)
-from mlaut.analysis.lacoste.pair_probabilities import BETTER
-from mlaut.analysis.results.results import Results
-
-__all__ = ["Comparison"]
+from mlaut.analysis.deciding.terms import chosen_now
+from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
+from mlaut.analysis.methods.frequentist.ranks import pair_groups
+from mlaut.analysis.methods.lacoste.pair_probabilities import BETTER
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Comparison(Shown):
-    """Comparison of all strategies on one table of losses.
-
-    Attributes
-    ----------
-    results : Results
-        The compared results, in which missing cells are treated.
-    alpha : float
-        Level of the tests.
-    correction : str
-        Correction of the p-values for the number of pairs.
-    estimates : mapping of str to ResultTable
-        Means of the metric, in its own direction, by scenario: ``"(c)"``, and ``"(a)"`` where the
-        point losses are known. They are means of all strategies, or of the strategies without
-        missing cells where such cells rank last. Empty where means over datasets are meaningless.
-    ranks : ResultTable
-        Average ranks.
-    portmanteau : mapping of str to TestResult
-        Tests of all strategies at once: ``"Friedman F"``, ``"Friedman chi2"``, ``"Quade"``,
-        ``"aligned ranks"``.
-    pairs : mapping of str to Pairwise
-        Tests of pairs: ``"t"``, ``"Wilcoxon"``, ``"sign"``, ``"trinomial"``, with corrected
-        p-values (uncorrected in ``"p (unadjusted)"``), and ``"Nemenyi"``. ``"t"`` compares the
-        strategies that have estimates.
-    bayesian : mapping of str to Pairwise
-        Tests with probabilities in place of p-values: ``"Bayesian sign"``, ``"Bayesian signed
-        rank"``, and ``"Poisson binomial"`` for a study whose metric has point losses of 0 and 1.
-    critical_difference : float
-        Nemenyi's critical difference of average ranks.
-    leading : str
-        Key in ``pairs`` of the test to read first, which decides the groups.
-    control : ResultTable or None
-        Bonferroni-Dunn test of all other strategies against the control.
-    rope : float
-        Half width of the region of practical equivalence of the Bayesian tests.
-    chosen : Chosen or None
-        The analysis that the study has stored; None for results without one.
-    confidence : float
-        Confidence of the intervals.
-    """
-
-    results: Results
-    alpha: float
-    correction: str
-    estimates: Mapping[str, ResultTable]
-    ranks: ResultTable
-    portmanteau: Mapping[str, TestResult]
-    pairs: Mapping[str, Pairwise]
-    bayesian: Mapping[str, Pairwise]
-    critical_difference: float
-    leading: str
-    control: ResultTable | None = None
-    rope: float = 0.0
-    chosen: Chosen | None = None
-    confidence: float = 0.95
+class Comparison(Numbers, Shown):
+    """Comparison of all strategies on one table of losses. It has the attributes of `Numbers`."""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on how to read the numbers; each note once, with the names of its tables."""
         return sentences.notes(self)
-
-    @property
-    def mean_strategies(self) -> tuple[str, ...]:
-        """Strategies that have a mean over datasets, in the order of the results."""
-        return tuple(self.estimates["(c)"].frame.index) if "(c)" in self.estimates else ()
-
-    @property
-    def leading_pairs(self) -> Pairwise:
-        """Result of the leading test, with corrected p-values."""
-        return self.pairs[self.leading]
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -112,7 +41,7 @@ class Comparison(Shown):
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each pair; columns are pairs of a test and one of its numbers."""
         every = {**self.pairs, **self.bayesian}
-        index = self.pairs["Nemenyi"].to_frame().index
+        index = self.leading_pairs.to_frame().index
         frames = {name: pairs.to_frame().reindex(index) for name, pairs in every.items()}
         return pd.concat(frames, axis=1)
 
@@ -132,7 +61,7 @@ class Comparison(Shown):
         >>> table = pd.DataFrame({"A": [0.9] * 8, "B": [0.7, 0.6, 0.8, 0.5] * 2})
         >>> decision = compare(table, metric="accuracy").decision()
         >>> decision.answer()
-        'A is better than B on these 8 datasets.'
+        'A is better than B on these 8 datasets, by 25 points of accuracy.'
         >>> decision.frame["verdict"].to_dict()
         {'A': 'best', 'B': 'clearly worse'}
         """
@@ -170,7 +99,7 @@ class Comparison(Shown):
         frame = self.in_own_direction(test).to_frame()
         table = frame.reindex(columns=[name + end for end in _ENDS.values()])
         table.columns = pd.Index(_ENDS)
-        return table.reindex(self.pairs["Nemenyi"].to_frame().index)
+        return table.reindex(self.leading_pairs.to_frame().index)
 
     def in_own_direction(self, test: str) -> Pairwise:
         """Return a test of pairs with differences of the metric in place of differences of losses.
@@ -204,29 +133,6 @@ class Comparison(Shown):
             value = self.effect(name, effect)["value"].map(number)
             columns.setdefault(self.effect_name(effect), value)
         return pd.concat([pd.DataFrame(columns), self.probabilities().map(number)], axis=1)
-
-    def grouped(self) -> pd.DataFrame:
-        """Return one row for each strategy, by rank: the table that a paper prints.
-
-        Returns
-        -------
-        DataFrame
-            Mean of the metric with the ends of its interval (``mean``, ``low``, ``high``; NaN for
-            strategies without a mean), ``average rank``, ``failures`` (datasets on which missing
-            cells were filled or count as last; absent if there are none), and ``groups``: two
-            strategies differ by the leading test, after the correction, if they share no letter.
-        """
-        means = self.estimates["(c)"].frame if self.estimates else pd.DataFrame()
-        order = self.ranks.frame.index
-        ends = {"mean": "value", "low": "low", "high": "high"}
-        columns = {name: means[key].reindex(order) for name, key in ends.items() if key in means}
-        at = [self.results.strategies.index(name) for name in order]
-        letters = letter_groups(~self.leading_pairs.differ(self.alpha)[np.ix_(at, at)])
-        columns["average rank"] = self.ranks.frame["average_rank"]
-        if self.results.imputed is not None:
-            filled = self.results.imputed.any(axis=(2, 3)).sum(axis=0)
-            columns["failures"] = pd.Series(filled, list(self.results.strategies)).loc[order]
-        return pd.DataFrame(columns | {"groups": letters}, index=order)
 
     def to_latex(self) -> str:
         """Return the table of `grouped` in LaTeX, the best mean and the best rank in bold."""
@@ -276,7 +182,7 @@ class Comparison(Shown):
         >>> print(str(found).split(". ")[1].partition(": ")[0])
         Strategies were compared in pairs by Wilcoxon's signed rank test (Wilcoxon 1945)
         >>> found.keys
-        ('wilcoxon1945', 'holm1979', 'rubin1981', 'kazakov2019')
+        ('wilcoxon1945', 'holm1979', 'neal2000', 'kazakov2019')
         """
         return methods_of(self, self.decision(**terms))
 
@@ -293,12 +199,6 @@ class Comparison(Shown):
                 if key in frame and frame[key].any():
                     columns[f"{label} {name}"] = frame[key]
         return pd.DataFrame(columns)
-
-    def tables(self) -> dict[str, Shown]:
-        """Return all tables and tests by name, in the order of display."""
-        parts: dict[str, Shown] = {f"estimates {s}": table for s, table in self.estimates.items()}
-        parts |= {"ranks": self.ranks, **self.portmanteau, **self.pairs, **self.bayesian}
-        return parts | ({"control": self.control} if self.control is not None else {})
 
     def sentences(self) -> tuple[str, ...]:
         """Return the findings, one sentence each."""

@@ -5,29 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from mlaut.analysis.common.latex import escape
+from mlaut.analysis.common.tests import TESTS
+from mlaut.analysis.comparing.numbers import Numbers
 from mlaut.analysis.comparing.references import REFERENCES
-from mlaut.analysis.deciding.terms import TESTS
+from mlaut.analysis.deciding.decision import Decision
+from mlaut.analysis.deciding.words import cost, unit
 from mlaut.markup import counted
 
-if TYPE_CHECKING:
-    from mlaut.analysis.comparing.comparison import Comparison
-    from mlaut.analysis.deciding.decision import Decision
-
-__all__ = ["Methods", "methods_of"]
-
-# The primary tests of a comparison, as a sentence names them, with their sources.
-_TESTS = {
-    "t": "the paired t-test {student1908}",
-    "Wilcoxon": "Wilcoxon's signed rank test {wilcoxon1945}",
-    "sign": "the sign test {dixon1946}",
-    "trinomial": "the trinomial test, a sign test in which ties count {bian2011}",
-    "Nemenyi": "Nemenyi's test of average ranks {nemenyi1963}",
-    "Bayesian sign": "the Bayesian sign test {benavoli2017}",
-    "Bayesian signed rank": "the Bayesian signed rank test {benavoli2017}",
-}
 _CORRECTIONS = {
     "bonferroni": "Bonferroni's correction {dunn1961}",
     "sidak": "Sidak's correction {sidak1967}",
@@ -78,10 +64,10 @@ class Methods:
 
     def to_bibtex(self) -> str:
         """Return the sources as BibTeX."""
-        return "\n\n".join(REFERENCES[key].bibtex(key) for key in self.keys) + "\n"
+        return "\n\n".join(REFERENCES[key].bibtex for key in self.keys) + "\n"
 
 
-def methods_of(found: Comparison, decision: Decision) -> Methods:
+def methods_of(found: Numbers, decision: Decision) -> Methods:
     """Return the paragraph on what a comparison computed and a decision used."""
     from mlaut import __version__
 
@@ -102,7 +88,7 @@ def _plain(text: object) -> str:
     return str(text).replace("{", "(").replace("}", ")")
 
 
-def _data(found: Comparison) -> str:
+def _data(found: Numbers) -> str:
     results = found.results
     better = "higher" if results.metric.greater_is_better else "lower"
     tests = results.cells.shape[2] * results.cells.shape[3]
@@ -115,23 +101,23 @@ def _data(found: Comparison) -> str:
     )
 
 
-def _missing(found: Comparison) -> Iterator[str]:
+def _missing(found: Numbers) -> Iterator[str]:
     if found.results.gaps:
         yield f"Not every cell has a result: {_plain('; '.join(found.results.gaps))}."
 
 
-def _pairs(found: Comparison, decision: Decision) -> Iterator[str]:
+def _pairs(found: Numbers, decision: Decision) -> Iterator[str]:
     terms = decision.chosen.analysis
-    key = TESTS[terms.test]
+    test = TESTS[terms.test]
     control = terms.question.partition(":")[2].strip()
     against = f" with {_plain(control)}" if control else " in pairs"
     sure = (
         f"the most probable ones, of which at most {terms.alpha:g} in all are expected to be false"
     )
-    if key.startswith("Bayesian"):
+    if test.bayesian:
         rope = f", with a region of practical equivalence of {terms.rope:g}" * bool(terms.rope)
         how = f"claims are {sure} {{mueller2006}}{rope}"
-    elif key == "Nemenyi":
+    elif terms.test == "Nemenyi":
         how = f"it corrects for all pairs itself; level {terms.alpha:g}"
     else:
         by = _CORRECTIONS.get("holm" if control else found.correction)
@@ -139,7 +125,11 @@ def _pairs(found: Comparison, decision: Decision) -> Iterator[str]:
         how = (
             f"two-sided, {f'with {by} for {n}' if by else 'uncorrected'}, at level {terms.alpha:g}"
         )
-    yield f"Strategies were compared{against} by {_TESTS[key]}: {how}."
+    flipped = ""
+    if decision.n_sources and terms.test != "t":
+        flipped = " with flips of whole sources"
+        how = f"jointly for all pairs (step-down), two-sided, at level {terms.alpha:g}"
+    yield f"Strategies were compared{against} by {test.cited}{flipped}: {how}."
     if terms.rope:
         yield (
             f"Strategies are called practically equal to the leading one if their scores differ by "
@@ -148,8 +138,8 @@ def _pairs(found: Comparison, decision: Decision) -> Iterator[str]:
         )
 
 
-def _all(found: Comparison) -> Iterator[str]:
-    if len(found.results.strategies) > 2:
+def _all(found: Numbers) -> Iterator[str]:
+    if len(found.results.strategies) > 2 and found.portmanteau:
         yield (
             "Average ranks of all strategies were compared by Friedman's test {friedman1937} in "
             "the form of Iman and Davenport {iman1980}, as Demsar recommends {demsar2006}."
@@ -159,9 +149,13 @@ def _all(found: Comparison) -> Iterator[str]:
 def _best(decision: Decision) -> Iterator[str]:
     if decision.decided and decision.chances is not None:
         yield (
-            f"The probability that a strategy has the best {_plain(decision.chances.name)} is that "
-            "of a Bayesian bootstrap over datasets {rubin1981}, shrunk for the luck of the best of "
-            "many."
+            f"The probability that a strategy has the best {_plain(decision.chances.name)} is the "
+            "posterior one under a Dirichlet process, by which strategies may be equal {neal2000}."
+        )
+    if any("at most" in text for text in cost(decision)):
+        yield (
+            "What choosing a strategy costs at most is a quantile of a Bayesian bootstrap over "
+            f"{unit(decision)} {{rubin1981}}."
         )
 
 

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.latex import escape, table_environment
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
-
-if TYPE_CHECKING:
-    from mlaut.analysis.comparing.comparison import Comparison
-
-__all__ = ["paper_table"]
+from mlaut.analysis.comparing.numbers import Numbers
 
 
-def paper_table(found: Comparison, caption: str, label: str) -> str:
+def paper_table(found: Numbers, caption: str, label: str) -> str:
     """Return the table of `Comparison.grouped` as a float; see `Comparison.paper_table`."""
     frame, metric = found.grouped(), found.results.metric
     columns: dict[str, list[str]] = {}
@@ -48,7 +42,7 @@ def _bold(values: pd.Series, greatest: bool) -> list[str]:
     ]
 
 
-def _explained(found: Comparison, frame: pd.DataFrame) -> list[str]:
+def _explained(found: Numbers, frame: pd.DataFrame) -> list[str]:
     """Return the sentences of the caption on what was computed."""
     results, pairs = found.results, found.leading_pairs
     direction = "higher" if results.metric.greater_is_better else "lower"

@@ -3,41 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.display import number, p_text
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
+from mlaut.analysis.common.tests import TESTS
+from mlaut.analysis.comparing.numbers import Numbers
+from mlaut.analysis.deciding.words import be, listed
 from mlaut.markup import counted
-
-if TYPE_CHECKING:
-    from mlaut.analysis.comparing.comparison import Comparison
-
-__all__ = ["findings", "notes"]
 
 _AS_VALUE = {"average_rank": "value"}
 _ORDERED = "the signed rank tests, Quade's test and the test of aligned ranks"
 _ENOUGH_TO_RULE = 5  # datasets: with fewer, one often outweighs all others together
 _RANK_NOISE = 1e-9  # average ranks are multiples of 1 / (2 N), so a smaller gap is rounding
-_TESTS = {
-    "t": "paired t-test",
-    "Wilcoxon": "signed rank test",
-    "sign": "sign test",
-    "trinomial": "trinomial test",
-    "Nemenyi": "Nemenyi test",
-}
 _MOST_OPPOSITE = 3  # pairs of which a note names the tests; all are in the table of pairs
-_COUNTED = ("t", "Wilcoxon", "trinomial")  # tests whose pairs a sentence counts
+_COUNTED = ("t", "signed rank", "trinomial")  # tests whose pairs a sentence counts
 
 
-def findings(found: Comparison) -> tuple[str, ...]:
+def findings(found: Numbers) -> tuple[str, ...]:
     """Return the findings, one sentence each."""
     return (*_headline(found), _on_ranks(found), *_on_pairs(found))
 
 
-def notes(found: Comparison) -> tuple[str, ...]:
+def notes(found: Numbers) -> tuple[str, ...]:
     """Return notes on means and contradictions, and each note of a table once, with its names."""
     tables = found.tables()
     about: dict[str, list[str]] = {}
@@ -48,10 +38,10 @@ def notes(found: Comparison) -> tuple[str, ...]:
         note if len(names) == len(tables) else f"{', '.join(names)}: {note}"
         for note, names in about.items()
     )
-    return (*_notes_on_means(found), *_contradictions(found), *named)
+    return (*_equal(found), *_notes_on_means(found), *_contradictions(found), *named)
 
 
-def _contradictions(found: Comparison) -> Iterator[str]:
+def _contradictions(found: Numbers) -> Iterator[str]:
     """Yield a note on pairs of which two tests say the opposite, and on a test of all."""
     said: dict[tuple[str, str], list[str]] = {}
     for test, pairs in {**found.pairs, **found.bayesian}.items():
@@ -68,17 +58,20 @@ def _contradictions(found: Comparison) -> Iterator[str]:
     if len(opposite) > _MOST_OPPOSITE:
         yield f"tests say the opposite of {len(opposite)} pairs in all"
     differ = int(found.leading_pairs.differ(found.alpha).sum()) // 2
-    if differ and (found.portmanteau["Friedman F"].p_value or 1.0) > found.alpha:
+    friedman = found.portmanteau.get("Friedman F")
+    if differ and friedman and (friedman.p_value or 1.0) > found.alpha:
         yield (
-            f"Friedman's test shows no difference and the {_TESTS[found.leading]} {differ}: the "
+            f"Friedman's test shows no difference and {TESTS[found.leading].words} {differ}: the "
             "former compares the ranks of all strategies, the latter one pair at a time"
         )
 
 
-def _notes_on_means(found: Comparison) -> tuple[str, ...]:
+def _notes_on_means(found: Numbers) -> tuple[str, ...]:
     """Return why means and t-tests are left out, and which tests still depend on the scales."""
     why = found.results.incomparable
     if found.results.metric.incomparable and why:
+        if found.results.metric.mixed:
+            return (f"{why}: only the signs of differences compare, so tests are of signs",)
         return (
             f"means over datasets do not compare ({why}), so there is no mean and no t-test; "
             f"{_ORDERED} compare differences of several datasets: a dataset with a large unit "
@@ -94,7 +87,7 @@ def _notes_on_means(found: Comparison) -> tuple[str, ...]:
     return tuple(_ruled_means(found))
 
 
-def _ruled_means(found: Comparison) -> Iterator[str]:
+def _ruled_means(found: Numbers) -> Iterator[str]:
     """Yield a note for each mean that one dataset dominates.
 
     Only a metric without a bound on its worse side can have such a mean.
@@ -112,10 +105,11 @@ def _ruled_means(found: Comparison) -> Iterator[str]:
             )
 
 
-def _headline(found: Comparison) -> list[str]:
+def _headline(found: Numbers) -> list[str]:
     """Return which strategy is best by the mean, or by ranks where not all have a mean."""
     gaps = "; ".join(found.results.gaps)
     over = f"Over {counted(len(found.results.datasets), 'dataset')}"
+    over += f" of {found.results.n_sources} sources" if found.results.clusters else ""
     over += f" ({gaps})" if gaps else ""
     if not found.results.incomparable:
         return [f"{over} {_best_mean(found)}, scenario (c)."]
@@ -131,7 +125,17 @@ def _headline(found: Comparison) -> list[str]:
     return sentences
 
 
-def _best_mean(found: Comparison) -> str:
+def _equal(found: Numbers) -> Iterator[str]:
+    """Yield a note on each group of strategies whose losses are the same on every dataset."""
+    groups: dict[bytes, list[str]] = {}
+    for name, column in found.results.losses.items():
+        groups.setdefault(column.to_numpy().tobytes(), []).append(str(name))
+    for names in groups.values():
+        if len(names) > 1:
+            yield f"{listed(names)} are equal to the last digit on each dataset"
+
+
+def _best_mean(found: Numbers) -> str:
     """Return which strategies have the best mean; a difference of rounding noise is a tie."""
     frame, metric = found.estimates["(c)"].frame, found.results.metric
     worse = -frame["value"] if metric.greater_is_better else frame["value"]
@@ -144,21 +148,24 @@ def _best_mean(found: Comparison) -> str:
     return _led_by(best, len(frame), f"{word} mean {metric.name}", frame)
 
 
-def _on_ranks(found: Comparison) -> str:
-    friedman = found.portmanteau["Friedman F"]
-    p = friedman.p_value or 1.0
-    if p > found.alpha:
-        return f"Friedman's test does not show that average ranks differ ({p_text(p)})."
+def _on_ranks(found: Numbers) -> str:
+    friedman = found.portmanteau.get("Friedman F")
     rank = found.ranks.frame["average_rank"]
+    if friedman is None:
+        start = f"Average ranks, each of {found.results.n_sources} sources once"
+    else:
+        p = friedman.p_value or 1.0
+        if p > found.alpha:
+            return f"Friedman's test does not show that average ranks differ ({p_text(p)})."
+        start = f"Average ranks differ (Friedman, {p_text(p)})"
     best = _first_of(rank)
-    are = "is" if len(best) == 1 else "are"
     return (
-        f"Average ranks differ (Friedman, {p_text(p)}): {_listed(best)} {are} best with "
-        f"{number(rank.iloc[0])}, {_beside(found, best)} by the {_TESTS[found.leading]}."
+        f"{start}: {listed(best)} {be(best)} best with "
+        f"{number(rank.iloc[0])}, {_beside(found, best)} by {TESTS[found.leading].words}."
     )
 
 
-def _beside(found: Comparison, best: Sequence[str]) -> str:
+def _beside(found: Numbers, best: Sequence[str]) -> str:
     """Return the words for how the leading test compares the others with those of best rank."""
     names, pairs = list(found.ranks.frame.index), found.leading_pairs
     rows = [pairs.strategies.index(name) for name in best]
@@ -166,32 +173,30 @@ def _beside(found: Comparison, best: Sequence[str]) -> str:
     differ = pd.DataFrame(pairs.differ(found.alpha)[rows], columns=columns)
     better = pd.DataFrame(pairs.wins(found.alpha)[:, rows].T, columns=columns)
     others = [name for name in names if name not in best]
-    alike = ", ".join(name for name in others if not differ[name].all())
+    alike = listed([name for name in others if not differ[name].all()])
     ahead = [name for name in others if better[name].any()]
     if ahead:
-        but = f"but {_listed(ahead)} {'is' if len(ahead) == 1 else 'are'} better"
+        but = f"but {listed(ahead)} {be(ahead)} better"
         return f"{but}, and not shown to differ from {alike}" if alike else but
     if alike:
         return f"not shown to differ from {alike}"
     return f"and {'differs' if len(best) == 1 else 'differ'} from all others"
 
 
-def _on_pairs(found: Comparison) -> list[str]:
+def _on_pairs(found: Numbers) -> list[str]:
     counts = []
-    for name in dict.fromkeys([*_COUNTED, found.leading]):
+    kept = ("trinomial",) if found.results.metric.incomparable else _COUNTED  # only signs compare
+    for name in dict.fromkeys([*kept, found.leading]):
         if name not in found.pairs:
             continue
         frame = found.pairs[name].to_frame()
         n_different = int((frame["p_value"] <= found.alpha).sum())
-        counts.append(f"{n_different} of {len(frame)} pairs by the {_TESTS[name]}")
+        counts.append(f"{n_different} of {len(frame)} pairs by {TESTS[name].words}")
+    jointly = found.results.clusters is not None
+    how = "of all claims together" if jointly else f"after the {found.correction} correction"
     return [
-        f"At level {found.alpha:g} after the {found.correction} correction "
-        f"these differ: {', '.join(counts)}.",
+        f"At level {found.alpha:g} {how} these differ: {', '.join(counts)}."
     ]  # probabilities are not counted here: they are not corrected for the number of pairs
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _first_of(ranks: pd.Series) -> list[str]:
@@ -210,5 +215,5 @@ def _led_by(best: Sequence[str], n: int, what: str, frame: pd.DataFrame) -> str:
     if len(best) == 1:
         return f"{best[0]} has the {what}, {' '.join(numbers)}"
     if len(best) == n:
-        return f"{_listed(best)} have the same {what.partition(' ')[2]}, {' '.join(numbers)}"
-    return f"{_listed(best)} share the {what}, {' '.join(numbers)}"
+        return f"{listed(best)} have the same {what.partition(' ')[2]}, {' '.join(numbers)}"
+    return f"{listed(best)} share the {what}, {' '.join(numbers)}"

@@ -3,157 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.aggregates.best import RankProbabilities, probability_of_best
 from mlaut.analysis.common.display import Shown
 from mlaut.analysis.common.letters import letter_groups
 from mlaut.analysis.common.result_types import Pairwise
+from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.deciding import words
 from mlaut.analysis.deciding.advice import advice
 from mlaut.analysis.deciding.margins import margins
-from mlaut.analysis.deciding.prospects import datasets_to_decide
-from mlaut.analysis.deciding.terms import TESTS, Chosen, chosen_now, default_test, fewest_datasets
+from mlaut.analysis.deciding.outlook import outlook
+from mlaut.analysis.deciding.terms import Chosen, chosen_now, default_test, fewest_datasets
+from mlaut.analysis.deciding.verdict_table import Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import (
-    BEST,
+    BETTER,
     OPEN,
+    UNCLEAR,
     UNDECIDED,
     Compared,
+    copies_in,
     leading,
+    rank_sets,
     shown_better,
     shown_equal,
     verdicts_against,
     verdicts_of_best,
 )
-from mlaut.analysis.racing.race import parse_question
+from mlaut.analysis.methods.aggregates.best import probability_of_best
+from mlaut.analysis.methods.frequentist.joint import (
+    joint_of_results,
+    joint_sign_test,
+    joint_signed_rank_test,
+)
+from mlaut.analysis.pairwise.pairs import paired_losses
+from mlaut.analysis.racing.course import control_of
+from mlaut.analysis.results.missing import with_means
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import mean_seconds
+from mlaut.analysis.scores.base import MLautScore
+from mlaut.analysis.sources.cost import cost_bounds
+from mlaut.analysis.sources.flips import FLIPS
+from mlaut.analysis.sources.smallest import smallest_flip
 from mlaut.errors import AnalysisError
-from mlaut.records import Analysis
-
-__all__ = ["Check", "Decision", "decide_study", "primary_test"]
+from mlaut.records import NOT_RUN, Analysis
 
 _CHECKED = ("signed rank", "sign", "t", "Nemenyi")  # trinomial is nearly the sign test
 _BY_SIGNS = ("trinomial", "sign", "Nemenyi")  # tests that need no scale that datasets share
-
-
-@dataclass(frozen=True)
-class Check:
-    """The question asked in another way.
-
-    Attributes
-    ----------
-    how : str
-        The other test, treatment or metric.
-    also, without : tuple of str
-        Strategies that the answer has more, and those that it lacks: of those that no other is
-        shown to beat, or for a control of those that are shown to differ from it.
-    leads : bool
-        Whether the strategy that leads the decision is in the answer.
-    control : bool, default False
-        Whether the question is which strategies differ from a control.
-    """
-
-    how: str
-    also: tuple[str, ...]
-    without: tuple[str, ...]
-    leads: bool
-    control: bool = False
-
-    @property
-    def same(self) -> bool:
-        """Whether the answer has the same strategies."""
-        return not self.also and not self.without
-
-    def words(self) -> str:
-        """Return how the answer differs."""
-        also, without = "may be the best too", f"{words.be(self.without)} shown to be worse"
-        if self.control:
-            also = f"{words.be(self.also)} shown to differ too"
-            without = f"{words.be(self.without)} not shown to differ"
-        parts = ((self.also, also), (self.without, without))
-        found = [f"{words.listed(names)} {verb}" for names, verb in parts if names]
-        return ", and ".join(found) or "the same"
+_FLIPPED = {"signed rank": False, "sign": True, "trinomial": True}  # whether flips are of signs
+_MOST_LETTERED = 12  # strategies; of more, letters of groups would be too many to read
+_OF_LEADER = ("won", "lost", "difference", "ratio")
+_OF_TESTS = ("P(best)", "groups", "ranks", "verdict")
+_LAST = (*_OF_LEADER, *_OF_TESTS, "training seconds", "failures", "datasets")
+_FEW_VALUES = 3  # scores of a dataset, below which two datasets have the same by chance
+_FEWER = 1 << 11  # flips of datasets, which are compared with the level alone
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Decision(Shown):
+class Decision(VerdictTable, Shown):
     """Decision of a study, by an analysis that was chosen beforehand.
 
-    Attributes
-    ----------
-    chosen : Chosen
-        The analysis, when it was chosen, and what was changed later.
-    metric : str
-    frame : DataFrame
-        One row a strategy, the best average rank first: ``average rank``; the mean of the metric
-        in its own direction (not for errors in the units of each target); where there is a
-        leader, ``won``, ``lost`` and ``difference`` or ``ratio`` against it (`margins`);
-        ``P(best)``, ``groups`` and ``verdict`` (not with too few datasets); ``training seconds``,
-        where known;
-        ``failures``, the number of datasets on which a cell failed; and ``datasets``, the number
-        with a result. In ``groups``, strategies that share a letter are not shown to differ.
-    leader : str
-        Strategy that leads: the best average rank of those that no other is shown to beat; or the
-        control. Empty where nothing is decided.
-    n, least : int
-        Number of datasets, and number that a decision needs.
-    n_pairs, n_shown : int
-        Number of pairs that the question is about, and of those that are shown to differ.
-    time_shares : mapping of str to float
-        Training time of each other strategy divided by the leader's, on datasets on which both
-        have a time; empty if none is known.
-    cost : str
-        Sentence on what a quicker strategy loses; empty if no times are known.
-    checks : tuple of Check
-        The question asked by other tests, treatments of missing cells and metrics.
-    needed : mapping of str to float
-        For each undecided strategy, the number of datasets that would show the observed
-        difference from the leader with probability 0.8.
-    chances : RankProbabilities or None
-        Probabilities of the ranks.
-    gaps : tuple of str
-        Phrases on what was left out or filled in for cells without a result.
-    scenario : str
+    Its attributes are those of `VerdictTable`.
     """
 
-    chosen: Chosen
-    metric: str
-    frame: pd.DataFrame
-    leader: str
-    n: int
-    least: int
-    n_pairs: int = 0
-    n_shown: int = 0
-    time_shares: Mapping[str, float] = field(default_factory=dict)
-    cost: str = ""
-    checks: tuple[Check, ...] = ()
-    needed: Mapping[str, float]
-    chances: RankProbabilities | None = None
-    gaps: tuple[str, ...] = ()
-    scenario: str = "(c)"
-
-    @property
-    def decided(self) -> bool:
-        """Whether there are enough datasets to decide."""
-        return self.n >= self.least
-
-    def named(self, verdict: str) -> tuple[str, ...]:
-        """Return the strategies with a verdict, the best average rank first."""
-        if "verdict" not in self.frame:
-            return ()
-        return tuple(map(str, self.frame.index[self.frame["verdict"] == verdict]))
-
-    @property
-    def best(self) -> tuple[str, ...]:
-        """Strategies that no other is shown to beat, the leader first."""
-        return (*self.named(BEST), *self.named(OPEN))
-
     def title(self) -> str:  # noqa: D102 - inherited
-        return f"Decision by {self.metric} on {self.n} datasets, scenario {self.scenario}"
+        return f"Decision by {self.metric} on {words.datasets(self)}, scenario {self.scenario}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a strategy, unrounded."""
@@ -168,17 +85,22 @@ class Decision(Shown):
         return words.answer(self)
 
     def headline(self) -> tuple[str, ...]:
-        """Return advice, the answer, P(best), what failures hide, the cost, gaps, and changes."""
+        """Return advice, a hint, the answer, P(best), what failures hide, cost, gaps, changes."""
         gaps = f"Not every cell has a result: {'; '.join(self.gaps)}." if self.gaps else ""
         changes = [f"The analysis was {change}." for change in self.chosen.changes]
         hidden = words.without_failures(self)
-        answer = (self.advice(), self.answer(), words.chance(self))
-        found = (*answer, *hidden, self.cost, gaps, *changes)
+        answer = (self.advice(), self.hint, self.answer(), words.chance(self))
+        found = (*answer, *hidden, *words.cost(self), gaps, *changes)
         return tuple(sentence for sentence in found if sentence)
 
     def certainty(self) -> tuple[str, ...]:
         """Return how sure the answer is, what would decide more, and when it was chosen how."""
-        found = (words.agreement(self), words.prospects(self), words.terms(self))
+        found = (
+            words.agreement(self),
+            words.prospects(self),
+            words.smallest_change(self),
+            words.terms(self),
+        )
         return tuple(sentence for sentence in found if sentence)
 
     def sentence(self) -> str:
@@ -187,7 +109,7 @@ class Decision(Shown):
 
     def checks_frame(self) -> pd.DataFrame:
         """Return one row for each way in which the question was asked."""
-        rows = [(one.how, one.words()) for one in self.checks]
+        rows = [(one.how, words.differs(one)) for one in self.checks]
         return pd.DataFrame(rows, columns=["asked by", "answer"]).set_index("asked by")
 
     def notes_text(self) -> tuple[str, ...]:
@@ -228,55 +150,68 @@ def decide_study(
     -----
     A strategy is clearly worse if the primary test, corrected by Holm's method for all pairs, shows
     another to be better. With probability ``1 - alpha`` no such claim is false, so the best
-    strategy is not among them.
+    strategy is not among them. Without "clearly", most other tests do not show it, or the mean
+    difference has the other sign or is within ``rope``.
+
+    The strategies that may be the best are those of which a joint test by flips of signs does not
+    show that some other is better; it has a given best strategy with probability ``1 - alpha``.
     """
     results = compared.results
     chosen = _resolved(chosen or chosen_now(), results)
     analysis, names = chosen.analysis, list(results.strategies)
-    _, place = parse_question(analysis.question, names)
+    place = control_of(analysis.question, names)
     control = None if place is None else names[place]
-    ranks = compared.ranks.frame["average_rank"].reindex(names).to_numpy()
-    order = list(map(str, compared.ranks.frame.index))
-    least = fewest_datasets(len(names), analysis)
-    enough = len(results.datasets) >= least
-    frame = _table(compared, scored or results)
-    leader, better, chances = "", None, None
-    if enough:
-        better = shown_better(primary_test(compared, chosen), names, analysis.alpha, control)
-        at = place if place is not None else leading(better, ranks)
-        leader = "" if at is None else names[at]
-        equal = _equal(compared, analysis, leader)
-        verdicts = (
-            verdicts_of_best(better, ranks, equal)
-            if place is None
-            else verdicts_against(better, place, equal)
-        )
-        chances = probability_of_best(results)
-        frame = _with_verdicts(frame, compared, chosen, chances, pd.Series(verdicts, names))
+    related = results.clusters is not None
     made = Decision(
         chosen=chosen,
-        metric=results.metric.name,
-        frame=frame.loc[order],
-        leader=leader,
+        scorer=results.metric,
+        frame=_table(compared, scored or results),
+        leader="",
         n=len(results.datasets),
-        least=least,
+        n_sources=results.n_sources if related else 0,
+        least=fewest_datasets(len(names), analysis, related),
         n_pairs=len(names) - 1 if control else len(names) * (len(names) - 1) // 2,
-        n_shown=0 if better is None else int(better.sum()),
-        needed={},
-        chances=chances,
         gaps=results.gaps,
+        hint=_hint(results),
+    )
+    if not made.decided:
+        return made
+    primary = primary_test(compared, chosen)
+    better = shown_better(primary, names, analysis.alpha, control)
+    ranks, top = made.frame["average rank"][names].to_numpy(), _top(results, analysis, better)
+    at = place if place is not None else leading(top, ranks)
+    leader = "" if at is None else names[at]
+    equal = _equal(compared, analysis, leader)
+    verdicts = (
+        verdicts_of_best(better, top, ranks, equal)
+        if place is None
+        else verdicts_against(better, place, equal)
+    )
+    chances = probability_of_best(results)
+    frame = _with_groups(made.frame, primary, analysis.alpha)
+    frame["verdict"], frame["P(best)"] = pd.Series(verdicts, names), chances.frame["P(best)"]
+    made = replace(
+        made,
+        frame=_in_order(frame),
+        leader=leader,
+        n_shown=int(better.sum()),
+        copies=copies_in(paired_losses(results).snapped, names),
+        chances=chances,
     )
     if not leader:
         return made
     undecided = made.named(OPEN if control is None else UNDECIDED)
     times = (scored or results).select(strategies=names, datasets=results.datasets)
-    made = replace(made, frame=_with_margins(made.frame, times, leader))
-    made = replace(made, time_shares=_time_shares(times, leader))
+    frame, tests = frame.join(margins(times, leader)), _other_tests(chosen, compared)
+    frame["verdict"] = _cleared(frame, results.metric, analysis, tests, leader)
     return replace(
         made,
-        cost=words.cost(made, results.metric),
-        checks=_checks(made, compared, better, others or {}),
-        needed=datasets_to_decide(results, leader, undecided, analysis),
+        frame=_in_order(frame),
+        time_shares=_time_shares(times, leader),
+        bounds=_bounds(results, analysis.alpha, better),
+        **_smallest_change(made, results),
+        checks=_checks(made, compared, better, {**tests, **(others or {})}),
+        outlook=outlook(results, leader, undecided, analysis.alpha),
     )
 
 
@@ -288,15 +223,17 @@ def _resolved(chosen: Chosen, results: Results) -> Chosen:
         raise AnalysisError(
             f"rope is in units of the metric, and {metric.name} has another unit on each dataset"
         )
+    if results.clusters is not None and test == "trinomial":
+        test = "sign"
     return replace(chosen, analysis=replace(analysis, metric=metric.name, test=test))
 
 
 def primary_test(compared: Compared, chosen: Chosen) -> Pairwise:
     """Return the primary test of a comparison."""
     analysis = chosen.analysis
-    every, key = {**compared.pairs, **compared.bayesian}, TESTS[analysis.test]
+    every, key = {**compared.pairs, **compared.bayesian}, analysis.test
     if key not in every:
-        known = ", ".join(repr(word) for word, name in TESTS.items() if name in every)
+        known = ", ".join(repr(test) for test in TESTS if test in every)
         raise AnalysisError(
             f"the test {analysis.test!r} cannot be used here "
             f"({compared.results.incomparable or 'it was not computed'}): choose one of {known}"
@@ -307,6 +244,53 @@ def primary_test(compared: Compared, chosen: Chosen) -> Pairwise:
             f"{analysis.rope:g}: compare with that rope"
         )
     return every[key]
+
+
+def _top(results: Results, analysis: Analysis, better: np.ndarray) -> np.ndarray:
+    """Return which strategies may be the best."""
+    unbeaten: np.ndarray = ~np.any(better, axis=0)
+    if analysis.test not in _FLIPPED:
+        return unbeaten
+    most = _FEWER if results.clusters is None else FLIPS
+    joint = joint_of_results(results, "learned", _FLIPPED[analysis.test], 0, most)
+    top: np.ndarray = joint.top(analysis.alpha) & unbeaten
+    return top if top.any() else unbeaten
+
+
+def _bounds(results: Results, alpha: float, better: np.ndarray) -> dict[str, float]:
+    """Return the bound of what choosing each strategy costs, where means compare."""
+    valued = with_means(results)
+    if valued is None or len(valued.strategies) < 2:
+        return {}
+    places = [results.strategies.index(name) for name in valued.strategies]
+    beaten = np.asarray(better.any(axis=0))[places]
+    rows = valued.by_source(paired_losses(valued).snapped)
+    bounds = cost_bounds(rows, 1 - alpha, rivals=None if beaten.all() else ~beaten)
+    return dict(zip(valued.strategies, bounds.tolist(), strict=True))
+
+
+def _cleared(
+    frame: pd.DataFrame,
+    metric: MLautScore,
+    analysis: Analysis,
+    tests: Mapping[str, Pairwise],
+    leader: str,
+) -> pd.Series:
+    """Return the verdicts, without "clearly" where size or most of the other tests contradict."""
+    names, control = list(frame.index), _control(analysis, leader)
+    better = [shown_better(pairs, names, analysis.alpha, control) for pairs in tests.values()]
+    kept = [_kept(one, names, control) for one in better]
+    against = [sum((name in one) == (control is None) for one in kept) for name in names]
+    difference = frame.get("difference", frame["won"] * np.nan)  # unknown of mixed metrics
+    size = np.log(frame["ratio"]) if "ratio" in frame else difference
+    size = size.where((frame["verdict"] == BETTER) == metric.greater_is_better, -size)
+    small = (size <= analysis.rope) & (frame["failures"] == 0)  # failures are a size of their own
+    contradicted = small | (2 * np.array(against) > len(kept))
+    return frame["verdict"].where(~contradicted, frame["verdict"].replace(UNCLEAR))
+
+
+def _control(analysis: Analysis, leader: str) -> str | None:
+    return leader if analysis.question.startswith("control") else None
 
 
 def _equal(compared: Compared, analysis: Analysis, leader: str) -> np.ndarray:
@@ -362,35 +346,24 @@ def _failures(scored: Results) -> tuple[pd.Series, pd.Series]:
         none = none | scored.imputed
     waiting = np.zeros_like(none)
     for at, reason in scored.reasons.items():
-        waiting[at] = reason in words.NOT_RUN
+        waiting[at] = reason in NOT_RUN
     names = list(scored.strategies)
     failed = (none & ~waiting).any(axis=(2, 3)).sum(axis=0)
     return pd.Series(failed, names), pd.Series((~none.any(axis=(2, 3))).sum(axis=0), names)
 
 
-def _with_verdicts(
-    frame: pd.DataFrame,
-    compared: Compared,
-    chosen: Chosen,
-    chances: RankProbabilities,
-    verdicts: pd.Series,
-) -> pd.DataFrame:
-    """Return the table with P(best), letters and verdicts."""
-    order = list(frame.index)
-    differ = shown_better(primary_test(compared, chosen), order, chosen.analysis.alpha)
-    table = frame.assign(groups=letter_groups(~(differ | differ.T)))
-    table["verdict"] = verdicts.reindex(order)
-    last = [name for name in ("training seconds", "failures", "datasets") if name in table]
-    first = [name for name in table if name not in (*last, "groups", "verdict")]
-    table["P(best)"] = chances.frame["P(best)"].reindex(order)
-    return table[[*first, "P(best)", "groups", "verdict", *last]]
+def _with_groups(frame: pd.DataFrame, primary: Pairwise, alpha: float) -> pd.DataFrame:
+    """Return the table with the letters of groups, or with sets of ranks."""
+    better = shown_better(primary, list(frame.index), alpha)
+    if len(frame) > _MOST_LETTERED:
+        return frame.assign(ranks=[f"{low} to {high}" for low, high in rank_sets(better).T])
+    return frame.assign(groups=letter_groups(~(better | better.T)))
 
 
-def _with_margins(frame: pd.DataFrame, scored: Results, leader: str) -> pd.DataFrame:
-    """Return the table with the columns of `margins` before P(best)."""
-    added = margins(scored, leader).reindex(frame.index)
-    place = list(frame.columns).index("P(best)")
-    return pd.concat([frame.iloc[:, :place], added, frame.iloc[:, place:]], axis=1)
+def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with its columns in order."""
+    last = [name for name in _LAST if name in frame]
+    return frame[[*(name for name in frame if name not in last), *last]]
 
 
 # ----------------------------------------------------------------------- checks
@@ -399,32 +372,63 @@ def _with_margins(frame: pd.DataFrame, scored: Results, leader: str) -> pd.DataF
 def _checks(
     made: Decision,
     compared: Compared,
-    better: np.ndarray | None,
+    better: np.ndarray,
     others: Mapping[str, Pairwise],
 ) -> tuple[Check, ...]:
-    """Ask the question by the other tests of the comparison, and as ``others`` do."""
-    assert better is not None
+    """Ask the question as ``others`` do: other tests, treatments and metrics."""
     analysis, names = made.chosen.analysis, list(compared.results.strategies)
-    control = made.leader if analysis.question.startswith("control") else None
-    tests = _BY_SIGNS if compared.results.metric.incomparable else _CHECKED
-    every = {
-        words.TEST_NAMES[test]: compared.pairs[TESTS[test]]
-        for test in tests
-        if test != analysis.test and TESTS[test] in compared.pairs
-    }
+    control = _control(analysis, made.leader)
     by_rank = list(made.frame.index)
     mine = _kept(better, names, control)
     found = []
-    for how, pairs in {**every, **others}.items():
+    for how, pairs in others.items():
         both = [name for name in names if name in pairs.strategies]
-        if made.leader not in both or (how in every and len(both) < len(names)):
-            continue  # a t-test of the strategies that have means
+        if made.leader not in both:
+            continue
         kept = _kept(shown_better(pairs, both, analysis.alpha, control), both, control)
         also = tuple(name for name in by_rank if name in kept - mine)
         without = tuple(name for name in by_rank if name in (mine & set(both)) - kept)
         leads = control is not None or made.leader in kept
         found.append(Check(how, also, without, leads, control is not None))
     return tuple(found)
+
+
+def _other_tests(chosen: Chosen, compared: Compared) -> dict[str, Pairwise]:
+    """Return the other tests of all strategies, by the words for each."""
+    results, analysis = compared.results, chosen.analysis
+    every = {
+        TESTS[test].words: compared.pairs[test]
+        for test in (_BY_SIGNS if results.metric.incomparable else _CHECKED)
+        if test != analysis.test and test in compared.pairs
+    }
+    if results.clusters is not None and analysis.test != "t":
+        test = joint_sign_test if analysis.test == "sign" else joint_signed_rank_test
+        for unit in ("source", "dataset"):
+            every[f"counting each {unit} once"] = test(results, weights=unit)
+    # a t-test may be of those strategies alone that have means
+    return {how: pairs for how, pairs in every.items() if pairs.strategies == results.strategies}
+
+
+def _hint(results: Results) -> str:
+    """Return a sentence on datasets that may be related without being known as such."""
+    groups = copies_in(paired_losses(results).snapped.T, results.datasets)
+    of = dict(zip(results.datasets, results.source.tolist(), strict=True))
+    varied = results.losses.nunique(axis=1) >= _FEW_VALUES
+    copied = [g for g in groups if varied[g[0]] and len({of[name] for name in g}) > 1]
+    named = "" if results.clusters is not None else words.related(results.datasets)
+    return words.same_rows(copied) or named
+
+
+def _smallest_change(made: Decision, results: Results) -> dict[str, Any]:
+    """Return the fewest datasets or sources without which another has the best average rank."""
+    ranks = results.by_source(paired_losses(results).ranks)
+    at = results.strategies.index(made.leader)
+    if made.chosen.analysis.question.startswith("control") or ranks.sum(axis=0).argmin() != at:
+        return {}
+    rows, then = smallest_flip(ranks)
+    units = results.datasets if results.clusters is None else sorted(set(results.clusters))
+    without = tuple(units[row] for row in rows)
+    return {"without": without, "then": results.strategies[then]} if rows else {}
 
 
 def _kept(better: np.ndarray, names: list[str], control: str | None) -> set[str]:

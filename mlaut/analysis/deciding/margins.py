@@ -7,8 +7,7 @@ import pandas as pd
 
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.results.results import Results
-
-__all__ = ["gaps", "margins", "own_scores"]
+from mlaut.analysis.scores.base import IN_TARGET_UNITS
 
 
 def margins(scored: Results, leader: str) -> pd.DataFrame:
@@ -27,7 +26,8 @@ def margins(scored: Results, leader: str) -> pd.DataFrame:
         One row a strategy: ``won`` and ``lost``, numbers of datasets with a better and a worse
         score than the leader's; and ``difference``, the mean score minus the leader's, or for a
         metric that has another unit on each dataset ``ratio``, the geometric mean of the score
-        divided by the leader's. NaN of the leader itself, and where it cannot be computed.
+        divided by the leader's, if one can be computed. Metrics that differ between datasets have
+        neither. NaN of the leader itself, and where a number cannot be computed.
 
     Examples
     --------
@@ -41,8 +41,9 @@ def margins(scored: Results, leader: str) -> pd.DataFrame:
     sizes = gaps(scored, leader)
     if _is_ratio(scored):
         whole = sizes.notna().sum() == difference.notna().sum()  # a score of 0 has no ratio
-        table["ratio"] = np.exp(np.log(sizes).mean()).where(whole)
-    else:
+        if whole.drop(leader).any():
+            table["ratio"] = np.exp(np.log(sizes).mean()).where(whole)
+    elif not scored.metric.mixed:
         table["difference"] = sizes.mean()
     table.loc[leader] = np.nan
     return table
@@ -71,7 +72,7 @@ def gaps(scored: Results, leader: str) -> pd.DataFrame:
 
 
 def _is_ratio(scored: Results) -> bool:
-    return bool(scored.metric.incomparable) and len(scored.datasets) > 1
+    return scored.metric.incomparable == IN_TARGET_UNITS and len(scored.datasets) > 1
 
 
 def own_scores(scored: Results) -> pd.DataFrame:

@@ -13,43 +13,22 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from mlaut.analysis.common.arguments import check, one_of
-from mlaut.analysis.racing.race import parse_question
+from mlaut.analysis.common.arguments import check, one_of, shown
+from mlaut.analysis.common.tests import TESTS
+from mlaut.analysis.racing.course import control_of
+from mlaut.analysis.racing.evidence import KINDS
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import TREATMENTS
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.errors import AnalysisError, StudyError, nearest
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 from mlaut.records import TASKS, Analysis, Status
-
-__all__ = [
-    "DEFAULT_METRICS",
-    "TESTS",
-    "Chosen",
-    "check_analysis",
-    "chosen_now",
-    "default_test",
-    "fewest_datasets",
-    "store_analysis",
-]
 
 # R2 has no unit. Errors in the units of each target cannot be averaged over datasets.
 DEFAULT_METRICS = dict(zip(TASKS, ("accuracy", "r2"), strict=True))
 
-TESTS = {
-    "signed rank": "Wilcoxon",
-    "sign": "sign",
-    "trinomial": "trinomial",
-    "t": "t",
-    "Nemenyi": "Nemenyi",
-    "Bayesian sign": "Bayesian sign",
-    "Bayesian signed rank": "Bayesian signed rank",
-}
-"""Primary tests, and the key of each in a `Comparison`."""
-
 _NOW = "chosen with this report, when the results were known"
-_OF_RACES = {"mean": "t"}  # kinds of races whose test has another name
 
 
 def default_test(metric: MLautScore) -> str:
@@ -57,12 +36,13 @@ def default_test(metric: MLautScore) -> str:
     return "trinomial" if metric.incomparable else "signed rank"
 
 
-def fewest_datasets(n_strategies: int, analysis: Analysis) -> int:
+def fewest_datasets(n_strategies: int, analysis: Analysis, sources: bool = False) -> int:
     """Return the number of datasets below which nothing is decided.
 
     It is the smallest n for which a strategy that wins on every dataset is shown to be better: the
     two-sided p-value of n wins, 2 / 2^n, is at most alpha divided by the number of pairs. Tests
-    that could reject with fewer datasets (t) would rest on their assumptions alone.
+    that could reject with fewer datasets (t) would rest on their assumptions alone. Joint tests of
+    sources need as many sources for any number of pairs.
 
     Examples
     --------
@@ -71,7 +51,7 @@ def fewest_datasets(n_strategies: int, analysis: Analysis) -> int:
     """
     control = analysis.question.startswith("control")
     pairs = n_strategies - 1 if control else n_strategies * (n_strategies - 1) // 2
-    needed = 1 + math.log2(max(pairs, 1) / analysis.alpha)
+    needed = 1 + math.log2((1 if sources else max(pairs, 1)) / analysis.alpha)
     return max(analysis.least, math.ceil(needed - 1e-9))  # rounding adds no dataset
 
 
@@ -88,7 +68,7 @@ def check_analysis(
         A term is not possible; the message lists all that are not.
     """
     mistakes = []
-    for test in (_check_question, _check_metrics, _check_numbers, _check_words):
+    for test in (_check_question, _check_metrics, _check_numbers, _check_words, _check_clusters):
         try:
             test(analysis, strategies, tasks)
         except AnalysisError as error:
@@ -99,7 +79,7 @@ def check_analysis(
 
 def _check_question(analysis: Analysis, strategies: Sequence[str], _: Collection[str]) -> None:
     if strategies or not analysis.question.startswith("control:"):
-        parse_question(analysis.question, strategies)
+        control_of(analysis.question, strategies)
 
 
 def _check_metrics(analysis: Analysis, _: Sequence[str], tasks: Collection[str]) -> None:
@@ -131,6 +111,15 @@ def _check_words(analysis: Analysis, strategies: Sequence[str], _: Collection[st
         )
 
 
+def _check_clusters(analysis: Analysis, *_: Any) -> None:
+    for dataset, source in analysis.clusters.items():
+        if not isinstance(source, str) or not source:
+            raise AnalysisError(
+                f"clusters: the source of {dataset!r} is {shown(source)} and no text; write for "
+                f"example {{{dataset!r}: 'solar'}}"
+            )
+
+
 @dataclass(frozen=True)
 class Chosen:
     """An analysis, with the words for when it was chosen and what was changed later.
@@ -151,7 +140,7 @@ class Chosen:
     title: str = ""
 
     @classmethod
-    def of(cls, study: Study) -> Self | None:
+    def of(cls, study: StudyStore) -> Self | None:
         """Return the analysis that a study has stored; None if it has none.
 
         The analysis of a race has the terms of the race.
@@ -161,16 +150,14 @@ class Chosen:
         StudyError
             The stored terms are damaged.
         """
-        stored = [_Stored.read(record, study.path) for record in study.analyses]
+        stored = [_StoredTerms.read(record, study.path) for record in study.analyses]
         titles = [one.title for one in stored if one.title]
         race = StudyRace.of(study)
         if race is not None:
-            sealed = race.sealed
-            terms = {
-                name: getattr(sealed, name) for name in ("question", "metric", "alpha", "rope")
-            }
-            test = _OF_RACES.get(sealed.kind, sealed.kind)
-            stored = [_Stored(Analysis(**terms, test=test), "", "with the race", 0)]
+            names = ("question", "metric", "alpha", "rope")
+            terms = {name: getattr(race.terms, name) for name in names}
+            test = KINDS[race.terms.kind].test
+            stored = [_StoredTerms(Analysis(**terms, test=test), "", "with the race", 0)]
         if not stored:
             return None
         first = max((i for i, one in enumerate(stored) if not one.results), default=0)
@@ -234,7 +221,10 @@ def differences(before: Analysis, after: Analysis) -> str:
 
 
 def _text(value: Any) -> str:
-    return ("the default" if value in ("", 0) else str(value)) if value is not None else "none"
+    value = value.name if isinstance(value, MLautScore) else value
+    if isinstance(value, Mapping) and value:
+        return f"{len(set(value.values()))} sources of {len(value)} datasets"
+    return ("the default" if value in ("", 0, {}) else str(value)) if value is not None else "none"
 
 
 def _has_default_test(analysis: Analysis) -> bool:
@@ -247,9 +237,10 @@ def _known(results: int) -> str:
 
 
 def store_analysis(
-    study: Study,
+    study: StudyStore,
     strategies: Sequence[str] = (),
     tasks: Iterable[str] = (),
+    clusters: Mapping[str, str] | None = None,
     *,
     analysis: Analysis,
     title: str = "",
@@ -264,6 +255,8 @@ def store_analysis(
         Strategies of the study, to check the terms that name one.
     tasks : iterable of str
         Tasks of its datasets. The default metric and test are filled in if there is one task.
+    clusters : mapping of str to str, optional
+        Sources of datasets by their metadata: the default of the analysis, before the first result.
     analysis : Analysis
     title : str
         Title of the study; if it is empty, the study keeps its title.
@@ -281,25 +274,35 @@ def store_analysis(
         A term is not possible.
     """
     tasks = set(tasks)
-    before = next(iter([_Stored.read(one, study.path) for one in study.analyses][-1:]), None)
+    before = next(iter([_StoredTerms.read(one, study.path) for one in study.analyses][-1:]), None)
     if before is not None:
         title = title or before.title
         analysis = before.analysis if keep else analysis
+    for one in (analysis.metric, *analysis.secondary):
+        if not isinstance(one, str):
+            raise AnalysisError(
+                f"{shown(one)} has no name by which a study could find it again: store the name of "
+                "a metric, and give yours to results, compare and report"
+            )
     if not analysis.metric and len(tasks) == 1:
         analysis = replace(analysis, metric=DEFAULT_METRICS[min(tasks)])
+    known = sum(int((cells != Status.MISSING).sum()) for _, cells in study.statuses().values())
+    if not analysis.clusters:
+        kept = before.analysis.clusters if before and known else clusters
+        analysis = replace(analysis, clusters=kept or {})
     check_analysis(analysis, strategies, tasks)
     if not analysis.test and analysis.metric:
         analysis = replace(analysis, test=default_test(find_metric(analysis.metric)))
     if before is None or (before.analysis, before.title) != (analysis, title):
-        known = sum(int((cells != Status.MISSING).sum()) for _, cells in study.statuses().values())
         now = datetime.now(UTC).isoformat(timespec="seconds")
         terms = {**vars(analysis), "secondary": list(analysis.secondary)}
+        terms["clusters"] = dict(analysis.clusters)
         study.store_analysis({"analysis": terms, "title": title, "chosen": now, "results": known})
     return analysis
 
 
 @dataclass(frozen=True)
-class _Stored:
+class _StoredTerms:
     """Record of an analysis, as a study stores it."""
 
     analysis: Analysis
@@ -311,7 +314,8 @@ class _Stored:
     def read(cls, record: Mapping[str, Any], place: object) -> Self:
         """Return the record from plain values, which may be damaged or made by anyone."""
         terms = record["analysis"]
-        kinds: dict[str, Any] = {"secondary": list, "least": int}
+        kinds: dict[str, Any] = {"secondary": list, "least": int, "clusters": dict}
+        terms = {"clusters": {}, **terms} if isinstance(terms, dict) else terms
         kinds |= dict.fromkeys(("alpha", "rope"), (int, float))
         values: dict[str, Any] = {}
         for field in dataclasses.fields(Analysis):

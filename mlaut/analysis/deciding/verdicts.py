@@ -8,29 +8,17 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.bayes.sign_tests import signed_rank_probabilities
 from mlaut.analysis.common.result_types import Pairwise, ResultTable
+from mlaut.analysis.methods.bayes.sign_tests import signed_rank_probabilities
 from mlaut.analysis.pairwise.corrections import adjust
 from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.results import Results
 
-__all__ = [
-    "BEST",
-    "BETTER",
-    "EQUAL",
-    "OPEN",
-    "UNDECIDED",
-    "WORSE",
-    "Compared",
-    "leading",
-    "shown_better",
-    "shown_equal",
-    "verdicts_against",
-    "verdicts_of_best",
-]
-
 BEST, EQUAL, OPEN = "best", "practically equal", "not shown to be worse"
+UNLIKELY = "unlikely to be the best"
 WORSE, BETTER, UNDECIDED = "clearly worse", "clearly better", "not shown to differ"
+UNCLEAR = {WORSE: "worse", BETTER: "better"}
+"""Verdicts by the primary test that the size of the difference or most other tests contradict."""
 
 _ROW_BETTER = "P(row better)"
 
@@ -127,41 +115,45 @@ def _table(pairs: Pairwise, key: str, names: Sequence[str]) -> np.ndarray:
     return pairs.table(key).reindex(index=labels, columns=labels).to_numpy(dtype=float, copy=True)
 
 
-def verdicts_of_best(better: np.ndarray, ranks: np.ndarray, equal: np.ndarray) -> list[str]:
+def verdicts_of_best(
+    better: np.ndarray, top: np.ndarray, ranks: np.ndarray, equal: np.ndarray
+) -> list[str]:
     """Return the verdict on each strategy for the question which is the best.
 
     Parameters
     ----------
     better : ndarray of bool, shape (K, K)
         Whether the row is shown to be better than the column.
+    top : ndarray of bool, shape (K,)
+        Which strategies may be the best; none of them is beaten.
     ranks : ndarray, shape (K,)
         Average ranks.
     equal : ndarray of bool, shape (K,)
-        Whether a strategy is practically equal to the one with the best rank of the unbeaten.
+        Whether a strategy is practically equal to the one with the best rank of the top.
 
     Examples
     --------
     >>> better = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
-    >>> verdicts_of_best(better, np.array([1.2, 1.8, 3.0]), np.zeros(3, dtype=bool))
+    >>> top, equal = ~better.any(axis=0), np.zeros(3, dtype=bool)
+    >>> verdicts_of_best(better, top, np.array([1.2, 1.8, 3.0]), equal)
     ['best', 'not shown to be worse', 'clearly worse']
     """
-    beaten = better.any(axis=0)
-    leader = leading(better, ranks)
-    words = np.where(beaten, WORSE, OPEN).astype(object)
+    leader = leading(top, ranks)
+    words = np.where(better.any(axis=0), WORSE, np.where(top, OPEN, UNLIKELY)).astype(object)
     words[equal] = EQUAL
     if leader is not None:
         words[leader] = BEST
     return words.tolist()
 
 
-def leading(better: np.ndarray, ranks: np.ndarray) -> int | None:
-    """Return the strategy with the best average rank that no other is shown to beat.
+def leading(top: np.ndarray, ranks: np.ndarray) -> int | None:
+    """Return the strategy with the best average rank of those that may be the best.
 
     None if each is shown to be worse than another, which a cycle of "is better than" can bring
     about.
     """
-    unbeaten = np.flatnonzero(~better.any(axis=0))
-    return int(unbeaten[np.argmin(ranks[unbeaten])]) if len(unbeaten) else None
+    places = np.flatnonzero(top)
+    return int(places[np.argmin(ranks[places])]) if len(places) else None
 
 
 def verdicts_against(better: np.ndarray, control: int, equal: np.ndarray) -> list[str]:
@@ -172,3 +164,31 @@ def verdicts_against(better: np.ndarray, control: int, equal: np.ndarray) -> lis
     words[equal] = EQUAL
     words[control] = "control"
     return words.tolist()
+
+
+def rank_sets(better: np.ndarray) -> np.ndarray:
+    """Return the lowest and highest rank that each strategy can have, shape (2, K).
+
+    As often as no claim of ``better`` is false, all true ranks are within: they count the
+    strategies that are shown to be better, and worse (Mogstad, Romano, Shaikh and Wilhelm 2024).
+
+    Examples
+    --------
+    >>> rank_sets(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)).tolist()
+    [[1, 1, 3], [2, 2, 3]]
+    """
+    return np.array([1 + better.sum(axis=0), len(better) - better.sum(axis=1)])
+
+
+def copies_in(losses: np.ndarray, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return groups of strategies with the same column of losses, without those of one.
+
+    Examples
+    --------
+    >>> copies_in(np.array([[0.1, 0.2, 0.1], [0.3, 0.3, 0.3]]), ["A", "B", "C"])
+    (('A', 'C'),)
+    """
+    groups: dict[bytes, list[str]] = {}
+    for name, column in zip(names, losses.T, strict=True):
+        groups.setdefault(column.tobytes(), []).append(name)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)

@@ -9,8 +9,6 @@ from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError
 from mlaut.records import Block
 
-__all__ = ["bootstrap_datasets", "bootstrap_means"]
-
 # One less than a round number, so that the ends of the usual intervals are draws (Davison and
 # Hinkley 1997, section 4.2.5). A draw over test points costs more than one over datasets.
 DRAWS_OF_DATASETS = 9999

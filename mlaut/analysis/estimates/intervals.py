@@ -11,11 +11,9 @@ from numpy.typing import ArrayLike
 from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.numerics import bounded_ends, wilson
 from mlaut.analysis.common.result_types import ResultTable
-from mlaut.analysis.results.given import of_results
+from mlaut.analysis.results.given import check_independent, check_sources, of_results, takes_sources
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, MissingCellsError
-
-__all__ = ["dataset_estimates", "mean_estimates"]
 
 _OF_SHARES = ("wilson", "jeffreys", "uniform")
 _PRIOR = {"jeffreys": 0.5, "uniform": 1.0}
@@ -27,6 +25,10 @@ _OF_FEW = (
     "an interval on {n} datasets is right for normal losses, and too narrow for very skewed ones"
 )
 METHODS = ("bounded", "normal", "t")
+_OF_TEST_SETS = (
+    "scenario (a) from the losses of whole test sets, each with its own fitted model: an upper "
+    "bound of the standard error"
+)
 
 
 class _Interval(NamedTuple):
@@ -37,6 +39,7 @@ class _Interval(NamedTuple):
 
 
 @of_results
+@takes_sources
 def dataset_estimates(
     results: Results,
     *,
@@ -59,7 +62,7 @@ def dataset_estimates(
         are poor for few test points or few errors, and are cut at the ends of the range.
         ``"jeffreys"`` and ``"uniform"`` are intervals of the Beta posterior with that prior, for
         point losses of 0 and 1. ``"bootstrap"`` draws test points with replacement. It is the only
-        interval of aggregates in this scenario.
+        interval of an aggregate on a single test set.
     confidence : float, default 0.95
         Confidence of the intervals.
     as_scores : bool, default False
@@ -71,13 +74,16 @@ def dataset_estimates(
     -------
     ResultTable
         One row for each dataset and strategy: value, standard_error, low, high, n_test (test points
-        of one repeat).
+        of one repeat, or test sets where whole test sets have losses only).
 
     Notes
     -----
     This is the estimate of Table 3, row 1, of MLaut 2019: the standard error is ``sqrt(v / M)``,
     where v is the variance of the point losses with divisor M - 1. Its central limit theorem is in
-    M, the number of test points. For the Beta posterior see Lacoste et al. 2012, section 3.
+    M, the number of test points. An aggregate, or a table without ``n_test``, has losses of whole
+    test sets only. For them v is the variance of the losses of the M test sets (folds) of a repeat,
+    as section 3.2 suggests for test sets of the same size. For the Beta posterior see Lacoste et
+    al. 2012, section 3.
 
     Examples
     --------
@@ -88,7 +94,7 @@ def dataset_estimates(
     dataset strategy
     iris    tree       0.04           0.028  0.011  0.1346      50
     """
-    if method == "bounded" and results.metric.zero_one:
+    if method == "bounded" and results.metric.zero_one and results.n_test is not None:
         method = "wilson"
     notes = list(results.notes_text())
     if method == "bootstrap":
@@ -98,7 +104,8 @@ def dataset_estimates(
         interval = _Interval(*bootstrap_datasets(results, confidence, seed))
         n_test = _test_points(results)
     else:
-        interval, n_test = _dataset_intervals(results, method, confidence)
+        interval, n_test, by_sets = _dataset_intervals(results, method, confidence)
+        notes += [_OF_TEST_SETS] if by_sets else []
     if method not in _OF_SHARES:
         notes += _too_narrow(interval, n_test, results.metric.zero_one)
     frame = pd.DataFrame(
@@ -138,29 +145,54 @@ def _test_points(results: Results) -> np.ndarray:
     """Return the number of test points in one repeat of each dataset."""
     if results.n_test is None:
         raise AnalysisError("the numbers of test points are not known: give n_test")
-    repeats = (results.n_test > 0).any(axis=2).sum(axis=1)
-    return (results.n_test.sum(axis=(1, 2)) / repeats).round().astype(int)
+    return _in_one_repeat(results.n_test)
+
+
+def _in_one_repeat(counts: np.ndarray) -> np.ndarray:
+    """Return the sum of counts (N, R, F) over the folds of one repeat of each dataset."""
+    repeats = (counts > 0).any(axis=2).sum(axis=1)
+    return np.asarray((counts.sum(axis=(1, 2)) / repeats).round().astype(int))
+
+
+def _of_seen(results: Results) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Return standard errors of scenario (a), and the number of values that each mean is of.
+
+    The values are test points, or else whole test sets, as the third part says. Standard errors of
+    repeats are averaged, as in `Results.standard_errors`.
+    """
+    folds = results.expected.sum(axis=2)
+    by_points = results.variances is not None and results.n_test is not None
+    if by_points or (folds[folds > 0] < 2).any():
+        return results.standard_errors.to_numpy(), _test_points(results), False
+    expected, count = results.expected[:, None], np.maximum(folds, 1)[:, None]
+    losses = np.where(expected, results.cell_losses, 0)
+    away = np.where(expected, losses - losses.sum(axis=3, keepdims=True) / count[..., None], 0)
+    of_repeats = np.sqrt(np.square(away).sum(axis=3) / np.maximum(count - 1, 1) / count)
+    errors = of_repeats.sum(axis=2) / (folds > 0).sum(axis=1, keepdims=True)
+    return errors, _in_one_repeat(results.expected.astype(int)), True
 
 
 def _dataset_intervals(
     results: Results, method: str, confidence: float
-) -> tuple[_Interval, np.ndarray]:
-    error = results.standard_errors.to_numpy()
-    value = results.losses.to_numpy()
-    n_test = _test_points(results)
-    n = n_test[:, None]
+) -> tuple[_Interval, np.ndarray, bool]:
+    error, n_test, by_sets = _of_seen(results)
+    value, n = results.losses.to_numpy(), n_test[:, None]
     if method in METHODS:
-        folds = results.expected.any(axis=1).sum(axis=1)[:, None]
-        return _mean_interval(results, value, error, method, n - folds, confidence, n), n_test
+        df = n - (1 if by_sets else results.expected.any(axis=1).sum(axis=1)[:, None])
+        interval = _mean_interval(results, value, error, method, df, confidence, n)
+        return interval, n_test, by_sets
     one_of("method", method, (*METHODS, *_OF_SHARES, "bootstrap"))
-    if not results.metric.zero_one:
+    if not results.metric.zero_one or by_sets:
         raise AnalysisError(
             f"{method!r} is for metrics whose point losses are 0 or 1, and {results.metric.name} "
             "is not one: choose 't' or 'bootstrap'"
         )
-    if method == "wilson":
-        return _Interval(value, error, *wilson(value, n, confidence)), n_test
-    return _Interval(value, error, *_beta(value, n, _PRIOR[method], confidence)), n_test
+    ends = (
+        wilson(value, n, confidence)
+        if method == "wilson"
+        else _beta(value, n, _PRIOR[method], confidence)
+    )
+    return _Interval(value, error, *ends), n_test, by_sets
 
 
 def _beta(
@@ -176,6 +208,7 @@ def _beta(
 
 
 @of_results
+@takes_sources
 def mean_estimates(
     results: Results,
     *,
@@ -192,7 +225,8 @@ def mean_estimates(
     results : Results
     scenario : {"(c)", "(a)"}, default "(c)"
         ``"(c)"``: strategies trained anew on a new dataset of the same kind. ``"(a)"``: the fitted
-        models used again on these datasets; for aggregates (a) needs the bootstrap.
+        models used again on these datasets; for an aggregate on a single test set it needs the
+        bootstrap.
     method : {"bounded", "t", "normal", "bootstrap"}, default "bounded"
         Method of the interval. ``"bounded"`` is Student's t, adapted to the range of the metric:
         see the notes. ``"t"`` is Student's interval, which is right for normal losses. ``"normal"``
@@ -215,7 +249,9 @@ def mean_estimates(
     -----
     Source: MLaut 2019, Table 3, rows 2 and 3, and Table 4. The standard error is ``sqrt(sum v_k /
     M_k) / N`` for (a), and ``sqrt(sum (e_k - e)^2 / (N (N - 1)))`` for (c). The estimate is the
-    same for both. For scenario (b) see `mlaut.analysis.retrained_estimates`.
+    same for both. For aggregates M_k is the number of test sets (folds) of dataset k, and v_k the
+    variance of their losses: section 3.2; see `dataset_estimates`. For scenario (b) see
+    `mlaut.analysis.retrained_estimates`.
 
     Cutting an interval at the ends of the metric's range loses no coverage, since the truth is
     within that range too. The bounded interval does more. It assumes that the standard error of a
@@ -244,17 +280,22 @@ def mean_estimates(
         )
     one_of("method", method, (*METHODS, "bootstrap"))
     results.complete(datasets=2 if scenario == "(c)" else 1)
+    if scenario == "(c)":
+        check_sources(results)
     if method == "bootstrap":
         from mlaut.analysis.estimates.bootstrap import bootstrap_means
 
+        check_independent(results, "the bootstrap of means")
         interval = _Interval(*bootstrap_means(results, scenario, confidence, seed))
     else:
         estimate = _mean_of_unseen if scenario == "(c)" else _mean_of_seen
         interval = estimate(results, method, confidence)
+    by_sets = scenario == "(a)" and method != "bootstrap" and _of_seen(results)[2]
     notes = [
         *results.notes_text(),
         *results.notes_on_means(),
-        *_small_sample_notes(interval, scenario, method, len(results.datasets)),
+        *((_OF_TEST_SETS,) if by_sets else ()),
+        *_small_sample_notes(interval, scenario, method, results.n_sources),
     ]
     frame = pd.DataFrame(
         _turned(interval, results, as_scores)._asdict(),
@@ -333,7 +374,7 @@ def mean_ends(
 
 
 def _mean_of_unseen(results: Results, method: str, confidence: float) -> _Interval:
-    losses = results.losses.to_numpy()
+    losses = results.by_source(results.losses.to_numpy())
     n = len(losses)
     value, error = losses.mean(axis=0), losses.std(axis=0, ddof=1) / np.sqrt(n)
     # where all losses are equal, their mean can differ by rounding, which is no variation
@@ -343,7 +384,7 @@ def _mean_of_unseen(results: Results, method: str, confidence: float) -> _Interv
 
 
 def _mean_of_seen(results: Results, method: str, confidence: float) -> _Interval:
-    losses, errors = results.losses.to_numpy(), results.standard_errors.to_numpy()
+    losses, (errors, values, _) = results.losses.to_numpy(), _of_seen(results)
     if np.isnan(errors).any():
         raise MissingCellsError(
             "some cells have no variance of point losses (they were filled in, or have one test "
@@ -352,11 +393,11 @@ def _mean_of_seen(results: Results, method: str, confidence: float) -> _Interval
     n = len(losses)
     value, error = losses.mean(axis=0), np.sqrt(np.square(errors).sum(axis=0)) / n
     # degrees of freedom of a sum of variances, by Welch and Satterthwaite
-    within = np.maximum(_test_points(results)[:, None] - 1, 1)
+    within = np.maximum(values[:, None] - 1, 1)
     fourth = (errors**4 / within).sum(axis=0)
     df = np.square(np.square(errors).sum(axis=0)) / np.where(fourth > 0, fourth, 1.0)
-    test_sets = n**2 / (1 / _test_points(results)).sum()
-    return _mean_interval(results, value, error, method, np.maximum(df, 1.0), confidence, test_sets)
+    worth = n**2 / (1 / values).sum()
+    return _mean_interval(results, value, error, method, np.maximum(df, 1.0), confidence, worth)
 
 
 def upper_point(method: str, df: ArrayLike, confidence: float) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -18,11 +19,9 @@ from mlaut.analysis.importers import (
 )
 from mlaut.analysis.importers.reading import direction_if_unknown, in_one_line
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.sources import FOLDS, REPEATS
+from mlaut.analysis.results.sources import FOLDS, REPEATS, source_column
 from mlaut.errors import AnalysisError
-from mlaut.files_io.tables import read_table
-
-__all__ = ["read_results"]
+from mlaut.files_io.tables.tables import read_table
 
 _READERS: dict[tuple[str, ...], Callable[..., Results]] = {
     automlbenchmark.FORMAT.required: automlbenchmark.read_automlbenchmark,
@@ -40,6 +39,7 @@ def read_results(
     metric: str | None = None,
     *,
     greater_is_better: bool | None = None,
+    clusters: str = "",
 ) -> Results:
     r"""Read a table of results: of a program that MLaut knows by its columns, or any other.
 
@@ -54,6 +54,9 @@ def read_results(
         Metric of the scores; required unless the program's tables name theirs.
     greater_is_better : bool, optional
         Direction of a metric that is not known by its name.
+    clusters : str, optional
+        Column with the source of each dataset; default ``source``, ``cluster`` or ``group``, if it
+        has texts.
 
     Raises
     ------
@@ -76,12 +79,15 @@ def read_results(
     wine       0.8    0.85
     """
     table = read_table(source)
+    if table.empty:
+        raise AnalysisError(f"{source}: a table without rows; check the file")
     for required, read in _READERS.items():
         if set(required) <= set(table):
             given: dict[str, Any] = {} if metric is None else {"metric": metric}
             if greater_is_better is not None:
                 given["greater_is_better"] = greater_is_better
-            return read(source, **given)
+            results = read(source, **given)
+            return _with_sources(results, table, required, clusters)
     if metric is None:
         raise AnalysisError(
             f"{source}: a table does not say what its scores are: name their metric ('mlaut "
@@ -94,12 +100,16 @@ def read_results(
         next((names[name] for name in names if name in known), None) for known in (FOLDS, REPEATS)
     )
     how: dict[str, Any] = {"metric": metric, "greater_is_better": greater_is_better}
+    how["clusters"] = clusters
+    label = [name for name in [source_column(table, clusters)] if name is not None]
     if {"dataset", "strategy"} <= set(names):
         keys: dict[str, Any] = {"dataset": names["dataset"], "strategy": names["strategy"]}
         keys |= {"repeat": repeat, "fold": fold}
-        value = _score_column(source, table, list(keys.values()), metric)
-        return Results.from_long(table, value=value, **keys, **how)
-    texts = [name for name in table if not pd.api.types.is_numeric_dtype(table[name])]
+        value = _score_column(source, table.drop(columns=label), list(keys.values()), metric)
+        return _named(source, partial(Results.from_long, table, value=value, **keys, **how))
+    texts = [
+        name for name in table.drop(columns=label) if not pd.api.types.is_numeric_dtype(table[name])
+    ]
     dataset = names.get("dataset", texts[0] if len(texts) == 1 else None)
     if dataset is None:
         raise AnalysisError(
@@ -107,7 +117,30 @@ def read_results(
             "names of the datasets: call that column 'dataset'"
         )
     index = [name for name in (dataset, repeat, fold) if name is not None]
-    return Results.from_table(table.set_index(index), **how)
+    return _named(source, partial(Results.from_table, table.set_index(index), **how))
+
+
+def _named(source: object, read: Callable[[], Results]) -> Results:
+    """Return results; an error about their table names the file."""
+    try:
+        return read()
+    except AnalysisError as error:
+        raise AnalysisError(f"{source}: {error}") from error
+
+
+def _with_sources(
+    results: Results, table: pd.DataFrame, required: tuple[str, ...], clusters: str
+) -> Results:
+    """Return results of a known program with the column of sources that a user names."""
+    if not clusters:
+        return results
+    column, known = source_column(table, clusters), set(results.datasets)
+    for name in required:  # the column with the names of the datasets
+        if known <= set(table[name].astype(str)):
+            return results.with_clusters(
+                dict(zip(table[name].astype(str), table[column], strict=True))
+            )
+    raise AnalysisError("no column of the table has the names of the datasets: give a mapping")
 
 
 def _score_column(

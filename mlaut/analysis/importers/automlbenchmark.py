@@ -11,8 +11,6 @@ from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import TableMetric
 from mlaut.errors import AnalysisError
 
-__all__ = ["read_automlbenchmark"]
-
 FORMAT = Format(
     kind="table of the AutoML benchmark",
     required=("task", "framework", "fold"),

@@ -9,8 +9,6 @@ from mlaut.analysis.importers.reading import Format, Source, choose, in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
-__all__ = ["read_benchopt"]
-
 FORMAT = Format(
     kind="table of benchopt",
     required=("objective_name", "solver_name", "time"),

@@ -13,17 +13,17 @@ import pandas as pd
 
 from mlaut.analysis.importers.openml import openml_runs, openml_splits
 from mlaut.analysis.importers.predictions import Predicted
+from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.importers.sktime_results import stored_predictions
 from mlaut.errors import AnalysisError, nearest
 from mlaut.files_io import SplitEntry
-from mlaut.files_io.tables import ending_of, read_table
+from mlaut.files_io.tables.tables import ending_of, read_table
 from mlaut.records import CLASSIFICATION
-
-__all__ = ["read_predictions"]
 
 _NUMBERS = ("float16", "float32", "float64")  # what TabArena stores; other types are not read
 
 
+@in_one_line
 def read_predictions(
     source: str | os.PathLike[str],
     entries: Mapping[str, SplitEntry],
@@ -46,7 +46,7 @@ def read_predictions(
           and ``label-test.csv.zip``;
         - a folder of sktime's ``HDDResults``.
     entries : mapping of str to SplitEntry
-        Datasets of the study, as `mlaut.files_io.Study.load_splits` returns them.
+        Datasets of the study, as `mlaut.files_io.StudyStore.load_splits` returns them.
     model : str, optional
         Which flow, model or estimator of the source; required if it has several.
     dataset : str, optional
@@ -226,8 +226,9 @@ def _of_fold(
     labels = file.with_name("label-test.csv.zip")
     try:
         known = pd.read_csv(labels, index_col=0).iloc[:, 0]
-    except (OSError, ValueError, IndexError) as error:
-        raise AnalysisError(f"{labels}: cannot be read ({error}); restore the file") from error
+    except Exception as error:  # archives and parsers raise many types of errors
+        reason = " ".join(str(error).split())
+        raise AnalysisError(f"{labels}: cannot be read ({reason}); restore the file") from error
     if len(known) != len(values):
         raise AnalysisError(f"{file}: {len(values)} predictions, and {len(known)} labels beside it")
     repeat, fold = divmod(int(about["fold"]), entry.split.n_folds)

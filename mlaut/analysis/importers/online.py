@@ -20,9 +20,8 @@ from mlaut.analysis.results.results import Results
 from mlaut.downloads import downloaded
 from mlaut.errors import AnalysisError, DataError
 
-__all__ = ["amlb", "openml_suite", "tabarena"]
-
 _PAGE = 10_000  # evaluations in an answer: the most that OpenML's API gives
+_MOST_PAGES = 1000
 _NONE = 412  # HTTP status by which the API says that there are no results, or no more
 
 
@@ -90,8 +89,7 @@ def openml_suite(
 
 def _evaluations(url: str, name: str, tasks: str, metric: str) -> Iterator[dict[str, Any]]:
     """Yield all evaluations of tasks, page by page."""
-    offset = 0
-    while True:
+    for offset in range(0, _MOST_PAGES * _PAGE, _PAGE):
         page = f"{url}/evaluation/list/function/{metric}/task/{tasks}/limit/{_PAGE}/offset/{offset}"
         try:
             rows = _answer(page, name, "evaluations", "evaluation")
@@ -102,7 +100,7 @@ def _evaluations(url: str, name: str, tasks: str, metric: str) -> Iterator[dict[
         yield from rows
         if len(rows) < _PAGE:
             return
-        offset += _PAGE
+    raise DataError(f"{name}: {url} does not come to an end; do not trust it")
 
 
 def _answer(url: str, name: str, *keys: str) -> list[Any]:

@@ -17,9 +17,7 @@ from mlaut.analysis.importers.predictions import Predicted, blocks_of
 from mlaut.analysis.importers.reading import Format, choose, in_one_line, last_counts
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
-from mlaut.files_io.tables import read_table
-
-__all__ = ["openml_runs", "openml_splits", "read_openml_evaluations", "read_openml_runs"]
+from mlaut.files_io.tables.tables import read_table
 
 EVALUATIONS = Format(
     kind="list of OpenML evaluations",
@@ -118,8 +116,7 @@ def _by_fold(cells: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
 
 @in_one_line
 def read_openml_runs(
-    source: str | os.PathLike[str] | Mapping[tuple[str, str], str | os.PathLike[str]],
-    metric: Any,
+    source: str | os.PathLike[str] | Mapping[tuple[str, str], str | os.PathLike[str]], metric: Any
 ) -> Results:
     r"""Return the scores of the predictions of OpenML runs.
 

@@ -10,10 +10,8 @@ import numpy as np
 import pandas as pd
 
 from mlaut.errors import AnalysisError
-from mlaut.files_io.datasets import infer_task
+from mlaut.files_io.tables.datasets import infer_task
 from mlaut.records import CLASSIFICATION, TRAIN_ONLY, Block, Split, Status
-
-__all__ = ["Predicted", "blocks_of"]
 
 MOST = 10**9  # rows in all repeats; larger numbers are identifiers, not positions
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -20,21 +20,12 @@ import pandas as pd
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.errors import AnalysisError, MlautError, nearest
-from mlaut.files_io.tables import read_table
-
-__all__ = [
-    "Format",
-    "choose",
-    "direction",
-    "direction_if_unknown",
-    "in_one_line",
-    "last_counts",
-    "results_of_cells",
-]
+from mlaut.files_io.tables.tables import read_table
 
 Source = str | os.PathLike[str] | pd.DataFrame | Sequence[str | os.PathLike[str]]
 
 P = ParamSpec("P")
+Read = TypeVar("Read")
 
 KEYS = ["dataset", "repeat", "fold"]
 # Endings of the names of metrics: lower is better for LESS, higher is better for GREATER.
@@ -136,16 +127,16 @@ class Format:
         return results_of_cells(cells, name, greater_is_better=greater_is_better, notes=notes)
 
 
-def in_one_line(read: Callable[P, Results]) -> Callable[P, Results]:
+def in_one_line(read: Callable[P, Read]) -> Callable[P, Read]:
     """Wrap a reader so that unusable values raise an `AnalysisError` with a one-line message."""
 
     @wraps(read)
-    def reader(*arguments: P.args, **named: P.kwargs) -> Results:
+    def reader(*arguments: P.args, **named: P.kwargs) -> Read:
         try:
             return read(*arguments, **named)
         except MlautError:
             raise
-        except (IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             source = arguments[0] if arguments else named.get("source")
             where = "the table" if isinstance(source, pd.DataFrame) else source
             raise AnalysisError(
@@ -216,7 +207,9 @@ def results_of_cells(
     wide = wide[list(pd.unique(cells["strategy"]))]
     if greater_is_better is None:
         greater_is_better = direction_if_unknown(metric)
-    sizes = {name: _sizes(cells, name, wide.index) for name in ("n_test", "n_train")}
+    sizes: dict[str, Any] = {
+        name: _sizes(cells, name, wide.index) for name in ("n_test", "n_train")
+    }
     results = Results.from_table(wide, metric=metric, greater_is_better=greater_is_better, **sizes)
     at = _positions(cells, results)
     return replace(

@@ -16,8 +16,6 @@ from mlaut.analysis.importers.reading import Format, in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, nearest
 
-__all__ = ["read_sktime", "stored_predictions"]
-
 WHAT = "file of sktime.benchmarking"
 FORMS = (
     re.compile(r"folds\.(?P<fold>\d+)\.scores\.(?P<score>[^.]+)"),

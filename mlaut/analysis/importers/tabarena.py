@@ -12,8 +12,6 @@ from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import TableMetric
 from mlaut.errors import AnalysisError
 
-__all__ = ["read_tabarena"]
-
 FORMAT = Format(
     kind="table of TabArena",
     required=("dataset", "fold", "metric_error"),

@@ -8,9 +8,7 @@ import pandas as pd
 
 from mlaut.analysis.importers.reading import Format, Source, in_one_line
 from mlaut.analysis.results.results import Results
-from mlaut.files_io.tables import read_table
-
-__all__ = ["read_weka"]
+from mlaut.files_io.tables.tables import read_table
 
 
 def _read_weka_table(path: Path) -> pd.DataFrame:

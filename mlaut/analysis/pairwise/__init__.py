@@ -1,1 +1,11 @@
 """Paired differences: tables of all pairs, effect sizes, corrections of p-values, decisions."""
+
+from mlaut.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "decisions": ("Cycle", "Decisions", "non_transitive_cycles"),
+        "corrections": ("adjust",),
+    },
+)

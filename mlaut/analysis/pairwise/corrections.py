@@ -16,10 +16,9 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import checked, one_of
-from mlaut.analysis.common.result_types import SMALLEST_P, Pairwise
+from mlaut.analysis.common.display import SMALLEST_P
+from mlaut.analysis.common.result_types import Pairwise
 from mlaut.errors import AnalysisError
-
-__all__ = ["CORRECTIONS", "adjust", "adjust_pairs"]
 
 Correction = Callable[[np.ndarray], np.ndarray]
 

@@ -14,10 +14,8 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import checked
-from mlaut.analysis.common.result_types import Shown, number
+from mlaut.analysis.common.display import Shown, number
 from mlaut.errors import AnalysisError
-
-__all__ = ["Cycle", "Decisions", "decide", "many_pairs", "non_transitive_cycles"]
 
 
 def many_pairs(n_pairs: int) -> tuple[str, ...]:

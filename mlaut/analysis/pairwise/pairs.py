@@ -11,10 +11,8 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import check
-from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, ranked, snap
+from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, places, snap
 from mlaut.analysis.results.results import Results
-
-__all__ = ["EQUAL", "PairedLosses", "Pairs", "paired_losses"]
 
 EQUAL = "equal on every dataset"  # note on a pair
 
@@ -96,7 +94,7 @@ class PairedLosses:
 
     @cached_property
     def snapped(self) -> np.ndarray:
-        """Losses, equal within a dataset if they differ only by rounding noise, shape (N, K)."""
+        """Return the losses (N, K), made equal in a dataset where they differ by rounding noise."""
         return _read_only(equalised(self.losses.T, RELATIVE_NOISE * self.scale.T).T)
 
     @cached_property
@@ -104,9 +102,9 @@ class PairedLosses:
         """Ranks within each dataset, shape (N, K): 1 is the best, ties share their mean rank.
 
         Average ranks, rank tests and rank models read these. Their variances assume mean ranks of
-        ties. Tables with missing cells and ranks by fold are ranked where they are used.
+        ties.
         """
-        return _read_only(ranked(self.snapped.T).T)
+        return _read_only(places(self.losses, self.scale))
 
     @property
     def _pair_scale(self) -> np.ndarray:

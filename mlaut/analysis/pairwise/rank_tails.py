@@ -6,8 +6,6 @@ import numpy as np
 
 from mlaut.analysis.common.numerics import signed_rank_cdf
 
-__all__ = ["signed_rank_tails"]
-
 _CENTRAL = 3.0  # standard deviations: beyond, few sums are below, and counting them is quicker
 _FEW = 64  # columns: fewer are counted sooner than the cosines are computed
 _COLUMNS = 1024  # at a time: some megabytes for 100 datasets

@@ -23,8 +23,6 @@ from mlaut.analysis.pairwise.pairs import Pairs
 from mlaut.analysis.results.given import extend_signature, of_results
 from mlaut.analysis.results.results import Results
 
-__all__ = ["PairFunction", "PairStatistics", "PairTest", "even", "odd", "pair_test"]
-
 _SIDES = {"two-sided": "two-sided", "better": "less", "worse": "greater"}
 _OTHER_SIDE = {"two-sided": "two-sided", "less": "greater", "greater": "less"}
 _OF_ALL = (
@@ -48,6 +46,11 @@ def odd(values: np.ndarray) -> Both:
 def even(values: np.ndarray) -> Both:
     """Return the values of both orders of a pair, which are equal."""
     return values, values
+
+
+def sizes_compare(results: Results) -> bool:
+    """Return whether differences of several datasets can be ranked: not those of mixed metrics."""
+    return not results.metric.mixed
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

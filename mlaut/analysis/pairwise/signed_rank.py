@@ -20,8 +20,6 @@ from mlaut.analysis.common.numerics import (
 from mlaut.analysis.pairwise.effects import WILSON, Effect, effective_n
 from mlaut.analysis.pairwise.rank_tails import signed_rank_tails
 
-__all__ = ["ZERO_RULES", "SignedRanks", "hodges_lehmann", "rank_biserial", "signed_rank_p"]
-
 ZERO_RULES = {
     "wilcox": "zeros dropped before ranking",
     "pratt": "zeros ranked, then dropped",

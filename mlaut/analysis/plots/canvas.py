@@ -16,25 +16,10 @@ from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, Locator, LogLocator, NullFormatter
 
 from mlaut.analysis.plots.look import PALETTE
 from mlaut.errors import AnalysisError
-
-__all__ = [
-    "BLUE",
-    "FONT",
-    "GREEN",
-    "GREY",
-    "ORANGE",
-    "NotebookFigure",
-    "Size",
-    "canvas",
-    "log_scale",
-    "row_size",
-    "style",
-    "text_width",
-]
 
 BLUE, ORANGE, GREEN, *_ = PALETTE
 GREY = "#666666"
@@ -124,7 +109,12 @@ def log_scale(axes: Axes, ratio: float) -> None:
     It labels 1, 2 and 5 times each power of ten, or only the powers if the range is wide.
     """
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if ratio < 500 else (1,)))
+    label_plainly(axes, LogLocator(subs=(1, 2, 5) if ratio < 500 else (1,)))
+
+
+def label_plainly(axes: Axes, places: Locator) -> None:
+    """Label some places of the horizontal axis by plain numbers, and no others."""
+    axes.xaxis.set_major_locator(places)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
 

@@ -16,8 +16,6 @@ from mlaut.analysis.plots.canvas import BLUE, FONT, ORANGE, Size, canvas, text_w
 from mlaut.analysis.plots.look import PLAIN, Look
 from mlaut.errors import AnalysisError
 
-__all__ = ["multi_comparison_matrix"]
-
 _WIDTH, _HEIGHT = 0.95, 0.56  # inches: three lines of 7.5 points fit
 _TEXT = 7.5  # points
 _MOST = 20  # columns or rows: a figure of 20 inches is the largest that a screen shows

@@ -15,8 +15,17 @@ from matplotlib.ticker import LogLocator
 from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.deciding.decision import Decision
 from mlaut.analysis.deciding.margins import gaps, own_scores
-from mlaut.analysis.deciding.verdicts import BEST, BETTER, EQUAL, OPEN, UNDECIDED, WORSE
-from mlaut.analysis.frequentist.ranks import rank_table
+from mlaut.analysis.deciding.verdicts import (
+    BEST,
+    BETTER,
+    EQUAL,
+    OPEN,
+    UNCLEAR,
+    UNDECIDED,
+    UNLIKELY,
+    WORSE,
+)
+from mlaut.analysis.methods.frequentist.ranks import rank_table
 from mlaut.analysis.plots.canvas import (
     BLUE,
     FONT,
@@ -33,8 +42,6 @@ from mlaut.analysis.plots.look import PLAIN, Look
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
-__all__ = ["FEWEST_FOR_BARS", "MARKS", "decision_plot"]
-
 MARKS = {
     BEST: ("D", BLUE, "blue diamond"),
     "control": ("D", GREY, "grey diamond"),
@@ -43,8 +50,11 @@ MARKS = {
     BETTER: ("^", BLUE, "blue triangle"),
     WORSE: ("v", ORANGE, "orange triangle"),
     UNDECIDED: ("o", GREY, "hollow grey circle"),
+    UNLIKELY: ("o", GREY, "hollow grey circle"),
+    UNCLEAR[BETTER]: ("^", BLUE, "hollow blue triangle"),
+    UNCLEAR[WORSE]: ("v", ORANGE, "hollow orange triangle"),
 }
-"""Mark and colour of each verdict, and words for both; what is hollow is not shown."""
+"""Mark and colour of each verdict, and words for both; what is hollow is not clear."""
 FEWEST_FOR_BARS = 8  # dots; fewer are seen one by one, and quartiles would lie between them
 _LABEL = 56  # characters of a line below the axes
 _MOST_DOTS = 4000  # dots; with more, a figure is slow to show, and the quartiles say as much
@@ -180,8 +190,8 @@ def _drawn(decision: Decision, results: Results, look: Look) -> _Drawn:
     """Return what is drawn of each strategy on each dataset, and its name."""
     name, leader, frame = results.metric.name, decision.leader, decision.frame
     ratios = bool(leader) and "ratio" in frame
-    known = not ratios or bool(frame["ratio"].drop(leader).notna().all())
-    if not known or (not leader and results.metric.incomparable):
+    known = ratios and bool(frame["ratio"].drop(leader).notna().all())
+    if results.metric.incomparable and not known:
         return _Drawn(rank_table(results), "rank on each dataset (1 is best)")
     if not leader:
         return _Drawn(own_scores(results), f"{name} on each dataset")

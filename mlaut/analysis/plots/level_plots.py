@@ -12,18 +12,16 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+from matplotlib.ticker import FixedLocator
 
 from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.result_types import ResultTable
-from mlaut.analysis.cross_validation.calibration import Calibration
-from mlaut.analysis.lacoste.context_tests import Roc
-from mlaut.analysis.plots.canvas import FONT, GREY, Size, canvas, log_scale, style
+from mlaut.analysis.methods.cross_validation.calibration import Calibration
+from mlaut.analysis.methods.lacoste.context_tests import Roc
+from mlaut.analysis.plots.canvas import FONT, GREY, Size, canvas, label_plainly, log_scale, style
 from mlaut.analysis.plots.look import PALETTE, PLAIN, Look
 from mlaut.errors import AnalysisError
-
-__all__ = ["auc_plot", "calibration_plot", "profile_plot", "roc_plot"]
 
 _MOST_NAMED = 9  # strategies whose lines can be told apart; the others are grey
 
@@ -89,7 +87,7 @@ def roc_plot(
 
     Examples
     --------
-    >>> from mlaut.analysis import BIMODAL, judge_on_context
+    >>> from mlaut.analysis.methods.lacoste import BIMODAL, judge_on_context
     >>> rocs = judge_on_context(BIMODAL, 14, tests=["sign", "signed rank"], n_repetitions=1000)
     >>> len(roc_plot(rocs).axes[0].lines)
     3
@@ -114,11 +112,7 @@ def roc_plot(
 
 @checked
 def profile_plot(
-    table: ResultTable,
-    *,
-    ax: Axes | None = None,
-    figsize: Size | None = None,
-    look: Look = PLAIN,
+    table: ResultTable, *, ax: Axes | None = None, figsize: Size | None = None, look: Look = PLAIN
 ) -> Figure:
     """Draw the share of datasets within each factor of the best loss, or solved within each time.
 
@@ -206,7 +200,7 @@ def auc_plot(table: ResultTable, *, ax: Axes | None = None, figsize: Size | None
 
     Examples
     --------
-    >>> from mlaut.analysis import SINGLE, auc_table
+    >>> from mlaut.analysis.methods.lacoste import SINGLE, auc_table
     >>> figure = auc_plot(auc_table(SINGLE, [5, 11, 21], tests=["sign"], n_repetitions=500))
     >>> figure.axes[0].get_xlabel()
     'datasets (test points: of the context)'
@@ -225,9 +219,7 @@ def auc_plot(table: ResultTable, *, ax: Axes | None = None, figsize: Size | None
         )
     if at.max() / at.min() > 20:  # on a linear axis the small numbers would overlap
         axes.set_xscale("log")
-    axes.xaxis.set_major_locator(FixedLocator(_spread(at).tolist()))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    label_plainly(axes, FixedLocator(_spread(at).tolist()))
     axes.set_title(table.name, fontsize=FONT)
     _legend(axes, min(len(names), 4))
     return figure
@@ -296,7 +288,7 @@ def calibration_plot(
 
     Examples
     --------
-    >>> from mlaut.analysis import calibrate
+    >>> from mlaut.analysis.methods.cross_validation import calibrate
     >>> null = np.random.default_rng(0).normal(size=(1000, 10, 1))
     >>> calibration_plot(calibrate(null, ["k-fold"])).axes[0].get_xlabel()
     'degrees of freedom'
@@ -356,6 +348,4 @@ def _df_axis(axes: Axes, rates: pd.DataFrame) -> None:
         return
     axes.set_xscale("log")
     ticks = [base * 10**power for power in range(4) for base in (1, 2, 5)]
-    axes.xaxis.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    label_plainly(axes, FixedLocator([tick for tick in ticks if low <= tick <= high]))

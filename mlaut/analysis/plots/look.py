@@ -12,8 +12,6 @@ from matplotlib.patches import Patch
 
 from mlaut.errors import AnalysisError
 
-__all__ = ["PALETTE", "PLAIN", "Look"]
-
 # The colours of Okabe and Ito, which colour-blind readers can distinguish.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _LONGEST = 60  # characters; a longer name takes more room than the plot beside it
@@ -28,7 +26,7 @@ Name = TypeVar("Name", bound=str)
 
 @dataclass(frozen=True)
 class Look:
-    """How a figure shows its strategies; one look serves all figures of a paper.
+    """The look of a figure: names, colours and groups of strategies, for all figures of a paper.
 
     Every plot of `mlaut.analysis` takes ``look=``, beside ``ax=`` (axes of the caller, instead of a
     new figure) and ``figsize=`` (width and height of a new figure in inches; by default they fit

@@ -8,14 +8,13 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from mlaut.analysis.aggregates.best import RankProbabilities
 from mlaut.analysis.common.arguments import checked
-from mlaut.analysis.frequentist.ranks import rank_table
+from mlaut.analysis.methods.aggregates.best import RankProbabilities
+from mlaut.analysis.methods.frequentist.ranks import rank_table
 from mlaut.analysis.plots.canvas import BLUE, FONT, ORANGE, Size, canvas, row_size, text_width
 from mlaut.analysis.plots.look import PLAIN, Look
 from mlaut.analysis.results.results import Results
-
-__all__ = ["heat_map", "rank_plot"]
+from mlaut.analysis.results.scales import ranks_of
 
 _MOST_NAMED = 60  # datasets; with more, their names would be too small to read
 _BETTER_WORSE = LinearSegmentedColormap.from_list(
@@ -29,11 +28,7 @@ _SIDE = 9.0  # inches of all squares across, at most
 
 @checked
 def heat_map(
-    results: Results,
-    *,
-    ax: Axes | None = None,
-    figsize: Size | None = None,
-    look: Look = PLAIN,
+    results: Results, *, ax: Axes | None = None, figsize: Size | None = None, look: Look = PLAIN
 ) -> Figure:
     """Draw how far each strategy is from the median on each dataset, similar ones side by side.
 
@@ -66,7 +61,7 @@ def heat_map(
     ['B', 'A', 'C']
     """
     values, label = _distances(results)
-    rank = values.rank(axis=1, ascending=False).mean()
+    rank = ranks_of(results).mean()
     names = look.shown(list(rank.sort_values(kind="stable").index))
     shown = values[names]
     across, down = _clustered(shown.to_numpy()), _clustered(shown.to_numpy().T)

@@ -30,8 +30,6 @@ from mlaut.analysis.plots.look import PLAIN, Look
 from mlaut.analysis.scores.catalogue import metric
 from mlaut.errors import AnalysisError
 
-__all__ = ["forest_plot", "name_points", "pairwise_matrix", "pareto_front", "time_plot"]
-
 _MOST_NUMBERS = 16  # strategies; with more, numbers in the squares of a matrix are too small
 _CELL, _SIDE = 0.62, 12.0  # inches of a square with numbers, and of the largest matrix
 _MARKS = {"(a)": ("o", BLUE), "(b)": ("s", GREEN), "(c)": ("D", ORANGE)}

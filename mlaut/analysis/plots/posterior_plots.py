@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 
 from mlaut.analysis.common.arguments import checked, position
 from mlaut.analysis.common.display import number
-from mlaut.analysis.lacoste.pair_probabilities import PairProbabilities
-from mlaut.analysis.lacoste.poisson_binomial import (
+from mlaut.analysis.methods.lacoste.pair_probabilities import PairProbabilities
+from mlaut.analysis.methods.lacoste.poisson_binomial import (
     poisson_binomial_pmf,
     poisson_binomial_probability,
 )
@@ -32,8 +32,6 @@ from mlaut.analysis.plots.canvas import (
     text_width,
 )
 from mlaut.errors import AnalysisError
-
-__all__ = ["dataset_plot", "simplex_plot"]
 
 _ROW = 0.2  # inches for each line of text
 _MOST_NAMED = 60  # datasets; with more, their names are left out
@@ -82,7 +80,7 @@ def simplex_plot(
 
     Examples
     --------
-    >>> from mlaut.analysis import signed_rank_posterior
+    >>> from mlaut.analysis.methods.bayes import signed_rank_posterior
     >>> draws = signed_rank_posterior([-0.3, -0.1, 0.2, -0.5], rope=0.05, n_samples=1000)
     >>> [text.get_text() for text in simplex_plot(draws, ["forest", "tree"]).axes[0].texts]
     ['forest better\nP = 0.89', 'equivalent\nP = 0.02', 'tree better\nP = 0.09']
@@ -186,7 +184,7 @@ def dataset_plot(
 
     Examples
     --------
-    >>> from mlaut.analysis import probabilities_by_dataset
+    >>> from mlaut.analysis.methods.lacoste import probabilities_by_dataset
     >>> losses = {f"d{i}": [[0, 0, 1, 0], [1, 0, i % 2, 1]] for i in range(9)}
     >>> figure = dataset_plot(probabilities_by_dataset(losses, ["A", "B"]), "A", "B")
     >>> figure.axes[1].get_title()

@@ -8,22 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mlaut.analysis.common.arguments import checked
-from mlaut.analysis.plots.canvas import (
-    BLUE,
-    FONT,
-    GREY,
-    ORANGE,
-    Size,
-    canvas,
-    row_size,
-    style,
-)
+from mlaut.analysis.plots.canvas import BLUE, FONT, GREY, ORANGE, Size, canvas, row_size, style
 from mlaut.analysis.plots.look import PLAIN, Look
 from mlaut.analysis.plots.pair_plots import name_points
 from mlaut.analysis.racing.race import Race
 from mlaut.errors import AnalysisError
-
-__all__ = ["race_plot"]
 
 _MOST_NAMED = 12  # strategies; the lines to more names cover each other
 _FLOOR = -2.0  # evidence below a hundredth is drawn there: how small it is does not matter
@@ -45,10 +34,10 @@ def race_plot(
     Returns
     -------
     Figure
-        For the question ``"best"`` one line for each strategy: a strategy leaves the race where its
-        line crosses the level 1 / alpha. Names in bold are left; among many strategies only these
-        are named, with the number of the others. For other questions, the number of undecided
-        pairs.
+        For the questions about the best one line for each strategy: a strategy leaves the race
+        where its line crosses the level 1 / alpha. Names in bold are left; among many strategies
+        only these are named, with the number of the others. For other questions, the number of
+        undecided pairs.
 
     Examples
     --------
@@ -60,10 +49,10 @@ def race_plot(
     """
     if not race.datasets:
         raise AnalysisError("the race has no complete dataset yet, so there is nothing to draw")
-    names = _named(race, look) if race.terms.question == "best" else []
+    names = _named(race, look) if race.terms.of_best else []
     height = max(3.2, row_size(len(names))[0] * len(names) + 1)
     figure, axes = canvas(ax, figsize, (7.5, height), names=look.labels(names))
-    if race.terms.question == "best":
+    if race.terms.of_best:
         _draw_evidence(axes, race, look)
     else:
         _draw_open_pairs(axes, race)

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from mlaut.analysis.common.arguments import checked, positions
 from mlaut.analysis.common.result_types import Pairwise
-from mlaut.analysis.frequentist.paired_tests import leading_test
-from mlaut.analysis.frequentist.ranks import (
+from mlaut.analysis.methods.frequentist.paired_tests import leading_test
+from mlaut.analysis.methods.frequentist.ranks import (
     average_ranks,
     critical_difference,
     nemenyi_test,
@@ -34,8 +34,6 @@ from mlaut.analysis.plots.canvas import (
 from mlaut.analysis.plots.look import PLAIN, Look
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
-
-__all__ = ["box_plot", "critical_difference_diagram", "draw_ranks"]
 
 _MOST_DOTS = 4000  # with more, a figure is slow to show, and the boxes say as much
 _LINE = 5.0  # inches of the axis of ranks

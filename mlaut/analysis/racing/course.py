@@ -17,50 +17,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
+from mlaut.analysis.common.arguments import position
+from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
-from mlaut.analysis.common.result_types import SMALLEST_P
 from mlaut.analysis.pairwise.corrections import adjust
-from mlaut.analysis.racing.evidence import BETS, Steps, grow, log_mean, p_of
+from mlaut.analysis.racing.evidence import BETS, KINDS, grow, log_mean, p_of
+from mlaut.errors import AnalysisError
+from mlaut.records import RaceTerms
 
-__all__ = ["Course", "Decision", "Following", "Round", "Terms", "follow", "rounds_of"]
+QUESTIONS = {
+    "best": "which strategies may be as good as all others",
+    "all best": "the same, and the level holds for all of the best together",
+    "control: NAME": "which strategies differ from the strategy NAME",
+    "all pairs": "which of two strategies is better, for all pairs",
+}
+_CONTROL = "control:"
 
-Question = Literal["best", "control", "all pairs"]
 
+def control_of(question: str, strategies: Sequence[str]) -> int | None:
+    """Return the position of the control that a question names; None if it names none.
 
-@dataclass(frozen=True, kw_only=True)
-class Terms:
-    """Terms of a race, which are fixed before its first dataset.
+    Raises
+    ------
+    AnalysisError
+        The question or its control is not known.
 
-    Attributes
-    ----------
-    question : {"best", "control", "all pairs"}
-    control : int
-        Position of the control.
-    kind : {"sign", "signed rank", "mean"}
-    alpha : float
-    rope : float
-        Half width of the region of practical equivalence; 0 for none.
-    span : float
-        Width of the range of the loss; infinite if it has no ends.
-    drop : bool
-        Whether strategies leave the race, and the race ends when the question is answered.
-    lag : tuple of int
-        By strategy, the number of datasets on which those without a lag are run while it is run on
-        one; empty if none lags.
+    Examples
+    --------
+    >>> control_of("control: B", ["A", "B"])
+    1
     """
-
-    question: Question = "best"
-    control: int = 0
-    kind: str = "sign"
-    alpha: float = 0.05
-    rope: float = 0.0
-    span: float = np.inf
-    drop: bool = True
-    lag: tuple[int, ...] = ()
+    if question.startswith(_CONTROL):
+        return position("strategy", question.removeprefix(_CONTROL).strip(), strategies)
+    if question not in QUESTIONS:
+        known = ", ".join(map(repr, QUESTIONS))
+        raise AnalysisError(f"question {question!r} is not known; one of {known}")
+    return None
 
 
 @dataclass(frozen=True)
@@ -101,8 +96,8 @@ def rounds_of(lags: Sequence[int], batches: Sequence[int]) -> list[Round]:
 
 
 @dataclass(frozen=True)
-class Decision:
-    """Decision of a race.
+class RaceDecision:
+    """RaceDecision of a race.
 
     Attributes
     ----------
@@ -145,7 +140,7 @@ class Course:
         Largest log evidence so far that row and column are practically equal.
     worse_p, equal_p : ndarray, shape (K, K)
         Anytime-valid p-values after Holm's correction; 1 for pairs that the question leaves out.
-    decisions : tuple of Decision
+    decisions : tuple of RaceDecision
     answered : bool
         Whether the question is answered.
     """
@@ -159,37 +154,46 @@ class Course:
     equal_sup: np.ndarray
     worse_p: np.ndarray
     equal_p: np.ndarray
-    decisions: tuple[Decision, ...]
+    decisions: tuple[RaceDecision, ...]
     answered: bool
 
 
 def follow(
-    losses: np.ndarray, scale: np.ndarray, terms: Terms, rounds: Sequence[Round] | None = None
+    losses: np.ndarray,
+    scale: np.ndarray,
+    terms: RaceTerms,
+    strategies: Sequence[str] = (),
+    span: float = np.inf,
+    drop: bool = True,
+    sources: Sequence[object] | None = None,
 ) -> Course:
-    """Follow a race over its rounds.
+    """Follow a race over the rounds of `rounds_of` for one batch.
 
     Parameters
     ----------
     losses : ndarray, shape (N, K)
         One loss for each dataset and strategy. NaN is a cell that was not run yet: the race stands
         before the first round in which a strategy that still races has one. Infinity is a failure,
-        which is worse than any loss.
+        which is worse than any loss; minus infinity a strategy that takes no part in the dataset.
     scale : ndarray, shape (N, K)
         Size of the numbers behind each loss; smaller differences than their noise are ties.
-    terms : Terms
-    rounds : sequence of Round, optional
-        Default those of `rounds_of` for one batch.
+    terms : RaceTerms
+    strategies : sequence of str, optional
+        Names that the terms use; default ``"0"``, ``"1"`` and so on.
+    span, drop, sources
+        As for `Following`.
 
     Examples
     --------
     >>> losses = np.tile([0.1, 0.2, 0.3], (12, 1))
-    >>> course = follow(losses, losses, Terms())
+    >>> course = follow(losses, losses, RaceTerms())
     >>> course.runs.tolist(), course.left.tolist(), course.answered
     ([8, 8, 7], [True, False, False], True)
     """
     n, k = losses.shape
-    race = Following(k, n, terms)
-    for one in rounds_of(race.lags.tolist(), [n]) if rounds is None else rounds:
+    names = strategies or [str(i) for i in range(k)]
+    race = Following(names, n, terms, span=span, drop=drop, sources=sources)
+    for one in rounds_of(race.lags.tolist(), [n]):
         if not race.take(one, losses[one.dataset], scale[one.dataset]):
             break
     return race.course()
@@ -200,28 +204,47 @@ class Following:
 
     Parameters
     ----------
-    k : int
-        Number of strategies.
+    strategies : sequence of str, length K
     n : int
         Number of datasets.
-    terms : Terms
+    terms : RaceTerms
+    span : float
+        Width of the range of the loss; infinite if it has no ends.
+    drop : bool
+        Whether strategies leave the race, and the race ends when the question is answered.
+    sources : sequence, length n, optional
+        Source of each dataset, next to the others of its source. A source is bet on once: the steps
+        of its datasets are averaged, and who leaves is decided after the last of them.
     """
 
-    def __init__(self, k: int, n: int, terms: Terms) -> None:
-        self.terms = terms
-        self.lags = np.array(terms.lag or (1,) * k)
+    def __init__(
+        self,
+        strategies: Sequence[str],
+        n: int,
+        terms: RaceTerms,
+        *,
+        span: float = np.inf,
+        drop: bool = True,
+        sources: Sequence[object] | None = None,
+    ) -> None:
+        k = len(strategies)
+        of = range(n) if sources is None else sources
+        self._ends = [at + 1 == n or of[at] != of[at + 1] for at in range(n)]  # a source
+        self.terms, self.drop = terms, drop
+        self.control = control_of(terms.question, strategies)
+        self.lags = np.array([terms.lag.get(name, 1) for name in strategies])
         self.left: np.ndarray = np.ones(k, dtype=bool)
         self.racing = self.left
         self.runs = np.zeros(k, dtype=int)
         self.rounds = 0
-        self.decisions: list[Decision] = []
+        self.decisions: list[RaceDecision] = []
         self.worse, self.worse_sup, self.equal_sup = np.zeros((3, k, k))
         self.worse_p, self.equal_p = np.ones((2, k, k))
         self.pairs = self._pairs_of_question()
         self._against = np.full((n, k), np.nan)
         slower = np.maximum(self.lags[:, None], self.lags)
         self._levels = {
-            lag: _Level(self.lags <= lag, slower == lag, n, terms)
+            lag: _Level(self.lags <= lag, slower == lag, n, terms, span)
             for lag in np.unique(self.lags).tolist()
         }
         more = [level.members for level in self._levels.values() if level.members.sum() > 1]
@@ -231,8 +254,8 @@ class Following:
         """Return which ordered pairs the question is about."""
         k = len(self.lags)
         pairs = ~np.eye(k, dtype=bool)
-        if self.terms.question == "control":
-            rest = np.arange(k) != self.terms.control
+        if self.control is not None:
+            rest = np.arange(k) != self.control
             pairs[np.ix_(rest, rest)] = False
         return pairs
 
@@ -247,17 +270,18 @@ class Following:
             those that left before this dataset, are not looked at.
         """
         turn = self.racing & (self.lags == one.lag)
-        if np.isnan(losses[turn]).any() or (self.terms.drop and self.answered()):
+        if np.isnan(losses[turn]).any() or (self.drop and self.answered()):
             return False
         self.rounds += 1
         if turn.any():
             self.runs[turn] += 1
             level = self._levels[one.lag]
-            present = level.members & (self.runs > one.dataset)
+            present = level.members & (self.runs > one.dataset) & (losses > -np.inf)
             level.see(_differences(losses, scale, present), present)
-            self._gather(level, one.dataset, present)
-            self._decide(level, one.dataset)
-        if self.terms.drop:
+            if self._ends[one.dataset]:
+                self._gather(level, one.dataset, level.bet())
+                self._decide(level, one.dataset)
+        if self.drop:
             self.racing = self.left
         return True
 
@@ -271,16 +295,17 @@ class Following:
         self.worse[here] = level.worse[here]
         self.worse_sup = np.maximum(self.worse_sup, np.where(here, level.worse, 0.0))
         self.equal_sup = np.maximum(self.equal_sup, np.where(here, level.equal, 0.0))
-        seen = np.where(present, level.against() - np.log(self._n_evidences), np.nan)
+        many = self.left.sum() if self.terms.question == "all best" else 1  # Holm's correction
+        seen = np.where(present, level.against() - np.log(self._n_evidences * many), np.nan)
         self._against[dataset] = np.fmax(self._against[dataset], seen)
 
     def _decide(self, level: _Level, dataset: int) -> None:
-        if self.terms.question == "best":
+        if self.terms.of_best:
             evidence = self._against[dataset]
             out = self.left & (evidence >= -np.log(self.terms.alpha))
             rivals = np.where(level.rivals, level.worse, -np.inf)
             self.decisions += [
-                Decision(dataset + 1, i, int(rivals[i].argmax()), False, float(evidence[i]))
+                RaceDecision(dataset + 1, i, int(rivals[i].argmax()), False, float(evidence[i]))
                 for i in np.flatnonzero(out).tolist()
             ]
             self.left = self.left & ~out
@@ -291,7 +316,7 @@ class Following:
             upper = np.triu(self.pairs)
             self.equal_p = self._holm(self.equal_sup, upper)
             self._note(self.equal_p, self.equal_sup, upper, equal=True)
-        if self.terms.question != "best":
+        if not self.terms.of_best:
             self.left = np.asarray(self._open().any(axis=1))
 
     def _holm(self, log_sup: np.ndarray, family: np.ndarray) -> np.ndarray:
@@ -306,7 +331,7 @@ class Following:
         for i, j in np.argwhere((p <= self.terms.alpha) & family).tolist():
             if (i, j) not in before:
                 after = int(min(self.runs[i], self.runs[j]))
-                self.decisions.append(Decision(after, i, j, equal, float(log_sup[i, j])))
+                self.decisions.append(RaceDecision(after, i, j, equal, float(log_sup[i, j])))
 
     def _equal(self) -> np.ndarray:
         return np.minimum(self.equal_p, self.equal_p.T) <= self.terms.alpha
@@ -318,7 +343,7 @@ class Following:
 
     def answered(self) -> bool:
         """Return whether the question is answered."""
-        if self.terms.question != "best":
+        if not self.terms.of_best:
             return not self._open().any()
         left = np.flatnonzero(self.left)
         equal = self._equal()[np.ix_(left, left)] | np.eye(len(left), dtype=bool)
@@ -326,7 +351,7 @@ class Following:
 
     def course(self) -> Course:
         """Return what happened so far."""
-        if self.terms.question == "best":
+        if self.terms.of_best:
             self.worse_p = self._holm(self.worse_sup, self.pairs)
         return Course(
             against=_filled(self._against[: self.runs.max()]),
@@ -370,29 +395,44 @@ class _Level:
         Pairs that no level of a smaller lag has.
     n : int
         Number of datasets.
-    terms : Terms
+    terms : RaceTerms
+    span : float
     """
 
-    def __init__(self, members: np.ndarray, pairs: np.ndarray, n: int, terms: Terms) -> None:
+    def __init__(
+        self, members: np.ndarray, pairs: np.ndarray, n: int, terms: RaceTerms, span: float
+    ) -> None:
         k = len(members)
-        self.members, self.pairs, self.terms = members, pairs, terms
+        self.members, self.pairs, self.rope, self.span = members, pairs, terms.rope, span
+        self.kind = KINDS[terms.kind]
         self.rivals = members[:, None] & members & ~np.eye(k, dtype=bool)
-        self.steps = Steps(terms.kind, terms.span, (n, k, k))
+        self.step = self.kind.steps(span, (n, k, k))
         self.logs, self.equal_logs = np.zeros((2, len(BETS), k, k))
         self.leader_logs = np.zeros((len(BETS), k))
         self.worse, self.equal, self.points = np.zeros((3, k, k))
+        self._seen: list[tuple[np.ndarray, ...]] = []  # datasets of the source
 
     def see(self, d: np.ndarray, present: np.ndarray) -> None:
         """Take in the differences of the next dataset."""
-        steps = self.steps.of(np.nan_to_num(d, nan=0.0, posinf=np.inf, neginf=-np.inf))
+        steps = self.step(np.nan_to_num(d, nan=0.0, posinf=np.inf, neginf=-np.inf))
+        self._seen.append((steps, self._inside(d) if self.rope else steps, present))
+
+    def bet(self) -> np.ndarray:
+        """Bet on the source that was seen; return which strategies took part."""
+        all_steps, all_inside, taking_part = zip(*self._seen, strict=True)
+        steps, present = np.mean(all_steps, axis=0), np.any(taking_part, axis=0)
+        self._seen = []
         self._follow_leader(steps, np.flatnonzero(present))
         grow(self.logs, steps)
         self.worse = log_mean(self.logs)
-        if self.terms.rope:
-            self._compare_equal(d)
+        if self.rope:
+            grow(self.equal_logs, np.mean(all_inside, axis=0))
+            evidence = log_mean(self.equal_logs)
+            self.equal = np.minimum(evidence, evidence.T)
+        return np.asarray(present)
 
     def _follow_leader(self, steps: np.ndarray, at: np.ndarray) -> None:
-        """Bet that the rival which led before this dataset beats each strategy; evenly if tied."""
+        """Bet that the rival which led before this source beats each strategy; evenly if tied."""
         if len(at) > 1:
             lost = np.tile(self.points[np.ix_(at, at)].sum(axis=1), (len(at), 1))
             np.fill_diagonal(lost, np.inf)
@@ -402,17 +442,15 @@ class _Level:
             grow(self.leader_logs, follows)
         self.points += steps
 
-    def _compare_equal(self, d: np.ndarray) -> None:
-        """Gather the evidence for practical equality, with ties in rounding inside the region."""
-        rope, span = self.terms.rope, self.terms.span
+    def _inside(self, d: np.ndarray) -> np.ndarray:
+        """Return the steps for practical equality, with ties in rounding inside the region."""
+        rope, span = self.rope, self.span
         edge = rope * (1 + RELATIVE_NOISE)
-        if self.terms.kind == "mean":  # against a mean difference of the rope or more
+        if self.kind.mean:  # against a mean difference of the rope or more
             inside = (rope - np.clip(d, -span, span)) / (span + rope)
         else:
             inside = np.where(np.abs(d) <= edge, 1.0, -1.0)
-        grow(self.equal_logs, np.where(np.isnan(d), 0.0, inside))
-        evidence = log_mean(self.equal_logs)
-        self.equal = np.minimum(evidence, evidence.T)
+        return np.where(np.isnan(d), 0.0, inside)
 
     def against(self) -> np.ndarray:
         """Return the log evidence against each strategy being as good as all other members.

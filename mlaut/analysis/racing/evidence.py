@@ -9,20 +9,19 @@ vanishes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
-__all__ = ["BETS", "KINDS", "Steps", "grow", "log_mean", "p_of"]
+Step = Callable[[np.ndarray], np.ndarray]
 
-KINDS = {
-    "sign": "neither strategy is more often better",
-    "signed rank": "whatever the size of the difference, neither strategy is more often better",
-    "mean": "the expected difference of the losses is 0",
-}
 BETS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 """Bets of the mixture.
 
 The best single bet on a strategy that wins a share q of the datasets is 2 q - 1; these six are near
 the best one for each q from 0.55 to 0.95. The mixture loses at most log 6 against the best of them.
+Other bets are another rule: raise `mlaut.records.RACE_RULE` with them.
 """
 
 
@@ -70,41 +69,25 @@ def p_of(log_sup: np.ndarray) -> np.ndarray:
     return np.exp(-np.maximum(log_sup, 0.0))
 
 
-class Steps:
-    """Steps of all ordered pairs of strategies, one dataset after the other.
+def _signs(_span: float, _shape: tuple[int, ...]) -> Step:
+    return np.sign
 
-    Parameters
-    ----------
-    kind : {"sign", "signed rank", "mean"}
-    span : float
-        Width of the range of the loss; used by ``"mean"`` alone.
-    shape : tuple of int
-        Number of datasets, and the shape of the differences of one dataset.
 
-    Examples
-    --------
-    >>> steps = Steps("signed rank", 1.0, (3, 1))
-    >>> [float(steps.of(np.array([d]))[0]) for d in (0.3, -0.1, 0.2)]
-    [1.0, -1.0, 1.0]
-    >>> float(Steps("mean", 2.0, (1, 1)).of(np.array([0.5]))[0])
-    0.25
+def _means(span: float, _shape: tuple[int, ...]) -> Step:
+    return lambda differences: np.clip(differences / span, -1.0, 1.0)
+
+
+class _SignedRanks:
+    """Steps that are weighted by the share of the sizes seen so far that are no larger.
+
+    That share includes this difference, and ties count half. Twice it is cut at 1: a small
+    difference counts less, and one above the median counts in full.
     """
 
-    def __init__(self, kind: str, span: float, shape: tuple[int, ...]) -> None:
-        self.kind, self.span, self._n = kind, span, 0
-        self._sizes = np.zeros(shape if kind == "signed rank" else 0)
+    def __init__(self, _span: float, shape: tuple[int, ...]) -> None:
+        self._sizes, self._n = np.zeros(shape), 0
 
-    def of(self, differences: np.ndarray) -> np.ndarray:
-        """Return the steps of the next dataset; a positive step speaks against the first strategy.
-
-        The step of a signed rank is weighted by the share of the sizes seen so far, this one
-        included, that are no larger (ties count half). Twice that share is cut at 1: a small
-        difference counts less, and one above the median counts in full.
-        """
-        if self.kind == "mean":
-            return np.clip(differences / self.span, -1.0, 1.0)
-        if self.kind == "sign":
-            return np.sign(differences)
+    def __call__(self, differences: np.ndarray) -> np.ndarray:
         sizes = np.abs(differences)
         self._sizes[self._n] = sizes
         self._n += 1
@@ -114,3 +97,51 @@ class Steps:
         rank = smaller + (equal + 1) / 2
         share = rank / np.maximum((seen > 0).sum(axis=0), 1)
         return np.sign(differences) * np.minimum(2 * share, 1.0)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Kind of a race: what "worse" means, and how a bet sees it.
+
+    Attributes
+    ----------
+    name : str
+    steps : callable
+        It takes the width of the range of the loss, and the number of datasets with the shape of
+        the differences of one of them. It returns a function, which is called with the differences
+        of one dataset after the other and returns steps between -1 and 1: a positive step speaks
+        against the first strategy of a pair.
+    null : str
+        Null hypothesis of a pair.
+    test : str
+        Test of `mlaut.analysis.common.tests.TESTS` that reports use once the race is completed.
+    mean : bool, default False
+        Whether it is about expected differences, so that it needs a metric with a known range.
+
+    Examples
+    --------
+    >>> step = KINDS["signed rank"].steps(1.0, (3, 1))
+    >>> [float(step(np.array([d]))[0]) for d in (0.3, -0.1, 0.2)]
+    [1.0, -1.0, 1.0]
+    >>> float(KINDS["mean"].steps(2.0, (1, 1))(np.array([0.5]))[0])
+    0.25
+    """
+
+    name: str
+    steps: Callable[[float, tuple[int, ...]], Step]
+    null: str
+    test: str
+    mean: bool = False
+
+
+_KINDS = (
+    Kind("sign", _signs, "neither strategy is more often better", "sign"),
+    Kind(
+        "signed rank",
+        _SignedRanks,
+        "whatever the size of the difference, neither strategy is more often better",
+        "signed rank",
+    ),
+    Kind("mean", _means, "the expected difference of the losses is 0", "t", mean=True),
+)
+KINDS = {kind.name: kind for kind in _KINDS}

@@ -10,8 +10,6 @@ import numpy as np
 from mlaut.analysis.racing.course import Course
 from mlaut.analysis.racing.study_race import StudyRace
 
-__all__ = ["RaceForecast", "forecast_race", "is_unlikely"]
-
 _SIMULATED = 200  # races; the standard error of a probability is at most 3.5 points
 _SEEN = 10  # datasets of each strategy that is left; fewer say too little about those to come
 _LOOK = 1.1  # growth of the number of datasets from look to look, for a look takes seconds

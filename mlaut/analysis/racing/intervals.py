@@ -6,8 +6,6 @@ import numpy as np
 
 from mlaut.analysis.racing.evidence import BETS, log_mean
 
-__all__ = ["mean_interval"]
-
 _HALVINGS = 30  # the ends are then exact to 1e-9 of the range, below any difference of interest
 
 
@@ -47,11 +45,12 @@ def mean_interval(
     """
     k = losses.shape[1]
     first, second = np.triu_indices(k, 1)
-    n = np.minimum(runs[first], runs[second])
     with np.errstate(invalid="ignore"):
         d = np.clip(losses[:, first] - losses[:, second], -span, span)
     d[np.isinf(losses[:, first]) & np.isinf(losses[:, second])] = 0.0
-    used = np.arange(len(losses))[:, None] < n
+    used = np.arange(len(losses))[:, None] < np.minimum(runs[first], runs[second])
+    used &= np.minimum(losses[:, first], losses[:, second]) > -np.inf
+    n = used.sum(axis=0)
     total = np.where(used, d, 0.0).sum(axis=0)
     mean = np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0)
     need = np.log(2 / (1 - confidence))

@@ -5,48 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from itertools import combinations, groupby
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import checked, position, positions, shown
-from mlaut.analysis.common.display import Shown, number
-from mlaut.analysis.common.result_types import SMALLEST_P, Pairwise
+from mlaut.analysis.common.display import SMALLEST_P, Shown, number
+from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.pairwise.corrections import adjust
-from mlaut.analysis.racing.course import Course, Decision, Question, Terms, follow
+from mlaut.analysis.racing.course import Course, RaceDecision, control_of, follow
 from mlaut.analysis.racing.evidence import KINDS, p_of
 from mlaut.analysis.racing.intervals import mean_interval
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError
-from mlaut.records import NOT_PLANNED, Status
+from mlaut.records import NOT_RUN, RaceTerms, Status
 
-__all__ = [
-    "QUESTIONS",
-    "Race",
-    "cell_losses",
-    "drawn_order",
-    "make_race",
-    "parse_question",
-    "race",
-    "terms_of",
-]
-
-QUESTIONS = {
-    "best": "which strategies may be as good as all others",
-    "control: NAME": "which strategies differ from the strategy NAME",
-    "all pairs": "which of two strategies is better, for all pairs",
-}
-_CONTROL = "control:"
 _SOURCE = "Ville 1939; Waudby-Smith & Ramdas 2024; Arnold et al. 2026 (sequential confidence sets)"
 _LARGEST_LOG = 700.0  # exp overflows beyond 709
-_AS_IT_IS = "the datasets are taken in the order of the results: valid if no result chose it"
+_GIVEN = (
+    "the datasets are taken in the order that was given, not by lot: valid if no result and no "
+    "property of the datasets chose the order"
+)
+_BOUNDS = {"best": "each of the best stays", "all best": "all of the best stay"}
+_SOURCES = "a round is a source: its datasets are bet on together, so that each source counts once"
 _LEFT = (
     "strategies that left have fewer datasets: ranks and tests of the full table are not valid for "
     "this race"
 )
-_NOT_RUN = (Status.MISSING.word, Status.RACED_OUT.word, NOT_PLANNED)
 
 
 @checked
@@ -73,14 +61,16 @@ class Race(Shown):
         Datasets that were used, in order.
     n_datasets : int
         Number of datasets that there are.
-    question : str
-    terms : Terms
-        Terms of the race.
+    n_sources : int
+        Number of their sources, each of which is one round; 0 where datasets have none.
+    terms : RaceTerms
     course : Course
         Evidence and decisions, with strategies as positions.
     losses : ndarray, shape (T, K)
         Losses of the datasets that were used; NaN is a cell without a loss.
     metric : str
+    span : float
+        Width of the range of the loss; infinite if it has no ends.
     notes : tuple of str
     cost : DataFrame or None
         Cells of a study by strategy: those that were run, those that were left out because of the
@@ -91,13 +81,39 @@ class Race(Shown):
     strategies: tuple[str, ...]
     datasets: tuple[str, ...]
     n_datasets: int
-    question: str
-    terms: Terms
+    terms: RaceTerms
     course: Course
     losses: np.ndarray
     metric: str
+    span: float
     notes: tuple[str, ...] = ()
+    n_sources: int = 0
     cost: pd.DataFrame | None = None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        datasets: tuple[str, ...],
+        terms: RaceTerms,
+        course: Course,
+        losses: np.ndarray,
+        drop: bool = True,
+        notes: tuple[str, ...] = (),
+        **about: Any,
+    ) -> Self:
+        """Return a race from its course over the first of all datasets."""
+        used = len(course.against)
+        null = f"null hypothesis of a pair: {KINDS[terms.kind].null}"
+        return cls(
+            datasets=datasets[:used],
+            n_datasets=len(datasets),
+            terms=terms,
+            course=course,
+            losses=losses[:used],
+            notes=(*notes, null, *((_LEFT,) if drop else ())),
+            **about,
+        )
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -106,7 +122,7 @@ class Race(Shown):
 
     @property
     def answered(self) -> bool:
-        """Whether the question is answered."""
+        """Return whether the question is answered."""
         return self.course.answered
 
     @property
@@ -130,6 +146,11 @@ class Race(Shown):
         return float(self.course.runs @ cost / (self.n_datasets * cost.sum()))
 
     @property
+    def lags(self) -> bool:
+        """Return whether a strategy lags."""
+        return any(lag > 1 for lag in self.terms.lag.values())
+
+    @property
     def decisions(self) -> tuple[str, ...]:
         """Decisions in their order, each a sentence."""
         return tuple(self._words(decision) for decision in self.course.decisions)
@@ -138,7 +159,7 @@ class Race(Shown):
     def departures(self) -> dict[str, tuple[int, str]]:
         """After how many datasets each strategy left the race, and why."""
         found: dict[str, tuple[int, str]] = {}
-        if self.terms.question == "best":
+        if self.terms.of_best:
             for decision in self.course.decisions:
                 if not decision.equal:
                     why = f"raced out after {decision.after} datasets"
@@ -159,7 +180,7 @@ class Race(Shown):
 
     @cached_property
     def pairs(self) -> Pairwise:
-        """All pairs, each on the datasets that both strategies were run on.
+        """Return all pairs, each on the datasets on which both strategies were run.
 
         The table ``"p_value"`` has anytime-valid p-values for "no difference" after Holm's
         correction over both directions of all pairs, ``"q (e-BH)"`` the e-values adjusted for the
@@ -171,20 +192,20 @@ class Race(Shown):
         return _pairs(self)
 
     def title(self) -> str:  # noqa: D102 - inherited
-        return f"Race for {self.question!r} on {self.metric}, {self.terms.kind} evidence"
+        return f"Race for {self.terms.question!r} on {self.metric}, {self.terms.kind} evidence"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each strategy: state, number of datasets run, largest evidence."""
         state = {name: "left" if name in self.left else "decided" for name in self.strategies}
         for decision in self.course.decisions:
             name = self.strategies[decision.first]
-            if self.terms.question == "best" and not decision.equal:
+            if self.terms.of_best and not decision.equal:
                 state[name] = f"raced out after {decision.after} datasets"
-            elif self.terms.question == "control":
+            elif self.terms.question.startswith("control"):
                 other, text = self._of_control(decision)
                 state[other] = text
         columns = {"state": list(state.values()), "datasets": self.course.runs}
-        if self.terms.question == "best":
+        if self.terms.of_best:
             against = self.course.against.max(axis=0, initial=0.0)
             columns["evidence"] = np.exp(np.minimum(against, _LARGEST_LOG))
         return pd.DataFrame(columns, index=pd.Index(self.strategies, name="strategy"))
@@ -193,12 +214,16 @@ class Race(Shown):
         n, of = len(self.datasets), self.n_datasets
         lags = ", ".join(f"{name} {runs}" for name, runs in self._lagging())
         lags = f" ({lags})" if lags else ""
-        level = number(self.terms.alpha)
-        start = f"After {n} of {of} datasets{lags}, at level {level} for all looks: "
-        return f"{start}{self._standing()}{self._end()}, scenario (c)."
+        bound = _BOUNDS.get(self.terms.question, "no pair is wrongly decided")
+        bound += f" with probability {number(1 - self.terms.alpha)}"
+        level = f"at level {number(self.terms.alpha)} for all looks ({bound})"
+        standing = f"{self._standing()}{self._end()}, scenario (c)."
+        sources = f" of {self.n_sources} sources" if self.n_sources else ""
+        given = " in the order that was given, not by lot" if _GIVEN in self.notes else ""
+        return f"After {n} of {of} datasets{sources}{given}{lags}, {level}: {standing}"
 
     def _standing(self) -> str:
-        if self.terms.question != "best":
+        if not self.terms.of_best:
             n_open = len(self.decided_pairs(False))
             return f"{len(self.decided_pairs(True))} pairs are decided, {n_open} are open"
         if not self.left:
@@ -209,13 +234,13 @@ class Race(Shown):
     def _lagging(self) -> Iterable[tuple[str, int]]:
         """Return the strategies that are left and lag, with their numbers of datasets."""
         runs, left = self.course.runs, self.course.left
-        behind = left & (runs < len(self.datasets)) & bool(self.terms.lag)
+        behind = left & (runs < len(self.datasets)) & self.lags
         return [(self.strategies[i], int(runs[i])) for i in np.flatnonzero(behind)]
 
     def _end(self) -> str:
         if not self.answered:
             return "; the question is open"
-        if self.terms.question == "best" and len(self.left) > 1:
+        if self.terms.of_best and len(self.left) > 1:
             return ", and they are practically equal"
         return ""
 
@@ -235,30 +260,26 @@ class Race(Shown):
         """Return the pairs of the question that are decided, or those that are open."""
         worse = self.course.worse_p <= self.terms.alpha
         done = worse | worse.T | (self.course.equal_p <= self.terms.alpha)
-        k, control = len(self.strategies), self.terms.control
-        asked = [
-            (i, j)
-            for i in range(k)
-            for j in range(i + 1, k)
-            if self.terms.question != "control" or control in (i, j)
-        ]
+        k, control = len(self.strategies), control_of(self.terms.question, self.strategies)
+        pairs = combinations(range(k), 2)
+        asked = [pair for pair in pairs if control is None or control in pair]
         return [(self.strategies[i], self.strategies[j]) for i, j in asked if done[i, j] == decided]
 
     def _named(self, where: np.ndarray) -> tuple[str, ...]:
         return tuple(name for name, ok in zip(self.strategies, where, strict=True) if ok)
 
-    def _words(self, decision: Decision) -> str:
+    def _words(self, decision: RaceDecision) -> str:
         first, second = self.strategies[decision.first], self.strategies[decision.second]
         end = f"after {decision.after} datasets (evidence {_evidence(decision)})"
         if decision.equal:
             return f"{first} and {second} practically equal {end}"
-        if self.terms.question == "best":
+        if self.terms.of_best:
             return f"{first} raced out {end}, mostly by {second}"
         return f"{first} worse than {second} {end}"
 
-    def _of_control(self, decision: Decision) -> tuple[str, str]:
+    def _of_control(self, decision: RaceDecision) -> tuple[str, str]:
         """Return the strategy that was decided against the control, and its state."""
-        control = self.strategies[self.terms.control]
+        control = self.terms.question.removeprefix("control:").strip()
         first, second = self.strategies[decision.first], self.strategies[decision.second]
         other = second if first == control else first
         word = "practically equal to" if decision.equal else "worse than"
@@ -266,7 +287,7 @@ class Race(Shown):
         return other, f"{word} {control} after {decision.after} datasets"
 
 
-def _evidence(decision: Decision) -> str:
+def _evidence(decision: RaceDecision) -> str:
     """Return the evidence of a decision as text, also where it is beyond all floating numbers."""
     log10 = decision.log_evidence / np.log(10)
     return f"1e{log10:.0f}" if log10 > 6 else number(float(np.exp(decision.log_evidence)), 3)
@@ -281,21 +302,23 @@ def race(
     alpha: float = 0.05,
     rope: float = 0.0,
     order: Sequence[str] | None = None,
+    seed: int = 0,
     missing: str = "raise",
     drop: bool = True,
     lag: Mapping[str, int] | None = None,
 ) -> Race:
     """Follow a race over datasets in order: valid at every look, and under any rule of stopping.
 
-    Scenario (c): the datasets are a sample of all those that the question is about, in an order
-    that does not depend on results.
+    Scenario (c): the datasets are a sample of all those that the question is about. Their order is
+    drawn by lot, so that it depends neither on results nor on properties of the datasets. Where
+    datasets have sources, the sources are drawn, and a round is a source.
 
     Parameters
     ----------
     results : Results
-        Results whose datasets have an order. The loss of a dataset is the mean over its folds.
+        The loss of a dataset is the mean over its folds.
     question : str, default "best"
-        ``"best"``, ``"control: NAME"`` or ``"all pairs"``; see `QUESTIONS`.
+        ``"best"``, ``"all best"``, ``"control: NAME"`` or ``"all pairs"``; see `QUESTIONS`.
     kind : {"sign", "signed rank", "mean"}, default "sign"
         What "worse" means. ``"sign"``: more often worse; a tie counts for neither.
         ``"signed rank"``: large differences count more, and the null hypothesis is stricter:
@@ -303,16 +326,19 @@ def race(
         expected loss is larger; it needs a metric with a known range, and is weak, for differences
         are small beside the range.
     alpha : float, default 0.05
-        Level. The best strategy is dropped at any time with at most this probability; for pairs,
-        any pair is wrongly decided at any time with at most this probability (Holm). Claims of
-        practical equality have the same level of their own.
+        Level. Each of the best strategies is dropped at any time with at most this probability; for
+        ``"all best"``, any of them; for pairs, any pair is wrongly decided at any time with at most
+        this probability (Holm). Claims of practical equality have the same level of their own.
     rope : float, default 0
         Half width of the region of practical equivalence. Strategies are practically equal if their
         losses differ by at most this on most datasets; for ``"mean"``, if the expected difference
         is smaller. 0 for no such claims.
     order : sequence of str, optional
-        Datasets in the order in which they were run, for example `drawn_order`; default the order
-        of the results.
+        Datasets in the order in which they were run; default `drawn_order` with ``seed``. Sentence
+        and notes name a given order as the assumption that it is: no result and no property of the
+        datasets chose it. In a table that is sorted by size, for example, one did.
+    seed : int, default 0
+        Seed with which the order is drawn.
     missing : {"raise", "failures last"}, default "raise"
         Treatment of cells without a loss. With ``"failures last"`` a failure is worse than any
         loss, and two failures tie. A cell that was not run yet is no failure: the race stands
@@ -333,8 +359,9 @@ def race(
     Raises
     ------
     AnalysisError
-        The question, the kind or a strategy of ``lag`` is not known, ``order`` leaves datasets out,
-        or ``"mean"`` is asked of a metric without a range.
+        The question, the kind or a strategy of ``lag`` is not known, ``order`` leaves datasets out
+        or takes those of a source apart, ``lag`` is given for datasets with sources, or ``"mean"``
+        is asked of a metric without a range.
     MissingCellsError
         A cell has no loss, and ``missing`` is ``"raise"``.
 
@@ -351,124 +378,65 @@ def race(
     --------
     >>> table = pd.DataFrame({"A": [0.1] * 12, "B": [0.2] * 12, "C": [0.3] * 12})
     >>> found = race(Results.from_table(table, greater_is_better=False))
-    >>> found.sentence()
-    'After 8 of 12 datasets, at level 0.05 for all looks: A is the best, scenario (c).'
+    >>> import textwrap
+    >>> print(textwrap.fill(found.sentence(), 80))
+    After 8 of 12 datasets, at level 0.05 for all looks (each of the best stays with
+    probability 0.95): A is the best, scenario (c).
     >>> found.decisions[0]
     'C raced out after 7 datasets (evidence 26.9), mostly by A'
     """
-    terms = terms_of(
-        results.strategies,
-        results.metric,
-        question,
-        kind,
-        alpha,
-        rope,
-        {} if lag is None else lag,
-        drop=drop,
+    terms = RaceTerms(
+        question=question, kind=kind, alpha=alpha, rope=rope, lag={} if lag is None else lag
     )
-    chosen = results if order is None else results.select(datasets=_whole(order, results))
-    losses = cell_losses(chosen, missing)
-    course = follow(losses, np.nan_to_num(chosen.noise_scale), terms)
-    return make_race(
+    check_terms(terms, results.strategies, results.metric)
+    drawn = _drawn(results, seed) if order is None else _whole(order, results)
+    chosen, span = results.select(datasets=drawn), results.metric.span
+    losses, scale = cell_losses(chosen, missing), np.nan_to_num(chosen.noise_scale)
+    sources = chosen.clusters
+    if sources and terms.lag:
+        raise AnalysisError("a round is a source, and lag counts datasets: race without lag")
+    return Race.of(
         strategies=chosen.strategies,
         datasets=chosen.datasets,
-        question=question,
         terms=terms,
-        course=course,
+        course=follow(losses, scale, terms, chosen.strategies, span, drop, sources),
         losses=losses,
         metric=chosen.metric.loss_name,
-        notes=(*chosen.notes_text(), *((_AS_IT_IS,) if order is None else ())),
+        span=span,
+        drop=drop,
+        n_sources=len(set(sources or ())),
+        notes=(*chosen.notes_text(), *(_SOURCES,) * bool(sources), *(_GIVEN,) * bool(order)),
     )
 
 
-def make_race(
-    *,
-    datasets: tuple[str, ...],
-    terms: Terms,
-    course: Course,
-    losses: np.ndarray,
-    notes: tuple[str, ...] = (),
-    **about: Any,
-) -> Race:
-    """Return a race from its course over the first of all datasets."""
-    used = len(course.against)
-    null = f"null hypothesis of a pair: {KINDS[terms.kind]}"
-    return Race(
-        datasets=datasets[:used],
-        n_datasets=len(datasets),
-        terms=terms,
-        course=course,
-        losses=losses[:used],
-        notes=(*notes, null, *((_LEFT,) if terms.drop else ())),
-        **about,
-    )
-
-
-def terms_of(
-    strategies: Sequence[str],
-    metric: MLautScore,
-    question: str,
-    kind: str,
-    alpha: float,
-    rope: float,
-    lag: Mapping[str, int],
-    *,
-    drop: bool = True,
-) -> Terms:
-    """Return the terms of a race; raise `AnalysisError` for one that is not possible."""
-    if kind not in KINDS:
-        raise AnalysisError(f"kind {kind!r} is not known; one of {', '.join(map(repr, KINDS))}")
-    if not 0 <= rope < np.inf:
-        raise AnalysisError(f"rope = {rope} is not a number of 0 or more")
-    if kind == "mean" and not np.isfinite(metric.span):
+def check_terms(terms: RaceTerms, strategies: Sequence[str], metric: MLautScore) -> None:
+    """Raise `AnalysisError` for terms that are not possible."""
+    kind = KINDS.get(terms.kind)
+    if kind is None:
+        known = ", ".join(map(repr, KINDS))
+        raise AnalysisError(f"kind {terms.kind!r} is not known; one of {known}")
+    if terms.failures != "last":
+        raise AnalysisError(f"failures {terms.failures!r} is not known; a race knows 'last'")
+    if not 0 <= terms.rope < np.inf:
+        raise AnalysisError(f"rope = {terms.rope} is not a number of 0 or more")
+    if kind.mean and not np.isfinite(metric.span):
         raise AnalysisError(
             f"bets on the mean need a metric with a known range, and {metric.name} has "
             "none: choose kind='sign' or 'signed rank'"
         )
+    if metric.mixed and (terms.rope or terms.kind != "sign"):
+        raise AnalysisError(f"only signs of {metric.name} compare: race by sign, without rope")
     if len(strategies) < 2:
         raise AnalysisError(f"a race needs two strategies, and there is {strategies[0]}")
-    asked, control = parse_question(question, strategies)
-    return Terms(
-        question=asked,
-        control=control or 0,
-        kind=kind,
-        alpha=float(alpha),
-        rope=float(rope),
-        span=metric.span,
-        drop=drop,
-        lag=_lags(lag, strategies),
-    )
-
-
-def _lags(lag: Mapping[str, int], strategies: Sequence[str]) -> tuple[int, ...]:
-    """Return the lag of each strategy, 1 for one that does not lag; empty if none does."""
-    if not isinstance(lag, Mapping):
+    control_of(terms.question, strategies)
+    if not isinstance(terms.lag, Mapping):
         raise AnalysisError(
-            f"lag is {shown(lag)}, and must be a dict by strategy, for example {{'SVC': 20}}"
+            f"lag is {shown(terms.lag)}, and must be a dict by strategy, for example {{'SVC': 20}}"
         )
-    for name, value in lag.items():
+    for name, value in terms.lag.items():
         position("strategy", name, strategies)
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise AnalysisError(f"lag of {name} is {value!r}, and must be a whole number from 1")
-    lags = tuple(lag.get(name, 1) for name in strategies)
-    return lags if max(lags) > 1 else ()
-
-
-def parse_question(question: str, strategies: Sequence[str]) -> tuple[Question, int | None]:
-    """Return the kind of a question, and the position of its control among the strategies.
-
-    Examples
-    --------
-    >>> parse_question("control: B", ["A", "B"])
-    ('control', 1)
-    """
-    if question.startswith(_CONTROL):
-        name = question.removeprefix(_CONTROL).strip()
-        return "control", position("strategy", name, strategies)
-    if question not in QUESTIONS:
-        known = ", ".join(map(repr, QUESTIONS))
-        raise AnalysisError(f"question {question!r} is not known; one of {known}")
-    return cast(Question, question), None
 
 
 def _whole(order: Sequence[str], results: Results) -> list[str]:
@@ -480,17 +448,32 @@ def _whole(order: Sequence[str], results: Results) -> list[str]:
             f"order names {n} of {of} datasets, or one of them twice: a race takes the datasets as "
             "they come, and leaves none out"
         )
+    sources = results.select(datasets=list(order)).clusters or order
+    if len([*groupby(sources)]) > results.n_sources:
+        raise AnalysisError("order takes datasets of one source apart, and a source is a round")
     return list(order)
 
 
+def _drawn(results: Results, seed: int) -> list[str]:
+    """Return the datasets in an order in which their sources were drawn by lot."""
+    of = results.clusters or results.datasets
+    turns = map(drawn_order(set(of), seed).index, of)
+    return [dataset for _, dataset in sorted(zip(turns, results.datasets, strict=True))]
+
+
 def cell_losses(results: Results, missing: str) -> np.ndarray:
-    """Return the losses, infinite for a failure and NaN for a cell that was not run."""
+    """Return the losses: infinite for a failure, NaN for a cell that was not run.
+
+    They are minus infinity where the size limit of a strategy was exceeded: there its pairs see
+    no evidence.
+    """
     if missing not in ("raise", "failures last"):
         raise AnalysisError(f"missing {missing!r} is not known; one of 'raise', 'failures last'")
     losses = results.losses.to_numpy(copy=True)
-    waiting = np.zeros(losses.shape, dtype=bool)
+    waiting, skipped = np.zeros((2, *losses.shape), dtype=bool)
     for (i, k, _, _), reason in results.reasons.items():
-        waiting[i, k] |= reason in _NOT_RUN
+        waiting[i, k] |= reason in NOT_RUN
+        skipped[i, k] |= reason == Status.SKIPPED.word
     failed = np.isnan(losses) & ~waiting
     if failed.any() and missing == "raise":
         i, k = np.argwhere(failed)[0]
@@ -499,7 +482,7 @@ def cell_losses(results: Results, missing: str) -> np.ndarray:
             f"{results.strategies[k]} on {results.datasets[i]}; missing='failures last' counts "
             "them as worse than any loss"
         )
-    losses[failed] = np.inf
+    losses[failed], losses[skipped] = np.inf, -np.inf
     return losses
 
 
@@ -522,14 +505,14 @@ def _pairs(found: Race) -> Pairwise:
         "better": np.sign(course.worse.T - course.worse),
         "datasets": np.minimum(course.runs[:, None], course.runs).astype(float),
     }
-    if found.terms.lag:  # where the race stands may then depend on the next losses of a pair
+    if found.lags:  # where the race stands may then depend on the next losses of a pair
         del tables["q (e-BH)"]
     if found.terms.rope:
         tables["e (equal)"] = np.exp(np.minimum(course.equal_sup, _LARGEST_LOG))
     effects = {}
-    if np.isfinite(found.terms.span):
+    if np.isfinite(found.span) and not found.n_sources:  # the interval is one of single datasets
         effects["mean difference"] = "bets, valid at every look"
-        value, low, high = mean_interval(found.losses, course.runs, found.terms.span, 0.95)
+        value, low, high = mean_interval(found.losses, course.runs, found.span, 0.95)
         tables |= {"mean difference": value, "mean difference low": low}
         tables["mean difference high"] = high
     tables = {key: np.where(off, table, np.nan) for key, table in tables.items()}
@@ -537,7 +520,7 @@ def _pairs(found: Race) -> Pairwise:
         name=f"Anytime-valid {found.terms.kind} test, Holm correction",
         strategies=found.strategies,
         tables={key: pd.DataFrame(table, names, names) for key, table in tables.items()},
-        null=KINDS[found.terms.kind],
+        null=KINDS[found.terms.kind].null,
         source=_SOURCE,
         metric=found.metric,
         statistic_name="log e",

@@ -4,113 +4,72 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
 from mlaut.analysis.racing.course import Following, rounds_of
-from mlaut.analysis.racing.race import Race, cell_losses, make_race, terms_of
+from mlaut.analysis.racing.race import Race, cell_losses, check_terms
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.catalogue import metric
 from mlaut.errors import StudyError
-from mlaut.files_io import Study
-from mlaut.files_io.study_records import USAGE
-from mlaut.records import Status
-
-__all__ = ["Sealed", "StudyRace"]
+from mlaut.files_io import StudyStore
+from mlaut.files_io.outcomes.study_records import USAGE
+from mlaut.records import RACE_RULE, RaceTerms, Status
 
 _COST = ["cells", "cells left out", "cells open", "seconds", "seconds left out"]
 _KEPT = 3  # standings kept beside those of rounds that overlap: more are not asked for again
 
 
+_ITEMS = {"order": str, "strategies": str, "batches": int, "lag": int}
+
+
 @dataclass(frozen=True)
-class Sealed:
-    """Terms of the race of a study, which are stored before its first result.
+class Draw:
+    """Decisions that are made when a race begins, and stored with its terms.
 
     Attributes
     ----------
     order : tuple of str
         Datasets in the order of the race.
     strategies : tuple of str
-    metric, question, kind : str
-    alpha, rope : float
-    ahead : int
-        Number of rounds that may begin before a round has ended.
-    failures : str
-        Treatment of failures; ``"last"``: a failure is worse than any loss.
-    lag : mapping of str to int
-        Strategies that lag; see `mlaut.analysis.race`.
     batches : tuple of int
         Numbers of datasets that were added to the race together, in order; empty for one batch.
-    ahead_cells : int
-        A round may also begin while at most that many cells of the rounds before it are open.
-    seed : int
-        Seed with which the order was drawn.
     """
 
-    order: tuple[str, ...]
-    strategies: tuple[str, ...]
-    metric: str
-    question: str = "best"
-    kind: str = "sign"
-    alpha: float = 0.05
-    rope: float = 0.0
-    ahead: int = 1
-    failures: str = "last"
-    seed: int = 0
-    lag: Mapping[str, int] = field(default_factory=dict)
+    order: tuple[str, ...] = ()
+    strategies: tuple[str, ...] = ()
     batches: tuple[int, ...] = ()
-    ahead_cells: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain JSON values."""
-        values = vars(self)
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
-
-    @classmethod
-    def read(cls, stored: Mapping[str, Any], place: object) -> Self:
-        """Return the terms from the plain values that a study stores.
-
-        Raises
-        ------
-        StudyError
-            A value is missing or of another type.
-        """
-        # Studies that lack these keys were raced with their defaults.
-        stored = {"seed": 0, "lag": {}, "batches": [], "ahead_cells": 0, **stored}
-        values: dict[str, Any] = {}
-        for one in dataclasses.fields(cls):
-            value: Any = stored.get(one.name)
-            if not _is_kind(value, _KINDS.get(one.name, str)):
-                raise StudyError(f"{place}: the stored race has no valid {one.name!r}")
-            values[one.name] = tuple(value) if isinstance(value, list) else value
-        if values["batches"] and sum(values["batches"]) != len(values["order"]):
-            raise StudyError(f"{place}: the stored race has no valid 'batches'")
-        return cls(**values)
 
 
-_KINDS: dict[str, Any] = {
-    "order": [str],
-    "strategies": [str],
-    "alpha": float,
-    "rope": float,
-    "ahead": int,
-    "seed": int,
-    "ahead_cells": int,
-    "lag": {str: int},
-    "batches": [int],
-}
-"""Types of the stored terms that are no texts."""
+def read_sealed(stored: Mapping[str, Any], place: object) -> tuple[RaceTerms, Draw]:
+    """Return the terms and the draw of a race from the plain values that a study stores.
+
+    Raises
+    ------
+    StudyError
+        A value is missing or of another type, or the rule of the race is not known.
+    """
+    stored = {"rule": 1, **stored}  # the first version did not name its rule
+    values: dict[str, Any] = {}
+    for name, default in {**RaceTerms().sealed(), **vars(Draw())}.items():
+        value: Any = stored.get(name)
+        if not _is_like(value, default, _ITEMS.get(name)):
+            raise StudyError(f"{place}: the stored race has no valid {name!r}")
+        values[name] = tuple(value) if isinstance(value, list) else value
+    if values["batches"] and sum(values["batches"]) != len(values["order"]):
+        raise StudyError(f"{place}: the stored race has no valid 'batches'")
+    draw = Draw(*(values.pop(name) for name in vars(Draw())))
+    return RaceTerms(**values), draw
 
 
-def _is_kind(value: Any, kind: Any) -> bool:
-    if isinstance(kind, list):
-        return isinstance(value, list) and all(_is_kind(one, kind[0]) for one in value)
-    if isinstance(kind, dict):
-        return isinstance(value, dict) and all(type(one) is int for one in value.values())
-    return isinstance(value, kind) and not isinstance(value, bool)
+def _is_like(value: Any, default: Any, item: type | None) -> bool:
+    """Return whether a stored value has the type of a default, and its items have theirs."""
+    kind = list if isinstance(default, tuple) else type(default)
+    items = value.values() if isinstance(value, dict) else value
+    return type(value) is kind and (item is None or all(type(one) is item for one in items))
 
 
 class StudyRace:
@@ -121,7 +80,8 @@ class StudyRace:
     Parameters
     ----------
     study : Study
-    sealed : Sealed
+    terms : RaceTerms
+    draw : Draw
 
     Attributes
     ----------
@@ -129,21 +89,18 @@ class StudyRace:
         All rounds in their order.
     """
 
-    def __init__(self, study: Study, sealed: Sealed) -> None:
-        self.study, self.sealed = study, sealed
-        self._metric = metric(sealed.metric)
-        self.terms = terms_of(
-            sealed.strategies,
-            self._metric,
-            sealed.question,
-            sealed.kind,
-            sealed.alpha,
-            sealed.rope,
-            sealed.lag,
-        )
-        n, k = len(sealed.order), len(sealed.strategies)
-        self.lags = self.terms.lag or (1,) * k
-        self.rounds = tuple(rounds_of(self.lags, sealed.batches or (n,)))
+    def __init__(self, study: StudyStore, terms: RaceTerms, draw: Draw) -> None:
+        self.study, self.terms, self.draw = study, terms, draw
+        if terms.rule != RACE_RULE:
+            raise StudyError(
+                f"{study.path}: the race is decided by rule {terms.rule}, and this version of "
+                f"MLaut decides by rule {RACE_RULE}: use the version that began the race"
+            )
+        self._metric = metric(terms.metric)
+        check_terms(terms, draw.strategies, self._metric)
+        n, k = len(draw.order), len(draw.strategies)
+        self.lags = tuple(terms.lag.get(name, 1) for name in draw.strategies)
+        self.rounds = tuple(rounds_of(self.lags, draw.batches or (n,)))
         self._losses = np.full((n, k), np.nan)
         self._scale, self._seconds = np.zeros((2, n, k))
         self._n_read = 0
@@ -151,7 +108,7 @@ class StudyRace:
         self._races: dict[int, Race] = {}
 
     @classmethod
-    def of(cls, study: Study) -> Self | None:
+    def of(cls, study: StudyStore) -> Self | None:
         """Return the race of a study; None if the study is no race.
 
         Raises
@@ -160,7 +117,12 @@ class StudyRace:
             The stored terms are damaged.
         """
         stored = [run["race"] for run in study.all_runs if isinstance(run.get("race"), dict)]
-        return cls(study, Sealed.read(stored[-1], study.path)) if stored else None
+        return cls(study, *read_sealed(stored[-1], study.path)) if stored else None
+
+    def sealed(self) -> dict[str, Any]:
+        """Return the terms and the draw as plain JSON values."""
+        draw = {name: list(value) for name, value in vars(self.draw).items()}
+        return {**self.terms.sealed(), **draw}
 
     def places(self, lag: int) -> list[int]:
         """Return the places of the strategies with a lag."""
@@ -168,9 +130,9 @@ class StudyRace:
 
     def _read(self, n: int) -> None:
         """Read the losses and times of the first n rounds."""
-        names = self.sealed.strategies
+        names = self.draw.strategies
         for one in self.rounds[self._n_read : n]:
-            dataset, places = self.sealed.order[one.dataset], self.places(one.lag)
+            dataset, places = self.draw.order[one.dataset], self.places(one.lag)
             block = self.study.block(dataset)
             chosen = [names[place] for place in places]
             if set(chosen) <= set(block.strategies):
@@ -190,12 +152,13 @@ class StudyRace:
             self._races[n] = self._as_race(
                 self._advanced(self._begun() if back else self._following, n)
             )
-            for old in sorted(self._races)[: -self.sealed.ahead - _KEPT]:
+            for old in sorted(self._races)[: -self.terms.ahead - _KEPT]:
                 del self._races[old]
         return self._races[n]
 
     def _begun(self) -> Following:
-        return Following(len(self.lags), len(self.sealed.order), self.terms)
+        names, span = self.draw.strategies, self._metric.span
+        return Following(names, len(self.draw.order), self.terms, span=span)
 
     def _advanced(self, following: Following, n: int) -> Following:
         for one in self.rounds[following.rounds : n]:
@@ -206,14 +169,14 @@ class StudyRace:
     def _as_race(self, following: Following) -> Race:
         course = following.course()
         used = np.arange(len(self._losses))[:, None] < course.runs
-        return make_race(
-            strategies=self.sealed.strategies,
-            datasets=self.sealed.order,
-            question=self.sealed.question,
+        return Race.of(
+            strategies=self.draw.strategies,
+            datasets=self.draw.order,
             terms=self.terms,
             course=course,
             losses=np.where(used, self._losses, np.nan),
             metric=self._metric.loss_name,
+            span=self._metric.span,
         )
 
     def now(self) -> Race:
@@ -222,10 +185,10 @@ class StudyRace:
 
     def _cost(self) -> pd.DataFrame:
         """Return `Race.cost`."""
-        names = list(self.sealed.strategies)
+        names = list(self.draw.strategies)
         found = pd.DataFrame(0.0, pd.Index(names, name="strategy"), _COST)
         stored = set(self.study.datasets)
-        known = [dataset for dataset in self.sealed.order if dataset in stored]
+        known = [dataset for dataset in self.draw.order if dataset in stored]
         statuses = self.study.statuses(known)
         for dataset, numbers in self.study.numbers(known):
             in_study, status = statuses[dataset]
@@ -245,7 +208,7 @@ class StudyRace:
         unknown = (
             place
             for place, one in enumerate(self.rounds)
-            if self.sealed.order[one.dataset] not in stored
+            if self.draw.order[one.dataset] not in stored
         )
         return next(unknown, len(self.rounds))
 
@@ -263,23 +226,22 @@ class StudyRace:
 
     def losses(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the losses of the first n rounds and their sizes: (N, K); NaN for the others."""
-        self._read(n)
-        seen = np.full(self._losses.shape, np.nan)
-        for one in self.rounds[:n]:
-            places = self.places(one.lag)
-            seen[one.dataset, places] = self._losses[one.dataset, places]
-        return seen, self._scale
+        return self._seen(self._losses, n, np.nan), self._scale
 
     def seconds(self, n: int) -> np.ndarray:
         """Return the time of all cells of each dataset and strategy in the first n rounds: (N, K).
 
         It is the wall time of cells, failed ones included.
         """
+        return self._seen(self._seconds, n, 0.0)
+
+    def _seen(self, values: np.ndarray, n: int, otherwise: float) -> np.ndarray:
+        """Return the values of the first n rounds, which are read first."""
         self._read(n)
-        seen = np.zeros(self._seconds.shape)
+        seen = np.full(values.shape, otherwise)
         for one in self.rounds[:n]:
             places = self.places(one.lag)
-            seen[one.dataset, places] = self._seconds[one.dataset, places]
+            seen[one.dataset, places] = values[one.dataset, places]
         return seen
 
 

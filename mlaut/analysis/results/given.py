@@ -15,8 +15,6 @@ from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError
 
-__all__ = ["extend_signature", "of_results", "results_of"]
-
 T = TypeVar("T")
 
 TABLE_PARAMETERS = {"metric": "", "greater_is_better": None}
@@ -26,10 +24,36 @@ TABLE_TEXT = """\
 """
 
 
+def takes_sources(function: Callable[..., T]) -> Callable[..., T]:
+    """Mark a statistic that takes sources as its units, or needs no independent datasets."""
+    function.takes_sources = True  # type: ignore[attr-defined]
+    return function
+
+
+def check_independent(results: Results, name: str) -> None:
+    """Raise `AnalysisError` if datasets have sources, so that they are not independent."""
+    if results.clusters is not None:
+        raise AnalysisError(
+            f"{name} takes datasets as independent, and these {len(results.datasets)} come from "
+            f"{results.n_sources} sources: see compare, average_ranks, mean_estimates and "
+            "probability_of_best, whose units are sources"
+        )
+
+
+def check_sources(results: Results) -> None:
+    """Raise `AnalysisError` if all datasets have one source, so that nothing varies."""
+    if results.n_sources < 2 <= len(results.datasets):
+        raise AnalysisError(
+            f"all {len(results.datasets)} datasets come from one source: claims about new sources "
+            "need two or more"
+        )
+
+
 def results_of(
     given: Results | pd.DataFrame,
     metric: str | MLautScore = "",
     greater_is_better: bool | None = None,
+    clusters: Mapping[str, Any] | pd.Series | str | None = None,
 ) -> Results:
     """Return results as they are, and those of a table by the metric that is given with it.
 
@@ -45,12 +69,20 @@ def results_of(
                 "metric='accuracy', or a name of your own with greater_is_better=True or False, as "
                 "Results.from_table(table, metric=...) takes them"
             )
-        return Results.from_table(given, metric=metric, greater_is_better=greater_is_better)
+        own = clusters if isinstance(clusters, str) else ""
+        given = Results.from_table(
+            given, metric=metric, greater_is_better=greater_is_better, clusters=own
+        )
+        if clusters is None or isinstance(clusters, str):
+            return given
+        return given.with_clusters(clusters)
     if not isinstance(metric, str) or metric or greater_is_better is not None:
         raise AnalysisError(
             f"these results are of {given.metric.name}: metric and greater_is_better are for tables"
         )
-    return given
+    if isinstance(clusters, str):
+        raise AnalysisError("clusters is the name of a column for tables only: give a mapping")
+    return given if clusters is None else given.with_clusters(clusters)
 
 
 def of_results(function: Callable[..., T]) -> Callable[..., T]:
@@ -73,7 +105,10 @@ def of_results(function: Callable[..., T]) -> Callable[..., T]:
         greater_is_better: bool | None = None,
         **options: Any,
     ) -> T:
-        return function(results_of(results, metric, greater_is_better), *args, **options)
+        given = results_of(results, metric, greater_is_better)
+        if not getattr(function, "takes_sources", False):
+            check_independent(given, function.__name__)
+        return function(given, *args, **options)
 
     return checked(extend_signature(public, TABLE_PARAMETERS, TABLE_TEXT))
 

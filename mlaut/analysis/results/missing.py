@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -9,17 +10,8 @@ import numpy as np
 from mlaut.analysis.common.arguments import checked, position
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
-from mlaut.records import NOT_PLANNED, Status
-
-__all__ = [
-    "NOT_RUN",
-    "TREATMENTS",
-    "check_treatment",
-    "favouring",
-    "treat_missing",
-    "with_holes",
-    "with_means",
-]
+from mlaut.markup import counted
+from mlaut.records import NOT_RUN, Status
 
 TREATMENTS = {
     "raise": "an error that says how many cells are missing, and which",
@@ -30,10 +22,9 @@ TREATMENTS = {
     "row median": "a missing cell gets the median loss of the strategies there, likewise",
     "worst rank": "a missing cell gets a loss just above that, so that it ranks last",
     "failures last": "a failed cell ranks last; datasets that were not run by all, and strategies "
-    "without any result, are left out",
+    "without any result or above their size limit on most datasets, are left out",
 }
 _RANKS_ONLY = "a missing cell counts as last, which is a rank and no value"
-NOT_RUN = (Status.MISSING.word, NOT_PLANNED)
 _MOST_NAMED = 3  # strategies in a sentence
 
 
@@ -161,10 +152,10 @@ def _whose(results: Results) -> str:
     """Return the words for which strategies lack cells, and on how many datasets."""
     holes = np.any(_holes(results), axis=(2, 3))
     counts = {name: int(holes[:, k].sum()) for k, name in enumerate(results.strategies)}
-    whose = [f"of {name} on {n}" for name, n in counts.items() if n]
+    whose = [f"of {name} on {counted(n, 'dataset')}" for name, n in counts.items() if n]
     more = len(whose) - _MOST_NAMED
-    others = f"and of {more} more strateg{'ies' if more > 1 else 'y'}"
-    whose = [*whose[:_MOST_NAMED], others] if more > 0 else whose
+    if more > 0:
+        whose[_MOST_NAMED:] = [f"and of {counted(more, 'more strategy', 'more strategies')}"]
     return f"no {results.metric.name} {', '.join(whose)}"
 
 
@@ -202,15 +193,48 @@ def _failures_last(results: Results) -> Results:
     a rank to every other.
     """
     results = _without_empty(results)
-    not_run = np.zeros(results.cells.shape, dtype=bool)
-    for at, reason in results.reasons.items():
-        not_run[at] = reason in NOT_RUN
-    results = _without(results, "datasets", np.any(not_run, axis=(1, 2, 3)), "not run by all")
+    results = _without_too_large(results)
+    not_run = np.any(_with_reason(results, NOT_RUN), axis=1)
+    results = _without(results, "datasets", not_run, "not run by all")
     nobody = np.any(np.isnan(results.cells).all(axis=1) & results.expected, axis=(1, 2))
     name = results.metric.name
     results = _without(results, "datasets", nobody, f"no strategy has {name} on all folds")
     results = _without_empty(results)
     return _ranked_last(results) if _holes(results).any() else results
+
+
+def _with_reason(results: Results, reasons: Collection[str]) -> np.ndarray:
+    """Return whether a cell has one of these reasons, by dataset and strategy: shape (N, K)."""
+    has = np.zeros(results.cells.shape[:2], dtype=bool)
+    for (i, k, _, _), reason in results.reasons.items():
+        has[i, k] |= reason in reasons
+    return has
+
+
+def _without_too_large(results: Results) -> Results:
+    """Return results without the datasets above the size limit of a strategy.
+
+    A strategy whose limit most datasets exceed is left out in their place: the others would lose
+    more than it is worth.
+    """
+    skipped = _with_reason(results, (Status.SKIPPED.word,))
+    often = np.greater(2 * skipped.sum(axis=0), len(results.datasets))
+    for what in ("strategies", "datasets"):
+        skipped = _with_reason(results, (Status.SKIPPED.word,))
+        each = np.any(skipped, axis=1), np.any(skipped, axis=0)
+        drop, whose = (often, often) if what == "strategies" else each
+        left = _without(results, what, drop, "")
+        if left is results:
+            continue
+        gaps = [
+            f"{results.strategies[k]} was not run on "
+            f"{counted(int(skipped[:, k].sum()), 'dataset')} above its size limit"
+            for k in np.flatnonzero(whose).tolist()
+        ]
+        compared = f"strategies are compared on the other {len(left.datasets)}"
+        end = compared if what == "datasets" else "left out"
+        results = replace(left, gaps=(*results.gaps, f"{' and '.join(gaps)}: {end}"))
+    return results
 
 
 def _without_empty(results: Results) -> Results:
@@ -267,11 +291,13 @@ def _filled(results: Results, values: np.ndarray, words: str, gap: str = "") -> 
     empty = np.isnan(losses) & results.expected[:, None]
     if empty.any():
         names = [results.datasets[i] for i in np.flatnonzero(empty.any(axis=(1, 2, 3)))]
+        count = counted(int(empty.sum()), "missing cell")
         raise AnalysisError(
-            f"{int(empty.sum())} missing cells on {', '.join(names[:5])} cannot get {words}, which "
+            f"{count} on {', '.join(names[:5])} cannot get {words}, which "
             "is missing too: leave these datasets out, or choose another treatment"
         )
-    note = f"{int(holes.sum())} missing cells of {', '.join(with_holes(results))} got {words}"
+    count = counted(int(holes.sum()), "missing cell")
+    note = f"{count} of {', '.join(with_holes(results))} got {words}"
     cells = np.where(holes, results.metric.loss(losses), results.cells)
     return replace(
         results,

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import position, positions, shown
-from mlaut.analysis.common.result_types import Shown
-from mlaut.analysis.results import published, sources
+from mlaut.analysis.common.display import Shown
+from mlaut.analysis.results import sources
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError
 from mlaut.markup import counted
@@ -22,18 +22,8 @@ from mlaut.records import Status
 if TYPE_CHECKING:
     from mlaut.records import Block
 
-__all__ = ["Results"]
-
-_ARRAYS = (
-    "cells",
-    "cell_losses",
-    "expected",
-    "variances",
-    "n_test",
-    "n_train",
-    "seconds",
-    "imputed",
-)
+_OF_DATASETS = ("expected", "n_test", "n_train")  # arrays of shape (N, R, F)
+_ARRAYS = ("cells", "cell_losses", "variances", "seconds", "imputed", *_OF_DATASETS)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -65,6 +55,8 @@ class Results(Shown):
         Times of tuning, fitting and predicting, in seconds.
     fingerprints : tuple of str, length N, or None
         Fingerprints of the contents of the datasets.
+    clusters : tuple of str, length N, or None
+        Source of each dataset; datasets of one source are related. None: all are independent.
     notes : tuple of str
         Notes on left-out and filled-in cells; every test repeats them.
     imputed : ndarray of bool, shape (N, K, R, F), or None
@@ -105,6 +97,7 @@ True or False, or the name of a metric
     n_train: np.ndarray | None = None
     seconds: np.ndarray | None = None
     fingerprints: tuple[str, ...] | None = None
+    clusters: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
     imputed: np.ndarray | None = None
     ranks_only: str = ""
@@ -163,20 +156,14 @@ True or False, or the name of a metric
         AnalysisError
             A name is not in the study, or the study has no dataset for the metric.
         """
-        return sources.results_from_study(
-            cls, study, metric, strategies=strategies, datasets=datasets
-        )
+        return cls(**sources.of_study(study, metric, strategies, datasets))
 
     @classmethod
     def from_blocks(
-        cls,
-        blocks: Iterable[Block],
-        metric: Any,
-        *,
-        strategies: Iterable[str] | None = None,
+        cls, blocks: Iterable[Block], metric: Any, *, strategies: Iterable[str] | None = None
     ) -> Results:
         """Return the scores of blocks, one for each dataset; see `from_study`."""
-        return sources.results_from_blocks(cls, blocks, metric, strategies=strategies)
+        return cls(**sources.of_blocks(blocks, metric, strategies))
 
     @classmethod
     def from_table(
@@ -187,6 +174,7 @@ True or False, or the name of a metric
         greater_is_better: bool | None = None,
         n_test: Any = None,
         n_train: Any = None,
+        clusters: str = "",
     ) -> Results:
         """Return a table of scores from any source as `Results`.
 
@@ -206,6 +194,9 @@ True or False, or the name of a metric
         n_test, n_train : int, array or Series with the index of the table, optional
             Sizes of the test and training sets. With ``n_test`` and a metric whose point losses are
             0 or 1 (accuracy), scenario (a) has standard errors.
+        clusters : str, optional
+            Column with the source of each dataset: datasets of one source are related. Default
+            ``source``, ``cluster`` or ``group``, if that column has texts.
 
         Raises
         ------
@@ -214,14 +205,8 @@ True or False, or the name of a metric
             index is neither dataset, repeat nor fold; a value is infinite, not a real number or
             outside the metric's range; or the number of sizes is not the number of rows.
         """
-        return sources.results_from_table(
-            cls,
-            table,
-            metric=metric,
-            greater_is_better=greater_is_better,
-            n_test=n_test,
-            n_train=n_train,
-        )
+        how = (metric, greater_is_better, clusters, n_test, n_train)
+        return cls(**sources.of_table(table, *how))
 
     @classmethod
     def from_long(
@@ -235,6 +220,7 @@ True or False, or the name of a metric
         fold: str | None = None,
         metric: str | MLautScore = "loss",
         greater_is_better: bool | None = None,
+        clusters: str = "",
     ) -> Results:
         """Return a table with one row for each cell as `Results`.
 
@@ -245,7 +231,7 @@ True or False, or the name of a metric
         value, dataset, strategy, repeat, fold : str
             Names of columns. ``value`` is the column of scores; ``repeat`` and ``fold`` are None
             for a table without such columns.
-        metric, greater_is_better
+        metric, greater_is_better, clusters
             The same as in `from_table`.
 
         Examples
@@ -259,49 +245,60 @@ True or False, or the name of a metric
         iris      0.1  0.2
         """
         columns = {"dataset": dataset, "strategy": strategy, "repeat": repeat, "fold": fold}
-        return sources.results_from_long(
-            cls, table, value, columns, metric=metric, greater_is_better=greater_is_better
-        )
+        how = (metric, greater_is_better, clusters)
+        return cls(**sources.of_long(table, value, columns, *how))
 
-    @classmethod
-    def published(cls, name: str, **options: Any) -> Results:
-        """Return the results of a published benchmark.
+    # ------------------------------------------------------------------ sources of datasets
+
+    def with_clusters(self, clusters: Mapping[str, Any] | pd.Series) -> Results:
+        """Return the results with the source of each dataset, which then is the unit of tests.
 
         Parameters
         ----------
-        name : str
-            A key of `mlaut.analysis.PUBLISHED`, whose value is the benchmark's source and protocol.
-            With MLaut come ``"delgado2014"`` (121 datasets, 179 classifiers), ``"mlaut2018"``,
-            ``"demsar2006"``, ``"garcia2008"``, ``"benavoli2017"`` and ``"wainer2023"``.
-            ``"amlb2023"``, ``"tabarena2025"`` and ``"openml-cc18"`` are downloaded, once.
-        **options
-            Options of the reader of downloaded results: for ``"amlb2023"`` ``constraint`` and
-            ``metric`` (`read_automlbenchmark`), for ``"tabarena2025"`` ``imputed``
-            (`read_tabarena`), for ``"openml-cc18"`` ``metric``, ``strategy`` and ``coverage``.
-
-        Returns
-        -------
-        Results
-            Scores, as shares where the source has percentages. Cells without a published result
-            are missing, and a note names the protocol.
+        clusters : mapping or Series
+            The source of each dataset, by the name of the dataset.
 
         Raises
         ------
         AnalysisError
-            There is no such benchmark, or it has no such results.
-        DataError
-            It cannot be reached and is not in the cache.
+            A dataset has no source.
 
         Examples
         --------
-        >>> from mlaut.analysis import PUBLISHED, average_ranks
-        >>> garcia = Results.published("garcia2008")
-        >>> average_ranks(garcia).frame["average_rank"].round(3).to_dict()
-        {'C4.5': 2.1, 'NaiveBayes': 2.2, 'CN2': 3.117, 'k-NN(k=1)': 3.25, 'Kernel': 4.333}
-        >>> PUBLISHED["garcia2008"].failures
-        'no cell is missing'
+        >>> table = pd.DataFrame({"A": [0.9, 0.8, 0.7]}, index=["wine red", "wine white", "iris"])
+        >>> results = Results.from_table(table, metric="accuracy")
+        >>> results.with_clusters({name: name.split()[0] for name in table.index}).clusters
+        ('wine', 'wine', 'iris')
         """
-        return published.results_from_published(cls, name, options)
+        if not isinstance(clusters, Mapping | pd.Series):
+            raise AnalysisError(
+                f"clusters must be a dict or a Series of sources by dataset, not {shown(clusters)}"
+            )
+        known = {str(name): source for name, source in clusters.items()}
+        lacking = [name for name in self.datasets if pd.isna(known.get(name))]
+        if lacking:
+            raise AnalysisError(f"clusters has no source for {', '.join(lacking[:5])}")
+        return replace(self, clusters=tuple(str(known[name]) for name in self.datasets))
+
+    @property
+    def source(self) -> np.ndarray:
+        """Number of the source of each dataset; without known sources each dataset is one."""
+        if self.clusters is None:
+            return np.arange(len(self.datasets))
+        return np.unique(self.clusters, return_inverse=True)[1]
+
+    def by_source(self, values: np.ndarray) -> np.ndarray:
+        """Return the mean of values (N, ...) over the datasets of each source, shape (G, ...)."""
+        if self.clusters is None:
+            return values
+        member = (self.source == np.arange(self.n_sources)[:, None]).astype(float)
+        means: np.ndarray = (member @ values) / member.sum(axis=1, keepdims=True)
+        return means
+
+    @property
+    def n_sources(self) -> int:
+        """Number of sources, or of datasets where no sources are known."""
+        return len(set(self.clusters or self.datasets))
 
     # ------------------------------------------------------------------- values
 
@@ -367,7 +364,7 @@ True or False, or the name of a metric
             raise AnalysisError(
                 f"scenario (a) needs the point losses of {self.metric.name}, and there are none: "
                 "it is an aggregate, the table has no n_test, or a dataset has weights; scenario "
-                "(c) needs none"
+                "(c), or several test sets of each dataset (folds), need none"
             )
         of_mean = self.variances / np.maximum(self.n_test, 1)[:, None]
         expected = self.expected[:, None]
@@ -423,22 +420,17 @@ True or False, or the name of a metric
             for (i, k, r, f), why in self.reasons.items()
             if i in row and k in column
         }
-        both = np.ix_(rows, columns)
-        return replace(
-            self,
-            datasets=tuple(self.datasets[i] for i in rows),
-            strategies=tuple(self.strategies[k] for k in columns),
-            cells=self.cells[both],
-            cell_losses=self.cell_losses[both],
-            expected=self.expected[rows],
-            reasons=reasons,
-            variances=None if self.variances is None else self.variances[both],
-            seconds=None if self.seconds is None else self.seconds[both],
-            imputed=None if self.imputed is None else self.imputed[both],
-            n_test=None if self.n_test is None else self.n_test[rows],
-            n_train=None if self.n_train is None else self.n_train[rows],
-            fingerprints=self.fingerprints and tuple(self.fingerprints[i] for i in rows),
-        )
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        chosen: dict[str, Any] = {
+            name: array[rows] if name in _OF_DATASETS else array[np.ix_(rows, columns)]
+            for name, array in arrays.items()
+            if array is not None
+        }
+        for name in ("datasets", "fingerprints", "clusters"):
+            if (labels := getattr(self, name)) is not None:
+                chosen[name] = tuple(labels[i] for i in rows)
+        strategies = tuple(self.strategies[k] for k in columns)
+        return replace(self, strategies=strategies, reasons=reasons, **chosen)
 
     def complete(self, *, datasets: int = 1, strategies: int = 1) -> pd.DataFrame:
         """Return ``losses``; raise an error if a cell is missing or there are too few of them.

@@ -18,8 +18,6 @@ from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError
 from mlaut.optional import need
 
-__all__ = ["load_result", "save_result"]
-
 FORMAT = 1  # of the files; a reader refuses larger ones, whose meaning it cannot know
 _KEY = b"mlaut"  # of the JSON among the metadata of a Parquet table
 _OF_METRIC = ("greater_is_better", "bounds", "zero_one", "incomparable")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from mlaut.analysis.common.arguments import one_of
-from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised
+from mlaut.analysis.common.numerics import RELATIVE_NOISE, places
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
-
-__all__ = ["SCALES", "on_scale"]
 
 SCALES = {
     "loss": "in its own unit",
@@ -55,13 +54,17 @@ def on_scale(results: Results, scale: str) -> np.ndarray:
     return losses.copy()
 
 
+def ranks_of(results: Results) -> pd.DataFrame:
+    """Return the ranks of the strategies that have a loss on each dataset, by dataset."""
+    losses = results.losses
+    ranks = places(losses.to_numpy(), results.noise_scale)
+    return pd.DataFrame(ranks, losses.index, losses.columns)
+
+
 def _ranks(losses: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Return ranks; of fewer than K strategies they are stretched to 1 to K, as the full ones."""
-    from scipy.stats import rankdata
-
     by_fold, size = (np.moveaxis(x, 1, -1).reshape(-1, losses.shape[1]) for x in (losses, size))
-    equal = equalised(by_fold.T, RELATIVE_NOISE * size.T).T
-    ranks = rankdata(equal, axis=1, nan_policy="omit")
+    ranks = places(by_fold, size)
     others = np.maximum((~np.isnan(by_fold)).sum(axis=1, keepdims=True) - 1, 1)
     stretched = 1 + (ranks - 1) * (losses.shape[1] - 1) / others
     return np.moveaxis(stretched.reshape(len(losses), -1, losses.shape[1]), -1, 1)

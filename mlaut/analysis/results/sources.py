@@ -1,6 +1,6 @@
 """Sources of `mlaut.analysis.Results`: a study, blocks, or a table of scores.
 
-The class methods of `Results` call these functions and pass the class as ``make``.
+The class methods of `Results` call these functions, which return the fields of the results.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,38 +18,18 @@ from mlaut.analysis.common.arguments import check, floats, position, positions, 
 from mlaut.analysis.scores.base import IN_TARGET_UNITS, CellScores, MLautScore, in_target_units
 from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.errors import AnalysisError
-from mlaut.files_io.study import Study
-from mlaut.files_io.study_records import foreign_sources
+from mlaut.files_io.outcomes.study_records import foreign_sources
+from mlaut.files_io.studies.study import StudyStore
+from mlaut.markup import counted
 from mlaut.records import NOT_PLANNED, UNUSED, Block, Status
-
-__all__ = [
-    "FOLDS",
-    "REPEATS",
-    "TableMetric",
-    "datasets_of_group",
-    "mean_seconds",
-    "open_study",
-    "results_from_blocks",
-    "results_from_long",
-    "results_from_study",
-    "results_from_table",
-    "training_times",
-]
-
-R = TypeVar("R")
 
 # ------------------------------------------------------------------- studies
 
 
-def results_from_study(
-    make: Callable[..., R],
-    study: Any,
-    metric: Any,
-    *,
-    strategies: Iterable[str] | None = None,
-    datasets: Iterable[str] | None = None,
-) -> R:
-    """Return the scores of a study; see `Results.from_study`."""
+def of_study(
+    study: Any, metric: Any, strategies: Iterable[str] | None, datasets: Iterable[str] | None
+) -> dict[str, Any]:
+    """Return the fields of the scores of a study; see `Results.from_study`."""
     study = open_study(study)
     score = find_metric(metric)
     names = list(study.datasets)
@@ -64,22 +44,35 @@ def results_from_study(
             by_source.setdefault(source, []).append(name)
     for source, of_source in by_source.items():
         notes.append(f"imported from {source}, not run here: {', '.join(of_source)}")
-    return results_from_blocks(
-        make, blocks, score, strategies=chosen, load_block=study.block, notes=notes
-    )
+    fields = of_blocks(blocks, score, chosen, load_block=study.block, notes=notes)
+    return fields | {"clusters": sources_of(fields["datasets"], _sealed_clusters(study))}
 
 
-def open_study(output: Any) -> Study:
+def _sealed_clusters(study: StudyStore) -> Mapping[str, Any]:
+    """Return the sources of datasets that the analysis of a study has; empty if it has none."""
+    stored = getattr(study, "analyses", ())
+    terms = stored[-1]["analysis"] if stored else {}
+    clusters = terms.get("clusters") if isinstance(terms, dict) else None
+    return clusters if isinstance(clusters, dict) else {}
+
+
+def sources_of(datasets: Sequence[str], clusters: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Return the sources of datasets, each unnamed one its own; None if none is shared."""
+    sources = tuple(str(clusters.get(name, name)) for name in datasets)
+    return sources if len(set(sources)) < len(sources) else None
+
+
+def open_study(output: Any) -> StudyStore:
     """Return the study at a path or of a `FilesIO`; a study is returned unchanged."""
     if hasattr(output, "blocks"):
         return output
     path = getattr(output, "path", output)
     if not isinstance(path, str | os.PathLike):
         raise AnalysisError(f"{shown(output)} is neither a study nor the path of one")
-    return Study(path)
+    return StudyStore(path)
 
 
-def datasets_of_group(study: Study, group: str | None) -> list[str]:
+def datasets_of_group(study: StudyStore, group: str | None) -> list[str]:
     """Return the datasets that came from a group of the input database; None: all datasets."""
     entries = study.load_splits()
     prefix = f"{group.strip('/')}/" if group and group.strip("/") else ""
@@ -93,7 +86,7 @@ def datasets_of_group(study: Study, group: str | None) -> list[str]:
     return found
 
 
-def training_times(study: Study, datasets: Iterable[str]) -> pd.DataFrame:
+def training_times(study: StudyStore, datasets: Iterable[str]) -> pd.DataFrame:
     """Return mean seconds of the completed cells of each strategy, averaged over datasets.
 
     The columns are those that `AnalyseResults.average_training_time` describes.
@@ -117,7 +110,7 @@ def training_times(study: Study, datasets: Iterable[str]) -> pd.DataFrame:
     return table
 
 
-def _parts(study: Study, datasets: Iterable[str]) -> Iterable[Block]:
+def _parts(study: StudyStore, datasets: Iterable[str]) -> Iterable[Block]:
     """Return the blocks of datasets in parts of bounded memory, if the study has parts."""
     return getattr(study, "parts", study.blocks)(datasets)
 
@@ -134,16 +127,15 @@ def _of_task(blocks: Iterable[Block], score: MLautScore, notes: list[str]) -> It
         notes.append(f"{score.name} is for {score.task}; left out: {', '.join(others)}")
 
 
-def results_from_blocks(
-    make: Callable[..., R],
+def of_blocks(
     blocks: Iterable[Block],
     metric: Any,
+    strategies: Iterable[str] | None,
     *,
-    strategies: Iterable[str] | None = None,
     load_block: Callable[[str], Block] | None = None,
     notes: Sequence[str] = (),
-) -> R:
-    """Return the scores of blocks, scored one by one so that only one need be in memory."""
+) -> dict[str, Any]:
+    """Return the fields of the scores of blocks, of which only one need be in memory at a time."""
     score, blocks = find_metric(metric), _only_blocks(blocks)
     if load_block is None:
         kept = {block.dataset: block for block in blocks}
@@ -163,7 +155,7 @@ def results_from_blocks(
             "approximate under cross-validation"
         )
     arrays = _assemble(scored, names, score)
-    return make(metric=score, notes=tuple(notes), gaps=gaps, load_block=load_block, **arrays)
+    return arrays | {"notes": tuple(notes), "gaps": gaps, "load_block": load_block}
 
 
 def mean_seconds(seconds: np.ndarray, done: np.ndarray) -> np.ndarray:
@@ -292,6 +284,7 @@ def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore
             if one.strategies[s] in names:
                 reasons[i, names.index(one.strategies[s]), a, b] = why
     return {
+        "metric": score,
         "datasets": tuple(one.dataset for one in scored),
         "strategies": tuple(names),
         "cells": cells,
@@ -326,18 +319,21 @@ class TableMetric(MLautScore):
             self.incomparable = self.incomparable or known.incomparable
 
 
-def results_from_table(
-    make: Callable[..., R],
+def of_table(
     table: pd.DataFrame,
-    *,
-    metric: str | MLautScore = "loss",
-    greater_is_better: bool | None = None,
+    metric: str | MLautScore,
+    greater_is_better: bool | None,
+    clusters: str,
     n_test: Any = None,
     n_train: Any = None,
-) -> R:
-    """Return a table of scores as `Results`; see `Results.from_table`."""
+) -> dict[str, Any]:
+    """Return the fields of a table of scores; see `Results.from_table`."""
     if not isinstance(table, pd.DataFrame) or table.empty:
         raise AnalysisError(f"a DataFrame with rows and columns is needed, not {_what(table)}")
+    column = source_column(table, clusters)
+    if column:
+        of_dataset = sources_of_rows(table[column], _places(table.index)[0], table.index)
+        table = table.drop(columns=column)
     values = _numbers(table)
     score = _metric_of_table(metric, greater_is_better, values)
     _check_bounds(table, values, score)
@@ -351,29 +347,58 @@ def results_from_table(
         _sizes(name, given, table.index, at, shape)
         for name, given in (("n_test", n_test), ("n_train", n_train))
     ]
-    return make(
-        metric=score,
-        datasets=datasets,
-        strategies=tuple(str(name) for name in table.columns),
-        cells=cells,
-        cell_losses=score.loss(cells),
-        expected=expected,
-        variances=_zero_one_variances(cells, sizes[0]) if score.zero_one else None,
-        n_test=sizes[0],
-        n_train=sizes[1],
+    return {
+        "metric": score,
+        "datasets": datasets,
+        "strategies": tuple(str(name) for name in table.columns),
+        "cells": cells,
+        "cell_losses": score.loss(cells),
+        "expected": expected,
+        "variances": _zero_one_variances(cells, sizes[0]) if score.zero_one else None,
+        "n_test": sizes[0],
+        "n_train": sizes[1],
+        "clusters": of_dataset if column else None,
+    }
+
+
+def source_column(table: pd.DataFrame, wanted: str) -> Any:
+    """Return the column that has the source of each dataset; None where no column has it."""
+    names = {str(name): name for name in table.columns}
+    if wanted:
+        position("column", wanted, list(names))
+        return names[wanted]
+    found = (
+        name
+        for text, name in names.items()
+        if text.lower() in _SOURCES and not pd.api.types.is_numeric_dtype(table[name])
     )
+    return next(found, None)
 
 
-def results_from_long(
-    make: Callable[..., R],
+def sources_of_rows(
+    labels: pd.Series, datasets: tuple[str, ...], index: pd.Index
+) -> tuple[str, ...]:
+    """Return the source of each dataset from a column, in which each dataset has one."""
+    of_row = np.array(_places(index)[1][0])
+    found: dict[int, str] = {}
+    for at, label in zip(of_row.tolist(), labels, strict=True):
+        if pd.isna(label) or found.setdefault(at, str(label)) != str(label):
+            raise AnalysisError(
+                f"dataset {datasets[at]!r} has {'no' if pd.isna(label) else 'two'} sources in the "
+                f"column {labels.name!r}: each needs one"
+            )
+    return tuple(found[at] for at in range(len(datasets)))
+
+
+def of_long(
     table: pd.DataFrame,
     value: str,
     columns: Mapping[str, str | None],
-    *,
-    metric: str | MLautScore = "loss",
-    greater_is_better: bool | None = None,
-) -> R:
-    """Return a table with one row for each cell as `Results`; see `Results.from_long`."""
+    metric: str | MLautScore,
+    greater_is_better: bool | None,
+    clusters: str,
+) -> dict[str, Any]:
+    """Return the fields of a table with one row for each cell; see `Results.from_long`."""
     if not isinstance(table, pd.DataFrame):
         raise AnalysisError(f"a DataFrame with a row for each cell is needed, not {_what(table)}")
     have = [str(name) for name in table.columns]
@@ -390,13 +415,21 @@ def results_from_long(
     doubled = table.duplicated(index)
     if doubled.any():
         first = ", ".join(str(part) for part in table.loc[doubled, index].iloc[0])
-        raise AnalysisError(f"{int(doubled.sum())} rows are there twice, the first: {first}")
+        rows = counted(int(doubled.sum()), "repeated row")
+        raise AnalysisError(
+            f"the table has {rows}, the first: {first}; drop one of each two, or give each a name, "
+            "or a fold, of its own"
+        )
     wide = table.set_index(index)[value].unstack()  # noqa: PD010 - pivot_table would average
     order = [pd.unique(table[index[0]]), pd.unique(table[index[-1]])]
     wide = wide.reindex(order[0], level=0) if len(keys) > 1 else wide.reindex(order[0])
     wide = wide[list(order[1])]
     wide.index.names = list(keys)
-    return results_from_table(make, wide, metric=metric, greater_is_better=greater_is_better)
+    column = source_column(table.drop(columns=[*index, value]), clusters)
+    if column is not None:
+        labels = table.drop_duplicates(index[:-1]).set_index(index[:-1])[column]
+        wide = wide.assign(**{_LABEL: labels.set_axis(labels.index.set_names(list(keys)))})
+    return of_table(wide, metric, greater_is_better, _LABEL if column else "")
 
 
 def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndarray) -> MLautScore:
@@ -439,9 +472,12 @@ def _numbers(table: pd.DataFrame) -> np.ndarray:
     for name, column in table.items():
         kind = column.dtype
         if not pd.api.types.is_numeric_dtype(kind) or kind.kind not in "iuf":
+            numbers = pd.to_numeric(column, errors="coerce")
+            wrong = column[numbers.isna() & column.notna()].head(1).tolist()
+            example = f", for example {wrong[0]!r}" if wrong else ""
             raise AnalysisError(
-                f"column {name!r} of the table holds {column.dtype}, not numbers: a column is a "
-                "strategy; names of datasets belong in the index"
+                f"column {name!r} of the table holds {column.dtype}, not numbers{example}: a "
+                "column is a strategy; names of datasets belong in the index"
             )
     return table.to_numpy(dtype=float, na_value=np.nan)
 
@@ -466,6 +502,8 @@ def _outside(values: np.ndarray, score: MLautScore) -> np.ndarray:
 
 
 # names that other programs use for folds and repeats in an index
+_SOURCES = ("source", "cluster", "group")  # columns with the source of a dataset
+_LABEL = "source of the dataset"  # column of a long table that is made wide
 FOLDS = {"fold", "folds", "fold_id", "cv_fold", "split", "split_id"}
 REPEATS = {"repeat", "repeats", "repetition", "rep", "run", "replication", "seed"}
 

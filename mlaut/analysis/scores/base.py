@@ -12,8 +12,6 @@ import numpy as np
 from mlaut.errors import AnalysisError
 from mlaut.records import CLASSIFICATION, Block, Status, not_distributions
 
-__all__ = ["IN_TARGET_UNITS", "CellScores", "MLautScore", "in_target_units", "labels_array"]
-
 IN_TARGET_UNITS = "it is in the unit of each dataset's target"
 
 # Endings of the names of metrics that are in the unit of the target, or in a power of it.
@@ -123,12 +121,17 @@ class MLautScore:
 
     @property
     def average(self) -> bool:
-        """Whether the metric is a mean over test points; scenario (a) then has a standard error."""
+        """Return whether the metric is a mean over test points, with a standard error in (a)."""
         return type(self).points is not MLautScore.points
 
     @property
+    def mixed(self) -> bool:
+        """Return whether datasets have metrics of their own, so that only signs compare."""
+        return self.incomparable not in ("", IN_TARGET_UNITS)
+
+    @property
     def weighted(self) -> bool:
-        """Whether the metric can weigh test points: averages can, and some aggregates."""
+        """Return whether the metric can weigh test points: averages can, and some aggregates."""
         return self.average or self.takes_weights
 
     @property

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import Any
 
 from mlaut.analysis.common.arguments import shown
 from mlaut.analysis.scores.base import MLautScore
-from mlaut.analysis.scores.costs import LossCost
-from mlaut.analysis.scores.metrics import OWN
-from mlaut.errors import AnalysisError
-
-__all__ = ["describe_metrics", "metric", "metric_names"]
+from mlaut.analysis.scores.metrics import OWN, LossCost
+from mlaut.errors import AnalysisError, nearest
 
 
 def metric_names() -> list[str]:
@@ -57,15 +53,20 @@ def describe_metrics() -> list[dict[str, str]]:
     return rows
 
 
-def metric(which: str | MLautScore | type[MLautScore] | Any) -> MLautScore:
+def metric(
+    which: str | MLautScore | type[MLautScore] | Any, *, greater_is_better: bool | None = None
+) -> MLautScore:
     """Return a metric.
 
     Parameters
     ----------
-    which : str, MLautScore, or scikit-learn scorer
+    which : str, MLautScore, scikit-learn scorer, or function
         The name of a metric of MLaut or of a scikit-learn scorer (if both have it, MLaut's metric
         is returned); a metric or its class; or a scorer that ``sklearn.metrics.make_scorer``
-        returned. ``"cost(bad>good=5)"`` is a `LossCost`.
+        returned. ``"cost(bad>good=5)"`` is a `LossCost`. Also, with a direction, a function of the
+        truth and the predictions (labels, or numbers) of a test set.
+    greater_is_better : bool, optional
+        Direction of a function, which every other metric has by itself.
 
     Raises
     ------
@@ -79,16 +80,24 @@ def metric(which: str | MLautScore | type[MLautScore] | Any) -> MLautScore:
     <accuracy: Classification, average, greater is better, 0 to 1>
     >>> metric("neg_mean_absolute_error").loss_name
     'mean_absolute_error'
+    >>> from sklearn.metrics import max_error
+    >>> metric(max_error, greater_is_better=False)
+    <max_error: any task, aggregate, less is better, -inf to inf>
     >>> metric("acuracy")
     Traceback (most recent call last):
     mlaut.errors.AnalysisError: metric 'acuracy' is not known; did you mean 'accuracy'?
     """
+    is_function = callable(which) and not isinstance(which, type) and not hasattr(which, "_sign")
+    if greater_is_better is not None and not is_function:
+        raise AnalysisError(
+            f"metric {shown(which)} has a direction of its own: leave greater_is_better out"
+        )
     if isinstance(which, MLautScore):
         return _checked(which)
     if isinstance(which, type) and issubclass(which, MLautScore):
         return _checked(which())
     if callable(which):
-        return _of_scikit(which)
+        return _of_scikit(which, greater_is_better)
     if costs := re.fullmatch(r"\s*cost\((.*)\)\s*", str(which), re.DOTALL):
         return LossCost(costs[1])
     name = str(which).strip().lower().replace(" ", "_").replace("-", "_")
@@ -97,15 +106,14 @@ def metric(which: str | MLautScore | type[MLautScore] | Any) -> MLautScore:
     names = metric_names()
     if name in names:
         return _of_scikit(name)
-    near = get_close_matches(name, names, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "mlaut.analysis.metric_names() lists them"
-    raise AnalysisError(f"metric {shown(which)} is not known; {hint}")
+    hint = nearest(name, names) or "; mlaut.analysis.metric_names() lists them"
+    raise AnalysisError(f"metric {shown(which)} is not known{hint}")
 
 
-def _of_scikit(scorer: Any) -> MLautScore:
+def _of_scikit(scorer: Any, greater_is_better: bool | None = None) -> MLautScore:
     from mlaut.analysis.scores.scikit import scikit_score
 
-    return scikit_score(scorer)
+    return scikit_score(scorer, greater_is_better)
 
 
 def _checked(score: MLautScore) -> MLautScore:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -13,10 +13,9 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from mlaut.analysis.scores.base import IN_TARGET_UNITS, MLautScore
+from mlaut.costs import Costs
 from mlaut.errors import AnalysisError
 from mlaut.records import CLASSIFICATION, REGRESSION, Block
-
-__all__ = ["OWN", "named"]
 
 OWN: dict[str, Callable[[], MLautScore]] = {}
 """Makers of MLaut's metrics by name."""
@@ -422,6 +421,42 @@ class ScoreAUC(_ProbabilityMetric):
         return np.mean(areas, axis=0)
 
 
+@named("pr_auc", "average_precision")
+class ScoreAveragePrecision(ScoreAUC):
+    """Area under the precision-recall curve as average precision: mean precision at each recall.
+
+    For more than two classes it is the mean over the classes that occur in the test set.
+
+    Examples
+    --------
+    >>> given = np.array([[0.9, 0.1], [0.6, 0.4], [0.65, 0.35], [0.2, 0.8]])
+    >>> ScoreAveragePrecision().calculate(np.array([0, 0, 1, 1]), given)
+    0.8333333333333333
+    """
+
+    undefined = "the test set has no point of the positive class"
+
+    def cells(
+        self,
+        truth: np.ndarray,
+        outputs: np.ndarray,
+        classes: Sequence[Any],  # noqa: ARG002 - the probabilities say how many
+        weights: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Score one test set for many strategies."""
+        from sklearn.metrics import average_precision_score
+
+        counted = np.unique(truth if weights is None else truth[weights > 0])
+        positive = counted[counted == 1] if outputs.shape[-1] == 2 else counted
+        if not len(positive):
+            return np.full(len(outputs), np.nan)
+        areas = [
+            [average_precision_score(truth == k, p[:, k], sample_weight=weights) for k in positive]
+            for p in outputs
+        ]
+        return np.mean(areas, axis=1)
+
+
 def _auc(marks: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """Return the share of (positive, negative) pairs in the right order, for marks (S, n)."""
     from scipy.stats import rankdata
@@ -502,3 +537,39 @@ class ScoreR2(_RegressionAggregate):
             return float(1 - error / total) if total > 0 else np.nan
         total = np.square(truth - np.mean(truth)).sum()
         return float(1 - np.square(truth - predictions).sum() / total) if total > 0 else np.nan
+
+
+class LossCost(MLautScore):
+    """Mean cost of the predictions, by a cost matrix (Elkan 2001).
+
+    A test set without any class that the costs name has no value, so that a misspelt class is not
+    counted as a cost of 1.
+
+    Parameters
+    ----------
+    costs : mapping of (truth, predicted) to float, Costs, or str
+        A right prediction costs 0 and a wrong one 1, unless the matrix says otherwise. In text:
+        ``"bad>good=5, good>bad=1"``, where bad is true and good is predicted.
+
+    Examples
+    --------
+    >>> from mlaut.analysis import metric
+    >>> cost = metric("cost(bad>good=5)")
+    >>> cost.calculate(np.array(["bad", "good"]), np.array(["good", "good"]))
+    2.5
+    """
+
+    task = CLASSIFICATION
+    greater_is_better = False
+    undefined = "none of the classes that the costs name is in this test set"
+
+    def __init__(self, costs: Costs | Mapping[tuple[Any, Any], float] | str) -> None:
+        self.costs = Costs.of(costs)
+        self.name = f"cost({self.costs})"
+        self.bounds = (0.0, max(1.0, *(cost for *_, cost in self.costs.pairs)))
+
+    def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        """Return the cost of each prediction."""
+        costs = self.costs.each(truth, predictions)
+        named = self.costs.classes & set(np.asarray(truth).astype(str).tolist())
+        return costs if named else np.full_like(costs, np.nan)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, make_scorer
 from sklearn.utils.metaestimators import available_if
 
 from mlaut.analysis.common.arguments import shown
@@ -17,23 +18,49 @@ from mlaut.analysis.scores.metrics import LossAbsolute, LossSquared
 from mlaut.errors import AnalysisError
 from mlaut.records import CLASSIFICATION, REGRESSION
 
-__all__ = ["scikit_score"]
-
 _WITHOUT_UPPER_BOUND = ("mutual_info_score", "positive_likelihood_ratio")
 _REGRESSION = ("r2", "explained_variance", "neg_mean_poisson_deviance", "neg_mean_gamma_deviance")
 
 
-def scikit_score(scorer: Any) -> MLautScore:
+def scikit_score(scorer: Any, greater_is_better: bool | None = None) -> MLautScore:
     """Return a scorer as a metric of which greater is better.
 
-    ``scorer`` is the name of a scorer, or a result of ``make_scorer``. The negative mean absolute
-    and mean squared error become averages over test points; all other scorers become aggregates.
+    ``scorer`` is the name of a scorer, a result of ``make_scorer``, or with a direction a function
+    of truth and predictions. The negative mean absolute and mean squared error become averages over
+    test points; all others become aggregates.
     """
+    if greater_is_better is not None:
+        return _of_function(scorer, greater_is_better)
+    if callable(scorer) and _n_required(scorer) == 2:
+        raise AnalysisError(
+            f"metric {shown(scorer)} does not say its direction: use metric(function, "
+            "greater_is_better=True) or False, or what sklearn.metrics.make_scorer makes of it"
+        )
     if scorer == "neg_mean_absolute_error":
         return _Negative(LossAbsolute(), scorer)
     if scorer == "neg_mean_squared_error":
         return _Negative(LossSquared(), scorer)
     return _ScikitScore(scorer)
+
+
+def _of_function(function: Any, greater_is_better: bool) -> MLautScore:
+    score = _FunctionScore(make_scorer(function))
+    score.greater_is_better = greater_is_better
+    score.name = getattr(getattr(function, "func", function), "__name__", shown(function))
+    score.undefined = f"{score.name} is not defined for this test set"
+    return score
+
+
+def _n_required(function: Any) -> int:
+    """Return the number of arguments that a call needs; 3 (a scorer's) where nothing says it."""
+    try:
+        parameters = signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return 3
+    return sum(p.default is p.empty and p.kind in _BY_POSITION for p in parameters)
+
+
+_BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
 class _Negative(MLautScore):
@@ -56,7 +83,10 @@ class _ScikitScore(MLautScore):
 
     def __init__(self, scorer: Any) -> None:
         self.scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
-        self.name = str(scorer)
+        try:
+            self.name = str(scorer)
+        except AttributeError:  # older scikit-learn cannot show a scorer of a partial function
+            self.name = f"make_scorer({shown(scorer._score_func)})"
         if isinstance(scorer, str):
             self.incomparable = IN_TARGET_UNITS if in_target_units(scorer) else ""
             upper = 0.0 if scorer.startswith("neg_") else 1.0
@@ -69,17 +99,26 @@ class _ScikitScore(MLautScore):
         self.undefined = f"scikit-learn's {self.name!r} is not defined for this test set"
 
     def _needs_probabilities(self) -> bool:
-        stored = _stored(self.task, labels=np.array([0, 1, 0, 1]), classes=np.array([0, 1]))
-        try:
-            self._ask(stored, np.array([0, 1, 1, 0]))
-        except AttributeError:
-            return True
-        except TypeError as error:
-            raise AnalysisError(
-                f"{shown(self.scorer)} is no metric: give one of mlaut.analysis.metric_names(), or "
-                "what sklearn.metrics.make_scorer makes of a function"
-            ) from error
-        return False
+        classes = np.array([] if self.task == REGRESSION else [0, 1])
+        given: dict[str, Any] = {"labels": np.array([0, 1, 0, 1])}
+        for _ in range(2):
+            try:
+                self._ask(_stored(classes=classes, **given), np.array([0, 1, 1, 0]))
+            except AttributeError:  # it asks for another form of predictions
+                given["probabilities"] = np.full((4, 2), 0.5)
+            except TypeError as error:
+                raise AnalysisError(
+                    f"{shown(self.scorer)} is no metric: give one of mlaut.analysis.metric_names()"
+                    ", or what sklearn.metrics.make_scorer makes of a function"
+                ) from error
+            except Exception:  # of a function that these labels do not suit
+                return "probabilities" in given
+            else:
+                return "probabilities" in given
+        raise AnalysisError(
+            f"{shown(self.scorer)} needs more than the labels and probabilities that a study "
+            "stores: use response_method='predict' or 'predict_proba' of make_scorer"
+        )
 
     def _ask(
         self, stored: BaseEstimator, truth: np.ndarray, weights: np.ndarray | None = None
@@ -105,6 +144,8 @@ class _ScikitScore(MLautScore):
         self.check_probabilities(predictions)
         if self.uses == "probabilities":
             classes: Sequence[Any] = range(predictions.shape[-1])
+        elif self.task == REGRESSION or (self.task is None and np.asarray(truth).dtype.kind == "f"):
+            classes = ()
         else:
             classes = sorted({*truth.tolist(), *predictions.tolist()})
         return float(self.cells(truth, predictions[None], classes)[0])
@@ -118,15 +159,28 @@ class _ScikitScore(MLautScore):
     ) -> np.ndarray:
         labels = np.arange(len(classes)) if self.encoded else labels_array(classes)
         given = "probabilities" if self.uses == "probabilities" else "labels"
-        values = [
-            self._ask(_stored(self.task, classes=labels, **{given: output}), truth, weights)
-            for output in outputs
-        ]
+        try:
+            values = [
+                self._ask(_stored(classes=labels, **{given: output}), truth, weights)
+                for output in outputs
+            ]
+        except AnalysisError:
+            raise
+        except Exception as error:  # the user's function may raise anything
+            what = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            raise AnalysisError(f"metric {self.name} failed: {what}; correct it") from error
         return np.array(values)
 
 
-def _stored(task: str | None, **kept: np.ndarray) -> BaseEstimator:
-    return (_StoredRegressor if task == REGRESSION else _StoredClassifier)(**kept)
+class _FunctionScore(_ScikitScore):
+    """Function of truth and predictions, which is not called before there are some."""
+
+    def _needs_probabilities(self) -> bool:
+        return False
+
+
+def _stored(classes: np.ndarray, **kept: np.ndarray) -> BaseEstimator:
+    return (_StoredClassifier if len(classes) else _StoredRegressor)(classes=classes, **kept)
 
 
 def _has_probabilities(stored: _Stored) -> bool:

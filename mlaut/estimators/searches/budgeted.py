@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,24 +14,20 @@ from sklearn.base import is_classifier
 from sklearn.utils import indexable
 
 from mlaut.errors import StrategyError
+from mlaut.estimators.preparing.related_rows import Pair
+from mlaut.estimators.searches.scored_candidates import ScoredCandidates
 from mlaut.estimators.searches.spaces import draw, is_finite
 from mlaut.estimators.searches.tpe import search_with_optuna, version_of_optuna
-from mlaut.estimators.searches.words import Budget, Wanted, parse_budget, parse_search
-from mlaut.estimators.tuning import GridSearch
-from mlaut.sharing.candidate_groups import Group, groups_of
-from mlaut.sharing.evaluation import CPU_TIME, Evaluation
-from mlaut.sharing.interface import Candidate
-from mlaut.sharing.parallel import Progress, Runner
+from mlaut.estimators.searches.tuning import GridSearch
+from mlaut.estimators.searches.words import Wanted, parse_budget, parse_search
 from mlaut.sharing.private import SEARCH, warn_if_lacking
 from mlaut.sharing.search_limits import current_limits
 
-__all__ = ["BudgetedSearch"]
-
 _MOST_DRAWN = 1000  # candidates of a random search that only a time limits
 _FEWEST_ROWS = 20  # training rows of a fold in the first rung of halving
-Fold = tuple[np.ndarray, np.ndarray]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BudgetedSearch(GridSearch):
     """Search of a part of a space, within a budget.
 
@@ -81,40 +76,9 @@ return_train_score, share_work
     (8, 8.0)
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: Any,
-        *,
-        search: str = "grid",
-        budget: Any = None,
-        random_state: Any = None,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-        refit: Any = True,
-        cv: Any = None,
-        verbose: int = 0,
-        pre_dispatch: Any = "2*n_jobs",
-        error_score: Any = np.nan,
-        return_train_score: bool = False,
-        share_work: bool = True,
-    ) -> None:
-        super().__init__(
-            estimator,
-            param_grid,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            share_work=share_work,
-        )
-        self.search = search
-        self.budget = budget
-        self.random_state = random_state
+    search: str = "grid"
+    budget: Any = None
+    random_state: Any = None
 
     def _search(self, X: Any, y: Any, params: Mapping[str, Any]) -> None:
         if warn_if_lacking("BudgetedSearch", SEARCH):
@@ -140,7 +104,7 @@ return_train_score, share_work
             weights=fit_params,
         )
         share = self.share_work and self._is_plain_case(y, params)
-        run = _Run(self, evaluation, parse_budget(self.budget), share)
+        run = ScoredCandidates(self, evaluation, parse_budget(self.budget), share)
         with self._failures_in_one_line():
             _SEARCHES[wanted.kind](self, run, wanted)
             self.shares_ = np.array(run.shares)
@@ -161,7 +125,7 @@ return_train_score, share_work
 
     # ---- the searches
 
-    def _search_random(self, run: _Run, wanted: Wanted) -> None:
+    def _search_random(self, run: ScoredCandidates, wanted: Wanted) -> None:
         n = run.most_candidates(wanted.n)
         if n is None and wanted.kind == "random":
             if run.budget is None:
@@ -169,7 +133,7 @@ return_train_score, share_work
             n = None if is_finite(self.searched_grid_) else _MOST_DRAWN
         run.in_parts(self._drawn(n), 1.0, run.splits)
 
-    def _search_halving(self, run: _Run, wanted: Wanted) -> None:
+    def _search_halving(self, run: ScoredCandidates, wanted: Wanted) -> None:
         first = self._fewest_rows(run) / min(len(train) for train, _ in run.splits)
         n = wanted.n
         if run.budget is not None and run.budget.unit == "evaluations":
@@ -186,7 +150,7 @@ return_train_score, share_work
             if run.over():
                 break
 
-    def _search_optuna(self, run: _Run, wanted: Wanted) -> None:
+    def _search_optuna(self, run: ScoredCandidates, wanted: Wanted) -> None:
         if wanted.n is None and run.budget is None:
             raise self._needs_number("optuna(50)")
         search_with_optuna(run, self.searched_grid_, wanted.n, self.random_state, self._within)
@@ -209,7 +173,7 @@ return_train_score, share_work
             for name, value in point.items()
         }
 
-    def _fewest_rows(self, run: _Run) -> int:
+    def _fewest_rows(self, run: ScoredCandidates) -> int:
         """Return the number of training rows of a fold that the first rung needs at least."""
         classes = len(np.unique(run.labels)) if is_classifier(self.estimator) else 0
         neighbours = [
@@ -220,7 +184,7 @@ return_train_score, share_work
         ]
         return int(max(_FEWEST_ROWS, 2 * classes, *neighbours, 0))
 
-    def _part_of(self, run: _Run, share: float) -> list[Fold]:
+    def _part_of(self, run: ScoredCandidates, share: float) -> list[Pair]:
         """Return the folds with a share of the training rows of each class, and all test rows.
 
         The rows of a smaller share are among those of a larger one.
@@ -268,160 +232,6 @@ def _affordable(evaluations: float, factor: int, first: float) -> int:
     while sum(size * share for size, share in _rungs(n + 1, factor, first)) <= evaluations:
         n += 1
     return n
-
-
-@dataclass(eq=False)
-class _Run:
-    """Candidates of a search so far, their scores, and what they cost.
-
-    Attributes
-    ----------
-    search : BudgetedSearch
-    evaluation : Evaluation
-    budget : Budget or None
-    share : bool
-        Whether candidates may share work.
-    points : list of dict
-        Candidates; one that is scored on several shares of the rows is there several times.
-    shares : list of float
-        Share of the training rows of each.
-    progress : Progress
-        Scores so far; those of an earlier, interrupted run are added when their turn comes.
-    """
-
-    search: BudgetedSearch
-    evaluation: Evaluation
-    budget: Budget | None
-    share: bool
-    points: list[dict[str, Any]] = field(default_factory=list)
-    shares: list[float] = field(default_factory=list)
-    progress: Progress = field(default_factory=lambda: Progress({}))
-
-    def __post_init__(self) -> None:
-        checkpoint = self.evaluation.checkpoint
-        self._known = checkpoint.read() if checkpoint else {}
-
-    @property
-    def splits(self) -> list[Fold]:
-        return list(self.evaluation.splits)
-
-    @property
-    def labels(self) -> np.ndarray:
-        return np.asarray(self.evaluation.y)
-
-    def most_candidates(self, n: int | None) -> int | None:
-        """Return the number of candidates that number and budget allow; None without a number."""
-        if self.budget is None or self.budget.unit != "evaluations":
-            return n
-        return min(max(1, int(self.budget.amount)), n or int(self.budget.amount) or 1)
-
-    def add(self, points: Sequence[dict[str, Any]], share: float) -> list[int]:
-        """Add candidates; return their numbers."""
-        first = len(self.points)
-        self.points += points
-        self.shares += [share] * len(points)
-        return list(range(first, len(self.points)))
-
-    def in_parts(self, points: Sequence[dict[str, Any]], share: float, splits: list[Fold]) -> None:
-        """Score candidates: all at once, or with a budget of seconds in parts that double."""
-        timed = self.budget is not None and self.budget.unit != "evaluations"
-        ends = [1, *(2**k for k in range(1, len(points).bit_length() + 1))] if timed else []
-        start = 0
-        for end in [*ends, len(points)]:
-            part = points[start:end]
-            if not part or (self.points and self.over()):
-                break
-            self.score(self.add(part, share), splits)
-            start = end
-
-    def score(
-        self,
-        numbers: Sequence[int],
-        splits: list[Fold],
-        folds: Sequence[int] | None = None,
-        alone: bool = False,
-    ) -> None:
-        """Score candidates on folds; no fit begins after the budget is used up."""
-        folds = range(len(splits)) if folds is None else folds
-        places = [(number, fold) for number in numbers for fold in folds]
-        known = {place: self._known[place] for place in places if place in self._known}
-        self.progress.scores |= known
-        self.progress.counts["resumed"] += len(known)
-        evaluation = replace(
-            self.evaluation,
-            splits=splits,
-            n_candidates=len(self.points),
-            deadline=self._deadline(first=min(numbers) == 0),
-        )
-        points = [self.points[number] for number in numbers]
-        if self.share and not alone:
-            groups = groups_of(evaluation.base, points, numbers)
-        else:
-            pairs = zip(numbers, points, strict=True)
-            groups = [Group(None, (Candidate(n, evaluation.base, p),)) for n, p in pairs]
-        runner = Runner(evaluation, self.progress, self.search.n_jobs, self.search.pre_dispatch)
-        runner(groups, folds)
-
-    def _deadline(self, first: bool) -> Callable[[], bool] | None:
-        """Return whether the time is over, as a function; the first candidate has no budget."""
-        limit, outer = self.budget, self.evaluation.deadline
-        if limit is None or limit.unit == "evaluations" or first:
-            return outer
-        left = limit.amount - self.spent()[limit.unit]
-        return _Deadline(_CLOCKS[limit.unit]() + left, limit.unit, outer)
-
-    def spent(self) -> dict[str, float]:
-        """Return what the scores so far cost, by the units of a budget."""
-        scores, n_folds = self.progress.scores, len(self.evaluation.splits)
-        return {
-            "evaluations": math.fsum(self.shares[number] / n_folds for number, _ in scores),
-            "cpu": math.fsum(one[CPU_TIME] for one in scores.values()),
-            "wall": math.fsum(one["fit_time"] + one["score_time"] for one in scores.values()),
-        }
-
-    def over(self) -> bool:
-        """Return whether the budget, or the time limit of the cell, is used up."""
-        outer = self.evaluation.deadline
-        if outer is not None and outer():
-            return True
-        # Fifths of an evaluation do not sum to whole numbers.
-        return self.budget is not None and (
-            self.spent()[self.budget.unit] >= self.budget.amount - 1e-9
-        )
-
-    def value(self, number: int, fold: int) -> float | None:
-        """Return the score of a candidate on a fold; None where it has none."""
-        scores = self.progress.scores.get((number, fold))
-        if scores is None:
-            return None
-        found = scores["test_scores"]
-        return float(found[self.search.refit] if isinstance(found, dict) else found)
-
-    def best(self, points: Sequence[dict[str, Any]], n: int) -> list[dict[str, Any]]:
-        """Return the best of the candidates that were added last, in their order."""
-        first = len(self.points) - len(points)
-        means = []
-        for number in range(first, len(self.points)):
-            scores = [self.value(number, fold) for fold in range(len(self.splits))]
-            whole = all(score is not None and math.isfinite(score) for score in scores)
-            means.append(float(np.mean(np.array(scores, dtype=float))) if whole else -math.inf)
-        order = np.argsort(-np.array(means), kind="stable")[:n]
-        return [points[i] for i in sorted(order.tolist())]
-
-
-_CLOCKS: dict[str, Callable[[], float]] = {"cpu": time.process_time, "wall": time.perf_counter}
-
-
-@dataclass(frozen=True)
-class _Deadline:
-    """Whether a clock has reached its end, or an outer deadline its own; can be pickled."""
-
-    end: float
-    unit: str
-    outer: Callable[[], bool] | None
-
-    def __call__(self) -> bool:
-        return _CLOCKS[self.unit]() >= self.end or (self.outer is not None and self.outer())
 
 
 _SEARCHES = {

@@ -13,8 +13,6 @@ from sklearn.utils import check_random_state
 from mlaut.errors import StrategyError
 from mlaut.sharing.spaces import Floats, Integers
 
-__all__ = ["draw", "is_finite", "spaces_of", "suggest", "with_ranges"]
-
 Space = Mapping[str, Any]
 
 
@@ -33,7 +31,12 @@ def with_ranges(space: Any) -> Any:
     >>> with_ranges({"C": {"low": 0.1, "high": 10, "log": True}, "degree": [2, 3]})
     {'C': Floats(low=0.1, high=10, log=True), 'degree': [2, 3]}
     """
-    if isinstance(space, Sequence):
+    if space and not isinstance(space, Mapping):
+        if isinstance(space, str) or not isinstance(space, Sequence):
+            raise StrategyError(
+                f"search space: {space!r} is no table of parameters with lists of values; write "
+                "for example {C = [1, 10]}"
+            )
         return [with_ranges(part) for part in space]
     return {name: _range(name, values) for name, values in (space or {}).items()}
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mlaut.estimators.searches.scored_candidates import ScoredCandidates
 from mlaut.estimators.searches.spaces import suggest
 from mlaut.optional import need
-
-if TYPE_CHECKING:
-    from mlaut.estimators.searches.budgeted import _Run
-
-__all__ = ["search_with_optuna", "version_of_optuna"]
 
 
 def version_of_optuna(kind: str) -> str:
@@ -25,7 +21,11 @@ def _optuna() -> Any:
 
 
 def search_with_optuna(
-    run: _Run, space: Any, n: int | None, seed: Any, within: Callable[[dict[str, Any]], Any]
+    run: ScoredCandidates,
+    space: Any,
+    n: int | None,
+    seed: Any,
+    within: Callable[[dict[str, Any]], Any],
 ) -> None:
     """Score candidates that Optuna suggests, one after the other, fold by fold.
 
@@ -34,7 +34,7 @@ def search_with_optuna(
 
     Parameters
     ----------
-    run : _Run
+    run : ScoredCandidates
     space : mapping, or list of mappings
     n : int or None
         Number of candidates; None for as many as the budget allows.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Mapping
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,6 @@ from sklearn.model_selection import GridSearchCV
 from mlaut.estimators.searches.words import parse_budget
 from mlaut.identity.digests import plain
 from mlaut.records import Trace
-
-__all__ = ["fitted_incumbents", "search_in", "short_names", "trace_of"]
 
 
 def search_in(model: Any) -> Any:
@@ -132,7 +130,7 @@ def fitted_incumbents(
         there are at most as many as the number of candidates can be halved. ``search`` gets an
         attribute ``incumbent_seconds_``, the wall seconds of these fits.
     """
-    started = time.perf_counter()
+    started = perf_counter()
     models: dict[int, Any] = {}
     trace = trace_of(search, order)
     if trace is None:
@@ -144,7 +142,7 @@ def fitted_incumbents(
             models[candidate] = model.fit(X, y, **fit_params)
         except Exception:
             continue  # a smaller budget would have failed; the reader shows a gap
-    search.incumbent_seconds_ = time.perf_counter() - started
+    search.incumbent_seconds_ = perf_counter() - started
     return models
 
 

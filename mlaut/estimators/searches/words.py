@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from mlaut.errors import StrategyError
 from mlaut.estimators.names import nearest
 
-__all__ = ["SECONDS", "Budget", "Wanted", "parse_budget", "parse_search"]
-
 KINDS = ("grid", "random", "halving", "optuna")
 SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 """Seconds of a unit of time."""

@@ -10,37 +10,29 @@ import hashlib
 import json
 import random
 import sys
-import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from time import perf_counter, time  # bound before a strategy could replace them
 from typing import Any
 
 import numpy as np
 
 from mlaut.errors import DivergedError, MlautError
 from mlaut.estimators import DataShape, MlautEstimator, search_limits
-from mlaut.estimators.related_rows import relate, relation_of_fold
+from mlaut.estimators.preparing.preprocessing import explained_texts
+from mlaut.estimators.preparing.related_rows import relate, relation_of_fold
 from mlaut.estimators.searches.traces import search_in, trace_of
-from mlaut.estimators.tuning import TuningRecord, tuning_record
-from mlaut.experiments.cells.fold_models import FoldModel, Table
-from mlaut.experiments.cells.memory import (
-    TuningBudget,
-    lacked_memory,
-    limited_memory,
-    peak_memory,
-    reset_peak_memory,
-)
+from mlaut.estimators.searches.tuning import TuningRecord, tuning_record
+from mlaut.experiments.cells import memory as limits
+from mlaut.experiments.cells.fold_models import FoldModel, FoldTable, new_model
 from mlaut.experiments.cells.prediction_checks import checked_predictions, checked_probabilities
 from mlaut.experiments.cells.search_checkpoints import checkpoint_of
-from mlaut.experiments.cells.templates import new_model
-from mlaut.files_io.traces import pack_trace
+from mlaut.files_io.outcomes.traces import pack_trace
 from mlaut.records import Cell, Outcome, Status, Trace
-
-__all__ = ["CellOptions", "cell_seed", "limited_threads", "run_cell"]
 
 # Bounds on the texts that are stored with a cell. Lengths are in characters.
 _WARNINGS_KEPT = 10  # different warnings that are stored
@@ -99,10 +91,11 @@ def cell_seed(seed: int, cell: Cell) -> int:
 def run_cell(
     cell: Cell,
     strategy: Callable[[], MlautEstimator],
-    table: Table,
+    table: FoldTable,
     rows: tuple[np.ndarray, np.ndarray],
     seed: int,
     options: CellOptions,
+    labels: np.ndarray | None = None,
 ) -> Outcome:
     """Run one cell and return its outcome; an exception of the strategy becomes a failed outcome.
 
@@ -112,27 +105,29 @@ def run_cell(
     strategy : callable
         Function that returns the strategy. It is called inside the cell, so that the limits of
         the cell also hold for unpickling.
-    table : Table
+    table : FoldTable
     rows : tuple of two ndarray of int
         Positions of the training rows and of the test rows.
     seed : int
         Seed of the cell.
     options : CellOptions
+    labels : ndarray, shape (n_train,), optional
+        Labels of the training rows; default those of the table, which has none in a worker.
     """
-    started, begun = time.time(), time.perf_counter()
-    reset_peak_memory()
+    started, begun = time(), perf_counter()
+    limits.reset_peak_memory()
     with _warnings_counted() as warned:
         try:
             with _bounded(seed, options):
-                outcome = _fit_and_predict(cell, strategy(), table, rows, seed, options)
+                outcome = _fit_and_predict(cell, strategy(), table, rows, labels, seed, options)
         except (Exception, SystemExit) as error:
             outcome = _failed(cell, error)
     details = {
         **outcome.details,
         "warnings": _listed_warnings(warned),
-        "peak_memory": peak_memory(),
+        "peak_memory": limits.peak_memory(),
         "started": round(started, 3),
-        "elapsed": time.perf_counter() - begun,
+        "elapsed": perf_counter() - begun,
     }
     return replace(outcome, seed=seed, details=details)
 
@@ -148,7 +143,7 @@ def _bounded(seed: int, options: CellOptions) -> Iterator[None]:
     with (
         limited_threads(options.threads),
         parallel_config(backend=backend),
-        limited_memory(options.memory),
+        limits.limited_memory(options.memory),
     ):
         yield
 
@@ -175,31 +170,33 @@ def _thread_pools(n_modules: int) -> Any:  # noqa: ARG001 - key of the cache
 def _fit_and_predict(
     cell: Cell,
     strategy: MlautEstimator,
-    table: Table,
+    table: FoldTable,
     rows: tuple[np.ndarray, np.ndarray],
+    labels: np.ndarray | None,
     seed: int,
     options: CellOptions,
 ) -> Outcome:
     train, test = rows
     shape = DataShape(len(train), table.features.shape[1], len(table.classes), cell.dataset)
-    begun = time.perf_counter()
+    begun = perf_counter()
     assembled, traits = new_model(strategy, shape, seed, options.threads)
     if related := relation_of_fold(table.groups, table.times, train, test):
         relate(assembled, related)
     model = FoldModel(assembled, traits, table, saved=options.models is not None)
-    with _limited_search(cell, seed, options):
-        model.fit(train)
-    fitted = time.perf_counter()
+    with _limited_search(cell, seed, options), explained_texts(table.features):
+        model.fit(train, labels)
+    fitted = perf_counter()
     tested = model.test_rows(test)
     predicted = model.asked.predict(tested)
-    ended = time.perf_counter()
+    ended = perf_counter()
     tuning = tuning_record(model.asked)
     details = _details_of(tuning) if tuning else {}
     trace = _trace(model, tested, table.classes, len(test), seed) if tuning else None
     traced = 0.0  # wall seconds of the fits of incumbents
     if trace and trace.incumbents:
         details["incumbent_seconds"] = traced = search_in(model.asked).incumbent_seconds_
-    tuned = max(0.0, fitted - begun - tuning.fit_seconds - traced) if tuning else 0.0
+    searched = max(0.0, fitted - begun - traced)  # and fitted
+    tuned = min(max(0.0, searched - tuning.fit_seconds), searched) if tuning else 0.0
     if options.models:
         from mlaut.experiments.cells.saved_models import save_model
 
@@ -209,7 +206,7 @@ def _fit_and_predict(
         status=Status.DONE,
         predictions=checked_predictions(predicted, table.classes, len(test)),
         probabilities=checked_probabilities(model.asked, tested, table.classes),
-        seconds=(tuned, fitted - begun - tuned - traced, ended - fitted),
+        seconds=(tuned, searched - tuned, ended - fitted),
         details=details,
         trace=pack_trace(trace) if trace else b"",
     )
@@ -221,7 +218,7 @@ def _limited_search(
     """Set the deadline of a search inside the strategy, and the checkpoint that it resumes from."""
     timeout = options.tuning_timeout
     return search_limits(
-        deadline=None if timeout is None else TuningBudget(timeout).over,
+        deadline=None if timeout is None else limits.TuningBudget(timeout).over,
         checkpoint=checkpoint_of(options.checkpoints, cell),
         order=seed if options.trace_predictions else None,
     )
@@ -282,25 +279,21 @@ def _shortened_values(params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _failed(cell: Cell, error: BaseException) -> Outcome:
     lines = "".join(traceback.format_exception(error)).splitlines()[-_TRACEBACK_LINES:]
+    status = Status.MEMORY if _for_lack_of_memory(error) else Status.ERROR
     return Outcome(
         cell,
-        status=_status(error),
+        status=Status.DIVERGED if isinstance(error, DivergedError) else status,
         reason=_shortened(_reason(error), _LONGEST_REASON),
         details={"traceback": "\n".join(_shortened(line, _LONGEST_LINE) for line in lines)},
     )
 
 
-def _status(error: BaseException) -> Status:
-    if isinstance(error, DivergedError):
-        return Status.DIVERGED
-    return Status.MEMORY if _for_lack_of_memory(error) else Status.ERROR
-
-
 def _reason(error: BaseException) -> str:
     if isinstance(error, MlautError):
         return str(error)
-    lines = _text(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    lines = _text(error).strip().splitlines() or [""]
+    cause = f" {lines[-1].strip()}" if lines[0].endswith("fits failed.") and lines[1:] else ""
+    return f"{type(error).__name__}: {lines[0]}{cause}".removesuffix(": ")
 
 
 def _text(error: BaseException) -> str:
@@ -317,7 +310,7 @@ def _for_lack_of_memory(error: BaseException) -> bool:
     for _ in range(_LONGEST_CHAIN):
         if led is None:
             return False
-        if lacked_memory(led):
+        if limits.lacked_memory(led):
             return True
         led = led.__cause__ or led.__context__
     return False

@@ -13,40 +13,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mlaut.errors import StudyError
+from mlaut.estimators.libraries.library import LIBRARIES, reports_lack_of_memory
 from mlaut.estimators.searches.words import SECONDS
-
-__all__ = [
-    "CPU_WAITS",
-    "CpuSeconds",
-    "TuningBudget",
-    "check_cpu_can_be_measured",
-    "check_memory_can_be_limited",
-    "cpu_seconds",
-    "lacked_memory",
-    "limited_memory",
-    "offer_to_be_killed",
-    "oom_kills",
-    "own_memory",
-    "parse_bytes",
-    "parse_seconds",
-    "peak_memory",
-    "reset_peak_memory",
-]
 
 _PROC = Path("/proc/self")
 _CLEAR_REFS = "/proc/self/clear_refs"
 _VMSTAT = Path("/proc/vmstat")
 CPU_WAITS = 10
 """Ratio of wall time to CPU time at which a limit ends: enough for ten processes on one core."""
-# Parts of the messages with which Python, C++ and the system report a failed allocation. The first
-# letters, whose case differs between libraries, are left out.
-_NO_MEMORY = ("MemoryError", "bad_alloc", "annot allocate memory", "ut of memory", "Exhausted")
-# What these packages raise for lack of memory is often no MemoryError. Neither is what scikit-learn
-# raises where all fits of a search failed: a ValueError that quotes their tracebacks.
-_LIBRARIES = frozenset(
-    ("catboost", "cuml", "cupy", "jax", "jaxlib", "keras", "lightgbm", "tensorflow", "torch",
-     "xgboost")
-)  # fmt: skip
 _TORCH_ON_CPU = "DefaultCPUAllocator: can't allocate memory"  # a RuntimeError without a frame
 
 
@@ -63,10 +37,8 @@ def limited_memory(limit: int | None) -> Iterator[None]:
     check_memory_can_be_limited()
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     allowed = _in_status("VmData") + limit
-    resource.setrlimit(
-        resource.RLIMIT_DATA,
-        (allowed if hard == resource.RLIM_INFINITY else min(allowed, hard), hard),
-    )
+    allowed = allowed if hard == resource.RLIM_INFINITY else min(allowed, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (allowed, hard))
     try:
         yield
     finally:
@@ -158,7 +130,7 @@ class TuningBudget:
 
 
 def offer_to_be_killed() -> None:
-    """Let the kernel kill this process before the writer of the study when memory runs out."""
+    """Make the kernel kill this process before the writer of the study when memory runs out."""
     with contextlib.suppress(OSError):
         (_PROC / "oom_score_adj").write_text("500")
 
@@ -191,23 +163,19 @@ def lacked_memory(error: BaseException) -> bool:
     except Exception:  # whatever the code of a strategy makes of it
         return False
     raised_by = _raised_by(error)
+    # Where all fits of a search failed, scikit-learn raises a ValueError with their tracebacks.
     if "sklearn" in raised_by:
         return any(map(_ends_for_memory, text.splitlines()))
-    if _LIBRARIES.isdisjoint(raised_by):
+    if LIBRARIES.keys().isdisjoint(raised_by):
         return _TORCH_ON_CPU in text
-    return _reports_lack_of_memory(f"{type(error).__name__}: {text}")
+    named = f"{type(error).__name__}: {text}"
+    return any(reports_lack_of_memory(package, named) for package in raised_by)
 
 
 def _ends_for_memory(line: str) -> bool:
     """Return whether a line is the last one of a traceback of an allocation that failed."""
     kind = line.partition(":")[0]
-    return kind.endswith("MemoryError") or (
-        kind.partition(".")[0] in _LIBRARIES and _reports_lack_of_memory(line)
-    )
-
-
-def _reports_lack_of_memory(text: str) -> bool:
-    return any(words in text for words in _NO_MEMORY)
+    return kind.endswith("MemoryError") or reports_lack_of_memory(kind.partition(".")[0], line)
 
 
 def _raised_by(error: BaseException) -> set[str]:
@@ -218,14 +186,26 @@ def _raised_by(error: BaseException) -> set[str]:
     return {str(name).partition(".")[0] for name in (type(error).__module__, *frames[-1:])}
 
 
+_kept: list[int] = []  # the open file that resets the peak
+
+
+def keep_reset_of_peak() -> bool:
+    """Make `reset_peak_memory` work when this process is hidden; return whether that succeeded."""
+    with contextlib.suppress(OSError):
+        _kept[:] = [os.open(_CLEAR_REFS, os.O_WRONLY)]
+    return bool(_kept)
+
+
 def reset_peak_memory() -> None:
     """Reset the peak memory of this process, where the system can do that."""
     with contextlib.suppress(OSError):
-        handle = os.open(_CLEAR_REFS, os.O_WRONLY)  # a third of the time of a file object
+        # A third of the time of a file object.
+        handle = _kept[0] if _kept else os.open(_CLEAR_REFS, os.O_WRONLY)
         try:
             os.write(handle, b"5")
         finally:
-            os.close(handle)
+            if not _kept:
+                os.close(handle)
 
 
 def peak_memory() -> int:
@@ -264,11 +244,13 @@ def parse_seconds(text: str | float | None, name: str = "timeout") -> float | No
     Traceback (most recent call last):
     mlaut.errors.StudyError: timeout 'soon': not a time above 0; write for example 90, '10m' or '2h'
     """
+    if text is None:
+        return None
     number, cpu, rest = str(text).strip().lower().partition("cpu")
     if not cpu or rest:
         return _parse(text, name, "a time above 0", "90, '10m' or '2h'", SECONDS)
-    seconds = _parse(number, name, "a CPU time above 0", "'90 cpu' or '10m cpu'", SECONDS)
-    return None if seconds is None else CpuSeconds(seconds)
+    kind, example = "a CPU time above 0", "'90 cpu' or '10m cpu'"
+    return CpuSeconds(_parse(number, name, kind, example, SECONDS))
 
 
 def parse_bytes(text: str | float | None) -> int | None:
@@ -279,8 +261,9 @@ def parse_bytes(text: str | float | None) -> int | None:
     >>> parse_bytes("4GiB"), parse_bytes("500 MB"), parse_bytes(None)
     (4294967296, 500000000, None)
     """
-    value = _parse(text, "memory", "a size above 0", "'500MB' or '4GiB'", _BYTES)
-    return None if value is None else int(value)
+    if text is None:
+        return None
+    return int(_parse(text, "memory", "a size above 0", "'500MB' or '4GiB'", _BYTES))
 
 
 _BYTES = {"": 1.0, "b": 1.0} | {
@@ -290,11 +273,7 @@ _BYTES = {"": 1.0, "b": 1.0} | {
 }
 
 
-def _parse(
-    text: str | float | None, what: str, kind: str, example: str, units: dict[str, float]
-) -> float | None:
-    if text is None:
-        return None
+def _parse(text: str | float, what: str, kind: str, example: str, units: dict[str, float]) -> float:
     number = str(text).strip().lower()
     unit = number.lstrip("0123456789.+-e ")
     try:

@@ -1,51 +1,35 @@
-"""Messages of worker processes: outcomes as JSON and arrays, in frames with a checksum.
+"""Messages of worker processes: outcomes as JSON and arrays, in frames with a keyed checksum.
 
 The code of a strategy runs in the process that sends its outcome, and can write to every open
 pipe. So nothing from a worker is unpickled, every length is checked before it is used, and an
-outcome is accepted only for the cell that is running.
+outcome is accepted only for the cell that is running, in a frame that proves to come from whoever
+knows the secret of this process. No strategy runs where the secret is.
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import math
 import struct
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
-from mlaut.files_io.packs import pack_outcomes, unpack_outcomes
-from mlaut.files_io.payloads import pack, unpack
-from mlaut.files_io.study_records import (
-    USAGE,
-    outcome_arrays,
-    outcome_record,
-    prediction_type,
-    record_outcome,
-)
-from mlaut.files_io.traces import MOST_INCUMBENTS, unpack_trace
+from mlaut.files_io.outcomes.packs import pack, pack_outcomes, unpack, unpack_outcomes
+from mlaut.files_io.outcomes.study_records import OF_OUTCOME, USAGE, outcome_record, prediction_type
+from mlaut.files_io.outcomes.traces import MOST_INCUMBENTS, unpack_trace
 from mlaut.records import CLASSIFICATION, REGRESSION, Cell, Outcome, Status, not_distributions
-
-__all__ = [
-    "SPOILT",
-    "GarbledError",
-    "Inbox",
-    "decode_outcome",
-    "decode_outcomes",
-    "encode_outcome",
-    "encode_outcomes",
-    "frame",
-    "largest_outcome",
-]
 
 SPOILT = "wrote into the pipe of its worker process"
 
 _MARK = b"mlaut>"
 _OUTCOMES = b"p"  # kind of the messages of a block of outcomes: packs
-_HEAD = struct.Struct("<6scII")  # mark, kind, length and CRC-32 of the content
+_HEAD = struct.Struct("<6scI8s")  # mark, kind, length of the content, checksum
 _BYTES_OF_TEXT = 2**24  # parameters, warnings and a traceback; usually a thousandth of this
+_PATIENCE = 1e-3  # seconds by which sums of times may exceed what they are part of
 _LONGEST_REASON = 2**12  # characters; `run_cell` writes at most 500
 # Statuses that a cell itself can report.
 _IN_PYTHON = (Status.DONE, Status.ERROR, Status.MEMORY, Status.DIVERGED)
@@ -58,7 +42,7 @@ class GarbledError(Exception):
 # ---------------------------------------------------------------------- frames
 
 
-def frame(kind: bytes, content: bytes) -> bytes:
+def frame(kind: bytes, content: bytes, secret: bytes | bytearray = b"") -> bytes:
     """Return the bytes of a message.
 
     Parameters
@@ -66,19 +50,27 @@ def frame(kind: bytes, content: bytes) -> bytes:
     kind : bytes of length 1
         Kind of the message (`mlaut.experiments.workers.worker`).
     content : bytes
+    secret : bytes or bytearray, default b""
+        Secret with which the receiver knows the sender.
     """
-    return _HEAD.pack(_MARK, kind, len(content), zlib.crc32(kind + content)) + content
+    return _HEAD.pack(_MARK, kind, len(content), _checksum(kind, content, secret)) + content
+
+
+def _checksum(kind: bytes, content: bytes, secret: bytes | bytearray) -> bytes:
+    keyed = hashlib.blake2b(kind, key=secret, digest_size=8)
+    keyed.update(content)
+    return keyed.digest()
 
 
 class Inbox:
-    """Reader that assembles the messages of one process from the pieces that arrive."""
+    """Reader that assembles the messages of one process, which has the same secret."""
 
-    def __init__(self) -> None:
-        self._bytes = bytearray()
+    def __init__(self, secret: bytes = b"") -> None:
+        self._secret, self._bytes = secret, bytearray()
 
     @property
     def partial(self) -> bool:
-        """Whether a message has arrived only in part."""
+        """Return whether a message has arrived only in part."""
         return bool(self._bytes)
 
     def messages(self, piece: bytes, largest: int) -> Iterator[tuple[bytes, bytes]]:
@@ -98,7 +90,7 @@ class Inbox:
                 return
             content = bytes(self._bytes[_HEAD.size : _HEAD.size + length])
             del self._bytes[: _HEAD.size + length]
-            if zlib.crc32(kind + content) != checksum:
+            if not hmac.compare_digest(_checksum(kind, content, self._secret), checksum):
                 raise GarbledError(SPOILT)
             yield kind, content
 
@@ -113,10 +105,15 @@ def largest_outcome(n_test: int, n_classes: int) -> int:
 
 def encode_outcome(outcome: Outcome) -> bytes:
     """Return an outcome as bytes; reading them runs no code."""
-    return pack(outcome_record(outcome), outcome_arrays(outcome))
+    arrays = {name: getattr(outcome, name) for name in ("predictions", "probabilities")}
+    if outcome.trace:
+        arrays["trace"] = np.frombuffer(outcome.trace, np.uint8)
+    return pack(outcome_record(outcome), {k: x for k, x in arrays.items() if x is not None})
 
 
-def decode_outcome(content: bytes, cell: Cell, seed: int, n_test: int, n_classes: int) -> Outcome:
+def decode_outcome(
+    content: bytes, cell: Cell, seed: int, n_test: int, n_classes: int, longest: float = math.inf
+) -> Outcome:
     """Return the outcome of a cell from its bytes.
 
     Parameters
@@ -131,15 +128,27 @@ def decode_outcome(content: bytes, cell: Cell, seed: int, n_test: int, n_classes
         Number of test rows of the cell.
     n_classes : int
         Number of classes of its dataset; 0 for regression.
+    longest : float, optional
+        Seconds since the cell began, by the clock of the process that receives.
 
     Raises
     ------
     GarbledError
-        The bytes are not an outcome of this cell.
+        The bytes are not an outcome of this cell, or it states times that no clock showed.
     """
     try:
         record, arrays = unpack(content)
-        outcome = record_outcome(record, arrays)
+        outcome = Outcome(
+            Cell(record["dataset"], record["strategy"], record["repeat"], record["fold"]),
+            Status.of_word(record["status"]),
+            arrays.get("predictions"),
+            arrays.get("probabilities"),
+            tuple(record["seconds"]),
+            record["seed"],
+            record["reason"],
+            {key: value for key, value in record.items() if key not in OF_OUTCOME},
+            arrays["trace"].tobytes() if "trace" in arrays else b"",
+        )
         if (outcome.cell, outcome.seed) != (cell, seed):
             raise GarbledError("sent the outcome of another cell")
         _check_numbers(outcome)
@@ -150,6 +159,7 @@ def decode_outcome(content: bytes, cell: Cell, seed: int, n_test: int, n_classes
     except Exception as error:  # invalid bytes may raise anything
         raise GarbledError("sent something else than an outcome") from error
     _check_arrays(outcome, n_test, n_classes)
+    _check_times(outcome, longest)
     return replace(outcome, reason=str(outcome.reason)[:_LONGEST_REASON])
 
 
@@ -193,8 +203,17 @@ def _check_numbers(outcome: Outcome) -> None:
         raise ValueError(outcome.status)
     if not all(isinstance(number, int | float) for number in numbers):
         raise TypeError(numbers)
-    if not all(math.isfinite(number) for number in usage):
-        raise ValueError(usage)
+    if any(map(math.isinf, outcome.seconds)) or not all(map(math.isfinite, usage)):
+        raise ValueError(numbers)
+
+
+def _check_times(outcome: Outcome, longest: float) -> None:
+    """Raise a GarbledError for times that cannot be; a cell that is done states all of them."""
+    missing = -1.0 if outcome.status is Status.DONE else 0.0
+    elapsed = outcome.details.get("elapsed", math.inf)
+    parts = [missing if math.isnan(part) else part for part in outcome.seconds]
+    if min(elapsed, *parts) < 0 or elapsed > longest or sum(parts) > elapsed + _PATIENCE:
+        raise GarbledError("sent times that its cell did not take")
 
 
 def _check_arrays(outcome: Outcome, n_test: int, n_classes: int) -> None:

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.data.targets import positions
+from mlaut.data.splits.targets import positions
 from mlaut.errors import StrategyError
 from mlaut.experiments.cells.messages import largest_outcome
-from mlaut.files_io.journal import LARGEST_RECORD
+from mlaut.files_io.outcomes.journal import LARGEST_RECORD
 from mlaut.records import not_distributions
-
-__all__ = ["checked_predictions", "checked_probabilities"]
 
 
 def checked_predictions(predicted: Any, classes: tuple[Any, ...], n_test: int) -> np.ndarray:
@@ -94,7 +92,7 @@ def checked_probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> n
             f"predict_proba for {n_test} test rows and {len(classes)} classes needs {size} "
             f"bytes, and a cell may have {LARGEST_RECORD}; split into more folds"
         )
-    seen = _classes_seen(model, classes)
+    seen = _classes_seen(model, table, classes)
     probabilities = np.zeros((n_test, len(classes)), dtype=np.float32)
     if len(seen) == 1:  # some models of scikit-learn return two columns for one class
         probabilities[:, seen] = 1
@@ -114,12 +112,17 @@ def checked_probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> n
     return probabilities
 
 
-def _classes_seen(model: Any, classes: tuple[Any, ...]) -> np.ndarray:
+def _classes_seen(model: Any, table: Any, classes: tuple[Any, ...]) -> np.ndarray:
     """Return the positions, in ``classes``, of the columns of ``predict_proba``."""
-    if not hasattr(model, "classes_"):
+    if not hasattr(model, "classes_"):  # as NGBoost: in sorted order, if its predictions agree
+        given, chosen = np.asarray(model.predict_proba(table)), model.predict(table)
+        if given.ndim == 2 and given.shape[1] == len(classes):
+            likely = given[np.arange(len(given)), positions(np.ravel(chosen), classes)]
+            if (likely >= given.max(axis=1)).all():
+                return np.arange(len(classes))
         raise StrategyError(
-            "the model has predict_proba and no classes_; set classes_ in fit to the labels of "
-            "the columns of predict_proba"
+            "the model has predict_proba and no classes_, and predictions that do not show the "
+            "order of its columns; set classes_ in fit to the labels of the columns"
         )
     seen = positions(model.classes_, classes)
     if len(np.unique(seen)) < len(seen):

@@ -17,12 +17,14 @@ import copy
 import io
 import json
 import pickle
+import pkgutil
 import re
 import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -32,12 +34,10 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 
 from mlaut.errors import MlautError, StoreError, StudyError
-from mlaut.files_io import Study
-from mlaut.files_io.models import model_path, models_folder, read_model, write_model
+from mlaut.files_io import StudyStore
+from mlaut.files_io.studies.models import model_path, models_folder, read_model, write_model
 from mlaut.optional import need
 from mlaut.records import Cell
-
-__all__ = ["load_model", "read_saved", "save_model"]
 
 _SUFFIX = {"skops": ".skops", "keras": ".keras", "network": ".zip", "pickle": ".pickle.z"}
 _UNPACKED = 2**30  # unpacked bytes that any archive may have
@@ -55,7 +55,7 @@ def save_model(folder: Path, cell: Cell, model: Any) -> dict[str, str]:
     Parameters
     ----------
     folder : Path
-        Folder of the models, as `mlaut.files_io.models.models_folder` returns it.
+        Folder of the models, as `mlaut.files_io.studies.models.models_folder` returns it.
     cell : Cell
     model : object
         Fitted model.
@@ -125,7 +125,7 @@ def load_model(
     >>> folder.cleanup()
     """
     wanted = Cell(dataset, strategy, repeat, fold)
-    store = Study(study)
+    store = StudyStore(study)
     for record in store.details(dataset):
         if (record["strategy"], record["repeat"], record["fold"]) == (strategy, repeat, fold):
             if "model" in record:
@@ -156,7 +156,7 @@ def read_saved(folder: Path, record: Mapping[str, str], *, trusted: bool) -> Any
         )
     content = read_model(folder, record)
     try:
-        return _decoded(style, content)
+        return _in_rooms(lambda: _decoded(style, content))
     except MlautError:
         raise
     except Exception as error:
@@ -164,6 +164,22 @@ def read_saved(folder: Path, record: Mapping[str, str], *, trusted: bool) -> Any
             f"{path}: cannot be loaded ({type(error).__name__}: {' '.join(str(error).split())}); "
             "use the versions that the study was run with, and make your own code importable"
         ) from error
+
+
+def _in_rooms(load: Callable[[], Any]) -> Any:
+    """Return what ``load`` returns; modules that moved to a room of their package are found."""
+    try:
+        return load()
+    except ModuleNotFoundError as error:
+        package, _, name = str(error.name).rpartition(".")
+        if package not in ("mlaut.estimators", "mlaut.sharing"):
+            raise
+        modules = pkgutil.walk_packages(import_module(package).__path__, f"{package}.")
+        moved = next((m.name for m in modules if m.name.rpartition(".")[2] == name), None)
+        if moved is None:
+            raise
+        sys.modules[str(error.name)] = import_module(moved)
+    return _in_rooms(load)
 
 
 # -------------------------------------------------------------------- the formats
@@ -232,7 +248,7 @@ def _keras_bytes(network: Any) -> bytes:
 
 
 def _from_keras(content: bytes) -> Any:
-    from mlaut.estimators import keras_estimator
+    from mlaut.estimators.networks import keras_estimator
 
     _check_unpacked(content)
     with tempfile.TemporaryDirectory() as folder:
@@ -288,5 +304,5 @@ def _together(around: Any, network: Any) -> Any:
 
 
 def _is_network(model: Any) -> bool:
-    module = sys.modules.get("mlaut.estimators.keras_estimator")
+    module = sys.modules.get("mlaut.estimators.networks.keras_estimator")
     return module is not None and type(model) in (module.KerasClassifier, module.KerasRegressor)

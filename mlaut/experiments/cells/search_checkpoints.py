@@ -11,12 +11,14 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from mlaut.files_io.names import beside
+import numpy as np
+
+from mlaut.files_io import StudyStore
+from mlaut.files_io.safe_files.names import beside
 from mlaut.records import Cell, Outcome, Status
 
-__all__ = ["checkpoint_of", "checkpoints_folder", "forget_checkpoints", "kept_checkpoints"]
-
 _ENDED_BY_ITSELF = (Status.DONE, Status.ERROR, Status.DIVERGED)
+_ENDED = (*_ENDED_BY_ITSELF, Status.SKIPPED)
 
 
 def checkpoints_folder(study_path: Path) -> Path:
@@ -41,6 +43,22 @@ def forget_checkpoints(folder: Path, outcomes: Iterable[Outcome]) -> None:
         if path is not None and outcome.status in _ENDED_BY_ITSELF:
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
+
+
+def sweep_checkpoints(study: StudyStore) -> None:
+    """Remove the scores of cells that ended, also in runs that were killed, and an empty folder."""
+    folder = checkpoints_folder(study.path)
+    if folder.is_symlink() or not folder.is_dir():
+        return
+    kept = {
+        checkpoint_of(folder, Cell(dataset, names[s], repeat, fold))
+        for dataset, (names, status) in study.statuses().items()
+        for s, repeat, fold in np.argwhere(~np.isin(status, _ENDED)).tolist()
+    }
+    with contextlib.suppress(OSError):
+        for path in {*folder.glob("*.scores")} - kept:
+            path.unlink(missing_ok=True)
+        folder.rmdir()
 
 
 @contextlib.contextmanager

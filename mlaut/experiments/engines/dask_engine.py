@@ -19,21 +19,25 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
 from dataclasses import replace
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
+from urllib.parse import urlsplit
 
 import numpy as np
 
 from mlaut.errors import MlautError, StudyError
+from mlaut.experiments.cells.memory import parse_seconds
 from mlaut.experiments.cells.messages import GarbledError, decode_outcomes
-from mlaut.experiments.engines.dask_worker import Errand, Table, run_guarded, versions
+from mlaut.experiments.engines.dask_worker import Errand, SentDataset, run_guarded, versions
+from mlaut.experiments.engines.engine import limited
+from mlaut.experiments.options import RunOptions
 from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
+from mlaut.experiments.workers.isolation import hide
 from mlaut.experiments.workers.tables import load as load_dataset
 from mlaut.files_io import FilesIO
 from mlaut.optional import need
 from mlaut.records import Cell, Outcome, Status
-
-__all__ = ["DaskEngine"]
 
 # Duration of a load: a constant, plus a part per thread of the cluster, so that the scheduler and
 # this process handle at most 125 tasks a second: each costs them one or two milliseconds.
@@ -45,6 +49,8 @@ _LOOK_SECONDS = 0.02  # pause between looks at a cluster that is not there
 _PAUSE = 0.02  # pause between looks for ended loads, in durations of a load: many end meanwhile
 _COUNT_SECONDS = 2.0  # pause between counts of the workers' threads
 _ANSWER_SECONDS = 30.0  # longest wait for an answer of the scheduler
+_LOST_IN_VAIN = 10  # workers lost since a cell ended before a run may be given up
+_SAFE = ("tls", "wss", "inproc")  # kinds of addresses that only the run's own processes can use
 _LOSSES_BORNE = 3  # losses of its worker after which a cell is stored as crashed
 _ENDED = ("finished", "error", "cancelled")
 _LOST = ("cancelled", "lost", "error")
@@ -55,23 +61,19 @@ class DaskEngine:
     """Engine that runs cells on a Dask cluster.
 
     Workers may join and leave during a run; a batch whose worker is lost runs again on another.
-    If the scheduler is lost, the run waits for it, and stops after ``patience`` seconds: all ended
-    cells are stored, and the same call resumes.
+    If the scheduler is lost, the run waits for it, and stops after ``patience`` seconds; so it does
+    if workers are lost again and again before a cell ends. All ended cells are stored, and the same
+    call resumes. An address that others can reach must be of ``tls://``, or the run warns.
 
     Parameters
     ----------
     scheduler : str, distributed.Client, cluster or None
-        Address of the scheduler, for example ``"tcp://10.0.0.1:8786"``, a client, or a cluster
+        Address of the scheduler, for example ``"tls://10.0.0.1:8786"``, a client, or a cluster
         object (``LocalCluster``, ``SLURMCluster``, ``KubeCluster``). None takes the scheduler of
         Dask's configuration (``DASK_SCHEDULER_ADDRESS``).
-    timeout : float, optional
-        Time limit of a cell in seconds of wall time, or `CpuSeconds`.
-    threads : int, default 1
-        Threads inside each cell.
-    n_jobs : int, optional
-        Greatest number of cells at a time; default one per thread of the workers.
     patience : float, default 300
-        Seconds without a scheduler, or without a worker, after which the run stops.
+        Seconds without a scheduler, without a worker, or with so many lost workers that no cell
+        ended, after which the run stops.
 
     Raises
     ------
@@ -81,27 +83,38 @@ class DaskEngine:
         No scheduler is named.
     """
 
-    def __init__(
-        self,
-        scheduler: Any = None,
-        timeout: float | None = None,
-        threads: int = 1,
-        n_jobs: int | None = None,
-        patience: float = 300.0,
-    ) -> None:
+    timeout: float | None = None
+    threads: int = 1
+    n_jobs: int | None = None  # cells at a time; None: one per thread of the workers
+
+    def __init__(self, scheduler: Any = None, patience: float = 300.0) -> None:
         need("distributed", extra="cluster", purpose="engine='dask'")
         import dask
 
         self.scheduler = scheduler or dask.config.get("scheduler-address", None)
         if self.scheduler is None:
             raise StudyError(
-                "engine 'dask': no scheduler; pass scheduler='tcp://host:8786' or a Client, "
+                "engine 'dask': no scheduler; pass scheduler='tls://host:8786' or a Client, "
                 "or set DASK_SCHEDULER_ADDRESS"
             )
-        self.timeout = timeout
-        self.threads = threads
-        self.n_jobs = n_jobs
         self.patience = patience
+
+    def of(self, options: RunOptions) -> Self:
+        """Return this engine with the time limit, the cells at a time and the threads of a run.
+
+        Raises
+        ------
+        StudyError
+            ``n_jobs`` counts cores that are left free, which are those of this machine.
+        """
+        n_jobs = 1 if options.n_jobs is None else options.n_jobs
+        if n_jobs < -1:
+            raise StudyError(
+                f"engine 'dask' cannot keep n_jobs={n_jobs}: use -1 for every thread of the "
+                "workers, or a number of cells"
+            )
+        seconds, most = parse_seconds(options.timeout), None if n_jobs == -1 else n_jobs
+        return limited(self, timeout=seconds, threads=options.threads, n_jobs=most)
 
     def run(self, groups: Iterable[Batch | None]) -> Generator[list[Outcome], None, None]:
         """Run all cells of each group, and yield their outcomes as they end.
@@ -111,14 +124,14 @@ class DaskEngine:
         StudyError
             No scheduler or no worker is available, or the workers cannot run the cells.
         """
-        with contextlib.closing(_Run(self)) as run:
+        with contextlib.closing(_Dispatch(self)) as run:
             run.begin(groups)
             while run.goes_on():
                 yield run.ended()
 
 
 class _Sent(NamedTuple):
-    """Dataset on the cluster: its reference there, a future of its `Table`, and its repeats."""
+    """Dataset on the cluster: its reference, a future of its `SentDataset`, and its repeats."""
 
     ref: DatasetRef
     table: Any
@@ -128,12 +141,13 @@ class _Sent(NamedTuple):
 Load = list[Batch]
 
 
-class _Run:
+class _Dispatch:
     """One run on a cluster: the client, the submitted loads and the datasets that were sent."""
 
     def __init__(self, engine: DaskEngine) -> None:
         from distributed import Client
 
+        hide()
         self._engine = engine
         self._errand = Errand(uuid.uuid4().hex, engine.timeout, engine.threads, versions())
         self._running: dict[Any, Load] = {}
@@ -141,8 +155,11 @@ class _Run:
         self._sent: dict[DatasetRef, _Sent] = {}
         self._losses: Counter[Cell] = Counter()
         self._n_threads, self._counted, self._answered = 0, 0.0, time.monotonic()
+        self._workers: set[str] = set()
+        self._lost, self._progressed = 0, time.monotonic()
         self._own = not isinstance(engine.scheduler, Client)
         self._client = self._connected() if self._own else engine.scheduler
+        _warn_if_open(str(self._client.scheduler.address))
 
     def begin(self, groups: Iterable[Batch | None]) -> None:
         """Wait for workers, whose number of threads determines the duration of a load."""
@@ -250,6 +267,7 @@ class _Run:
             outcomes = decode_outcomes(content)
         except GarbledError as error:
             raise StudyError(f"a worker of the cluster sent no outcomes: {error}") from error
+        self._lost, self._progressed = 0, time.monotonic()
         seen = {outcome.cell for outcome in outcomes}
         given = {cell for batch in load for cell in batch.keys}
         if len(seen) < len(outcomes) or not seen <= given:
@@ -300,7 +318,7 @@ class _Run:
             used = {batch.dataset for load in self._running.values() for batch in load}
             self._sent = {other: sent for other, sent in self._sent.items() if other in used}
             there, content = _alone(ref)
-            table = Table(content, dict(self._folds[ref]))
+            table = SentDataset(content, dict(self._folds[ref]))
             future = self._client.scatter(table, hash=False)
             self._sent[ref] = _Sent(there, future, frozenset(table.folds))
         return self._sent[ref]
@@ -326,13 +344,17 @@ class _Run:
         Raises
         ------
         StudyError
-            There has been no worker or no scheduler for ``patience`` seconds.
+            There has been no worker or no scheduler for ``patience`` seconds, or every worker was
+            lost, and again those in its place, before a cell ended.
         """
         if self._client.status != "running":
             self._find_again()
         if time.monotonic() - self._counted > _COUNT_SECONDS:
             with contextlib.suppress(*_NOT_THERE):
-                self._n_threads = sum(self._client.nthreads().values())
+                threads = self._client.nthreads()
+                self._n_threads = sum(threads.values())
+                self._lost += len(self._workers - threads.keys())
+                self._workers = set(threads)
             self._counted = time.monotonic()
         if self._n_threads:
             self._answered = time.monotonic()
@@ -340,6 +362,14 @@ class _Run:
             raise StudyError(
                 f"the cluster has had no worker for {self._engine.patience:g} s; start workers and "
                 "make the same call again to go on"
+            )
+        seconds = time.monotonic() - self._progressed
+        in_vain = self._lost >= max(_LOST_IN_VAIN, 2 * len(self._workers))
+        if in_vain and seconds > self._engine.patience:
+            raise StudyError(
+                f"{self._lost} workers of the cluster were lost in {seconds:.0f} s, and no cell "
+                "ended: they live shorter than a cell; find out what ends them (memory, time "
+                "limits of jobs), and make the same call again to go on"
             )
 
     def _find_again(self) -> None:
@@ -365,6 +395,24 @@ class _Run:
         self._running, self._sent = {}, {}
         if self._own:
             self._client.close(timeout=2)
+
+
+def _warn_if_open(address: str) -> None:
+    """Warn of a scheduler that others may reach: whoever does so can run code on the workers."""
+    place = urlsplit(address)
+    host = place.hostname or ""
+    if place.scheme not in _SAFE and not (host == "localhost" or _is_loopback(host)):
+        warnings.warn(
+            f"scheduler {address}: whoever reaches it can run code on the workers and here; use "
+            "tls:// with certificates, or 127.0.0.1 through a tunnel (docs/cluster.md)",
+            stacklevel=2,
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return ip_address(host).is_loopback
+    return False
 
 
 def _text(error: Exception) -> str:

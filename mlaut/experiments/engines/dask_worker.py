@@ -26,8 +26,6 @@ from mlaut.experiments.workers.batches import BatchQueue, DatasetRef
 from mlaut.experiments.workers.environment import describe_environment
 from mlaut.experiments.workers.pool import Team, run_batches
 
-__all__ = ["Errand", "Table", "run_guarded", "versions"]
-
 _VERSIONS_THAT_MATTER = ("mlaut", "numpy", "scipy", "pandas", "scikit-learn")
 _IDLE_SECONDS = 5.0  # after which the unused processes of a run are ended
 
@@ -55,7 +53,7 @@ class Errand:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class SentDataset:
     """Dataset as it is sent to a worker, once for all its cells.
 
     Attributes
@@ -70,14 +68,14 @@ class Table:
     folds: Mapping[int, np.ndarray]
 
 
-def run_guarded(load: bytes, tables: Sequence[Table]) -> bytes:
+def run_guarded(load: bytes, tables: Sequence[SentDataset]) -> bytes:
     """Run some batches on this worker, and return their outcomes as one block of bytes.
 
     Parameters
     ----------
     load : bytes
         Pickle of the batches, without folds, and of their `Errand`.
-    tables : sequence of Table
+    tables : sequence of SentDataset
         Dataset of each batch.
 
     Raises
@@ -126,7 +124,7 @@ def _check_here(wanted: Mapping[str, str], models: Path | None) -> None:
 # ------------------------------------------------------------------- processes
 
 
-class _Post:
+class _Crew:
     """Processes of one run on this worker, and the number of tasks that use them."""
 
     def __init__(self, threads: int) -> None:
@@ -135,7 +133,7 @@ class _Post:
         self.leaving: threading.Timer | None = None
 
 
-_posts: dict[str, _Post] = {}
+_crews: dict[str, _Crew] = {}
 _lock = threading.Lock()
 
 
@@ -143,28 +141,28 @@ _lock = threading.Lock()
 def _team(errand: Errand) -> Iterator[Team]:
     """Yield the processes of a run; they are ended when no task has used them for a while."""
     with _lock:
-        if errand.run not in _posts:
-            _posts[errand.run] = _Post(errand.threads)
-        post = _posts[errand.run]
-        post.users += 1
-        if post.leaving is not None:
-            post.leaving.cancel()
+        if errand.run not in _crews:
+            _crews[errand.run] = _Crew(errand.threads)
+        crew = _crews[errand.run]
+        crew.users += 1
+        if crew.leaving is not None:
+            crew.leaving.cancel()
     try:
-        yield post.team
+        yield crew.team
     finally:
         with _lock:
-            post.users -= 1
-            if not post.users:
-                post.leaving = threading.Timer(_IDLE_SECONDS, _close, (errand.run, post))
-                post.leaving.daemon = True
-                post.leaving.start()
+            crew.users -= 1
+            if not crew.users:
+                crew.leaving = threading.Timer(_IDLE_SECONDS, _close, (errand.run, crew))
+                crew.leaving.daemon = True
+                crew.leaving.start()
 
 
-def _close(run: str, post: _Post) -> None:
+def _close(run: str, crew: _Crew) -> None:
     with _lock:
-        if not post.users and _posts.get(run) is post:
-            del _posts[run]
-            post.team.close()
+        if not crew.users and _crews.get(run) is crew:
+            del _crews[run]
+            crew.team.close()
 
 
 def _asked_of_dask() -> Callable[[], bool]:

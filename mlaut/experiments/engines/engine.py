@@ -7,33 +7,61 @@ a study.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
+from copy import copy
 from functools import lru_cache, partial
-from typing import Any, Protocol
+from typing import Any, Protocol, Self, TypeVar
 
 import cloudpickle
 
 from mlaut.errors import StudyError, nearest
+from mlaut.experiments.cells.memory import parse_seconds
+from mlaut.experiments.options import RunOptions
 from mlaut.experiments.workers.batches import Batch, BatchQueue
 from mlaut.experiments.workers.pool import Team, run_batches
 from mlaut.experiments.workers.tables import load_table
 from mlaut.experiments.workers.worker import prepare
 from mlaut.records import Outcome
 
-__all__ = ["Engine", "InlineEngine", "LocalEngine", "cores", "make_engine"]
+Outcomes = Generator[list[Outcome], None, None]
+E = TypeVar("E")
 
 _ENGINES = ("local", "inline", "dask")
-
-Outcomes = Generator[list[Outcome], None, None]
+_LIMITS = ("timeout", "n_jobs", "threads", "memory", "scheduler")
 
 
 class Engine(Protocol):
-    """Interface of the engines."""
+    """Contract of an engine, which `tests/experiments/engines/test_contract.py` tries.
+
+    - It takes groups lazily, one after the other: a study may have millions of cells.
+    - A group is None where the next one depends on outcomes of cells that still run. The engine
+      then takes no group before it has yielded some of them; without running cells it ends.
+    - It yields one outcome for each cell, in any order, in lists as cells end. An outcome of a cell
+      that ran has the cell's seed, and ``elapsed`` in its details (`workers.worker.prepare` makes
+      such outcomes). A cell that fails, or kills its process, has an outcome that says so: the
+      engine raises no error for it.
+    - While no cell ends, it yields an empty list about each second, as a sign of life: a run that
+      yields nothing for minutes is reported as stalled (``mlaut status --alive``), and Ctrl-C is
+      noticed between two lists. An engine in the process of the run cannot do so.
+    - When its generator is closed, it ends the cells that run, and the processes that it started.
+    - It keeps the limits of the run, or refuses them in `of`, because the study records them.
+    - It never writes to a study.
+    """
 
     def run(self, groups: Iterable[Batch | None]) -> Outcomes:
-        """Run all cells of each group, and yield their outcomes as they end.
+        """Run all cells of each group, and yield their outcomes as they end."""
+        ...
 
-        An engine that can do so also yields an empty list every few seconds while no cell ends: a
-        run that yields nothing for minutes is reported as stalled (``mlaut status --alive``).
+    def of(self, options: RunOptions) -> Engine:
+        """Return this engine with the limits of a run.
+
+        They are ``timeout`` (seconds, see `parse_seconds`), ``n_jobs`` (cells at a time) and
+        ``threads``; ``memory`` and ``threads`` also come with each batch, in its `CellOptions`. An
+        engine without this method takes none of them.
+
+        Raises
+        ------
+        StudyError
+            The engine cannot keep a limit.
         """
         ...
 
@@ -45,71 +73,67 @@ def cores() -> int:
     return int(joblib.cpu_count())
 
 
-def check_engine(
-    engine: str, n_jobs: int | None, timeout: object, scheduler: object, threads: int = 1
-) -> None:
-    """Check the arguments of `make_engine`.
+def check_engine(options: RunOptions) -> None:
+    """Check the options that `make_engine` uses.
 
     Raises
     ------
     StudyError
-        `make_engine` could not make the engine.
+        The engine is unknown, or cannot keep a limit; or ``n_jobs`` or ``threads`` is 0.
     """
-    if engine not in _ENGINES:
+    engine, threads, name = options.engine, options.threads, repr(options.engine_name)
+    if isinstance(engine, str) and engine not in _ENGINES:
         hint = nearest(engine, _ENGINES) or f"; use {' or '.join(map(repr, _ENGINES))}"
-        raise StudyError(f"engine {engine!r}: unknown{hint}")
-    if scheduler is not None and engine != "dask":
+        raise StudyError(f"engine {name}: unknown{hint}")
+    if isinstance(engine, type) or (not isinstance(engine, str) and not hasattr(engine, "run")):
+        raise StudyError(f"engine {engine!r}: is no engine; pass an object with 'run' and 'of'")
+    if options.scheduler is not None and engine != "dask":
         raise StudyError(
-            f"engine {engine!r} takes no scheduler; use engine='dask', or leave scheduler out"
+            f"engine {name} takes no scheduler; use engine='dask', or leave scheduler out"
         )
-    if n_jobs == 0:
+    if options.n_jobs is not None and not isinstance(options.n_jobs, int):
+        raise StudyError(f"n_jobs {options.n_jobs!r}: must be a whole number, or None")
+    if options.n_jobs == 0:
         raise StudyError("n_jobs 0: no worker could run a cell; use -1 for every core, or 1")
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         raise StudyError(f"threads {threads!r}: must be a whole number of at least 1")
-    if engine == "inline" and timeout is not None:
-        raise StudyError("engine 'inline' cannot enforce a time limit; use engine='local'")
+    if engine == "inline":
+        InlineEngine().of(options)
+    if not isinstance(engine, str) and not hasattr(engine, "of"):
+        usual = RunOptions()
+        for limit in _LIMITS:
+            if (value := getattr(options, limit)) != getattr(usual, limit):
+                raise StudyError(
+                    f"engine {name} cannot keep {limit}={value!r}: it has no method 'of'; give it "
+                    f"one that takes the options of a run, or leave {limit} out"
+                )
 
 
-def make_engine(
-    engine: str | Engine = "local",
-    n_jobs: int | None = -1,
-    timeout: float | None = None,
-    threads: int = 1,
-    scheduler: Any = None,
-) -> Engine:
-    """Return the engine of that name, or the engine that is passed.
-
-    Parameters
-    ----------
-    engine : {"local", "inline", "dask"} or Engine, default "local"
-        ``"inline"`` runs cells in this process, without a time limit: for debugging.
-    n_jobs : int or None, default -1
-        Number of worker processes; -1 uses one per core, -2 one fewer, None a single one.
-    timeout : float, optional
-        Time limit of a cell in seconds of wall time, or `CpuSeconds`.
-    threads : int, default 1
-        Threads inside each worker.
-    scheduler : str or distributed.Client, optional
-        Address or client of the Dask cluster.
+def make_engine(options: RunOptions) -> Engine:
+    """Return the engine of a run, with its limits.
 
     Raises
     ------
     StudyError
-        The engine is unknown, ``n_jobs`` or ``threads`` is 0, a time limit is set for
-        ``"inline"``, or a scheduler for another engine than ``"dask"``.
+        The engine is unknown, or cannot keep a limit of the run (`check_engine`).
     """
-    if not isinstance(engine, str):
-        return engine
-    check_engine(engine, n_jobs, timeout, scheduler, threads)
-    if engine == "inline":
-        return InlineEngine()
+    check_engine(options)
+    engine: Any = options.engine
     if engine == "dask":
         from mlaut.experiments.engines.dask_engine import DaskEngine
 
-        most = n_jobs if n_jobs is not None and n_jobs > 0 else None
-        return DaskEngine(scheduler, timeout, threads, most)
-    n_workers = 1 if n_jobs is None else n_jobs if n_jobs > 0 else cores() + 1 + n_jobs
-    return LocalEngine(max(1, n_workers), timeout, threads)
+        engine = DaskEngine(options.scheduler)
+    elif isinstance(engine, str):
+        engine = InlineEngine() if engine == "inline" else LocalEngine()
+    made: Engine = engine.of(options) if hasattr(engine, "of") else engine
+    return made
+
+
+def limited(engine: E, **limits: Any) -> E:
+    """Return a copy of an engine with some limits set."""
+    engine = copy(engine)
+    vars(engine).update(limits)
+    return engine
 
 
 class InlineEngine:
@@ -117,6 +141,18 @@ class InlineEngine:
 
     Changes that a strategy makes to the process affect all cells after it.
     """
+
+    def of(self, options: RunOptions) -> Self:
+        """Return this engine.
+
+        Raises
+        ------
+        StudyError
+            The run has a time limit, which only another process could enforce.
+        """
+        if options.timeout is not None:
+            raise StudyError("engine 'inline' cannot enforce a time limit; use engine='local'")
+        return self
 
     def run(self, groups: Iterable[Batch | None]) -> Outcomes:
         """Run all cells of each group, and yield their outcomes as they end."""
@@ -135,23 +171,20 @@ class InlineEngine:
 class LocalEngine:
     """Engine that runs cells in worker processes of this machine.
 
-    If a worker dies, or is ended because a cell took too long, only that cell fails.
-
-    Parameters
-    ----------
-    n_workers : int
-        Number of worker processes.
-    timeout : float or None
-        Time limit of a cell in seconds of wall time, or `CpuSeconds`. It also holds for code that
-        never returns to Python.
-    threads : int
-        Threads inside each worker.
+    If a worker dies, or is ended because a cell took too long, only that cell fails. A time limit
+    also holds for code that never returns to Python.
     """
 
-    def __init__(self, n_workers: int, timeout: float | None = None, threads: int = 1) -> None:
-        self.n_workers = n_workers
-        self.timeout = timeout
-        self.threads = threads
+    n_workers: int = 1
+    timeout: float | None = None
+    threads: int = 1
+
+    def of(self, options: RunOptions) -> Self:
+        """Return this engine with the time limit, the workers and the threads of a run."""
+        n_jobs = options.n_jobs
+        n_workers = 1 if n_jobs is None else n_jobs if n_jobs > 0 else cores() + 1 + n_jobs
+        seconds = parse_seconds(options.timeout)
+        return limited(self, n_workers=max(1, n_workers), timeout=seconds, threads=options.threads)
 
     def run(self, groups: Iterable[Batch | None]) -> Outcomes:
         """Run all cells of each group, and yield their outcomes as they end."""

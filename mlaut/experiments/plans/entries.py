@@ -6,47 +6,55 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mlaut.errors import MlautError
-from mlaut.estimators import Generic_Estimator, MlautEstimator
-from mlaut.files_io import StrategyEntry, Study
-from mlaut.identity.describer import python_version
+from mlaut.estimators import MlautEstimator
+from mlaut.estimators.strategy.scoring import tuned_by
+from mlaut.files_io import StrategyEntry, StudyStore
 from mlaut.identity.digests import digest
-from mlaut.identity.former import former_identity, has_compiled_code, without_code
-
-__all__ = ["as_stored", "changed_parameters", "strategy_entries"]
-
-AS_COMPILED = "its compiled code is the same"
-NOT_COMPARED = (
-    "another version of Python compiled its stored code, which cannot be compared; all else is "
-    "the same, so its results are kept"
-)
 
 
 def as_stored(
-    strategies: Sequence[MlautEstimator], study: Study | None
+    strategies: Sequence[MlautEstimator], study: StudyStore | None, metric: str = ""
 ) -> tuple[MlautEstimator, ...]:
-    """Return strategies with the preprocessing that their study has for them.
+    """Return strategies as their study has them: with the score of tuning that it began with.
 
-    Older versions prepared tables in another way for some estimators of users; a study goes on with
-    the way that it began with.
+    New strategies tune by the metric of the study.
+
+    Parameters
+    ----------
+    strategies : sequence of MlautEstimator
+    study : Study or None
+    metric : str
+        Metric of the analysis that will be stored; default that of the study.
     """
     stored = {entry.name: entry for entry in study.strategies} if study else {}
-    return tuple(_as_stored(strategy, study, stored.get(strategy.name)) for strategy in strategies)
+    wanted = dict.fromkeys(filter(None, (metric, *metrics_of(study))))
+    return tuple(_as_stored(one, study, stored.get(one.name), wanted) for one in strategies)
+
+
+def metrics_of(study: StudyStore | None) -> list[str]:
+    """Return the metrics of the analyses of a study, the present one first."""
+    records = [record.get("analysis") for record in study.analyses] if study else []
+    return [str(terms.get("metric", "")) for terms in records[::-1] if isinstance(terms, dict)]
 
 
 def _as_stored(
-    strategy: MlautEstimator, study: Study | None, stored: StrategyEntry | None
+    strategy: MlautEstimator,
+    study: StudyStore | None,
+    stored: StrategyEntry | None,
+    metrics: Iterable[str],
 ) -> MlautEstimator:
-    if stored is None or not isinstance(strategy, Generic_Estimator):
+    found = [tuned_by(strategy, metric) for metric in metrics]
+    if stored is None:
+        return next(iter(found), strategy)
+    found += [strategy] if strategy not in found else []
+    if len(found) == 1:
         return strategy
-    older = strategy.formerly()
-    if older is None or strategy_entries([strategy], study)[0].is_same(stored):
-        return strategy
-    return older if strategy_entries([older], study)[0].is_same(stored) else strategy
+    same = (one for one in found if strategy_entries([one], study)[0].is_same(stored))
+    return next(same, found[0])
 
 
 def strategy_entries(
-    strategies: Iterable[MlautEstimator], study: Study | None = None
+    strategies: Iterable[MlautEstimator], study: StudyStore | None = None
 ) -> list[StrategyEntry]:
     """Return the entries under which a study stores strategies.
 
@@ -54,73 +62,52 @@ def strategy_entries(
     ----------
     strategies : iterable of MlautEstimator
     study : Study, optional
-        Study that may store the strategies already. A strategy that is stored under an identity of
-        an older version of MLaut, or of another Python, is recognised: the entry then holds the
-        old fingerprint under ``formerly``.
+        Study that may store the strategies already: their entries keep their former names.
     """
     stored = {entry.name: entry for entry in study.strategies} if study else {}
-    pythons = _pythons(study) if study else set()
-    return [_entry(strategy, stored.get(strategy.name), pythons) for strategy in strategies]
+    return [_entry(strategy, stored.get(strategy.name)) for strategy in strategies]
 
 
-def _entry(
-    strategy: MlautEstimator, stored: StrategyEntry | None, pythons: set[str]
-) -> StrategyEntry:
+def _entry(strategy: MlautEstimator, stored: StrategyEntry | None) -> StrategyEntry:
     found, about = strategy.identified(), strategy.metadata
     known: dict[str, Any] = {
         "estimator_family": list(about.estimator_family),
         "tasks": list(about.tasks),
     }
+    if getattr(strategy, "scoring", None) is not None and (score := strategy.tunes_by()):
+        known["tunes_by"] = score
     if found.unseen:
         known["unseen"] = list(found.unseen)
-    identity = found.identity
-    fingerprint = digest(identity)
-    if stored is not None:
-        formerly = dict(stored.formerly)
-        if stored.fingerprint != fingerprint:
-            how = _recognised(strategy, identity, stored, pythons)
-            formerly |= {stored.fingerprint: how} if how else {}
-        if formerly:
-            known["formerly"] = formerly
-    return StrategyEntry(strategy.name, fingerprint, identity, known)
-
-
-def _recognised(
-    strategy: MlautEstimator, identity: Any, stored: StrategyEntry, pythons: set[str]
-) -> str:
-    """Return how a strategy was recognised as the stored one; empty if it was not."""
-    if not has_compiled_code(stored.identity):
-        return ""
-    try:
-        if digest(former_identity(strategy.made_of())) == stored.fingerprint:
-            return AS_COMPILED
-    except MlautError:  # older versions would have refused the strategy
-        return ""
-    if pythons == {python_version()}:  # the same Python compiled the stored code: it has changed
-        return ""
-    return NOT_COMPARED if without_code(identity) == without_code(stored.identity) else ""
-
-
-def _pythons(study: Study) -> set[str]:
-    """Return the versions of Python, major and minor, of the runs of a study."""
-    found = (str(run.get("python", "")) for run in study.runs)
-    return {".".join(version.split(".")[:2]) for version in found}
+    if stored is not None and "named" in stored.metadata:
+        known["named"] = stored.metadata["named"]
+    return StrategyEntry(strategy.name, digest(found.identity), found.identity, known)
 
 
 def changed_parameters(old: StrategyEntry, new: StrategyEntry) -> list[str]:
     """Return the differences between two identities, each as ``parameter: old -> new``."""
-    if has_compiled_code(old.identity):  # by an older version: compiled code
-        before, after = _flat(without_code(old.identity)), _flat(without_code(new.identity))
-        if before == after:
-            return ["code: as it was compiled -> another"]
-    else:
-        before, after = _flat(old.identity), _flat(new.identity)
+    before, after = _flat(old.identity), _flat(new.identity)
     nothing = "(absent)"
+    both = ((key, before.get(key, nothing), after.get(key, nothing)) for key in before | after)
     return [
-        f"{key}: {_short(before.get(key, nothing))} -> {_short(after.get(key, nothing))}"
-        for key in sorted({*before, *after})
-        if before.get(key, nothing) != after.get(key, nothing)
+        f"{_as_written(key)}: {_short(old)} -> {_short(new)}"
+        for key, old, new in sorted(both)
+        if old != new
     ]
+
+
+def _as_written(key: str) -> str:
+    """Return the name of a parameter as an estimator's ``set_params`` takes it.
+
+    Examples
+    --------
+    >>> _as_written("assembled.parameters.steps.estimator.parameters.steps.svm.parameters.C")
+    'svm__C'
+    """
+    head, _, rest = key.partition("assembled.")
+    if head or not rest:
+        return key.removeprefix("parameters.")
+    parts = [part for part in rest.split(".") if part not in ("parameters", "steps")]
+    return "__".join(parts[1:] if parts[0] == "estimator" and parts[1:] else parts)
 
 
 def _short(text: str) -> str:

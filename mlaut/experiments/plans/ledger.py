@@ -14,8 +14,6 @@ import numpy as np
 
 from mlaut.records import Status
 
-__all__ = ["Ledger", "count_cells", "counts_text", "counts_words", "rows_by_reason"]
-
 _NAMED = 3  # datasets that a row of a table names
 
 
@@ -71,7 +69,7 @@ class Ledger:
 
     @property
     def complete(self) -> bool:
-        """Whether there are cells, and every cell has predictions."""
+        """Return whether there are cells, and every cell has predictions."""
         return 0 < self.n_cells == self.n_done
 
     def rows(self) -> list[dict[str, Any]]:

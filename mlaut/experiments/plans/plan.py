@@ -11,26 +11,25 @@ import numpy as np
 
 from mlaut.errors import MlautError, StrategyError, StudyError
 from mlaut.estimators import MlautEstimator
-from mlaut.estimators.packages import check_packages
-from mlaut.estimators.sizes import limit_in
-from mlaut.experiments.plans.entries import as_stored, changed_parameters, strategy_entries
+from mlaut.estimators.catalogue.packages import check_packages
+from mlaut.estimators.strategy.scoring import DEFAULTS
+from mlaut.experiments.options import RunOptions
+from mlaut.experiments.plans.entries import (
+    as_stored,
+    changed_parameters,
+    metrics_of,
+    strategy_entries,
+)
 from mlaut.experiments.plans.ledger import Ledger, count_cells, rows_by_reason
-from mlaut.experiments.plans.run_options import RunOptions, parse_retry
+from mlaut.experiments.plans.run_options import parse_retry
 from mlaut.experiments.plans.shards import Shard
-from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study
-from mlaut.files_io.study_records import merged_entry
-from mlaut.markup import Displayed
-from mlaut.records import Status
-
-__all__ = [
-    "Group",
-    "Plan",
-    "PlannedDataset",
-    "applicable",
-    "exceeded_size_limits",
-    "make_plan",
-    "plan_run",
-]
+from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, StudyStore
+from mlaut.files_io.outcomes.study_records import merged_entry, split_change
+from mlaut.files_io.studies.study import LEARNERS
+from mlaut.files_io.tables.datasets import DatasetInfo
+from mlaut.identity.distributions import installed_version
+from mlaut.markup import Displayed, counted
+from mlaut.records import Status, TooLarge
 
 Group = tuple[SplitEntry, str, tuple[tuple[int, int], ...]]
 """Cells to do of one strategy on one dataset: dataset, strategy, and (repeat, fold) of each."""
@@ -57,7 +56,7 @@ class PlannedDataset:
     refused : str
         Reason why nothing can run on the dataset: its content or its split differs from the
         stored one. Empty if it can run.
-    size_reasons : mapping of str to str
+    size_reasons : mapping of str to TooLarge or str
         Strategies whose size limit the dataset exceeds, with the reason.
     share : ndarray of bool, shape (S, R, F) or ()
         Whether each cell is requested: a run of a shard requests a share of them.
@@ -70,7 +69,7 @@ class PlannedDataset:
     stored: SplitEntry | None = None
     known: tuple[str, ...] = ()
     refused: str = ""
-    size_reasons: Mapping[str, str] = field(default_factory=dict)
+    size_reasons: Mapping[str, TooLarge | str] = field(default_factory=dict)
     share: np.ndarray = field(default_factory=lambda: np.array(True))
 
     @property
@@ -106,6 +105,8 @@ class Plan(Displayed):
         Strategies that run on at least one dataset.
     entries : tuple of StrategyEntry
         The same strategies, as the study stores them.
+    versions : str
+        Versions of libraries that the results of the study will mix, in words; else empty.
     """
 
     datasets: tuple[PlannedDataset, ...]
@@ -115,6 +116,7 @@ class Plan(Displayed):
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     strategies: tuple[MlautEstimator, ...] = ()
     entries: tuple[StrategyEntry, ...] = ()
+    versions: str = ""
 
     @cached_property
     def before(self) -> Ledger:
@@ -147,7 +149,8 @@ class Plan(Displayed):
 
     def _lines(self) -> list[str]:
         refused = [f"refused: {refusal}" for refusal in self.refusals]
-        return [f"{self.n_cells} cells, {self.n_todo} to do", *refused]
+        mixed = [self.versions] if self.versions else []
+        return [f"{counted(self.n_cells, 'cell')}, {self.n_todo} to do", *refused, *mixed]
 
     def _rows(self) -> list[dict[str, Any]]:
         return self.why()
@@ -202,7 +205,9 @@ class Plan(Displayed):
             of_value = (status[:stored] == value) & share[:stored]
             numbers = _numbers(todo[:stored][of_value])
             if not numbers["todo"] and strategy in planned.size_reasons and value in _NOT_TRIED:
-                because = f"skipped: {limit_in(planned.size_reasons[strategy])}"
+                reason = planned.size_reasons[strategy]
+                rule = reason.rule if isinstance(reason, TooLarge) else reason
+                because = f"{Status.SKIPPED.word}: {rule}"
             elif value == Status.MISSING:
                 because = self._newness(planned, strategy)
             else:
@@ -236,11 +241,12 @@ def _reason(status: int, run: bool) -> str:
 
 
 def plan_run(
-    study: Study | None,
+    study: StudyStore | None,
     input_io: FilesIO,
     splits: Mapping[str, SplitEntry],
     strategies: Sequence[MlautEstimator],
     options: RunOptions,
+    metric: str = "",
 ) -> Plan:
     """Return the plan of a run: everything that the run needs to know; change nothing.
 
@@ -256,6 +262,8 @@ def plan_run(
     options : RunOptions
         Options of the run; the plan depends on ``retry``, ``overwrite_predictions``, ``limits``
         and ``shard``.
+    metric : str
+        Metric of the analysis that will be stored before the run; default that of the study.
 
     Raises
     ------
@@ -263,10 +271,13 @@ def plan_run(
         ``retry`` is invalid, a strategy or a dataset has no counterpart of its task, or a package
         is not installed. A contradiction to the stored study is among ``refusals`` of the plan.
     """
-    strategies = as_stored(strategies, study)
+    metric = metric or next(iter(metrics_of(study)), "")
+    strategies = as_stored(strategies, study, metric)
     entries = strategy_entries(strategies, study)
     wanted = applicable(splits.values(), strategies)
     retry = parse_retry(options.retry, [strategy.name for strategy in strategies])
+    infos = input_io.infos_of(splits[name].path for name in wanted)
+    asked = strategies if options.limits else ()
     plan = make_plan(
         study,
         wanted,
@@ -274,20 +285,33 @@ def plan_run(
         splits=splits,
         entries=entries,
         replace_changed=options.overwrite_predictions,
-        size_reasons=exceeded_size_limits(input_io, splits, wanted, strategies, retry)
-        if options.limits
-        else None,
+        size_reasons=exceeded_size_limits(infos, splits, wanted, asked, retry),
     )
     if options.shard:
         plan = _share_of(plan, Shard.parse(options.shard))
     used = {name for names in wanted.values() for name in names}
-    unweighted = tuple(_without_weights(input_io, splits, wanted, strategies))
+    now = {name: installed_version(name) for name in LEARNERS} if plan.n_todo else None
     return replace(
         plan,
-        refusals=(*plan.refusals, *unweighted),
+        refusals=(*plan.refusals, *_without_weights(infos, wanted, strategies)),
+        notes=_with_scores(plan.notes, strategies, metric),
         strategies=tuple(strategy for strategy in strategies if strategy.name in used),
         entries=tuple(entry for entry in entries if entry.name in used),
+        versions=study.mixed_versions(now) if study else "",
     )
+
+
+def _with_scores(
+    notes: Mapping[str, tuple[str, ...]], strategies: Iterable[MlautEstimator], metric: str
+) -> dict[str, tuple[str, ...]]:
+    """Return the notes with the score by which each strategy tunes, where that can surprise."""
+    said = {}
+    for one in strategies:
+        chosen = getattr(one, "scoring", None) is not None
+        if (chosen or metric not in ("", *DEFAULTS)) and (score := one.tunes_by()):
+            other = "" if chosen else f", not by the study's {metric}"
+            said[one.name] = f"tunes by {score}{other}"
+    return {name: (*of, *([said[name]] if name in said else [])) for name, of in notes.items()}
 
 
 def _share_of(plan: Plan, shard: Shard) -> Plan:
@@ -338,13 +362,11 @@ def applicable(
 
 
 def _without_weights(
-    input_io: FilesIO,
-    splits: Mapping[str, SplitEntry],
+    infos: Sequence[DatasetInfo],
     wanted: Mapping[str, Sequence[str]],
     strategies: Sequence[MlautEstimator],
 ) -> Iterator[StrategyError]:
     """Yield an error for each dataset with weights and strategies that take none."""
-    infos = input_io.infos_of(splits[name].path for name in wanted)
     weighted = {
         name: names
         for info, (name, names) in zip(infos, wanted.items(), strict=True)
@@ -363,59 +385,35 @@ def _without_weights(
 
 
 def exceeded_size_limits(
-    input_io: FilesIO,
+    infos: Sequence[DatasetInfo],
     splits: Mapping[str, SplitEntry],
     wanted: Mapping[str, Sequence[str]],
     strategies: Sequence[MlautEstimator],
     retry: Mapping[str, frozenset[Status]],
-) -> dict[str, dict[str, str]]:
-    """Return the strategies whose size limit is exceeded by the training rows of each dataset.
+) -> dict[str, dict[str, TooLarge | str]]:
+    """Return, by dataset, the strategies whose size limit its first training set exceeds, and why.
 
-    Parameters
-    ----------
-    input_io : FilesIO
-        Database of the datasets.
-    splits : mapping of str to SplitEntry
-        Dataset and split, by name; the size is that of the first training set.
-    wanted : mapping of str to sequence of str
-        Names of the strategies to run on each dataset.
-    strategies : sequence of MlautEstimator
-    retry : mapping of str to frozenset of Status
-        Statuses to try again, by strategy; with ``skipped``, its size limit is not checked.
-
-    Returns
-    -------
-    dict of str to dict of str to str
-        For each dataset, the strategies whose limit it exceeds, with the reason.
+    Limits of strategies whose skipped cells are tried again are not checked.
     """
-    asked = {
-        strategy.name: strategy.too_large
-        for strategy in strategies
-        if Status.SKIPPED not in retry.get(strategy.name, ())
-    }
-    found = {}
-    infos = input_io.infos_of(splits[dataset].path for dataset in wanted)
+    asked = {s.name: s.too_large for s in strategies if Status.SKIPPED not in retry[s.name]}
+    exceeded = {}
     for info, (dataset, names) in zip(infos, wanted.items(), strict=True):
         split = splits[dataset]
-        n_rows = len(split.split.rows(0, 0)[0])
-        reasons = {
-            name: asked[name](n_rows, info.n_features, len(split.classes))
-            for name in names
-            if name in asked
-        }
-        found[dataset] = {name: reason for name, reason in reasons.items() if reason}
-    return found
+        shape = len(split.split.rows(0, 0)[0]), info.n_features, len(split.classes)
+        reasons = {name: asked[name](*shape) for name in names if name in asked}
+        exceeded[dataset] = {name: reason for name, reason in reasons.items() if reason}
+    return exceeded
 
 
 def make_plan(
-    study: Study | None,
+    study: StudyStore | None,
     wanted: Mapping[str, Sequence[str]],
     retry: Mapping[str, frozenset[Status]],
     *,
     splits: Mapping[str, SplitEntry] | None = None,
     entries: Sequence[StrategyEntry] = (),
     replace_changed: bool = False,
-    size_reasons: Mapping[str, Mapping[str, str]] | None = None,
+    size_reasons: Mapping[str, Mapping[str, TooLarge | str]] | None = None,
 ) -> Plan:
     """Return the plan of a run: requested cells, minus done cells; change nothing.
 
@@ -435,7 +433,7 @@ def make_plan(
         Run strategies again that are stored with other parameters.
     size_reasons : mapping of str to mapping, optional
         For each dataset, the strategies whose size limit it exceeds, with the reason, as
-        `exceeded_size_limits` returns them. A cell that was skipped before is run if its strategy
+        `plan_run` has them. A cell that was skipped before is run if its strategy
         is not among them.
     """
     stored = study.load_splits() if study else {}
@@ -446,7 +444,10 @@ def make_plan(
         for new in entries
         if new.name in before and not before[new.name].is_same(new)
     }
-    notes = {new.name: _notes(before.get(new.name), new) for new in entries}
+    notes = {
+        new.name: tuple(f"cannot inspect {where}" for where in new.metadata.get("unseen", ()))
+        for new in entries
+    }
     refusals = [] if replace_changed else [_refused(name, what) for name, what in changed.items()]
     planned = []
     for dataset, names in wanted.items():
@@ -469,13 +470,6 @@ def make_plan(
     return Plan(tuple(planned), changed, frozenset(before), tuple(refusals), notes)
 
 
-def _notes(old: StrategyEntry | None, new: StrategyEntry) -> tuple[str, ...]:
-    known = new.formerly.get(old.fingerprint) if old else None
-    recognised = [f"recognised: {known}"] if known else []
-    unseen = [f"cannot inspect {where}" for where in new.metadata.get("unseen", ())]
-    return (*recognised, *unseen)
-
-
 def _status_now(
     entry: SplitEntry,
     names: Sequence[str],
@@ -496,7 +490,7 @@ def _cells_to_do(
     names: Sequence[str],
     now: np.ndarray,
     retry: Mapping[str, frozenset[Status]],
-    large: Mapping[str, str],
+    large: Mapping[str, TooLarge | str],
 ) -> np.ndarray:
     """Return which cells have a status that is run: never tried, or to be tried again."""
     run = np.zeros((len(names), len(Status)), dtype=bool)
@@ -521,4 +515,4 @@ def _refused(name: str, what: str) -> StudyError:
 def _describe_difference(old: SplitEntry, new: SplitEntry) -> str:
     if old.fingerprint != new.fingerprint:
         return f"data changed: {old.fingerprint[:12]} -> {new.fingerprint[:12]}"
-    return f"split changed: {old.split.scheme} -> {new.split.scheme}"
+    return f"split changed: {split_change(old.split, new.split)}"

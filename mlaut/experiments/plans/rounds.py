@@ -1,6 +1,6 @@
 """Rounds of a race: cells of one dataset after the other, for the strategies still in the race.
 
-Who races, and in which order, is decided elsewhere (`Referee`). A round is begun when all but the
+Who races, and in which order, is decided elsewhere (`Racing`). A round is begun when all but the
 last few rounds, or but the last few cells, before it have ended, so that no worker waits; how many
 may overlap is fixed before the race. Which cells are run is therefore a function of the results
 alone, and not of the speed of the workers.
@@ -16,57 +16,28 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from mlaut.errors import StudyError
-from mlaut.files_io import Study
-from mlaut.records import Cell, Outcome, Status
+from mlaut.files_io import StudyStore
+from mlaut.files_io.tables.datasets import DatasetInfo, clusters_of
+from mlaut.records import Cell, Outcome, RaceTerms, Status
 
 if TYPE_CHECKING:  # 'mlaut status' reads the terms of a race, without importing scikit-learn
+    from mlaut.experiments.options import RunOptions
     from mlaut.experiments.plans.plan import Group, Plan, PlannedDataset
-    from mlaut.experiments.plans.run_options import RunOptions
-
-__all__ = ["MakeReferee", "Referee", "Rounds", "check_sealed", "clear_raced_out", "sealed_terms"]
 
 
-class Referee(Protocol):
-    """Interface of who decides a race.
+class Racing(Protocol):
+    """Race of a study, as `mlaut.racing` makes it, after so many rounds that have ended."""
 
-    Attributes
-    ----------
-    rounds : sequence of (str, tuple of str)
-        Rounds in their order: a dataset, and the strategies that are run on it then.
-    ahead : int
-        Number of rounds that may begin before a round has ended.
-    ahead_cells : int
-        A round may also begin while at most that many cells of the rounds before it are open.
-    terms : mapping
-        Terms of the race, which the study stores before the first result. Plain JSON values.
-    """
+    terms: RaceTerms
+    turns: Sequence[tuple[str, tuple[str, ...]]]  # by round, a dataset and who is run on it
 
-    @property
-    def rounds(self) -> Sequence[tuple[str, tuple[str, ...]]]: ...  # noqa: D102 - an attribute
-
-    @property
-    def ahead(self) -> int: ...  # noqa: D102 - an attribute
-
-    @property
-    def ahead_cells(self) -> int: ...  # noqa: D102 - an attribute
-
-    @property
-    def terms(self) -> Mapping[str, Any]: ...  # noqa: D102 - an attribute
-
-    def racing(self, n: int) -> frozenset[str]:
-        """Return the strategies that race after ``n`` rounds; none if the race has ended."""
-        ...
-
-    def dropped(self, n: int) -> Mapping[str, str]:
-        """Return why strategies have left after ``n`` rounds."""
-        ...
-
-    def sentence(self, n: int) -> str:
-        """Return the result after ``n`` rounds in words."""
-        ...
+    def sealed(self) -> dict[str, Any]: ...  # noqa: D102 - see the class
+    def racing(self, n: int) -> frozenset[str]: ...  # noqa: D102
+    def dropped(self, n: int) -> Mapping[str, str]: ...  # noqa: D102
+    def sentence(self, n: int) -> str: ...  # noqa: D102
 
 
-MakeReferee = Callable[[Study, "Plan"], Referee]
+MakeRace = Callable[[StudyStore, "Plan"], Racing]
 
 
 class Rounds:
@@ -76,16 +47,16 @@ class Rounds:
     ----------
     plan : Plan
         Plan of all cells.
-    referee : Referee
+    race : Racing
     """
 
-    def __init__(self, plan: Plan, referee: Referee) -> None:
+    def __init__(self, plan: Plan, race: Racing) -> None:
         planned = {one.entry.name: one for one in plan.datasets}
-        self.referee = referee
-        self._rounds = [(planned[name], frozenset(turn)) for name, turn in referee.rounds]
+        self.race = race
+        self._rounds = [(planned[name], frozenset(turn)) for name, turn in race.turns]
         self._place = {
             (dataset, name): place
-            for place, (dataset, turn) in enumerate(referee.rounds)
+            for place, (dataset, turn) in enumerate(race.turns)
             for name in turn
         }
         self._turns: list[frozenset[str]] = []  # by round, the strategies that are run in it
@@ -122,7 +93,7 @@ class Rounds:
             if needed > self.n_ended:
                 return
             planned, turn = self._rounds[len(self._turns)]
-            racing = self.referee.racing(needed)
+            racing = self.race.racing(needed)
             self._over = not racing
             if racing:
                 self._turns.append(racing & turn)
@@ -133,8 +104,8 @@ class Rounds:
 
     def _needed(self, place: int) -> int:
         """Return the number of rounds that must have ended before a round begins."""
-        first_open = bisect_left(self._before, self._before[place] - self.referee.ahead_cells)
-        return max(0, min(place - self.referee.ahead, first_open))
+        first_open = bisect_left(self._before, self._before[place] - self.race.terms.ahead_cells)
+        return max(0, min(place - self.race.terms.ahead, first_open))
 
     def saw(self, outcomes: Iterable[Outcome]) -> list[Outcome]:
         """Count outcomes; return those of the cells that will not be run after them."""
@@ -149,7 +120,7 @@ class Rounds:
         Where the race has ended early, it may still go on, in rounds that are not decided now.
         """
         self._decide_turns()
-        dropped = self.referee.dropped(self.n_ended)
+        dropped = self.race.dropped(self.n_ended)
         answered = {name for _, turn in self._rounds for name in turn} <= dropped.keys()
         decided = len(self._turns) if self._over and not answered else len(self._rounds)
         found: list[Outcome] = []
@@ -170,13 +141,13 @@ def _raced_out(planned: PlannedDataset, name: str, reason: str) -> Iterator[Outc
             yield Outcome(cell, Status.RACED_OUT, reason=reason)
 
 
-def sealed_terms(study: Study) -> dict[str, Any] | None:
+def sealed_terms(study: StudyStore) -> dict[str, Any] | None:
     """Return the terms of the study's race as they were stored last; None without a race."""
     sealed = [run["race"] for run in study.all_runs if isinstance(run.get("race"), dict)]
     return sealed[-1] if sealed else None
 
 
-def check_sealed(study: Study, options: RunOptions, race: bool, complete: bool) -> None:
+def check_sealed(study: StudyStore, options: RunOptions, race: bool, complete: bool) -> None:
     """Check that a run agrees with the race of the study, if it has one.
 
     Raises
@@ -199,18 +170,25 @@ def check_sealed(study: Study, options: RunOptions, race: bool, complete: bool) 
             "overwrite_predictions would change decisions; leave them out, or complete the race "
             "with 'mlaut run --complete'"
         )
-    if race and not sealed and study.exists and _any_result(study):
+    begun = study.exists and any(status.any() for _, status in study.statuses().values())
+    if race and not sealed and begun:
         raise StudyError(
             f"{study.path}: has results already, and the terms of a race are stored before the "
             "first result; race in a new study"
         )
 
 
-def _any_result(study: Study) -> bool:
-    return any(status.any() for _, status in study.statuses().values())
+def check_unrelated(infos: Iterable[DatasetInfo]) -> None:
+    """Raise `StudyError` if datasets of a race share a source, since a round is one dataset."""
+    clusters = clusters_of(infos)
+    if len(set(clusters.values())) < len(clusters):
+        raise StudyError(
+            f"{len(clusters)} datasets of the race share sources (metadata 'cluster'), and a round "
+            "is one dataset: run all cells, then mlaut.analysis.race of the results"
+        )
 
 
-def clear_raced_out(study: Study) -> None:
+def clear_raced_out(study: StudyStore) -> None:
     """Clear the status of all cells that were raced out, so that a run does them."""
     found = {
         name: (names, status == Status.RACED_OUT)

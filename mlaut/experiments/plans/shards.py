@@ -15,9 +15,7 @@ from typing import Self
 import numpy as np
 
 from mlaut.errors import StudyError
-from mlaut.files_io import SplitEntry, Study
-
-__all__ = ["Shard", "check_shard", "held_shard", "requested_cells"]
+from mlaut.files_io import SplitEntry, StudyStore
 
 _WORD = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 
@@ -109,12 +107,12 @@ def _shape(entry: SplitEntry) -> tuple[int, int]:
     return entry.split.n_repeats, entry.split.n_folds
 
 
-def held_shard(study: Study) -> Shard | None:
+def held_shard(study: StudyStore) -> Shard | None:
     """Return the shard that all runs of a study belong to; None for a study without one."""
     return Shard.parse(study.shard) if study.shard else None
 
 
-def requested_cells(study: Study, shard: Shard | None) -> dict[str, np.ndarray]:
+def requested_cells(study: StudyStore, shard: Shard | None) -> dict[str, np.ndarray]:
     """Return the cells of a study that its shard has, as `Shard.cells`; all without a shard."""
     splits, statuses = study.load_splits(), study.statuses()
     if shard is None:
@@ -122,7 +120,7 @@ def requested_cells(study: Study, shard: Shard | None) -> dict[str, np.ndarray]:
     return shard.cells({name: (splits[name], statuses[name][0]) for name in statuses})
 
 
-def check_shard(study: Study, text: str | None, race: bool) -> None:
+def check_shard(study: StudyStore, text: str | None, race: bool) -> None:
     """Check that a run of a shard may write to a study.
 
     Raises

@@ -7,6 +7,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,36 +15,33 @@ from typing import Any
 import numpy as np
 
 from mlaut.errors import RunInterrupted
-from mlaut.experiments.cells.search_checkpoints import (
-    checkpoints_folder,
-    forget_checkpoints,
-    kept_checkpoints,
-)
+from mlaut.experiments.cells import search_checkpoints
+from mlaut.experiments.engines.engine import make_engine
+from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.plan import Group, Plan
-from mlaut.experiments.plans.rounds import MakeReferee, Rounds
-from mlaut.experiments.plans.run_options import RunOptions
-from mlaut.experiments.runs.progress import Progress
+from mlaut.experiments.plans.rounds import MakeRace, Rounds
+from mlaut.experiments.plans.run_options import cell_options
+from mlaut.experiments.runs.progress import RunProgress
 from mlaut.experiments.runs.summary import RunSummary
 from mlaut.experiments.workers.batches import make_batches
 from mlaut.experiments.workers.environment import describe_environment
 from mlaut.experiments.workers.signals import interrupted_once
-from mlaut.files_io import Study, StudyWriter
-from mlaut.files_io.lock import beat
-from mlaut.files_io.models import prepare_models
-from mlaut.records import Cell, Outcome, Status
-
-__all__ = ["carry_out", "run_record"]
+from mlaut.files_io import StudyStore, StudyWriter
+from mlaut.files_io.safe_files.lock import beat
+from mlaut.files_io.studies.models import prepare_models
+from mlaut.markup import counted
+from mlaut.records import Cell, Outcome, Status, TooLarge
 
 
 def carry_out(
     plan: Plan,
-    study: Study,
+    study: StudyStore,
     database: Path,
     options: RunOptions,
     *,
     seed: int,
     verbose: int,
-    race: MakeReferee | None = None,
+    race: MakeRace | None = None,
 ) -> RunSummary:
     """Run the cells of a plan, and store their outcomes in the study.
 
@@ -70,27 +68,26 @@ def carry_out(
         The plan has a refusal, or an option cannot be met; no cell has run.
     """
     begun = time.monotonic()
-    settings, engine = options.cell_options(study.path), options.make_engine()
+    settings, engine = cell_options(options, study.path), make_engine(options)
     plan.check()
     wanted = {planned.entry.name: planned.strategies for planned in plan.datasets}
     study.allocate(plan.entries, wanted, replace=options.overwrite_predictions)
     reasons: Counter[str] = Counter()
-    progress = Progress(plan.n_todo, verbose)
+    progress = RunProgress(plan.n_todo, verbose)
     rounds = None if race is None else Rounds(plan, race(study, plan))
     groups, raced_out = _of_race(rounds) if rounds else (plan.groups(), [])
-    if rounds and not groups and not raced_out:
-        pass  # the race has ended
-    elif plan.n_todo or plan.n_skipped:
-        checkpoints = checkpoints_folder(study.path)
+    has_ended = rounds and not groups and not raced_out
+    if not has_ended and (plan.n_todo or plan.n_skipped):
+        checkpoints = search_checkpoints.checkpoints_folder(study.path)
         batches = make_batches(groups, plan.strategies, database, seed, settings)
         record = run_record(study, database, options, seed)
         if rounds:
-            record["race"] = dict(rounds.referee.terms)
+            record["race"] = rounds.race.sealed()
         try:
             with (
                 interrupted_once(),
                 study.writing({**describe_environment(plan.strategies), **record}) as writer,
-                kept_checkpoints(checkpoints),
+                search_checkpoints.kept_checkpoints(checkpoints),
                 progress,
                 contextlib.closing(engine.run(batches)) as ended,
             ):
@@ -106,15 +103,16 @@ def carry_out(
                     writer.write(*outcomes)
                     if rounds and outcomes:
                         writer.write(*rounds.saw(outcomes))
-                    forget_checkpoints(checkpoints, outcomes)
+                    search_checkpoints.forget_checkpoints(checkpoints, outcomes)
                     progress.update(outcomes)
                     reasons.update(_reason(outcome) for outcome in outcomes if outcome.reason)
         except KeyboardInterrupt:
             done = progress.counts.total()
             raise RunInterrupted(
-                f"stopped after {done} of {plan.n_todo} cells; all of them are stored in "
-                f"{study.path}: make the same call again to go on"
+                f"stopped after {done} of {counted(plan.n_todo, 'cell')}; all of them are stored "
+                f"in {study.path}: make the same call again to go on"
             ) from None
+    search_checkpoints.sweep_checkpoints(study)
     return RunSummary(
         study=study.path,
         before=plan.before,
@@ -122,7 +120,8 @@ def carry_out(
         counts=progress.counts + Counter({Status.SKIPPED: plan.n_skipped}),
         reasons=tuple(reasons.most_common()),
         seconds=time.monotonic() - begun,
-        race=rounds.referee.sentence(rounds.n_ended) if rounds else "",
+        race=rounds.race.sentence(rounds.n_ended) if rounds else "",
+        versions=plan.versions,
     )
 
 
@@ -133,23 +132,10 @@ def _of_race(rounds: Rounds) -> tuple[Iterable[Group | None], list[Outcome]]:
     return (chain([first], groups) if first else ()), rounds.left_out()
 
 
-def run_record(study: Study, database: Path, options: RunOptions, seed: int) -> dict[str, Any]:
+def run_record(study: StudyStore, database: Path, options: RunOptions, seed: int) -> dict[str, Any]:
     """Return what a study stores of the arguments of a run."""
-    return {
-        "engine": options.engine_name,
-        "seed": seed,
-        "input": os.path.relpath(database, study.path.parent),
-        "threads": options.threads,
-        "n_jobs": options.n_jobs,
-        "timeout": options.timeout,
-        "tuning_timeout": options.tuning_timeout,
-        "search": options.search,
-        "budget": options.budget,
-        "trace_predictions": options.trace_predictions,
-        "memory": options.memory,
-        "limits": options.limits,
-        "shard": options.shard,
-    }
+    path = os.path.relpath(database, study.path.parent)
+    return {**options.record(), "seed": seed, "input": path}
 
 
 def _forget(writer: StudyWriter, plan: Plan) -> None:
@@ -166,7 +152,9 @@ def _skipped(plan: Plan) -> Iterator[Outcome]:
         for s, repeat, fold in np.argwhere(planned.skipped).tolist():
             name = planned.strategies[s]
             cell = Cell(planned.entry.name, name, repeat, fold)
-            yield Outcome(cell, Status.SKIPPED, reason=planned.size_reasons[name])
+            reason = planned.size_reasons[name]
+            details = {"too_large": asdict(reason)} if isinstance(reason, TooLarge) else {}
+            yield Outcome(cell, Status.SKIPPED, reason=str(reason), details=details)
 
 
 def _reason(outcome: Outcome) -> str:

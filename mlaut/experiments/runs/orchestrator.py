@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from mlaut.errors import StudyError
 from mlaut.estimators import MlautEstimator, as_strategies
-from mlaut.estimators.strategies import tuned_as
+from mlaut.estimators.catalogue.strategies import tuned_as
 from mlaut.experiments.engines.engine import Engine
+from mlaut.experiments.options import RunKeywords, RunOptions, shows_options
 from mlaut.experiments.plans.plan import Plan, plan_run
-from mlaut.experiments.plans.rounds import MakeReferee, check_sealed, clear_raced_out
-from mlaut.experiments.plans.run_options import RunOptions
+from mlaut.experiments.plans.rounds import MakeRace, check_sealed, check_unrelated, clear_raced_out
+from mlaut.experiments.plans.run_options import mistakes_in
 from mlaut.experiments.plans.shards import check_shard
 from mlaut.experiments.runs.execution import carry_out
-from mlaut.files_io import FilesIO, SplitEntry, Study
+from mlaut.experiments.runs.trial import trial_fits
+from mlaut.files_io import FilesIO, SplitEntry, StudyStore
+from mlaut.markup import printable
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from mlaut.experiments.runs.summary import RunSummary
-
-__all__ = ["Orchestrator"]
 
 
 class Orchestrator:
@@ -75,14 +77,16 @@ class Orchestrator:
         self.original_datasets_group_h5_path = original_datasets_group_h5_path
         self.seed = seed
 
+    @shows_options
     def run(
         self,
         modelling_strategies: Any,
         *,
         verbose: int = 1,
-        race: MakeReferee | None = None,
+        race: MakeRace | None = None,
         complete: bool = False,
-        **options: Any,
+        trial: bool = False,
+        **options: Unpack[RunKeywords],
     ) -> RunSummary:
         """Run all cells that are not done yet; call it again to resume.
 
@@ -99,15 +103,14 @@ class Orchestrator:
             cells are then run dataset by dataset, and strategies leave.
         complete : bool, default False
             Whether to run all cells of a study that is a race.
+        trial : bool, default False
+            Whether to fit each strategy on a few rows before the first cell, and to print which
+            fail; their cells are run all the same.
         **options
-            Options of the run, with their defaults: ``n_jobs=-1`` (one worker process per core),
-            ``timeout=None`` and ``memory=None`` (limits of a cell, such as ``"10m"`` and
-            ``"4GiB"``), ``tuning_timeout=None``, ``search=""`` and ``budget=None`` (of tuning, such
-            as ``"random(50)"`` and ``"10m cpu"``), ``trace_predictions=False``, ``threads=1``,
-            ``retry=()`` (statuses of failed
-            cells to try again), ``overwrite_predictions=False``, ``save_models=False``,
-            ``limits=True``, ``engine="local"``, ``scheduler=None`` and ``shard=None`` (a share of
-            the cells, such as ``"2/10"``). `mlaut.experiments.RunOptions` describes each.
+            The fields of `mlaut.experiments.RunOptions`, which describes each: for example
+            ``n_jobs=-1`` (one worker process per core), ``timeout="10m"`` and ``memory="4GiB"``
+            (limits of a cell), ``search="random(50)"`` and ``budget="10m cpu"`` (of tuning),
+            ``retry=["timeout"]`` (failed cells to try again), ``save_models=True``.
 
         Returns
         -------
@@ -123,33 +126,41 @@ class Orchestrator:
         """
         strategies = as_strategies(modelling_strategies)
         chosen = RunOptions().replaced(options)
-        if mistakes := chosen.mistakes([strategy.name for strategy in strategies]):
+        if mistakes := mistakes_in(chosen, [strategy.name for strategy in strategies]):
             raise mistakes[0]
         strategies = tuned_as(strategies, chosen.search, chosen.budget)
-        study = Study(self.hdf5_output_io.path)
+        study = StudyStore(self.hdf5_output_io.path)
         study.settle()
         check_shard(study, chosen.shard, race is not None and not complete)
         check_sealed(study, chosen, race is not None, complete)
         if complete:
             clear_raced_out(study)
+        plan = self._plan(study, strategies, chosen)
+        plan.check()
+        if race and not complete:
+            check_unrelated(self.hdf5_input_io.infos_of(one.entry.path for one in plan.datasets))
+        database = self.hdf5_input_io.path
+        for line in trial_fits(plan, database, chosen) if trial else ():
+            sys.stderr.write(f"mlaut: {printable(line, '')}\n")
         return carry_out(
-            self._plan(study, strategies, chosen),
+            plan,
             study,
-            self.hdf5_input_io.path,
+            database,
             chosen,
             seed=self.seed,
             verbose=verbose,
             race=None if complete else race,
         )
 
-    def plan(self, modelling_strategies: Any, **options: Any) -> Plan:
+    @shows_options
+    def plan(self, modelling_strategies: Any, **options: Unpack[RunKeywords]) -> Plan:
         """Return the plan that `run` would follow with the same arguments; change nothing.
 
         The plan depends on ``retry``, ``overwrite_predictions``, ``limits`` and ``shard``. The
         errors that `run` would raise are in ``refusals`` of the plan. `Plan.why` returns the
         reasons, and `mlaut.experiments.make_forecast` the expected time and disk space.
         """
-        study = Study(self.hdf5_output_io.path)
+        study = StudyStore(self.hdf5_output_io.path)
         chosen = RunOptions().replaced(options)
         strategies = as_strategies(modelling_strategies)
         strategies = tuned_as(strategies, chosen.search, chosen.budget)
@@ -210,9 +221,9 @@ class Orchestrator:
         50
         >>> folder.cleanup()
         """
-        from mlaut.experiments.runs.finished_models import save_models
+        from mlaut.experiments.runs.refit import save_models
 
-        study = Study(self.hdf5_output_io.path)
+        study = StudyStore(self.hdf5_output_io.path)
         study.settle()
         options = RunOptions(n_jobs=n_jobs, timeout=timeout, engine=engine, scheduler=scheduler)
         cells = study, self.hdf5_input_io, list(self._splits(study))
@@ -226,7 +237,8 @@ class Orchestrator:
         Parameters
         ----------
         modelling_strategies : strategies, optional
-            Strategies whose models are used; default all that have saved models.
+            Strategies whose models are used, also by their names in the study; default all that
+            have saved models.
         trusted : bool, default False
             Whether to load pickled models. They can run any code: trust only your own.
 
@@ -244,21 +256,21 @@ class Orchestrator:
             A model is not the one that the study recorded, or it is a pickle and ``trusted`` is
             False.
         """
-        from mlaut.experiments.runs.finished_models import predict_again
+        from mlaut.experiments.runs.refit import predict_again
 
-        study = Study(self.hdf5_output_io.path)
+        study = StudyStore(self.hdf5_output_io.path)
         names = None
         if modelling_strategies is not None:
-            names = [strategy.name for strategy in as_strategies(modelling_strategies)]
+            names = _names_of(modelling_strategies, [entry.name for entry in study.strategies])
         return predict_again(study, self.hdf5_input_io, self._splits(study), names, trusted)
 
     def _plan(
-        self, study: Study, strategies: Sequence[MlautEstimator], options: RunOptions
+        self, study: StudyStore, strategies: Sequence[MlautEstimator], options: RunOptions
     ) -> Plan:
         splits = self._splits(study)
         return plan_run(study, self.hdf5_input_io, splits, strategies, options)
 
-    def _splits(self, study: Study) -> dict[str, SplitEntry]:
+    def _splits(self, study: StudyStore) -> dict[str, SplitEntry]:
         """Return the stored datasets of the run, each with its present fingerprint.
 
         A fingerprint that differs from the stored one makes the plan refuse the dataset.
@@ -277,3 +289,11 @@ class Orchestrator:
             name: replace(stored[name], fingerprint=content)
             for name, content in zip(names, now, strict=True)
         }
+
+
+def _names_of(strategies: Any, stored: Sequence[str]) -> list[str]:
+    """Return the names of strategies; the name of a stored one may be that of no other."""
+    each = strategies if isinstance(strategies, list) else [strategies]
+    own = [name for name in each if isinstance(name, str) and name in stored]
+    others = [one for one in each if not (isinstance(one, str) and one in stored)]
+    return own + [strategy.name for strategy in as_strategies(others)]

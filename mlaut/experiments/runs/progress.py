@@ -8,16 +8,14 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Self
 
-from mlaut.markup import printable
+from mlaut.markup import counted, printable
 from mlaut.records import Outcome, Status
-
-__all__ = ["Progress", "clock"]
 
 _LINE_SECONDS = 10.0  # between two lines of a log
 _FEW = 10  # cells that must have ended before the time left is estimated
 
 
-class Progress:
+class RunProgress:
     """Display of the progress of a run.
 
     Without a terminal, a line is written every ten seconds. Engines call for it while no cell ends:
@@ -83,7 +81,7 @@ class Progress:
             else ""
         )
         return (
-            f"{n}/{self._total} cells ({n / self._total:.0%}), {self.failed} failed, "
+            f"{n}/{counted(self._total, 'cell')} ({n / self._total:.0%}), {self.failed} failed, "
             f"{clock(elapsed)} elapsed{left}{tail}"
         )
 

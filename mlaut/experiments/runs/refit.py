@@ -1,31 +1,41 @@
-"""Fit cells of a study again, with the seeds of their runs, and compare with the stored values."""
+"""Fit cells of a study again, with the seeds of their runs: to compare, or to save their models."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mlaut.errors import MlautError, StudyError
 from mlaut.estimators import MlautEstimator, as_strategies
-from mlaut.estimators.strategies import tuned_as
+from mlaut.estimators.catalogue.strategies import tuned_as
 from mlaut.experiments.cells.cell import CellOptions
-from mlaut.experiments.engines.engine import Engine
+from mlaut.experiments.cells.saved_models import read_saved
+from mlaut.experiments.engines.engine import Engine, make_engine
+from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.entries import as_stored, strategy_entries
+from mlaut.experiments.runs.execution import run_record
 from mlaut.experiments.workers.batches import make_batches
 from mlaut.experiments.workers.environment import describe_environment
-from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, Study
-from mlaut.files_io.study_records import USAGE
+from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, StudyStore
+from mlaut.files_io.outcomes.study_records import OF_OUTCOME, USAGE
+from mlaut.files_io.safe_files.lock import beat
+from mlaut.files_io.studies.models import model_path, models_folder, prepare_models
 from mlaut.identity.distributions import installed_version
-from mlaut.records import Block, Cell, Outcome
+from mlaut.records import Block, Cell, Outcome, Status
 
-__all__ = ["RunHistory", "difference", "fitted_again", "usable_strategies"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NAMED = 3  # greatest number of cells that an error message names
 
 
-def usable_strategies(study: Study, given: Any) -> tuple[list[MlautEstimator], list[str]]:
+def usable_strategies(study: StudyStore, given: Any) -> tuple[list[MlautEstimator], list[str]]:
     """Return the strategies that equal those of the study, and why others cannot be used.
 
     Parameters
@@ -58,13 +68,14 @@ def usable_strategies(study: Study, given: Any) -> tuple[list[MlautEstimator], l
     return usable, left_out
 
 
-def _find_registered(entry: StrategyEntry, study: Study) -> MlautEstimator | None:
+def _find_registered(entry: StrategyEntry, study: StudyStore) -> MlautEstimator | None:
     """Return the strategy of MLaut with this name, tuned as one of the study's runs tuned it."""
     stored = {(str(run.get("search") or ""), str(run.get("budget") or "")) for run in study.runs}
     found = None
     for search, budget in sorted({("", ""), *stored}):
         try:
-            found = tuned_as(as_strategies(entry.name), search, budget or None)[0]
+            tuned = tuned_as(as_strategies(entry.name), search, budget or None)
+            found = as_stored(tuned, study)[0]
             if strategy_entries([found], study)[0].is_same(entry):
                 break
         except MlautError:
@@ -73,7 +84,7 @@ def _find_registered(entry: StrategyEntry, study: Study) -> MlautEstimator | Non
 
 
 def fitted_again(
-    study: Study,
+    study: StudyStore,
     input_io: FilesIO,
     strategies: Sequence[MlautEstimator],
     cells: Sequence[Cell],
@@ -101,20 +112,14 @@ def fitted_again(
         key = int(run.get("seed", 0)), int(run.get("threads", 1))
         by_run.setdefault(key, []).append(cell)
     for (seed, threads), of_run in by_run.items():
-        groups, options = _groups(entries, of_run), CellOptions(threads, models=models)
+        places: dict[tuple[str, str], list[tuple[int, int]]] = {}
+        for cell in of_run:
+            places.setdefault((cell.dataset, cell.strategy), []).append((cell.repeat, cell.fold))
+        groups = ((entries[name], strategy, tuple(at)) for (name, strategy), at in places.items())
+        options = CellOptions(threads, models=models)
         batches = make_batches(groups, strategies, input_io.path, seed, options)
         for outcomes in engine.run(batches):
             yield from outcomes
-
-
-def _groups(
-    entries: Mapping[str, SplitEntry], cells: Iterable[Cell]
-) -> Iterator[tuple[SplitEntry, str, tuple[tuple[int, int], ...]]]:
-    found: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for cell in cells:
-        found.setdefault((cell.dataset, cell.strategy), []).append((cell.repeat, cell.fold))
-    for (dataset, strategy), of_group in found.items():
-        yield entries[dataset], strategy, tuple(of_group)
 
 
 def difference(block: Block, outcome: Outcome) -> str:
@@ -145,7 +150,7 @@ def difference(block: Block, outcome: Outcome) -> str:
 class RunHistory:
     """Runs of a study: which one made a cell, and which versions have changed since."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: StudyStore) -> None:
         self._runs = sorted(study.runs, key=_began)
         self._began = [_began(run) for run in self._runs]
         started = USAGE.index("started")
@@ -179,3 +184,130 @@ def _began(run: Mapping[str, Any]) -> float:
 def _versions(run: Mapping[str, Any]) -> dict[str, str]:
     system = {key: str(run[key]) for key in ("python", "platform", "processor") if key in run}
     return {**system, **run.get("versions", {})}
+
+
+# ---------------------------------------------------------------------- models
+
+
+def save_models(
+    study: StudyStore,
+    input_io: FilesIO,
+    datasets: Sequence[str],
+    strategies: Any,
+    options: RunOptions,
+    seed: int,
+) -> int:
+    """Fit the done cells that have no saved model again, and save their models.
+
+    Parameters
+    ----------
+    study : Study
+    input_io : FilesIO
+        Database of the datasets.
+    datasets : sequence of str
+        Names of the datasets.
+    strategies : strategies or None
+        Strategies as `mlaut.estimators.as_strategies` takes them; None takes those that come with
+        MLaut.
+    options : RunOptions
+    seed : int
+        Seed of the study, for the record of this run.
+
+    Returns
+    -------
+    int
+        Number of models that were saved.
+
+    Raises
+    ------
+    StudyError
+        Some cells now have other predictions than the stored ones. The models of the other cells
+        are saved.
+    """
+    usable, _ = usable_strategies(study, strategies)
+    names = [strategy.name for strategy in usable]
+    stored = {
+        Cell(dataset, record["strategy"], record["repeat"], record["fold"]): record
+        for dataset, records in study.all_details(datasets, only=[Status.DONE])
+        for record in records
+        if "model" not in record and record["strategy"] in names
+    }
+    if not stored:
+        return 0
+    folder = models_folder(study.path).absolute()
+    block = lru_cache(maxsize=4)(study.block)
+    differ, saved = [], 0
+    again = fitted_again(study, input_io, usable, list(stored), make_engine(options), folder)
+    record = {**describe_environment(), **run_record(study, input_io.path, options, seed)}
+    with study.writing({**record, "purpose": "models of cells that were done"}) as writer:
+        prepare_models(folder)
+        for outcome in again:
+            beat(study.path)
+            if what := difference(block(outcome.cell.dataset), outcome):
+                differ.append(f"{outcome.cell}: {what}")
+                if "model" in outcome.details:
+                    model_path(folder, outcome.details["model"]).unlink(missing_ok=True)
+            else:
+                writer.write(_as_stored(outcome, stored[outcome.cell]))
+                saved += 1
+    if differ:
+        more = f" and {len(differ) - _NAMED} more" if len(differ) > _NAMED else ""
+        raise StudyError(
+            f"{study.path}: {len(differ)} cells now have other predictions than the stored ones, "
+            f"so their models were not saved ({'; '.join(differ[:_NAMED])}{more}); use the "
+            "versions that the study was run with"
+        )
+    return saved
+
+
+def _as_stored(outcome: Outcome, stored: Mapping[str, Any]) -> Outcome:
+    """Return an outcome with the times and details that are stored, and its new model."""
+    details = {key: value for key, value in stored.items() if key not in OF_OUTCOME}
+    details["model"] = outcome.details["model"]
+    return replace(outcome, seconds=tuple(stored["seconds"]), details=details)
+
+
+def predict_again(
+    study: StudyStore,
+    input_io: FilesIO,
+    splits: Mapping[str, SplitEntry],
+    names: Sequence[str] | None,
+    trusted: bool,
+) -> pd.DataFrame:
+    """Predict the test rows of every fold with the saved models (`Orchestrator.predict_all`).
+
+    Parameters
+    ----------
+    study : Study
+    input_io : FilesIO
+        Database of the datasets.
+    splits : mapping of str to SplitEntry
+        Datasets to predict, by name.
+    names : sequence of str or None
+        Names of the strategies; None takes all that have saved models.
+    trusted : bool
+        Whether to load pickled models.
+    """
+    import pandas as pd
+
+    folder, parts = models_folder(study.path), []
+    for entry in splits.values():
+        details = study.details(entry.name)
+        records = [r for r in details if "model" in r and (names is None or r["strategy"] in names)]
+        if not records:
+            continue
+        dataset = input_io.load_dataset(entry.path)
+        truth = dataset.labels.to_numpy()
+        for record in records:
+            model = read_saved(folder, record["model"], trusted=trusted)
+            test = entry.split.rows(record["repeat"], record["fold"])[1]
+            cell = {key: record[key] for key in ("dataset", "strategy", "repeat", "fold")}
+            predicted = model.predict(dataset.features.iloc[test])
+            part = {**cell, "row": test, "truth": truth[test], "prediction": predicted}
+            parts.append(pd.DataFrame(part))
+    if not parts:
+        raise StudyError(
+            f"{study.path}: no fitted models were saved; run with save_models=True, or call "
+            "save_models with the same strategies to fit the cells that are done again"
+        )
+    return pd.concat(parts, ignore_index=True)

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from mlaut.experiments.plans.ledger import Ledger, counts_text, counts_words
-from mlaut.markup import Displayed
+from mlaut.markup import Displayed, counted
 from mlaut.records import Status
-
-__all__ = ["RunSummary"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,6 +32,8 @@ class RunSummary(Displayed):
         Wall time of this run.
     race : str
         Result of the race in words; empty for a study that is no race.
+    versions : str
+        Versions of libraries that the results of the study mix, in words; else empty.
     """
 
     study: Path
@@ -43,6 +43,7 @@ class RunSummary(Displayed):
     reasons: tuple[tuple[str, int], ...]
     seconds: float
     race: str = ""
+    versions: str = ""
 
     @property
     def n_cells(self) -> int:
@@ -76,7 +77,7 @@ class RunSummary(Displayed):
 
     @property
     def complete(self) -> bool:
-        """Whether every requested cell has predictions."""
+        """Return whether every requested cell has predictions."""
         return self.n_done == self.n_cells
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,24 +93,28 @@ class RunSummary(Displayed):
             "reasons": [{"reason": reason, "cells": count} for reason, count in self.reasons],
             "seconds": self.seconds,
             **({"race": self.race} if self.race else {}),
+            **({"versions": self.versions} if self.versions else {}),
         }
 
     def _lines(self) -> list[str]:
         lines = [
-            f"{self.study}: {self.n_done} of {self.n_cells} cells done; this run: "
+            f"{self.study}: {self.n_done} of {counted(self.n_cells, 'cell')} done; this run: "
             f"{counts_text(self.counts) or 'nothing to do'} in {self.seconds:.1f} s"
         ]
-        lines += [f"  {count} cells: {reason}" for reason, count in self.reasons]
+        lines += [f"  {counted(count, 'cell')}: {reason}" for reason, count in self.reasons]
         if self.failed_before:
             lines.append(
-                f"  {self.failed_before} cells failed in earlier runs and were not tried again; "
+                f"  {counted(self.failed_before, 'cell')} failed in earlier runs and "
+                f"{'was' if self.failed_before == 1 else 'were'} not tried again; "
                 "retry=['error', 'timeout', ...] tries them"
             )
         if skipped := self.skipped_before + self.counts.get(Status.SKIPPED, 0):
             lines.append(
-                f"  {skipped} cells are too large for their strategies and were skipped; "
+                f"  {counted(skipped, 'cell')} skipped, too large for their strategies; "
                 "limits=False or retry=['skipped'] tries them"
             )
         if self.race:
             lines.append(f"  race: {self.race}")
+        if self.versions:
+            lines.append(f"  {self.versions}")
         return lines

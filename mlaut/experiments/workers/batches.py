@@ -17,9 +17,7 @@ from mlaut.estimators import MlautEstimator
 from mlaut.experiments.cells.cell import CellOptions
 from mlaut.experiments.workers.copies import shares_process
 from mlaut.files_io import SplitEntry
-from mlaut.records import Cell, Outcome
-
-__all__ = ["Batch", "BatchQueue", "DatasetRef", "make_batches"]
+from mlaut.records import UNUSED, Cell, Outcome
 
 _QUICKEST = 1e-4  # seconds: no cell takes less, whatever is measured of it
 _CAUTION = 4  # how many times longer a strategy may take on a dataset where it is unknown
@@ -90,6 +88,12 @@ class Batch:
     def test_sizes(self) -> list[int]:
         """Number of test rows of each cell."""
         return [int(np.count_nonzero(self.folds[repeat] == fold)) for repeat, fold in self.cells]
+
+    def trains(self, repeat: int, fold: int) -> np.ndarray:
+        """Return of each row whether a cell is trained on it; faster than its positions."""
+        fold_of = self.folds[repeat]
+        trained: np.ndarray = (fold_of != fold) & (fold_of != UNUSED)
+        return trained
 
     def part(self, cells: Iterable[tuple[int, int]]) -> Batch:
         """Return a batch of some of the cells."""

@@ -20,8 +20,6 @@ from typing import Any, NoReturn
 
 from mlaut.estimators import MlautEstimator
 
-__all__ = ["can_be_copied", "foreign_code", "load_known", "run_in_copy", "shares_process"]
-
 _TASKS = Path("/proc/self/task")
 _LOOK_MS = 50  # between checks whether a copy has died while its own children hold its pipe open
 _PIECE = 2**16  # bytes of one read

@@ -13,20 +13,10 @@ from mlaut import __version__
 from mlaut.estimators import MlautEstimator
 from mlaut.identity.distributions import installed_version, versions_of
 
-__all__ = ["describe_environment"]
-
 BACKENDS = ("jax", "torch", "tensorflow")
 """Backends of Keras."""
 
-_PACKAGES = (
-    "numpy",
-    "scipy",
-    "pandas",
-    "scikit-learn",
-    "h5py",
-    "joblib",
-    "keras",
-)
+_PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "h5py", "joblib", "keras")
 
 
 def describe_environment(strategies: Iterable[MlautEstimator] = ()) -> dict[str, Any]:

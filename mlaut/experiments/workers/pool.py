@@ -16,14 +16,13 @@ from typing import Self
 
 from mlaut.errors import StudyError
 from mlaut.experiments.workers.batches import Batch, BatchQueue
+from mlaut.experiments.workers.isolation import hide
 from mlaut.experiments.workers.process import GuardedProcess
 from mlaut.experiments.workers.sessions import end_sessions, lead_session
 from mlaut.experiments.workers.signals import interrupts_held
 from mlaut.experiments.workers.start import start_process
 from mlaut.experiments.workers.tables import SharedTables
 from mlaut.records import Outcome
-
-__all__ = ["Team", "run_batches"]
 
 _LOOK_SECONDS = 0.5  # longest wait between checks of all processes
 _FALSE_STARTS = 5  # in a row; one or two may happen by chance, for example for lack of memory
@@ -153,6 +152,7 @@ class Team:
     """
 
     def __init__(self, threads: int) -> None:
+        hide()
         self._threads = threads
         self._lock = threading.Lock()
         self._idle: list[GuardedProcess] = []
@@ -183,7 +183,12 @@ class Team:
         MlautError
             The dataset cannot be read, or is not the one that was split.
         """
-        table = self._tables.memory(batch.dataset)
+        with self._tables.lent(batch) as lent:
+            process = self._serving(batch)
+            process.begin(batch, lent, timeout)
+        return process
+
+    def _serving(self, batch: Batch) -> GuardedProcess:
         with self._lock:
             self._janitor.see_that_it_lives()
             fit = (process for process in reversed(self._idle) if process.serves(batch))
@@ -196,7 +201,6 @@ class Team:
                 if len(self._idle) >= _IDLE_KEPT:
                     self._dismiss(self._idle[0])
                 process = self._new(batch.served_by)
-        process.begin(batch, table, timeout)
         return process
 
     def send_ahead(self, process: GuardedProcess, batch: Batch) -> None:
@@ -207,7 +211,8 @@ class Team:
         MlautError
             As `begin`.
         """
-        process.send_ahead(batch, self._tables.memory(batch.dataset))
+        with self._tables.lent(batch) as lent:
+            process.send_ahead(batch, lent)
 
     def take_back(self, process: GuardedProcess) -> None:
         """Take back a process that is no longer busy.
@@ -268,7 +273,7 @@ class _Janitor:
             self.note(member.pid)
 
     def note(self, pid: int) -> None:
-        """Tell it the number of a new worker, or the negative number of one that has ended."""
+        """Send the number of a new worker, or the negative number of one that has ended."""
         with contextlib.suppress(OSError):  # a strategy has killed it
             self._notes.send(pid)
 
@@ -280,7 +285,7 @@ class _Janitor:
                 self._start()
 
     def dismiss(self) -> None:
-        """Let it end, also where a strategy has stopped it."""
+        """End the process, also where a strategy has stopped it."""
         self._notes.close()
         with contextlib.suppress(OSError):
             os.kill(self._process.pid, signal.SIGCONT)

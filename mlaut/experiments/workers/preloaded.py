@@ -2,9 +2,18 @@
 
 import gc
 
-from mlaut.experiments.workers import pool  # noqa: F401 - the code of the janitor
-from mlaut.experiments.workers.worker import preload
+from mlaut.experiments.cells.memory import offer_to_be_killed
+from mlaut.experiments.workers.isolation import disarm, hide
 
+offer_to_be_killed()  # as all its processes; a hidden process cannot do it
+hide()
+disarm()
+
+from mlaut.experiments.workers import pool  # noqa: E402, F401 - the code of the janitor
+from mlaut.experiments.workers.start import refuse_garbage  # noqa: E402
+from mlaut.experiments.workers.worker import preload  # noqa: E402
+
+refuse_garbage()
 preload()
 gc.collect()
 gc.freeze()  # else each collection in a worker would touch, and so duplicate, the server's memory

@@ -13,47 +13,29 @@ import math
 import multiprocessing
 import os
 import signal
+import sys
 import time
-from multiprocessing.connection import Connection, wait
+from dataclasses import replace
+from multiprocessing.connection import wait
 from multiprocessing.reduction import send_handle
 from typing import NamedTuple
 
+from mlaut.experiments.cells import messages
 from mlaut.experiments.cells.cell import cell_seed
 from mlaut.experiments.cells.memory import CPU_WAITS, CpuSeconds, oom_kills
-from mlaut.experiments.cells.messages import (
-    SPOILT,
-    GarbledError,
-    Inbox,
-    decode_outcome,
-    largest_outcome,
-)
+from mlaut.experiments.workers import sessions, worker
 from mlaut.experiments.workers.batches import Batch, DatasetRef
-from mlaut.experiments.workers.sessions import (
-    cpu_seconds_of_session,
-    eldest_child,
-    end_sessions,
-    is_running,
-)
 from mlaut.experiments.workers.start import THREAD_VARIABLES, start_process
-from mlaut.experiments.workers.worker import (
-    CLOCK,
-    DIED,
-    ENDED,
-    LEAVES,
-    LOADING,
-    STATUS,
-    serve,
-)
+from mlaut.experiments.workers.tables import Lent
 from mlaut.records import Cell, Outcome, Status
-
-__all__ = ["GuardedProcess"]
 
 _LOADING_SECONDS = 300.0  # limit for loading strategy and dataset before the first cell
 _MESSAGE_SECONDS = 60.0  # longest pause inside a message; a worker writes it without pausing
 _TRACEBACK_SECONDS = 0.2  # longest wait for the traceback of a process that is over time
-_TRACEBACK_LINES = 40  # the innermost lines, which show where it hangs
+_TRACEBACK_LINES = 40  # the innermost lines, which show where it hangs, or the last
 _CPU_LOOK_SECONDS = 0.1  # shortest pause between looks at CPU time, each of which reads all /proc
 _OUTPUT_KEPT = 2**14  # bytes: the end of what a process prints
+_LAST_WORDS = 200  # characters of the last printed line that a reason contains
 _PIECE = 2**16  # bytes of one read
 _SERVER_GONE = 255  # exit code that multiprocessing reports when the fork server is gone
 
@@ -107,13 +89,16 @@ class GuardedProcess:
         environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(threads))}
         with contextlib.ExitStack() as stack:
             ends = [stack.enter_context(end) for end in (link, results, clock, output)]
-            self._process = start_process(serve, *ends, environment)
+            self._process = start_process(worker.serve, *ends, environment)
         self.pid: int = self._process.pid
         for end in (self._results, self._clock, self._output):
             os.set_blocking(end.fileno(), False)
         self._serves = serves
         self._table: DatasetRef | None = None  # of the table that the process has mapped
-        self._inbox, self._heard = Inbox(), 0.0
+        secret = os.urandom(worker.SECRET)
+        with contextlib.suppress(OSError):  # it has ended, as the first batch will show
+            os.write(self._link.fileno(), secret)
+        self._inbox, self._heard = messages.Inbox(secret), 0.0
         self._printed = b""
         # The cells that were sent, the times at which they began, and how many of them have ended;
         # the last batch begins at a place of its own.
@@ -129,16 +114,18 @@ class GuardedProcess:
 
     @property
     def busy(self) -> bool:
-        """Whether cells have no outcome yet."""
+        """Return whether cells have no outcome yet."""
         return bool(self._due)
 
     @property
     def takes_another(self) -> bool:
-        """Whether the process, which shares strategies, has begun the last batch that was sent.
+        """Return whether the process, which shares strategies, has begun the last batch sent to it.
 
         Its socket is empty then, so that sending a small batch does not wait for it.
         """
-        return not self._serves and not self._leaves and len(self._begun) > self._last
+        sends_at_once = sys.platform != "darwin"  # there, a descriptor must have been received
+        waits = not self._serves and not self._leaves and len(self._begun) > self._last
+        return sends_at_once and waits
 
     def serves(self, batch: Batch) -> bool:
         """Return whether the process can run a batch after its present one."""
@@ -146,7 +133,7 @@ class GuardedProcess:
 
     @property
     def stands(self) -> bool:
-        """Whether the process can run another batch."""
+        """Return whether the process can run another batch."""
         return not self._leaves and self._process.exitcode is None
 
     @property
@@ -155,7 +142,7 @@ class GuardedProcess:
         ends = {end.fileno() for end in (self._results, self._output) if not end.closed}
         return ends if self._process.exitcode == _SERVER_GONE else ends | {self._process.sentinel}
 
-    def begin(self, batch: Batch, table: int, timeout: float | None) -> None:
+    def begin(self, batch: Batch, lent: Lent, timeout: float | None) -> None:
         """Send a batch to the idle process, and the memory of its table if it has another."""
         self.rest, self.stumbled = [], ""
         self._timeout = timeout
@@ -164,24 +151,27 @@ class GuardedProcess:
         self._n_ended = self._largest = 0
         self._printed = b""
         self._sent = time.monotonic()
-        self._send(batch, table)
+        self._send(batch, lent)
 
-    def send_ahead(self, batch: Batch, table: int) -> None:
+    def send_ahead(self, batch: Batch, lent: Lent) -> None:
         """Send a batch, as `begin`, that the process will run after its present one."""
         del self._due[: self._n_ended], self._begun[: self._n_ended]
         self._n_ended = 0
-        self._send(batch, table)
+        self._send(batch, lent)
 
-    def _send(self, batch: Batch, table: int) -> None:
+    def _send(self, batch: Batch, lent: Lent) -> None:
         self._oom_kills = oom_kills()
         self._last = len(self._due)
         self._due += [_Due(batch, place, n) for place, n in enumerate(batch.test_sizes)]
-        largest = max(largest_outcome(due.n_test, due.n_classes) for due in self._due) + 1
+        largest = max(messages.largest_outcome(due.n_test, due.n_classes) for due in self._due) + 1
         self._largest = max(self._largest, largest)
         try:
-            self._link.send((batch, batch.dataset != self._table))
+            # Without the path of the database, which has all labels.
+            sent = replace(batch, dataset=replace(batch.dataset, database=""))
+            self._link.send((sent, lent.places, lent.kind, batch.dataset != self._table))
+            send_handle(self._link, lent.labels, self.pid)
             if batch.dataset != self._table:
-                send_handle(self._link, table, self.pid)
+                send_handle(self._link, lent.table, self.pid)
             self._table = batch.dataset
         except OSError:  # the process has ended, or has closed its pipe
             self.end()
@@ -210,17 +200,20 @@ class GuardedProcess:
         try:
             outcomes = self._arrived()
             if self.busy and not alive:
-                end_sessions([self.pid])
+                sessions.end_sessions([self.pid])
                 outcomes += self._arrived()
                 if self.busy:
                     outcomes += self._after_death()
-        except GarbledError as garbled:
+        except messages.GarbledError as garbled:
             self.end()
             return [*self._taken, *self._blamed(Status.CRASHED, f"its strategy {garbled}", "")]
         if self.busy and alive and time.monotonic() > self.deadline:
             if time.monotonic() > self._silence:
                 self.end()
-                return [*outcomes, *self._blamed(Status.CRASHED, f"its strategy {SPOILT}", "")]
+                return [
+                    *outcomes,
+                    *self._blamed(Status.CRASHED, f"its strategy {messages.SPOILT}", ""),
+                ]
             if not self._has_cpu_time_left():
                 where = self._ask_where()
                 self.end()  # the signal may wake the cell, but an outcome now would be too late
@@ -232,7 +225,7 @@ class GuardedProcess:
         limit, now, n_begun = self._timeout, time.monotonic(), len(self._begun)
         if not isinstance(limit, CpuSeconds) or not n_begun:
             return False
-        left = self._used_before + limit - cpu_seconds_of_session(self.pid)
+        left = self._used_before + limit - sessions.cpu_seconds_of_session(self.pid)
         self._look_again = now + max(_CPU_LOOK_SECONDS, left / _cores())
         self._read_clock()
         if len(self._begun) > n_begun:  # meanwhile the next cell has begun
@@ -242,11 +235,11 @@ class GuardedProcess:
     def _lives(self) -> bool:
         """Return whether the process runs; without the fork server, its number is looked up."""
         code = self._process.exitcode
-        return code is None or (code == _SERVER_GONE and is_running(self.pid))
+        return code is None or (code == _SERVER_GONE and sessions.is_running(self.pid))
 
     def end(self) -> None:
         """End the process and all processes that it started."""
-        end_sessions([self.pid])
+        sessions.end_sessions([self.pid])
         self._join()
 
     def _join(self) -> None:
@@ -257,15 +250,12 @@ class GuardedProcess:
     @staticmethod
     def close(*processes: GuardedProcess) -> None:
         """End processes and close their pipes; their descendants are looked for once."""
-        end_sessions([process.pid for process in processes])
+        sessions.end_sessions([process.pid for process in processes])
         for process in processes:
             process._join()
-            process._close_pipes()
-
-    def _close_pipes(self) -> None:
-        for end in (self._link, self._results, self._clock, self._output):
-            end.close()
-        self._process.close()
+            for end in (process._link, process._results, process._clock, process._output):
+                end.close()
+            process._process.close()
 
     # ---------------------------------------------------------------- listening
 
@@ -280,7 +270,7 @@ class GuardedProcess:
         self._read_output()
         self._taken: list[Outcome] = []
         with contextlib.suppress(BlockingIOError):
-            while not self._results.closed and (piece := self._read(self._results)):
+            while not self._results.closed and (piece := os.read(self._results.fileno(), _PIECE)):
                 self._heard = time.monotonic()
                 for kind, content in self._inbox.messages(piece, self._largest):
                     self._take(kind, content)
@@ -288,20 +278,20 @@ class GuardedProcess:
         return taken
 
     def _take(self, kind: bytes, content: bytes) -> None:
-        if kind == LEAVES:
+        if kind == worker.LEAVES:
             self._leaves = True
             self._give_up()
             return
         if not self._due:
-            raise GarbledError(SPOILT)
-        if kind == ENDED:
+            raise messages.GarbledError(messages.SPOILT)
+        if kind == worker.ENDED:
             self._ended(self._outcome(content))
-        elif kind == DIED and len(content) == STATUS.size:
+        elif kind == worker.DIED and len(content) == worker.STATUS.size:
             self._read_output()  # all that the copy printed
-            status = os.waitstatus_to_exitcode(*STATUS.unpack(content))
+            status = os.waitstatus_to_exitcode(*worker.STATUS.unpack(content))
             self._ended(self._outcome_of_death(status, self._n_ended))
         else:
-            raise GarbledError(SPOILT)
+            raise messages.GarbledError(messages.SPOILT)
 
     def _ended(self, outcome: Outcome) -> None:
         self._taken.append(outcome)
@@ -311,15 +301,17 @@ class GuardedProcess:
 
     def _outcome(self, content: bytes) -> Outcome:
         """Return the outcome of the next cell; invalid content counts as a crash of that cell."""
-        due = self._due[self._n_ended]
+        due, place = self._due[self._n_ended], self._n_ended
+        if place >= len(self._begun):
+            self._read_clock()
+        begun = self._begun[place] if place < len(self._begun) else self._sent
+        longest = time.monotonic() - begun
         try:
-            return decode_outcome(content, due.cell, due.seed, due.n_test, due.n_classes)
-        except GarbledError as garbled:
-            return self._failed(Status.CRASHED, f"its strategy {garbled}", "", self._n_ended)
-
-    @staticmethod
-    def _read(end: Connection) -> bytes:
-        return os.read(end.fileno(), _PIECE)
+            return messages.decode_outcome(
+                content, due.cell, due.seed, due.n_test, due.n_classes, longest
+            )
+        except messages.GarbledError as garbled:
+            return self._failed(Status.CRASHED, f"its strategy {garbled}", "", place)
 
     def _read_output(self) -> None:
         """Read what the process has printed, and keep the end of it."""
@@ -337,12 +329,12 @@ class GuardedProcess:
         right is replaced by the present one.
         """
         with contextlib.suppress(BlockingIOError):
-            while piece := os.read(self._clock.fileno(), CLOCK.size * 1024):
+            while piece := os.read(self._clock.fileno(), worker.CLOCK.size * 1024):
                 now, most = time.monotonic(), len(self._due)
-                whole = piece[: len(piece) // CLOCK.size * CLOCK.size]
-                for begun, used in CLOCK.iter_unpack(whole):
+                whole = piece[: len(piece) // worker.CLOCK.size * worker.CLOCK.size]
+                for begun, used in worker.CLOCK.iter_unpack(whole):
                     self._has_begun = True
-                    self._loads = begun == LOADING
+                    self._loads = begun == worker.LOADING
                     if not self._loads and len(self._begun) < most:
                         sane = math.isfinite(begun) and self._sent <= begun <= now
                         self._begun.append(begun if sane else now)
@@ -353,7 +345,7 @@ class GuardedProcess:
         self._read_output()
         self._printed = b""
         with contextlib.suppress(ProcessLookupError):
-            os.kill(eldest_child(self.pid), signal.SIGUSR1)
+            os.kill(sessions.eldest_child(self.pid), signal.SIGUSR1)
         if not self._output.closed and wait([self._output], _TRACEBACK_SECONDS):
             time.sleep(_TRACEBACK_SECONDS / 10)  # for the rest of it
             self._read_output()
@@ -372,15 +364,22 @@ class GuardedProcess:
 
     def _after_death(self) -> list[Outcome]:
         self._read_clock()
-        return self._settled(*self._judged(self._process.exitcode or 0))
+        exitcode = self._process.exitcode or 0
+        return self._settled(*self._judged(exitcode, lost=exitcode == _SERVER_GONE))
 
-    def _judged(self, exitcode: int) -> tuple[Status, str, str]:
+    def _judged(self, exitcode: int, *, lost: bool = False) -> tuple[Status, str, str]:
         """Return status, reason and traceback of a process that ended.
 
         The status follows from the exit code, never from what a strategy prints.
         """
-        how = f"its worker process {_how_it_ended(exitcode)}"
-        output = _lines(self._printed[max(0, self._printed.rfind(b"Fatal Python error")) :])
+        how = f"its worker process {'was lost, or ' * lost}{_how_it_ended(exitcode)}"
+        fatal = self._printed.rfind(b"Fatal Python error")
+        if fatal >= 0:
+            output = _lines(self._printed[fatal:])
+        else:
+            output = _lines(self._printed, last=True)
+            if said := _last_words(output):
+                how += f", and printed last: {said}"
         if exitcode == -signal.SIGKILL and oom_kills() > self._oom_kills:
             return Status.MEMORY, f"{how}, by the system, for lack of memory", output
         return Status.CRASHED, how, output
@@ -441,8 +440,6 @@ def _cores() -> int:
 
 
 def _how_it_ended(exitcode: int) -> str:
-    if exitcode == _SERVER_GONE:
-        return "was lost, or ended with exit code 255"
     if exitcode >= 0:
         return f"ended with exit code {exitcode}"
     try:
@@ -451,5 +448,12 @@ def _how_it_ended(exitcode: int) -> str:
         return f"was killed by signal {-exitcode}"
 
 
-def _lines(printed: bytes) -> str:
-    return "\n".join(printed.decode(errors="replace").splitlines()[:_TRACEBACK_LINES])
+def _last_words(output: str) -> str:
+    """Return the last line of an output that is not empty, without characters that do not print."""
+    lines = ("".join(filter(str.isprintable, line)).strip() for line in output.splitlines())
+    return next((line[-_LAST_WORDS:] for line in reversed(list(lines)) if line), "")
+
+
+def _lines(printed: bytes, *, last: bool = False) -> str:
+    kept = slice(-_TRACEBACK_LINES, None) if last else slice(_TRACEBACK_LINES)
+    return "\n".join(printed.decode(errors="replace").splitlines()[kept])

@@ -12,16 +12,6 @@ from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = [
-    "cpu_seconds_of_session",
-    "eldest_child",
-    "end_children",
-    "end_sessions",
-    "forget_server",
-    "is_running",
-    "lead_session",
-]
-
 _PROC = Path("/proc")
 _PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
 _ROUNDS = 100  # of killing; processes may start others while they are being killed
@@ -90,12 +80,8 @@ def end_sessions(leaders: Collection[int]) -> None:
 
 def eldest_child(pid: int) -> int:
     """Return the oldest running child of a process (lowest number), or the process if childless."""
-    children = []
-    for folder in _PROC.glob("[0-9]*"):
-        found = _stat(folder)
-        if found and found.runs and found.parent == pid:
-            children.append(int(folder.name))
-    return min(children, default=pid)
+    every = _processes().items()
+    return min((child for child, of in every if of.runs and of.parent == pid), default=pid)
 
 
 def is_running(pid: int) -> bool:
@@ -149,15 +135,15 @@ def _members(leaders: Collection[int]) -> set[int]:
 
 def _family(leaders: Collection[int]) -> dict[int, _Process]:
     """Return the processes of sessions and all their descendants, also those that have ended."""
-    seen = {}
-    for folder in _PROC.glob("[0-9]*"):
-        found = _stat(folder)
-        if found:
-            seen[int(folder.name)] = found
+    seen = _processes()
     members = {pid for pid, process in seen.items() if process.session in leaders}
     while more := {pid for pid, process in seen.items() if process.parent in members} - members:
         members |= more
     return {pid: seen[pid] for pid in members}
+
+
+def _processes() -> dict[int, _Process]:
+    return {int(folder.name): of for folder in _PROC.glob("[0-9]*") if (of := _stat(folder))}
 
 
 def _stat(folder: Path) -> _Process | None:

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-__all__ = ["interrupted_once", "interrupts_held"]
-
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import multiprocessing
 import os
+import socket
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing import reduction
 from typing import Any
 
 from mlaut.errors import StudyError
-
-__all__ = ["THREAD_VARIABLES", "start_process"]
+from mlaut.optional import changed
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _START_PAUSES = (0.05, 0.2, 1.0, 0.0)  # seconds; a fork server that was killed needs a restart
+_REQUEST_SECONDS = 2.0  # for the descriptors of a process to start; they come at once
 
 _birth = threading.Lock()
 
@@ -40,6 +44,34 @@ def start_process(function: Callable[..., None], *arguments: Any) -> Any:
     ) from failed
 
 
+def refuse_garbage() -> None:
+    """Let the server of this process outlive requests that are none, as any process may send them.
+
+    The server goes on after an aborted connection, and ends after any other error.
+    """
+    received = reduction.recvfds
+
+    def received_in_time(sock: socket.socket, size: int) -> list[int]:
+        if size == 1:  # a worker receives a file, not the server a request
+            return received(sock, size)
+        sock.settimeout(_REQUEST_SECONDS)
+        descriptors: list[int] = []
+        try:
+            descriptors = received(sock, size)
+            reading, writing = descriptors[:2]
+            modes = [fcntl.fcntl(end, fcntl.F_GETFL) & os.O_ACCMODE for end in (reading, writing)]
+            sound = modes == [os.O_RDONLY, os.O_WRONLY] and len(descriptors) < size
+        except (EOFError, OSError, RuntimeError, ValueError, AssertionError):
+            sound = False
+        if not sound:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            raise ConnectionAbortedError(errno.ECONNABORTED, "no request for a process")
+        return descriptors
+
+    vars(reduction)["recvfds"] = received_in_time
+
+
 @contextlib.contextmanager
 def _main_hidden() -> Iterator[None]:
     """Keep workers from importing the user's script.
@@ -61,33 +93,17 @@ def _main_hidden() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _children_allowed() -> Iterator[None]:
-    """Let a daemonic process, such as a Dask worker, start children; `Team` ends them."""
-    settings = vars(multiprocessing.current_process())["_config"]
-    before = settings.get("daemon")
-    settings["daemon"] = False
-    try:
+    """Allow a daemonic process, such as a Dask worker, to start children; `Team` ends them."""
+    with changed(vars(multiprocessing.current_process())["_config"], daemon=False):
         yield
-    finally:
-        if before is None:
-            del settings["daemon"]
-        else:
-            settings["daemon"] = before
 
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let the fork server load its libraries with one thread; each worker sets its own number.
+    """Make the fork server load its libraries with one thread; each worker sets its own number.
 
     ``PYTHONHASHSEED`` is fixed: the order of sets of text is then the same in all runs, and so are
     the results of a strategy that depends on it.
     """
-    before = {name: os.environ.get(name) for name in (*THREAD_VARIABLES, "PYTHONHASHSEED")}
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"), PYTHONHASHSEED="0")
-    try:
+    with changed(os.environ, **dict.fromkeys(THREAD_VARIABLES, "1"), PYTHONHASHSEED="0"):
         yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

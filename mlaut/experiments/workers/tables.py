@@ -1,11 +1,13 @@
 """Tables of a run in shared memory: read, checked and prepared once, and mapped by all workers.
 
 The memory has no name in any folder, so a run that is killed leaves nothing behind. It is sealed,
-and workers map it for reading only: no strategy can change the rows of another.
+and workers map it for reading only: no strategy can change the rows of another. Labels stay in the
+process that runs the study; a batch gets those of the training rows of its cells.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import mmap
 import os
@@ -14,16 +16,18 @@ import struct
 import tempfile
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from mlaut.data.splits.targets import positions
 from mlaut.errors import DataError, StudyError
-from mlaut.experiments.cells.fold_models import Table
-from mlaut.experiments.workers.batches import DatasetRef
+from mlaut.experiments.cells.fold_models import FoldTable
+from mlaut.experiments.workers.batches import Batch, DatasetRef
 from mlaut.files_io import FilesIO
-from mlaut.records import Dataset
-
-__all__ = ["SharedTables", "load", "load_table", "map_table", "share_table"]
+from mlaut.records import Cell, Dataset
 
 _LENGTH = struct.Struct("<Q")  # of the description, with which the memory begins
 _LINE = 64  # bytes of a line of the processor's cache; each array begins with one
@@ -48,22 +52,42 @@ def load(ref: DatasetRef) -> Dataset:
     return dataset
 
 
-def load_table(ref: DatasetRef) -> Table:
+def load_table(ref: DatasetRef) -> FoldTable:
     """Load a dataset as `load` does, and separate its features and labels."""
-    return Table.of(load(ref), ref.classes)
+    return FoldTable.of(load(ref), ref.classes)
+
+
+class Lent(NamedTuple):
+    """Descriptors of what a worker gets for a batch.
+
+    Attributes
+    ----------
+    table : int
+        Shared memory of the table, which has no labels.
+    labels : int
+        Memory of the labels of the training rows, cell by cell, as `TrainingLabels` reads them.
+    places : list of int
+        First byte of each cell in it.
+    kind : str
+        Type of these labels: positions of classes, or numbers.
+    """
+
+    table: int
+    labels: int
+    places: list[int]
+    kind: str
 
 
 class SharedTables:
-    """Shared memory of the tables that a run used last."""
+    """Shared memory of the tables that a run used last, and their labels."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._memory: OrderedDict[DatasetRef, int] = OrderedDict()
+        self._kept: OrderedDict[DatasetRef, tuple[int, np.ndarray]] = OrderedDict()
 
-    def memory(self, ref: DatasetRef) -> int:
-        """Return the descriptor of the shared memory of a dataset, which is loaded if needed.
-
-        A later call may close it; who has mapped the memory keeps it.
+    @contextlib.contextmanager
+    def lent(self, batch: Batch) -> Iterator[Lent]:
+        """Yield what a worker gets for a batch.
 
         Raises
         ------
@@ -72,35 +96,113 @@ class SharedTables:
         StudyError
             The memory of the machine does not suffice.
         """
+        table, labels = self._of(batch.dataset)
+        parts = [labels[batch.trains(*cell)] for cell in batch.cells]
+        places = np.cumsum([0, *(part.nbytes for part in parts)]).tolist()
+        with _no_memory_in_one_line(batch.dataset):
+            memory = _new_memory()
+        try:
+            with _no_memory_in_one_line(batch.dataset):
+                for part, place in zip(parts, places, strict=False):
+                    _write(memory, part.view(np.uint8).data, place)
+            yield Lent(table, memory, places, labels.dtype.str)
+        finally:
+            os.close(memory)
+
+    def _of(self, ref: DatasetRef) -> tuple[int, np.ndarray]:
+        """Return the memory of a dataset, and its labels as they are sent.
+
+        A later call may close the memory; who has mapped it keeps it.
+        """
         with self._lock:
-            if ref not in self._memory:
+            if ref not in self._kept:
                 table = load_table(ref)
-                try:
-                    self._memory[ref] = share_table(table)
-                except OSError as error:
-                    raise StudyError(
-                        f"dataset {ref.name!r}: no shared memory for its table "
-                        f"({error.strerror}); free memory, or run on a machine that has more"
-                    ) from error
-            self._memory.move_to_end(ref)
-            while len(self._memory) > 1 and sum(map(_size, self._memory.values())) > _KEPT:
-                os.close(self._memory.popitem(last=False)[1])
-            return self._memory[ref]
+                with _no_memory_in_one_line(ref):
+                    memory = share_table(replace(table, labels=table.labels[:0]))
+                self._kept[ref] = memory, _as_sent(table)
+            self._kept.move_to_end(ref)
+            while len(self._kept) > 1 and self._size > _KEPT:
+                os.close(self._kept.popitem(last=False)[1][0])
+            return self._kept[ref]
+
+    @property
+    def _size(self) -> int:
+        return sum(os.fstat(memory).st_size for memory, _ in self._kept.values())
 
     def close(self) -> None:
         """Free the memory as soon as no worker maps it."""
         with self._lock:
-            while self._memory:
-                os.close(self._memory.popitem()[1])
+            while self._kept:
+                os.close(self._kept.popitem()[1][0])
 
 
-def share_table(table: Table) -> int:
+@contextlib.contextmanager
+def _no_memory_in_one_line(ref: DatasetRef) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StudyError(
+            f"dataset {ref.name!r}: no shared memory for its table "
+            f"({error.strerror}); free memory, or run on a machine that has more"
+        ) from error
+
+
+def _as_sent(table: FoldTable) -> np.ndarray:
+    """Return the labels of a table as they are sent: positions of classes in few bytes each."""
+    if not table.classes:
+        return np.ascontiguousarray(table.labels)
+    kind = np.min_scalar_type(len(table.classes))
+    return positions(table.labels, table.classes).astype(kind)
+
+
+@dataclass(frozen=True)
+class TrainingLabels:
+    """Labels of the training rows of each cell of a batch, in a worker.
+
+    Attributes
+    ----------
+    memory : int
+        Descriptor of the memory that has them (`Lent.labels`).
+    places : mapping of Cell to int
+        First byte of each cell.
+    kind : str
+        Type of these labels.
+    classes : sequence
+        Class labels; empty for regression.
+    """
+
+    memory: int
+    places: Mapping[Cell, int]
+    kind: str
+    classes: Sequence[Any]
+
+    def of(self, cell: Cell, n_train: int) -> np.ndarray:
+        """Return the labels of a cell, which no other cell of the process shares."""
+        labels: np.ndarray = np.empty(n_train, self.kind)
+        os.preadv(self.memory, [labels.view(np.uint8).data], self.places[cell])
+        if self.classes:
+            labels = np.asarray(self.classes)[labels]
+        return labels
+
+    def only_of(self, cell: Cell, n_train: int) -> np.ndarray:
+        """Return the labels of a cell, and make those of others unreachable."""
+        labels = self.of(cell, n_train)
+        self.close()
+        return labels
+
+    def close(self) -> None:
+        """Free the memory in this process."""
+        with contextlib.suppress(OSError):
+            os.close(self.memory)
+
+
+def share_table(table: FoldTable) -> int:
     """Return the descriptor of shared memory that holds a table and what its cells ask of it.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> memory = share_table(Table(pd.DataFrame({"x": [0.5, 1.5]}), np.array([0, 1]), (0, 1)))
+    >>> memory = share_table(FoldTable(pd.DataFrame({"x": [0.5, 1.5]}), np.array([0, 1]), (0, 1)))
     >>> table = map_table(memory)
     >>> table.numbers.tolist(), table.numbers.flags.writeable
     ([[0.5], [1.5]], False)
@@ -133,13 +235,13 @@ def share_table(table: Table) -> int:
     return memory
 
 
-def map_table(memory: int) -> Table:
+def map_table(memory: int) -> FoldTable:
     """Return the table in shared memory; its arrays lie there, and are read-only."""
     mapped = memoryview(mmap.mmap(memory, 0, prot=mmap.PROT_READ))
     (length,) = _LENGTH.unpack_from(mapped)
     pickled, layout = pickle.loads(mapped[_LENGTH.size : _LENGTH.size + length])
     arrays = mapped[_aligned(_LENGTH.size + length) :]
-    table: Table = pickle.loads(pickled, buffers=[arrays[at : at + n] for at, n in layout])
+    table: FoldTable = pickle.loads(pickled, buffers=[arrays[at : at + n] for at, n in layout])
     return table
 
 
@@ -166,11 +268,7 @@ def _write(memory: int, content: memoryview, place: int) -> None:
 
 
 def _seal(memory: int) -> None:
-    """Let nobody change the memory from now on, where the system can do that."""
+    """Forbid all changes of the memory from now on, where the system can do that."""
     if hasattr(fcntl, "F_ADD_SEALS") and hasattr(os, "memfd_create"):
         seals = [getattr(fcntl, name) for name in _SEALS]
         fcntl.fcntl(memory, fcntl.F_ADD_SEALS, sum(seals))
-
-
-def _size(memory: int) -> int:
-    return os.fstat(memory).st_size

@@ -16,41 +16,25 @@ import signal
 import struct
 import sys
 import threading
-import time
 from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle
+from time import monotonic  # bound before a strategy could replace it
 from typing import Any
 
 import cloudpickle
 import numpy as np
 
+from mlaut.experiments.cells import memory as limits
 from mlaut.experiments.cells.cell import cell_seed, limited_threads, run_cell
-from mlaut.experiments.cells.fold_models import Table
-from mlaut.experiments.cells.memory import (
-    cpu_seconds,
-    limited_memory,
-    offer_to_be_killed,
-    own_memory,
-)
+from mlaut.experiments.cells.fold_models import FoldTable
 from mlaut.experiments.cells.messages import encode_outcome, frame, largest_outcome
 from mlaut.experiments.workers.batches import Batch
 from mlaut.experiments.workers.copies import can_be_copied, foreign_code, load_known, run_in_copy
+from mlaut.experiments.workers.isolation import hide
 from mlaut.experiments.workers.sessions import end_children, forget_server, lead_session
-from mlaut.experiments.workers.tables import map_table
+from mlaut.experiments.workers.tables import TrainingLabels, map_table
 from mlaut.records import Cell, Outcome, Split
-
-__all__ = [
-    "CLOCK",
-    "DIED",
-    "ENDED",
-    "LEAVES",
-    "LOADING",
-    "STATUS",
-    "preload",
-    "prepare",
-    "serve",
-]
 
 CLOCK = struct.Struct("<dd")  # of the begin of a cell: time, and CPU seconds used before
 LOADING = 0.0  # sent in place of a time: loading the strategy, which counts for the first cell
@@ -58,6 +42,7 @@ LOADING = 0.0  # sent in place of a time: loading the strategy, which counts for
 # process takes no further cell.
 ENDED, DIED, LEAVES = b"o", b"d", b"l"
 STATUS = struct.Struct("<i")
+SECRET = 32  # bytes that a process gets first; each frame proves that its sender knows them
 
 _SEND_SECONDS = 0.05  # outcomes of shorter cells are sent together
 _MEMORY_LEFT_BEHIND = 2**30  # bytes that a process may have grown by before it is replaced
@@ -78,33 +63,38 @@ def preload() -> None:
     import sklearn.svm
     import sklearn.tree  # noqa: F401
 
-    from mlaut.estimators import catalogue, generic_estimator  # noqa: F401
+    from mlaut.estimators.catalogue import catalogue  # noqa: F401
+    from mlaut.estimators.strategy import generic_estimator  # noqa: F401
 
     with limited_threads(1):
         pass
 
 
-def prepare(batch: Batch, table: Table, strategy: Callable[[], Any]) -> RunCell:
+def prepare(
+    batch: Batch,
+    table: FoldTable,
+    strategy: Callable[[], Any],
+    labels: Callable[[Cell, int], np.ndarray] | None = None,
+) -> RunCell:
     """Return a function that runs one cell of a batch.
 
     Parameters
     ----------
     batch : Batch
-    table : Table
+    table : FoldTable
         Table of the dataset of the batch.
     strategy : callable
         Function that returns the strategy.
+    labels : callable, optional
+        Function that returns the labels of the training rows of a cell, from the cell and the
+        number of these rows; default those of the table.
     """
 
     def run(cell: Cell) -> Outcome:
-        return run_cell(
-            cell,
-            strategy,
-            table,
-            Split(batch.folds[cell.repeat][None]).rows(0, cell.fold),
-            cell_seed(batch.seed, cell),
-            batch.options,
-        )
+        rows = Split(batch.folds[cell.repeat][None]).rows(0, cell.fold)
+        known = labels(cell, len(rows[0])) if labels else None
+        seed = cell_seed(batch.seed, cell)
+        return run_cell(cell, strategy, table, rows, seed, batch.options, known)
 
     return run
 
@@ -124,7 +114,8 @@ def serve(
     Parameters
     ----------
     link : Connection
-        Socket from which batches are received, and the shared memory of their tables.
+        Socket from which the secret of the process is received, then batches, the labels of their
+        training rows, and the shared memory of their tables.
     results : Connection
         Pipe to which messages are sent (`mlaut.experiments.cells.messages`).
     clock : Connection
@@ -136,62 +127,72 @@ def serve(
         threads of libraries.
     """
     _settle_in(output, environment)
-    post = _Post(link.fileno(), results.fileno(), clock.fileno())
-    serves: _Server | None = None
+    secret = bytearray(SECRET)
+    if os.readv(link.fileno(), [secret]) < SECRET:
+        return
+    post = _Post(link.fileno(), results.fileno(), clock.fileno(), secret)
+    serves: _Shared | _Mould | None = None
     table: Any = None
     while True:
         try:
-            batch, has_table = link.recv()
+            batch, places, kind, has_table = link.recv()
+            memory = recv_handle(link)
             if has_table:
-                table = _received_table(link)
+                shared = recv_handle(link)
+                try:
+                    table = map_table(shared)
+                finally:
+                    os.close(shared)
         except (EOFError, OSError):
             return
         if serves is None:
             serves = (_Mould if foreign_code(batch.strategy) else _Shared)(post)
+        cells = dict(zip(batch.keys, places, strict=False))
+        labels = TrainingLabels(memory, cells, kind, batch.dataset.classes)
         try:
-            serves.run(batch, table)
+            serves.run(batch, table, labels)
         except OSError:
             return  # the process that runs the study has closed the pipe
+        labels.close()
         if serves.leaves:
             return
 
 
-def _received_table(link: Connection) -> Table:
-    memory = recv_handle(link)
-    try:
-        return map_table(memory)
-    finally:
-        os.close(memory)
-
-
 class _Post:
-    """Pipes to the process that runs the study."""
+    """Pipes to the process that runs the study, and the secret that proves its messages."""
 
-    def __init__(self, link: int, results: int, clock: int) -> None:
+    def __init__(self, link: int, results: int, clock: int, secret: bytearray) -> None:
         self.descriptors = [link, results, clock]
-        self._results, self._clock = results, clock
+        self._results, self._clock, self._secret = results, clock, secret
         self._waiting = bytearray()
-        self._sent = time.monotonic()
+        self._sent = monotonic()
 
     def begin(self, when: float | None = None) -> None:
         """Send the time at which a cell begins, or `LOADING` when its strategy is loaded."""
-        begun = time.monotonic() if when is None else when
-        os.write(self._clock, CLOCK.pack(begun, cpu_seconds()))
+        begun = monotonic() if when is None else when
+        os.write(self._clock, CLOCK.pack(begun, limits.cpu_seconds()))
 
-    def send(self, message: bytes = b"", wait: bool = False) -> None:
-        """Send waiting messages and this one; with ``wait``, at most once per `_SEND_SECONDS`."""
-        self._waiting += message
-        if wait and time.monotonic() - self._sent <= _SEND_SECONDS:
+    def forget(self) -> None:
+        """Overwrite the secret, in a copy of the process."""
+        self._secret[:] = bytes(SECRET)
+
+    def add(self, kind: bytes, content: bytes = b"") -> None:
+        """Keep a message until the next `send`."""
+        self._waiting += frame(kind, content, self._secret)
+
+    def send(self, wait: bool = False) -> None:
+        """Send waiting messages; with ``wait``, at most once per `_SEND_SECONDS`."""
+        if wait and monotonic() - self._sent <= _SEND_SECONDS:
             return
         rest = memoryview(bytes(self._waiting))
         while rest:
             rest = rest[os.write(self._results, rest) :]
         self._waiting.clear()
-        self._sent = time.monotonic()
+        self._sent = monotonic()
 
 
-class _Server:
-    """Runner of cells.
+class _Shared:
+    """Runner for strategies of known code: cells run one after the other in this process.
 
     Attributes
     ----------
@@ -203,69 +204,73 @@ class _Server:
 
     def __init__(self, post: _Post) -> None:
         self._post = post
-
-    def run(self, batch: Batch, table: Table) -> None:
-        """Run the cells of a batch, and send their outcomes."""
-        raise NotImplementedError
-
-
-class _Shared(_Server):
-    """Runner for strategies of known code: cells run one after the other in this process."""
-
-    def __init__(self, post: _Post) -> None:
-        super().__init__(post)
+        if not limits.keep_reset_of_peak():  # hidden processes may not, unless of the administrator
+            hide(False)
+            limits.keep_reset_of_peak()
+            hide()
         self._strategies: dict[bytes, Any] = {}
-        self._usual = own_memory()
+        self._usual = limits.own_memory()
 
-    def run(self, batch: Batch, table: Table) -> None:
+    def run(self, batch: Batch, table: FoldTable, labels: TrainingLabels) -> None:
         if batch.strategy not in self._strategies:
             self._strategies[batch.strategy] = load_known(batch.strategy)
-        run = prepare(batch, table, lambda: self._strategies[batch.strategy])
+        run = prepare(batch, table, lambda: self._strategies[batch.strategy], labels.of)
         me = os.getpid()
         for cell in batch.keys:
             self._post.begin()
-            message = frame(ENDED, encode_outcome(run(cell)))
+            content = encode_outcome(run(cell))
             if os.getpid() != me:
                 os._exit(0)  # the cell has forked, and this is the fork
             end_children()
-            self._post.send(message, wait=True)
+            self._post.add(ENDED, content)
+            self._post.send(wait=True)
         sys.stdout.flush()
         self.leaves = threading.active_count() > 1 or _has_grown(self._usual)
-        self._post.send(frame(LEAVES, b"") if self.leaves else b"")
+        if self.leaves:
+            self._post.add(LEAVES)
+        self._post.send()
 
 
-class _Mould(_Server):
+class _Mould:
     """Runner for a strategy of foreign code: each cell runs in a copy (fork) of this process."""
 
-    _strategy: Callable[[], Any] | None = None
+    leaves = False
 
-    def run(self, batch: Batch, table: Table) -> None:
+    def __init__(self, post: _Post) -> None:
+        self._post = post
+        self._strategy: Callable[[], Any] | None = None
+
+    def run(self, batch: Batch, table: FoldTable, labels: TrainingLabels) -> None:
         if self._strategy is None:
             self._post.begin(LOADING)
             self._strategy = _loaded(batch)
-        run = prepare(batch, table, self._strategy)
+        run = prepare(batch, table, self._strategy, labels.only_of)
         gc.freeze()  # else a collection in a copy would touch, and so duplicate, shared memory
         for cell in batch.keys:
             self._post.begin()
             if not can_be_copied():  # loading the strategy has started threads
-                self._post.send(frame(ENDED, encode_outcome(run(cell))) + frame(LEAVES, b""))
+                self._post.add(ENDED, encode_outcome(run(cell)))
+                self._post.add(LEAVES)
                 self.leaves = True
-                return
+                break
             self._run_copy(batch, cell, run)
             end_children()
         self._post.send()
 
     def _run_copy(self, batch: Batch, cell: Cell, run: RunCell) -> None:
         n_test = int(np.count_nonzero(batch.folds[cell.repeat] == cell.fold))
+
+        def work() -> bytes:
+            self._post.forget()
+            return encode_outcome(run(cell))
+
         largest = largest_outcome(n_test, len(batch.dataset.classes))
-        status, content = run_in_copy(
-            lambda: encode_outcome(run(cell)), largest, self._post.descriptors
-        )
+        status, content = run_in_copy(work, largest, self._post.descriptors)
         if status or not content:
-            self._post.send(frame(DIED, STATUS.pack(status)))
+            self._post.add(DIED, STATUS.pack(status))
         else:  # the receiver checks whether it is an outcome at all
-            # Sent at once: what the next copy may write into the pipe then comes after it.
-            self._post.send(frame(ENDED, content[: largest + 1]))
+            self._post.add(ENDED, content[: largest + 1])
+        self._post.send()
 
 
 def _loaded(batch: Batch) -> Callable[[], Any]:
@@ -274,7 +279,7 @@ def _loaded(batch: Batch) -> Callable[[], Any]:
     np.random.seed(seed)  # noqa: NPY002
     random.seed(seed)
     try:
-        with limited_memory(batch.options.memory):
+        with limits.limited_memory(batch.options.memory):
             strategy = cloudpickle.loads(batch.strategy)
     except (Exception, SystemExit):
         return lambda: cloudpickle.loads(batch.strategy)  # so that each cell reports the error
@@ -284,7 +289,6 @@ def _loaded(batch: Batch) -> Callable[[], Any]:
 def _settle_in(output: Connection, environment: Mapping[str, str]) -> None:
     lead_session()
     forget_server()
-    offer_to_be_killed()
     for stream in (1, 2):
         os.dup2(output.fileno(), stream)
     faulthandler.enable(file=2)
@@ -297,7 +301,7 @@ def _settle_in(output: Connection, environment: Mapping[str, str]) -> None:
 
 def _has_grown(usual: int) -> bool:
     """Return whether cells have left much memory behind that garbage collection cannot free."""
-    if own_memory() - usual < _MEMORY_LEFT_BEHIND:
+    if limits.own_memory() - usual < _MEMORY_LEFT_BEHIND:
         return False
     gc.collect()
-    return own_memory() - usual > _MEMORY_LEFT_BEHIND
+    return limits.own_memory() - usual > _MEMORY_LEFT_BEHIND

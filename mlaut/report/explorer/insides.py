@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.analysis.explaining.properties import block_properties
-from mlaut.files_io import Study
+from mlaut.analysis.methods.explaining.properties import block_properties
+from mlaut.files_io import StudyStore
 from mlaut.records import Block, Status
 from mlaut.report.explorer.packing import Packer
-
-__all__ = ["insides"]
 
 _MOST_PREDICTIONS = 20_000_000  # numbers that are read again for the page: about a second
 _MOST_CELLS = 300_000  # records of cells that are read again for the page
@@ -24,7 +22,7 @@ _LONGEST = 6_000  # characters of one of them
 _BINS = 10  # of equal width, as reliability diagrams usually have
 
 
-def insides(study: Study, packer: Packer) -> dict[str, Any]:
+def insides(study: StudyStore, packer: Packer) -> dict[str, Any]:
     """Return the records behind the scores of a study; their arrays go to the packer."""
     entries = study.load_splits()
     names = [entry.name for entry in study.strategies]
@@ -47,7 +45,7 @@ def insides(study: Study, packer: Packer) -> dict[str, Any]:
     return found
 
 
-def _add_predictions(study: Study, found: dict[str, Any], packer: Packer) -> None:
+def _add_predictions(study: StudyStore, found: dict[str, Any], packer: Packer) -> None:
     """Add properties, confusion matrices and calibration curves of datasets."""
     room = _MOST_COUNTS
     for block in study.parts():

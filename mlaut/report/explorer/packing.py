@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Packer"]
-
 _ALIGNED = 8  # bytes: an array of JavaScript begins at a multiple of the size of its numbers
 _KINDS = {"f": "<f8", "u": "<u4", "b": "|u1"}  # kinds of numpy's arrays, and how each is stored
 

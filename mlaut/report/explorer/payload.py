@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mlaut.report.content import Content
+from mlaut.report.content import Report
 from mlaut.report.explorer.insides import insides
 from mlaut.report.explorer.packing import Packer
 from mlaut.report.explorer.views import view
 
-__all__ = ["payload"]
 
-
-def payload(report: Content, tables: Mapping[str, Any]) -> str:
+def payload(report: Report, tables: Mapping[str, Any]) -> str:
     """Return the data of a page as one text; empty if there is nothing to explore.
 
     Parameters
     ----------
-    report : Content
+    report : Report
     tables : mapping of str to mapping
         Long tables by their id in the page: ``labels``, ``columns`` and ``texts`` by column.
     """

@@ -8,12 +8,10 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis import Results
-from mlaut.analysis.results.missing import NOT_RUN
+from mlaut.records import NOT_RUN, Status
 from mlaut.report.explorer.packing import Packer
 from mlaut.report.records import Section
 from mlaut.report.tables import seconds_of_done
-
-__all__ = ["view"]
 
 _NO_REASON = "no score"  # of a gap in a table, which counts as a failure and not as not run
 _MOST_CELLS = 1_000_000  # scores of single folds; of larger studies the means are shipped (11 MB)
@@ -49,7 +47,7 @@ def view(section: Section, packer: Packer) -> dict[str, Any]:
         "repeats": cells.shape[2],
         "folds": cells.shape[3],
         "reasons": list(reasons),
-        "not run": [reason in NOT_RUN for reason in reasons],
+        "not run": [(reason in NOT_RUN) + (reason == Status.SKIPPED.word) for reason in reasons],
         "scores": packer.add(cells),
         "expected": packer.add(expected),
         "holes": packer.add(missing),

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import Results, data_profile, performance_profile
+from mlaut.analysis import Results, performance_profile
+from mlaut.analysis.methods.aggregates import data_profile
 from mlaut.errors import AnalysisError
 
 

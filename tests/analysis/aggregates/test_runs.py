@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import Results, interquartile_means, probability_of_improvement
+from mlaut.analysis import Results
+from mlaut.analysis.methods.aggregates import interquartile_means, probability_of_improvement
 from mlaut.errors import AnalysisError
 
 # 4 datasets x 5 runs of two strategies

@@ -6,13 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import (
-    Results,
-    multi_comparison,
-    nemenyi_test,
-    percent_of_best,
-    scale_free_table,
-)
+from mlaut.analysis import Results, multi_comparison, nemenyi_test, scale_free_table
+from mlaut.analysis.methods.aggregates import percent_of_best
 from mlaut.errors import AnalysisError, MissingCellsError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

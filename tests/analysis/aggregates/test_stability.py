@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from scipy.stats import kendalltau
 
-from mlaut.analysis import Results, average_ranks, ranking_stability
+from mlaut.analysis import Results, average_ranks
+from mlaut.analysis.methods.aggregates import ranking_stability
 from mlaut.errors import AnalysisError
 
 

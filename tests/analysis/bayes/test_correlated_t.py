@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from mlaut.analysis.bayes.correlated_t import (
+from mlaut.analysis.methods.bayes.correlated_t import (
     correlated_t_datasets,
     correlated_t_probabilities,
     correlated_t_test,

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy import integrate, special, stats
 
-from mlaut.analysis.bayes import hierarchical
-from mlaut.analysis.bayes.hierarchical import hierarchical_probabilities, hierarchical_test
+from mlaut.analysis.methods.bayes import hierarchical
+from mlaut.analysis.methods.bayes.hierarchical import hierarchical_probabilities, hierarchical_test
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 

@@ -6,17 +6,17 @@ import pytest
 
 from mlaut.analysis import (
     Results,
-    aligned_ranks_test,
     bayesian_sign_test,
     bayesian_signed_rank_test,
-    correlated_t_datasets,
     sign_test,
     wilcoxon_test,
 )
-from mlaut.analysis.bayes.correlated_t import correlated_t_probabilities
-from mlaut.analysis.bayes.dirichlet import SignedRankSums
-from mlaut.analysis.bayes.sign_tests import sign_probabilities, signed_rank_probabilities
-from mlaut.analysis.frequentist.ranks import rank_table
+from mlaut.analysis.methods.bayes import correlated_t_datasets
+from mlaut.analysis.methods.bayes.correlated_t import correlated_t_probabilities
+from mlaut.analysis.methods.bayes.dirichlet import SignedRankSums
+from mlaut.analysis.methods.bayes.sign_tests import sign_probabilities, signed_rank_probabilities
+from mlaut.analysis.methods.frequentist import aligned_ranks_test
+from mlaut.analysis.methods.frequentist.ranks import rank_table
 from mlaut.analysis.pairwise.pairs import paired_losses
 
 TESTS = [bayesian_sign_test, bayesian_signed_rank_test]

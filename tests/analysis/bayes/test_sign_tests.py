@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy import integrate, stats
 
-from mlaut.analysis.bayes.dirichlet import SignedRankSums, largest_component
-from mlaut.analysis.bayes.sign_tests import (
+from mlaut.analysis.methods.bayes.dirichlet import SignedRankSums, largest_component
+from mlaut.analysis.methods.bayes.sign_tests import (
     bayesian_sign_test,
     bayesian_signed_rank_test,
     sign_probabilities,

@@ -5,8 +5,8 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
+from everything import analysis
 
-from mlaut import analysis
 from mlaut.analysis.common.arguments import check, checked, floats
 from mlaut.errors import AnalysisError, MlautError
 
@@ -22,6 +22,7 @@ SMALL = {"n_repetitions": 20, "tests": ["sign"], "seed": 0}
 
 # arguments that are right
 RIGHT = {
+    "published": {"name": "garcia2008"},
     "adjust": {"p": np.array([0.01, 0.2, 0.5]), "method": "holm"},
     "auc_table": {"context": analysis.SINGLE, "n_datasets": [3, 4], "n_points": 50, **SMALL},
     "bayesian_signed_rank_test": {"n_samples": 20},
@@ -68,19 +69,12 @@ RIGHT = {
         "difference": 1.2,
         "groups": [["A", "B"]],
     },
-    "dataset_groups": {"n_samples": 5},
-    "effective_datasets": {"related": {"d0": "x", "d1": "x", "d2": "y", "d3": "y", "d4": "y"}},
     "drawn_order": {"datasets": ["d0", "d1"], "seed": 0},
     "elo_ratings": {"n_samples": 5},
     "error_counts": {"first": "A", "second": "B"},
-    "explain_differences": {
-        "properties": pd.DataFrame({"rows": [10, 20, 15, 40, 80]}, [f"d{i}" for i in range(5)]),
-        "n_samples": 5,
-    },
     "interquartile_means": {"n_samples": 5},
     "multilevel_model": {"n_samples": 8},
     "multiple_imputation": {"test": analysis.sign_test, "n_samples": 2},
-    "pairwise_complete": {"test": analysis.sign_test},
     "probability_of_improvement": {"n_samples": 5},
     "ranking_stability": {"n_samples": 5},
     "hierarchical_probabilities": {
@@ -119,7 +113,6 @@ RIGHT = {
     "power_of_test": {"difference": 0.5, "sd": 1.0, "n_datasets": 9, "test": "t", "alpha": 0.05},
     "prob_better_classifier": {"only_first_wrong": 3, "only_second_wrong": 8, "prior": 1.0},
     "probabilities_by_dataset": {"losses": {"a": WRONG[0], "b": WRONG[1]}, "strategies": PAIR},
-    "rank_groups": {"average": pd.Series({"A": 1.0, "B": 1.5}), "difference": 1.0},
     "rejection_rates": {"differences": MANY, "tests": ["use all data"], "df": 3, "levels": [0.05]},
     "replicability": {"differences": MANY[None] + np.zeros((2, 1, 1, 1)), **MEASURED, "level": 0.1},
     "resolution": {
@@ -173,14 +166,14 @@ SKIPPED = {
     "hierarchical_probabilities": {"rope"},  # slow
     "hierarchical_test": {"rope", "pair", "metric", "greater_is_better"},
     "multiple_imputation": {"test"},  # the user's own errors
-    "pairwise_complete": {"test"},  # the user's own errors
     "under_treatments": {"comparison"},  # the user's own errors
 }
 
 
 # of published datasets (test_placing.py), of a decision, and of the searches of a study
 ELSEWHERE = (
-    "beside_published", "budget_plot", "budget_use", "decision_plot", "place", "place_pairs",
+    "beside_published", "budget_plot", "budget_use", "contingency_table", "cumulative_gain",
+    "decision_plot", "place", "place_pairs",
     "reproduction", "results_at_budget", "score_against_budget", "search_traces",
 )  # fmt: skip
 
@@ -362,5 +355,7 @@ def test_and_those_of_analyse_results(name, how):
 
 
 def test_a_misspelt_argument_is_told_with_its_function(results):
-    with pytest.raises(TypeError, match=r"^t_test\(\) got an unexpected keyword .* 'confidenc'"):
+    with pytest.raises(
+        AnalysisError, match=r"^unknown option 'confidenc' of t_test; did you mean 'confidence'\?$"
+    ):
         analysis.t_test(results, confidenc=0.9)

@@ -9,7 +9,6 @@ from scipy import stats
 from mlaut.analysis.common.numerics import (
     equalised,
     range_ppf,
-    range_sf,
     signed_rank_cdf,
     signed_rank_ppf,
     snap,
@@ -90,21 +89,6 @@ def test_studentized_range_over_root_two(level, tabled):
     """Critical values for 2 to 10 groups; Demsar 2006, Table 5 prints three digits of them."""
     found = [range_ppf(level, k) / np.sqrt(2) for k in range(2, 11)]
     assert found == pytest.approx(tabled, abs=5e-5)
-
-
-@pytest.mark.parametrize("groups", [2, 3, 5, 27, 200])
-def test_range_tail_agrees_with_scipy_where_that_is_precise(groups):
-    q = np.array([0.0, 0.5, 2.0, 4.0, 6.0])
-    assert range_sf(q, groups) == pytest.approx(
-        stats.studentized_range.sf(q, groups, np.inf), rel=1e-9, abs=1e-12
-    )
-
-
-def test_range_tail_keeps_its_precision_where_scipy_has_none():
-    """Far out only one pair can be that far apart: the sum over pairs is the limit."""
-    q = np.array([20.0, 40.0, 52.0])
-    assert range_sf(q, 5) == pytest.approx(10 * 2 * stats.norm.sf(q / np.sqrt(2)), rel=1e-6)
-    assert stats.studentized_range.sf(20.0, 5, np.inf) < 1e-15
 
 
 def test_wilson_interval_against_statsmodels():

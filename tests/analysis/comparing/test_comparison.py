@@ -6,17 +6,18 @@ import pytest
 
 from mlaut.analysis import (
     Results,
-    adjust,
     bayesian_sign_test,
     compare,
+    decision_plot,
     mean_estimates,
-    pair_groups,
-    rank_groups,
-    read_automlbenchmark,
+    race,
     t_test,
     treat_missing,
     wilcoxon_test,
 )
+from mlaut.analysis.importers import read_automlbenchmark
+from mlaut.analysis.methods.frequentist import pair_groups
+from mlaut.analysis.pairwise import adjust
 from mlaut.errors import AnalysisError, MissingCellsError
 
 
@@ -39,15 +40,14 @@ def test_what_was_found_in_sentences(found):
 
 def test_the_leading_test_decides_all_groups(found, mlaut2018):
     """Nemenyi's test, whose result for a pair depends on the others, leads only where asked."""
-    assert found.leading == "Wilcoxon"
+    assert found.leading == "signed rank"
     assert found.groups == pair_groups(found.leading_pairs, found.ranks.frame.index)
     assert found.groups[0] == ("SVC", "BaggingClassifier")
     nemenyi = compare(mlaut2018, test="Nemenyi", n_samples=0)
     assert nemenyi.groups[0] == ("RandomForestClassifier", "SVC", "BaggingClassifier")
-    assert nemenyi.groups == rank_groups(
-        nemenyi.ranks.frame["average_rank"], nemenyi.critical_difference
-    )
-    assert "not shown to differ from SVC, BaggingClassifier by the Nemenyi test" in (
+    ranks = nemenyi.ranks.frame["average_rank"]
+    assert all(np.ptp(ranks[list(g)]) < nemenyi.critical_difference for g in nemenyi.groups)
+    assert "not shown to differ from SVC and BaggingClassifier by Nemenyi's test" in (
         nemenyi.sentence()
     )
     for one in (found, nemenyi):
@@ -79,8 +79,8 @@ def test_tests_that_contradict_each_other_say_so():
         "A is best with 1.39, but B is better by the signed rank test."
     )
     assert found.notes[0].startswith(
-        "A is better than B by sign, trinomial, Bayesian sign, and worse by t, Wilcoxon: one wins "
-        "more often, the other by more"
+        "A is better than B by sign, trinomial, Bayesian sign, and worse by t, signed rank: "
+        "one wins more often, the other by more"
     )
     few = pd.DataFrame({"A": [0.1] * 6, "B": [0.2] * 6, "C": [0.0] * 3 + [0.9] * 3})
     few += np.arange(6)[:, None] / 100 * [1, 1.1, 1]
@@ -130,7 +130,7 @@ def test_every_part_is_that_of_its_own_function(found, mlaut2018):
     assert frame[("t", "p (unadjusted)")].equals(raw)
     assert frame[("t", "p_value")].to_numpy() == pytest.approx(adjust(raw.to_numpy(), "holm"))
     signed = wilcoxon_test(mlaut2018).to_frame()
-    assert frame[("Wilcoxon", "rank-biserial correlation")].equals(
+    assert frame[("signed rank", "rank-biserial correlation")].equals(
         signed["rank-biserial correlation"]
     )
     assert found.portmanteau["Friedman F"].statistic == pytest.approx(131.5435, abs=5e-5)
@@ -138,7 +138,7 @@ def test_every_part_is_that_of_its_own_function(found, mlaut2018):
     assert len(frame) == 36
     assert list(found.tables()) == [
         "estimates (c)", "ranks", "Friedman F", "Friedman chi2", "Quade", "aligned ranks",
-        "t", "Wilcoxon", "sign", "trinomial", "Nemenyi", "Bayesian sign", "Bayesian signed rank",
+        "t", "signed rank", "sign", "trinomial", "Nemenyi", "Bayesian sign", "Bayesian signed rank",
         "control",
     ]  # fmt: skip
 
@@ -177,7 +177,7 @@ def test_the_poisson_binomial_test_of_a_study_counts_its_test_points(make_block)
 
 def test_it_shows_itself(found):
     page, text = found._repr_html_(), repr(found)
-    for word in ("RandomForestClassifier", "p Wilcoxon", "critical difference 1.09209"):
+    for word in ("RandomForestClassifier", "p signed rank", "critical difference 1.09209"):
         assert word in page
         assert word in text
     assert "against SVC" in page
@@ -215,7 +215,7 @@ def test_choices(mlaut2018, losses):
 def test_identical_strategies_and_constant_differences(losses):
     results = losses({"A": [0.1] * 5, "B": [0.1] * 5, "C": [0.2] * 5})
     frame = compare(results).to_frame()
-    for test in ("t", "Wilcoxon", "sign", "trinomial", "Nemenyi"):
+    for test in ("t", "signed rank", "sign", "trinomial", "Nemenyi"):
         assert frame.loc[("A", "B"), (test, "p_value")] == 1.0
         assert 0 < frame.loc[("A", "C"), (test, "p_value")] <= 1.0
 
@@ -234,7 +234,7 @@ def test_errors_in_units_of_the_target_have_no_mean_and_no_t_test(metric):
     results = Results.from_table(UNITS, metric=metric)
     found = compare(results)
     assert found.estimates == {}
-    assert list(found.pairs) == ["Wilcoxon", "sign", "trinomial", "Nemenyi"]
+    assert list(found.pairs) == ["signed rank", "sign", "trinomial", "Nemenyi"]
     name = results.metric.name
     why = f"{name}: it is in the unit of each dataset's target"
     assert found.sentences()[0].startswith("Over 6 datasets A has the best average rank, 1.167 [")
@@ -277,12 +277,33 @@ def test_metrics_that_differ_between_datasets_have_no_mean(tmp_path):
     columns = ["task", "framework", "fold", "metric", "result"]
     results = read_automlbenchmark(pd.DataFrame(rows, columns=columns))
     found = compare(results)
-    assert found.sentences()[:2] == (
+    assert found.sentences()[:4] == (
         "Over 3 datasets tuned has the best average rank, 1 [1, 1.861], scenario (c).",
         "Means over datasets do not compare (result: tasks have metrics of their own).",
+        "Friedman's test does not show that average ranks differ (p = 0.25).",
+        "At level 0.05 after the holm correction these differ: 0 of 1 pairs by the trinomial test.",
     )
     assert found.estimates == {}
-    assert "t" not in found.pairs
+    assert list(found.pairs) == ["sign", "trinomial", "Nemenyi"]
+    assert list(found.bayesian) == ["Bayesian sign"]
+    assert list(found.portmanteau) == ["Friedman F", "Friedman chi2"]
+    assert "only the signs of differences compare" in " ".join(found.notes_text())
+    related = compare(results.with_clusters({"kc2": "a", "car": "b", "cmc": "b"}))
+    assert (list(related.pairs), related.leading) == (["sign"], "sign")
+    decided = found.decision(least=1, alpha=0.5)
+    assert decided.leader == "tuned"
+    assert not {"ratio", "difference"} & set(decided.frame)
+    with pytest.raises(AnalysisError, match="'signed rank' cannot be used here"):
+        found.decision(test="signed rank", alpha=0.5)
+    with pytest.raises(AnalysisError, match="only signs of result compare: race by sign"):
+        race(results, kind="signed rank")
+    decision_plot(decided, results)
+
+
+def test_pairs_of_errors_in_the_units_of_targets_are_counted_by_signs():
+    found = compare(Results.from_table(UNITS, metric="rmse"))
+    assert "signed rank" in found.pairs
+    assert "signed rank" not in " ".join(found.sentences())
 
 
 def test_equal_strategies_are_called_equal():
@@ -293,7 +314,9 @@ def test_equal_strategies_are_called_equal():
         "Friedman's test does not show that average ranks differ (p = 1).",
     )
     three = Results.from_table(table.assign(B=table["A"])[["A", "B", "C"]], metric="accuracy")
-    said = compare(three).sentences()
+    found = compare(three)
+    assert found.notes[0] == "A and B are equal to the last digit on each dataset"
+    said = found.sentences()
     assert said[0].startswith("Over 5 datasets A and B share the highest mean accuracy, 0.78 [")
     assert "A and B are best with 1.5, and differ from all others" in said[1] or (
         "A and B are best with 1.5, not shown to differ from C" in said[1]
@@ -337,7 +360,7 @@ def test_cells_that_count_as_last_have_ranks_and_no_mean():
     assert filled.losses.mean().idxmin() == "xgb"
     found = compare(filled)
     assert found.sentences()[0].startswith(
-        "Over 18 datasets (no misclassification of xgb on 12: such cells count as last) "
+        "Over 18 datasets (no misclassification of xgb on 12 datasets: such cells count as last) "
     )
     assert "xgb has the" not in found.sentence()
     assert found.mean_strategies == ("forest", "tree")
@@ -363,12 +386,12 @@ def test_a_matrix_of_pairs_points_the_way_of_the_metric():
     table = pd.DataFrame({"A": [0.9, 0.8, 0.7, 0.75], "B": [0.6, 0.7, 0.5, 0.6]})
     scores = compare(Results.from_table(table, metric="accuracy"))
     losses = compare(Results.from_table(1 - table, metric="misclassification"))
-    shown = scores.in_own_direction("Wilcoxon")
+    shown = scores.in_own_direction("signed rank")
     assert shown.metric == "accuracy"
     assert shown.value("rank-biserial correlation", "A", "B") == 1.0
     assert shown.value("better", "A", "B") == 1.0
-    assert shown.statistics.loc["A", "B"] == -scores.pairs["Wilcoxon"].statistics.loc["A", "B"]
-    own = losses.in_own_direction("Wilcoxon")
+    assert shown.statistics.loc["A", "B"] == -scores.pairs["signed rank"].statistics.loc["A", "B"]
+    own = losses.in_own_direction("signed rank")
     assert own.value("rank-biserial correlation", "A", "B") == -1.0
     assert own.value("better", "A", "B") == 1.0
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from mlaut.analysis import CORRECTIONS, Results, compare
+from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.comparing import methods
 from mlaut.analysis.comparing.references import REFERENCES
-from mlaut.analysis.deciding.terms import TESTS
 
 
 def compared(n=12, k=3, **how):
@@ -19,13 +19,15 @@ def compared(n=12, k=3, **how):
 
 
 def test_every_test_and_correction_has_words_and_a_source():
-    assert set(TESTS.values()) == set(methods._TESTS)
     assert set(CORRECTIONS) - {"none"} == set(methods._CORRECTIONS)
-    for words in (*methods._TESTS.values(), *methods._CORRECTIONS.values()):
+    cited = [test.cited for test in TESTS.values()]
+    for words in (*cited, *methods._CORRECTIONS.values()):
         assert re.findall(r"\{(\w+)\}", words)[0] in REFERENCES
-    for key, one in REFERENCES.items():
-        assert key.endswith(str(one.year))
-        assert one.address == "" or re.match(r"10\.\d{4,}/\S+$|https://\S+$", one.address), key
+    for key, work in REFERENCES.items():
+        assert key.endswith(work.value_of("year"))
+        assert work.value_of("author")
+        assert re.match(r"(10\.\d{4,}/\S+)?$", work.value_of("doi")), key
+        assert re.match(r"(https://\S+)?$", work.value_of("url")), key
 
 
 def test_the_paragraph_of_a_default_comparison():
@@ -64,7 +66,7 @@ def test_other_terms_are_said_with_their_sources(terms, how, says, key):
 def test_missing_cells_few_datasets_and_two_strategies_are_said():
     table = pd.DataFrame({"A": [0.9, np.nan, 0.8], "B": [0.7, 0.6, 0.5]})
     text = str(compare(table, metric="accuracy", missing="failures last").methods())
-    assert "Not every cell has a result: no accuracy of A on 1" in text
+    assert "Not every cell has a result: no accuracy of A on 1 dataset" in text
     assert "With 3 datasets, fewer than the 6 that are needed, nothing is decided." in text
     assert "Friedman" not in text  # of two strategies it is a sign test
     assert "bootstrap" not in text
@@ -84,7 +86,7 @@ def test_names_are_no_keys_and_no_latex():
     found = compare(table, metric="accuracy")
     paragraph = found.methods(question="control: {holm1979}")
     assert "compared with (holm1979) by" in str(paragraph)
-    assert paragraph.keys == ("wilcoxon1945", "holm1979", "rubin1981", "kazakov2019")
+    assert paragraph.keys == ("wilcoxon1945", "holm1979", "neal2000", "kazakov2019")
     assert r"50 \%\_\$ &" in found.paper_table()
 
 

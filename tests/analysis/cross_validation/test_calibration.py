@@ -3,8 +3,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlaut.analysis.cross_validation.calibration import calibrate, rejection_rates, replicability
-from mlaut.analysis.cross_validation.repeated_cv import cv_p_values
+from mlaut.analysis.methods.cross_validation.calibration import (
+    calibrate,
+    rejection_rates,
+    replicability,
+)
+from mlaut.analysis.methods.cross_validation.repeated_cv import cv_p_values
 from mlaut.errors import AnalysisError
 
 

@@ -2,8 +2,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis.cross_validation.fold_tests import cv_test, cv_test_datasets, cv_test_overview
-from mlaut.analysis.cross_validation.repeated_cv import cv_interval, cv_p_values
+from mlaut.analysis.methods.cross_validation.fold_tests import (
+    cv_test,
+    cv_test_datasets,
+    cv_test_overview,
+)
+from mlaut.analysis.methods.cross_validation.repeated_cv import cv_p_values
+from mlaut.analysis.methods.cross_validation.statistics import CV_TESTS
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, MissingCellsError
 
@@ -16,12 +21,66 @@ def test_one_test_says_all_of_itself():
     assert (result.df, result.scenario, result.n, result.ties) == (10, "(b)", 12, 1)
     assert result.p_value == pytest.approx(0.00433083, abs=6e-9)
     assert result.effect.value == pytest.approx(TINY.mean())
-    assert "not universal" in result.notes[0]
+    assert "10 df held the level 5 %" in result.notes[0]
     assert result.notes[1] == "measured with 10 folds x 10 runs, and used for 4 x 3"
     assert result.sentence() == (
         "Use all data test of forest against tree on error (12 test sets, 1 tie): Z(10) = 3.668, "
-        "p = 0.00433, mean difference 0.04583, 95 % interval [-0.01304, 0.1047], scenario (b)."
+        "p = 0.00433, mean difference 0.04583, 95 % interval [0.01799, 0.07367] "
+        "(use all data test, 10 df, quantile 2.228), scenario (b)."
     )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "t", "quantile", "ends"),
+    [
+        (
+            [0.12, 0.15, 0.14, 0.16, 0.11],
+            [0.13, 0.16, 0.13, 0.14, 0.17],
+            -0.725,
+            2.776,
+            (-0.0483, 0.0283),
+        ),
+        (
+            [0.305, 0.322, 0.207, 0.206, 0.31, 0.41, 0.277, 0.26, 0.215, 0.26],
+            [0.224, 0.145, 0.224, 0.196, 0.207, 0.204, 0.221, 0.194, 0.162, 0.35],
+            2.344,
+            2.262,
+            (0.0023, 0.1267),
+        ),
+    ],
+)
+def test_the_examples_of_the_k_fold_page(first, second, t, quantile, ends):
+    """Comparing Learning Algorithms, examples 1 and 2: the page's quantiles are 2.77 and 2.26."""
+    result = cv_test(np.subtract(first, second), "k-fold", df="default")
+    assert result.statistic == pytest.approx(t, abs=6e-4)
+    assert result.effect.quantile == pytest.approx(quantile, abs=6e-4)
+    assert (result.effect.low, result.effect.high) == pytest.approx(ends, abs=6e-5)
+    assert f"k-fold test, {len(first) - 1} df, quantile {quantile}" in result.sentence()
+
+
+@pytest.mark.parametrize("name", list(CV_TESTS))
+@pytest.mark.parametrize("seed", range(5))
+def test_the_interval_is_that_of_the_test_beside_it(name, seed):
+    """It holds 0 where the test does not reject; a test of something else than a mean has none."""
+    test, rng = CV_TESTS[name], np.random.default_rng(seed)
+    shape = (10,) if test.resampling else (2, 5) if "5x2" in name else (10, 10)
+    x = rng.normal(rng.choice([0.0, 0.3, 0.9]), 1, shape)
+    df = "calibrated" if test.calibratable else "default"
+    result = cv_test(x, name, df, test_to_train=0.1 if test.resampling else None)
+    if test.of_mean:
+        assert (result.effect.low <= 0 <= result.effect.high) == (result.p_value >= 0.05)
+        by_hand = abs(result.effect.value / result.statistic)
+        assert result.effect.standard_error == pytest.approx(by_hand)
+    else:
+        assert np.isnan([result.effect.low, result.effect.high]).all()
+        assert "interval" not in result.sentence()
+
+
+@pytest.mark.parametrize(("name", "df"), [("k-fold", 6), ("folds, averaged var", 11)])
+def test_the_note_of_the_calibration_names_the_df_in_use(name, df):
+    x = np.random.default_rng(0).normal(size=(10, 10))
+    assert any(f": {df} df held the level" in note for note in cv_test(x, name).notes)
+    assert "the df of each test held" in cv_test_overview(x).notes[0]
 
 
 def test_the_default_df_come_with_a_warning_and_the_corrected_test_without():
@@ -45,14 +104,6 @@ def test_f_has_two_degrees_of_freedom():
     result = cv_test(x, "5x2cv F")
     assert (result.df, result.statistic_name) == ((10.0, 5.0), "F")
     assert "7.3 % at level 5 %" in result.notes[0]
-
-
-def test_the_interval_of_resampling_needs_the_ratio():
-    x = np.random.default_rng(1).normal(size=10)
-    assert np.isnan(cv_test(x, "resampling").effect.low)
-    result = cv_test(x, "corrected resampling", test_to_train=0.5)
-    mean, _, low, high = cv_interval(x, test_to_train=0.5)
-    assert (result.effect.value, result.effect.low, result.effect.high) == (mean, low, high)
 
 
 def test_overview_has_the_eleven_tests_and_the_corrected_one():
@@ -92,7 +143,7 @@ def test_every_dataset_and_pair_of_a_study(test):
         here = losses.loc[dataset]
         x = (here[first] - here[second]).to_numpy().reshape(3, 4).T
         assert row["p_value"] == pytest.approx(float(cv_p_values(x, test)))
-        assert row["low"] == pytest.approx(float(cv_interval(x)[2]))
+        assert row["low"] == pytest.approx(cv_test(x, test).effect.low)
     assert (table.scenario, table.metric) == ("(b)", "loss")
 
 

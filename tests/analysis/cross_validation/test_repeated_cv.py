@@ -5,8 +5,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from mlaut.analysis.cross_validation.repeated_cv import cv_interval, cv_p_values, cv_statistic
-from mlaut.analysis.cross_validation.statistics import CV_TESTS
+from mlaut.analysis.methods.cross_validation.repeated_cv import (
+    cv_interval,
+    cv_p_values,
+    cv_statistic,
+)
+from mlaut.analysis.methods.cross_validation.statistics import CV_TESTS
 from mlaut.errors import AnalysisError
 
 # Four folds x three runs, small enough for paper; Z and p from the formulas of Bouckaert (2003),

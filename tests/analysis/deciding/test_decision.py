@@ -15,10 +15,12 @@ from mlaut.analysis import (
     treat_missing,
     wilcoxon_test,
 )
-from mlaut.analysis.deciding.decision import Check, decide_study
+from mlaut.analysis.deciding.decision import decide_study
 from mlaut.analysis.deciding.margins import gaps, margins
 from mlaut.analysis.deciding.terms import chosen_now
+from mlaut.analysis.deciding.verdict_table import Check
 from mlaut.analysis.deciding.verdicts import verdicts_of_best
+from mlaut.analysis.deciding.words import differs
 from mlaut.errors import AnalysisError
 
 
@@ -44,7 +46,7 @@ def test_the_verdicts_are_those_of_the_corrected_test():
     assert found.best == ("A", "B")
     assert found.answer() == (
         "A has the best average rank of 4 strategies on these 20 datasets. "
-        "B is not shown to be worse; C and D are clearly worse."
+        "B is not shown to be worse; C and D are clearly worse, by 10 to 30 points of accuracy."
     )
     likely = probability_of_best(Results.from_table(frame, metric="accuracy")).frame["P(best)"]
     np.testing.assert_array_equal(found.frame["P(best)"], likely[found.frame.index])
@@ -56,10 +58,14 @@ def test_the_verdicts_are_those_of_the_corrected_test():
 @pytest.mark.parametrize(
     ("worse", "answer"),
     [
-        ({"A": 0.0, "B": 0.2}, "A is better than B on these 20 datasets."),
+        (
+            {"A": 0.0, "B": 0.2},
+            "A is better than B on these 20 datasets, by 20 points of accuracy.",
+        ),
         (
             {"A": 0.0, "B": 0.2, "C": 0.3},
-            "A is the best of 3 strategies on these 20 datasets: the others are clearly worse.",
+            "A is the best of 3 strategies on these 20 datasets: the others are clearly worse, by "
+            "20 to 30 points of accuracy.",
         ),
         (
             {"A": 0.0, "B": 0.0},
@@ -98,7 +104,10 @@ def test_all_pairs_are_counted():
 def test_practically_equal_is_said_of_what_is_within_the_region():
     found = decided(table(A=0.0, B=0.004, C=0.3), rope=0.03)
     assert found.named("practically equal") == ("B",)
-    assert "B is practically equal (within 0.03 of accuracy); C is clearly worse." in found.answer()
+    assert (
+        "B is practically equal (within 0.03 of accuracy); C is clearly worse, by "
+        in found.answer()
+    )
     with pytest.raises(AnalysisError, match="another unit on each dataset"):
         decided(table(A=0.0, B=0.1), metric="rmse", rope=0.1)
 
@@ -143,7 +152,7 @@ def test_other_tests_and_metrics_say_how_sure():
     by = {check.how: check for check in found.checks}
     assert by["the sign test"].same
     answer = "C may be the best too, and A is shown to be worse"
-    assert by["metric mcc"].words() == answer
+    assert differs(by["metric mcc"]) == answer
     assert not by["metric mcc"].leads
     assert found.certainty()[0] == (
         "Asked in 5 ways, the answer is the same in 4, and A is among the best in 4. "
@@ -167,22 +176,46 @@ def test_answers_that_differ_are_told_in_words():
         "Asked in 2 ways, only this one gives this answer, and A is among the best in all. "
         "By way 0, C may be the best too."
     )
-    assert Check("a way", ("C",), ("A", "B"), True, control=True).words() == (
+    assert differs(Check("a way", ("C",), ("A", "B"), True, control=True)) == (
         "C is shown to differ too, and A and B are not shown to differ"
     )
 
 
-def test_what_more_datasets_would_show():
-    found = decided(table(A=0.0, B=0.003, C=0.3))
-    assert list(found.needed) == ["B"]
-    assert found.needed["B"] > 20
-    assert "C" not in found.needed
-    assert "are rough" in found.certainty()[1]
+def test_what_more_datasets_would_tell_is_said_where_it_is_likely():
+    nothing = decided(table(A=0.0, B=0.003, C=0.3)).outlook
+    assert (nothing.rival, nothing.chance < 0.2, np.isnan(nothing.folds)) == ("B", True, True)
+    rng = np.random.default_rng(0)
+    found = decided(pd.DataFrame(rng.normal([0.82, 0.8], 0.03, (20, 2)), columns=["A", "B"]))
+    assert found.best == ("A", "B")
+    assert 0.2 < found.outlook.chance < 0.5
+    chance = f"{found.outlook.chance:.2f}"
+    more = "With 20 more datasets like these, A and B are told apart with probability"
+    assert f"{more} {chance}." in found.certainty()
+    assert not any("more datasets" in text for text in decided(equal_ones(4)).certainty())
+    assert decided(table(A=0.0, B=0.2)).outlook is None
+
+
+@pytest.mark.parametrize(("noise", "unit"), [(0.002, "datasets"), (0.1, "folds or repeats")])
+def test_what_helps_more_datasets_or_folds(noise, unit):
+    rng = np.random.default_rng(5)
+    true = rng.normal(0.5, 0.02, (20, 2))
+    cells = true[:, :, None] + rng.normal(0, noise, (20, 2, 8))
+    index = pd.MultiIndex.from_product([range(20), ["A", "B"], range(8)], names=["d", "s", "fold"])
+    rows = pd.DataFrame({"accuracy": cells.ravel()}, index=index).reset_index()
+    results = Results.from_long(
+        rows, dataset="d", strategy="s", value="accuracy", fold="fold", metric="accuracy"
+    )
+    found = compare(results).decision()
+    assert len(found.best) == 2
+    folds = next(text for text in found.certainty() if "Folds make" in text)
+    assert folds.endswith(f"more {unit} would help most.")
+    assert (found.outlook.folds > 0.5) == (unit != "datasets")
 
 
 def test_a_cycle_has_no_best():
     better = np.roll(np.eye(3, dtype=bool), 1, axis=1)
-    words = verdicts_of_best(better, np.array([2.0, 2.0, 2.0]), np.zeros(3, dtype=bool))
+    none = np.zeros(3, dtype=bool)
+    words = verdicts_of_best(better, none, np.array([2.0, 2.0, 2.0]), none)
     assert words == ["clearly worse"] * 3
 
 
@@ -202,7 +235,8 @@ def test_the_same_input_has_the_same_decision():
 def test_show_begins_with_the_decision(capsys):
     compare(table(A=0.0, B=0.2), metric="accuracy").show()
     assert capsys.readouterr().out.startswith(
-        "On datasets like these, use A. A is better than B on these 20 datasets. Over all"
+        "On datasets like these, use A. A is better than B on these 20 datasets, by 20 points of "
+        "accuracy. Over all"
     )
 
 
@@ -221,23 +255,10 @@ def test_results_with_filled_in_cells_are_decided():
 def test_a_strategy_that_often_fails_does_not_look_as_good_as_the_best():
     found = decided(table(A=0.0, B=0.002, C=0.1, D=0.3))
     often, once = (found.frame.assign(failures=[0, n, 0, 0]) for n in (13, 1))
-    assert replace(found, frame=often).answer().split(". ")[1] == (
-        "B (which failed on 13 of 20 datasets) is not shown to be worse; C and D are clearly worse."
+    assert "B (which failed on 13 of 20 datasets) is not shown to be worse; C and D are" in (
+        replace(found, frame=often).answer()
     )
     assert "failed" not in replace(found, frame=once).answer()
-
-
-def test_strategies_that_no_number_of_datasets_would_separate_are_named():
-    found = decided(table(A=0.0, B=0.002, C=0.1, D=0.3))
-    needed = {"B": 41.0, "E": np.inf, "F": 5000.0}
-    assert (
-        replace(found, needed=needed)
-        .certainty()[1]
-        .startswith(
-            "If more datasets are like these, a difference from A is shown with about so many "
-            "datasets in all: 41 for B and more than 1000 for E and F. It takes"
-        )
-    )
 
 
 # ---------------------------------------------------------------- against the leader
@@ -267,7 +288,11 @@ def test_margins_of_errors_are_ratios_that_no_unit_changes():
     own = gaps(Results.from_table(errors, metric="rmse"), "A")
     np.testing.assert_allclose(own, errors.div(errors["A"], axis=0))
     errors.iloc[0, 1] = 0.0  # has no ratio
-    assert np.isnan(margins(Results.from_table(errors, metric="rmse"), "A").loc["B", "ratio"])
+    errors["C"] = errors["A"]
+    ratios = margins(Results.from_table(errors, metric="rmse"), "A")["ratio"]
+    assert (np.isnan(ratios["B"]), ratios["C"]) == (True, 1)
+    none = margins(Results.from_table(errors[["A", "B"]], metric="rmse"), "A")
+    assert list(none) == ["won", "lost"]
 
 
 def test_a_strategy_that_often_failed_is_compared_where_it_ran():
@@ -287,11 +312,10 @@ def test_a_strategy_that_is_hardly_the_best_is_said_apart():
     found = decided(table(A=0.0, B=0.002, C=0.1, D=0.3))
     assert "B is not shown to be worse; C and D" in found.answer()
     frame = found.frame.copy()
-    frame.loc["B", "P(best)"] = 0.049
-    assert (
-        "B is unlikely to be the best, but not shown to be worse; C and D are clearly worse."
-        in replace(found, frame=frame).answer()
-    )
+    frame.loc["B", "verdict"] = "unlikely to be the best"
+    hardly = replace(found, frame=frame)
+    assert "B is unlikely to be the best, but not shown to be worse; C and D" in hardly.answer()
+    assert hardly.advice() == "On datasets like these, use A; avoid C and D."
 
 
 def test_the_best_rank_may_be_of_a_strategy_that_is_beaten():
@@ -315,7 +339,7 @@ NEAR = {"A": 0.0, "B": 0.002, "C": 0.1, "D": 0.3}
     [
         ({"A": 0.0, "B": 0.2}, {}, "On datasets like these, use A."),
         ({"A": 0.0, "B": 0.2, "C": 0.3}, {}, "On datasets like these, use A."),
-        (NEAR, {}, "On datasets like these, use A; B may be as good; avoid C and D."),
+        (NEAR, {}, "On datasets like these, use one of A and B; avoid C and D."),
         (
             {"A": 0.0, "B": 0.004, "C": 0.3},
             {"rope": 0.03},
@@ -324,7 +348,7 @@ NEAR = {"A": 0.0, "B": 0.002, "C": 0.1, "D": 0.3}
         (
             {**NEAR, "E": 0.31, "F": 0.32, "G": 0.33},
             {},
-            "On datasets like these, use A; B may be as good; avoid the 5 that are clearly worse.",
+            "On datasets like these, use one of A and B; avoid the 5 that are clearly worse.",
         ),
         (NEAR, {"question": "control: C"}, "On datasets like these, use A in place of C."),
         (
@@ -339,38 +363,28 @@ NEAR = {"A": 0.0, "B": 0.002, "C": 0.1, "D": 0.3}
         ),
     ],
 )
-def test_advice_says_no_more_than_the_verdicts(worse, terms, advice):
+def test_advice_follows_from_what_may_be_the_best(worse, terms, advice):
     found = decided(table(**worse), **terms)
     assert found.advice() == found.headline()[0] == advice
 
 
-def test_advice_where_nothing_is_shown_says_how_many_datasets_would_tell():
-    found = decided(table(A=0.0, B=0.0))
-    no = "Do not choose by these results: "
-    for needed, why in (
-        (38.0, "about 18 more datasets like these would tell A from B."),
-        (134.0, "about 110 more datasets like these would tell A from B."),
-        (3.0, "1 more dataset like these would tell A from B."),
-        (1e5, "the differences are too small to show."),
-    ):
-        assert replace(found, needed={"B": needed}).advice() == no + why
-    assert (
-        replace(found, leader="").advice() == no + "each strategy is shown to be worse than "
-        "another."
+def test_a_cycle_is_no_reason_to_choose():
+    assert replace(decided(table(A=0.0, B=0.0)), leader="").advice() == (
+        "Do not choose by these results: each strategy is shown to be worse than another."
     )
 
 
 def test_advice_names_what_is_much_quicker():
     found = decided(table(**NEAR))
-    start = "On datasets like these, use A; B may be as good"
-    for share, words in ((0.26, ", and takes about a quarter of the training time"), (0.6, "")):
+    start = "On datasets like these, use one of A and B"
+    for share, words in ((0.26, ", and B takes about a quarter of the training time"), (0.6, "")):
         quick = replace(found, time_shares={"B": share, "C": 0.01})
         assert quick.advice() == f"{start}{words}; avoid C and D."
     verdicts = found.frame.assign(verdict=["best", *["not shown to be worse"] * 2, "clearly worse"])
-    two = replace(found, frame=verdicts.assign(**{"P(best)": 0.3}), time_shares={"C": 0.011})
+    two = replace(found, frame=verdicts, time_shares={"C": 0.011})
     assert two.advice() == (
-        "On datasets like these, use A; B and C may be as good, and C takes about a hundredth of "
-        "the training time; avoid D."
+        "On datasets like these, use one of A, B and C, and C takes about a hundredth of the "
+        "training time; avoid D."
     )
 
 
@@ -378,3 +392,120 @@ def test_advice_to_use_what_often_failed_says_so():
     found = decided(table(A=0.0, B=0.2))
     failing = replace(found, frame=found.frame.assign(failures=[5, 0]))
     assert failing.advice() == ("On datasets like these, use A (which failed on 5 of 20 datasets).")
+
+
+def test_rounding_noise_promises_nothing():
+    """Columns that are equal to 1e-12 are copies: no number of datasets tells them apart."""
+    rng = np.random.default_rng(0)
+    scores = 0.5 + rng.random(12) / 4
+    frame = pd.DataFrame({"A": scores, "B": scores + 1e-13 * rng.random(12), "C": scores - 0.2})
+    found = decided(frame)
+    assert found.copies == (("A", "B"),)
+    assert found.outlook.chance == 0
+    assert not any("more datasets" in text for text in (*found.headline(), *found.certainty()))
+    assert found.advice() == "On datasets like these, use A (= B); avoid C."
+    assert "A and B share the best average rank of 3 strategies on these 12" in found.answer()
+    assert "A has the best average rank with probability above 0.99." in found.headline()[2]
+    assert found.frame["P(best)"]["A"] == found.frame["P(best)"]["B"]
+
+
+# ------------------------------------------------------------------- what changes nothing
+
+
+def equal_ones(k=20):
+    """Return scores of strategies that are equal but for noise."""
+    scores = np.random.default_rng(7).normal(0.8, 0.03, (40, k)).clip(0, 1)
+    return pd.DataFrame(scores).add_prefix("s")
+
+
+@pytest.mark.parametrize("k", [4, 20])
+def test_a_dummy_changes_nothing_for_the_others(k):
+    frame = equal_ones(k)
+    plain, dummy = decided(frame), decided(frame.assign(dummy=0.4))
+    assert dummy.best == plain.best
+    assert dummy.advice() == plain.advice()[:-1] + "; avoid dummy."
+    assert dummy.headline()[2:] == plain.headline()[2:]
+    if k == 20:
+        assert plain.advice() == "Undecided: s18, s11, s7, s16 and 16 more may each be the best."
+
+
+@pytest.mark.parametrize("clusters", [False, True])
+def test_copies_units_and_names_change_no_advice(clusters):
+    frame = equal_ones(5).add([0.05, 0.05, 0.03, 0.0, -0.1])
+    sources = {name: f"source {name % 9}" for name in frame.index} if clusters else {}
+
+    def best(table, greater=True, of=sources):
+        found = compare(
+            table, metric="points", greater_is_better=greater, clusters=of or None
+        ).decision()
+        return set(found.best), found.named("clearly worse")
+
+    known, worse = best(frame)
+    assert known == {"s0", "s1"}
+    assert best(frame.assign(copy=frame["s1"]))[0] == known | {"copy"}
+    assert best(frame.assign(copy=frame["s4"]))[0] == known
+    assert best(-1e3 * frame, greater=False) == (known, worse)
+    names = {"s0": "z", "s1": "y", "s2": "x", "s3": "w", "s4": "v"}
+    other = best(frame.rename(columns=names).iloc[:, ::-1])
+    assert other[0] == {names[name] for name in known}
+    assert set(other[1]) == {names[name] for name in worse}
+    if clusters:  # a copy of a table within its source
+        again = pd.concat([frame, frame.rename("copy of {}".format)])
+        of = sources | {f"copy of {name}": source for name, source in sources.items()}
+        assert best(again, of=of) == (known, worse)
+
+
+# ------------------------------------------------------------------------- sizes and costs
+
+
+def test_clearly_takes_a_size_and_most_other_tests():
+    frame = table(A=0.0, B=0.1)
+    frame["C"] = frame["A"] - 1e-4
+    found = decided(frame)
+    assert found.named("clearly worse") == ("C", "B")
+    assert "the others are clearly worse, by 0.01 to 10 points of accuracy." in found.answer()
+    assert decided(frame, rope=0.01).named("practically equal") == ("C",)
+    far = frame["A"].sub(1e-4).where(frame.index > 1, frame["A"] + 0.05)  # rarely better, by more
+    found = decided(frame.assign(C=far), test="sign")
+    assert found.frame.loc["C", "verdict"] == "worse"
+    assert "C is worse by the sign test, but not clearly; B is clearly worse" in found.answer()
+    assert found.advice() == "On datasets like these, use A; avoid B."
+
+
+def test_the_cost_of_choosing_is_bounded():
+    frame = table(A=0.0, B=0.002, C=0.1)
+    found = decided(frame)
+    bound = found.bounds
+    assert 0 < bound["A"] < bound["B"] < 0.02 < 0.1 < bound["C"]
+    costs = f"costs at most {100 * bound['A']:.2g} points of accuracy on average, B "
+    assert f"With probability 0.95, choosing A {costs}{100 * bound['B']:.2g}." in found.headline()
+    quick = replace(found, time_shares={"C": 0.1})
+    assert any(s.endswith(f", C {100 * bound['C']:.2g}.") for s in quick.headline())
+    units = decided(1 - frame, metric="rmse")
+    assert not units.bounds
+    assert "cost" not in " ".join(units.headline())
+    sure = decided(table(A=0.0, B=0.1))
+    assert "choosing" not in " ".join(sure.headline())
+
+
+def test_above_12_strategies_sets_of_ranks_replace_letters():
+    worse = {f"s{n:02}": 0.1 * (n > 0) + 0.1 * (n > 11) for n in range(13)}
+    frame = decided(table(n=30, **worse)).frame
+    assert "groups" not in frame
+    assert frame["ranks"].to_dict() == {"s00": "1 to 1", "s12": "13 to 13"} | {
+        f"s{n:02}": "2 to 12" for n in range(1, 12)
+    }
+    assert "groups" in decided(table(**dict(list(worse.items())[:12]))).frame
+
+
+def test_tables_with_the_same_rows_are_pointed_out_before_the_answer():
+    frame = table(n=20, A=0.0, B=0.1, C=0.3).rename("d{}".format)
+    twice = pd.concat([frame, frame.iloc[[3]].rename({"d3": "again"}.get)])
+    found = decided(twice)
+    assert found.headline()[1].startswith(
+        "d3 and again have the same scores by every strategy: if they are one table, say so with"
+    )
+    sources = {name: name for name in twice.index} | {"again": "d3"}
+    known = compare(twice, metric="accuracy", clusters=sources).decision()
+    assert not known.hint
+    assert not decided(twice.round(0)).hint  # too coarse to tell

@@ -12,7 +12,7 @@ from mlaut.analysis.deciding.terms import (
     store_analysis,
 )
 from mlaut.errors import AnalysisError, StudyError
-from mlaut.files_io import SplitEntry, StrategyEntry, Study
+from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
 from mlaut.records import CLASSIFICATION, Analysis, Cell, Outcome, Split, Status
 
 KNOWN = {"strategies": ["A", "B"], "tasks": [CLASSIFICATION]}
@@ -21,7 +21,7 @@ KNOWN = {"strategies": ["A", "B"], "tasks": [CLASSIFICATION]}
 @pytest.fixture
 def study(tmp_path):
     """Return a study of two strategies on one dataset, without results."""
-    made = Study(tmp_path / "s.h5")
+    made = StudyStore(tmp_path / "s.h5")
     truth, split = np.zeros(4, dtype=np.int32), Split(np.array([[0, 0, -1, -1]], np.int16), "h")
     made.save_splits([SplitEntry("d", "/d", CLASSIFICATION, "f", ("n", "y"), truth, split)])
     made.allocate([StrategyEntry("A", "a"), StrategyEntry("B", "b")])
@@ -135,7 +135,7 @@ def test_a_study_file_and_a_study_store_it(tmp_path):
     study.analysis("Two", question="control: BaselineClassifier")
     study.add_datasets(["starter/iris", "starter/zoo"])
     study.run(["BaselineClassifier", "GaussianNaiveBayes"], engine="inline", verbose=0)
-    chosen = Chosen.of(Study(study.path))
+    chosen = Chosen.of(StudyStore(study.path))
     assert chosen.analysis.question == "control: BaselineClassifier"
     assert chosen.analysis.metric == "accuracy"
     assert chosen.when.endswith("before the first result")

@@ -8,16 +8,15 @@ from scipy import stats
 from mlaut.analysis import (
     Results,
     average_ranks,
-    bonferroni_dunn_test,
-    correlated_t_datasets,
-    cv_test_datasets,
     dataset_estimates,
     mean_estimates,
     nemenyi_test,
     retrained_estimates,
-    retrained_mean_estimates,
     t_test,
 )
+from mlaut.analysis.methods.bayes import correlated_t_datasets
+from mlaut.analysis.methods.cross_validation import cv_test_datasets, retrained_mean_estimates
+from mlaut.analysis.methods.frequentist import bonferroni_dunn_test
 from mlaut.errors import AnalysisError, MissingCellsError
 from mlaut.records import REGRESSION
 
@@ -130,7 +129,44 @@ def test_scores_turn_the_interval():
     assert mean_estimates(results).metric == "1 - accuracy"
 
 
-def test_aggregates_have_scenario_c_only(make_block):
+def test_aggregates_over_several_test_sets_have_scenario_a():
+    """MLaut 2019, section 3.2: the losses of test sets of the same size are a sample."""
+    rng = np.random.default_rng(0)
+    index = pd.MultiIndex.from_product([["iris", "wine"], range(2), range(5)])
+    scores = pd.DataFrame(rng.random((20, 2)), index, ["A", "B"])
+    results = Results.from_table(scores, metric="f1")
+    by_dataset = dataset_estimates(results)
+    each = (1 - scores["A"]).to_numpy().reshape(2, 2, 5)  # dataset, repeat, fold
+    errors = (each.std(axis=2, ddof=1) / np.sqrt(5)).mean(axis=1)  # repeats share their rows
+    rows = by_dataset.frame.xs("A", level="strategy")
+    assert rows["standard_error"].tolist() == pytest.approx(errors.tolist())
+    assert rows["value"].tolist() == pytest.approx(each.mean(axis=(1, 2)).tolist())
+    assert rows["n_test"].tolist() == [5, 5]
+    table = mean_estimates(results, scenario="(a)", method="normal")
+    mean = table.frame.loc["A"]
+    assert mean["standard_error"] == pytest.approx(np.sqrt((errors**2).sum()) / 2)
+    assert mean["high"] == pytest.approx(mean["value"] + 1.959964 * mean["standard_error"])
+    for found in (table, by_dataset):
+        assert found.scenario == "(a)"
+        assert any("own fitted model" in note for note in found.notes)
+    with pytest.raises(AnalysisError, match="'jeffreys' is for metrics"):
+        dataset_estimates(results, method="jeffreys")
+    uneven = Results.from_table(
+        scores.drop(index=[("wine", 1, fold) for fold in range(1, 5)]), metric="f1"
+    )
+    with pytest.raises(AnalysisError, match="several test sets"):
+        mean_estimates(uneven, scenario="(a)")
+
+
+def test_a_share_of_several_test_sets_without_their_sizes_has_scenario_a():
+    index = pd.MultiIndex.from_product([["iris"], range(3)])
+    table = pd.DataFrame({"A": [0.9, 0.8, 1.0]}, index)
+    row = dataset_estimates(table, metric="accuracy").frame.iloc[0]
+    assert row["standard_error"] == pytest.approx(0.1 / np.sqrt(3))
+    assert 0 < row["low"] < 0.1 < row["high"] < 1
+
+
+def test_aggregates_on_one_test_set_have_scenario_c_only(make_block):
     rng = np.random.default_rng(0)
     blocks = [
         make_block(rng.integers(0, 2, 30), [rng.integers(0, 2, 30)], np.zeros(30), dataset=name)

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import Results, dataset_difficulty
+from mlaut.analysis import Results
+from mlaut.analysis.methods.explaining import dataset_difficulty
 
 
 def test_discrimination_is_the_item_rest_correlation(mlaut2018):

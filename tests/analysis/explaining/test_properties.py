@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import Results, dataset_properties
+from mlaut.analysis import Results
+from mlaut.analysis.methods.explaining import dataset_properties
 from mlaut.errors import AnalysisError, MissingCellsError
 from mlaut.records import Dataset
 

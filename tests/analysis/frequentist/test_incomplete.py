@@ -8,16 +8,11 @@ import pytest
 
 from mlaut.analysis import (
     Results,
-    adjust_pairs,
     average_ranks,
     friedman_test,
-    pairwise_complete,
-    sign_test,
-    skillings_mack_test,
-    t_test,
     treat_missing,
-    wilcoxon_test,
 )
+from mlaut.analysis.methods.frequentist import skillings_mack_test
 from mlaut.errors import AnalysisError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -108,28 +103,7 @@ def test_row_means_give_the_published_ranks_of_fernandez_delgado():
     assert "got the median loss of the strategies there" in medians.notes[-1]
 
 
-@pytest.mark.parametrize("test", [wilcoxon_test, sign_test, t_test])
-def test_a_gap_of_c_blocks_no_other_pair(test, mlaut2018):
-    table = mlaut2018.losses.iloc[:30, :4].copy()
-    whole = test(Results.from_table(table, metric="misclassification"))
-    table.iloc[:7, 3] = np.nan
-    results = Results.from_table(table, metric="misclassification")
-    found = pairwise_complete(results, test)
-    names = list(table.columns)
-    for key in whole.tables:
-        same = found.table(key).loc[names[:3], names[:3]]
-        pd.testing.assert_frame_equal(same, whole.table(key).loc[names[:3], names[:3]])
-    fewer = test(Results.from_table(table.iloc[7:], metric="misclassification"))
-    assert found.value("p_value", names[0], names[3]) == fewer.value("p_value", names[0], names[3])
-    assert found.value("datasets", names[0], names[3]) == 23
-    assert adjust_pairs(found, "holm").p_values.notna().to_numpy().sum() == 12
-
-
-def test_pairs_that_share_too_little():
+def test_too_few_datasets_are_named():
     table = pd.DataFrame({"A": [0.1, 0.2, None], "B": [None, 0.2, 0.3], "C": [0.1, 0.2, 0.3]})
-    with pytest.raises(AnalysisError, match="A and B share 1 datasets, and a test needs two"):
-        pairwise_complete(table, sign_test, metric="error")
-    with pytest.raises(AnalysisError, match="test must be a test of all pairs"):
-        pairwise_complete(table[["A", "C"]], friedman_test, metric="error")
     with pytest.raises(AnalysisError, match="it needs two datasets with results of two strategies"):
         skillings_mack_test(table.iloc[:, :2], metric="error")

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from mlaut.analysis import Results, mcnemar_p, mcnemar_test
+from mlaut.analysis import Results
+from mlaut.analysis.methods.frequentist import mcnemar_p, mcnemar_test
 from mlaut.errors import AnalysisError
 
 

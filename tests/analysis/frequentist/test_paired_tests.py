@@ -1,21 +1,16 @@
 """Paired tests: published numbers, agreement with other packages, and odd input."""
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from mlaut.analysis import (
-    Results,
-    ranksum_test,
-    sign_test,
-    t_test,
-    trinomial_test,
-    wilcoxon_test,
-)
+from mlaut.analysis import Results, sign_test, t_test, trinomial_test, wilcoxon_test
 from mlaut.analysis.common.display import SMALLEST_P
+from mlaut.analysis.methods.frequentist import ranksum_test, unpaired_t_test
 from mlaut.errors import AnalysisError, MissingCellsError
 
 PAIR = ("C4.5+m", "C4.5")
@@ -281,3 +276,48 @@ def test_exact_takes_over_from_normal_beyond_300_datasets():
     assert wilcoxon_test(two(d)).p_values.equals(wilcoxon_test(two(d), method="normal").p_values)
     exact = wilcoxon_test(two(d), method="exact").p_values.loc["A", "B"]
     assert exact == pytest.approx(wilcoxon_test(two(d)).p_values.loc["A", "B"], rel=2e-3)
+
+
+# ------------------------------------------------------ MLaut 2019, Appendix A.1
+
+
+def test_the_unpaired_t_is_scipys():
+    a, b = np.random.default_rng(0).random((2, 12))
+    results = Results.from_table(pd.DataFrame({"A": a, "B": b}), metric="error")
+    known = stats.ttest_ind(a, b)
+    found = unpaired_t_test(results, pair=("A", "B"))
+    assert (found.statistic, found.df, found.p_value) == pytest.approx(
+        (known.statistic, 22, known.pvalue)
+    )
+    ends = known.confidence_interval()
+    assert (found.effect.low, found.effect.high) == pytest.approx((ends.low, ends.high))
+    less = stats.ttest_ind(a, b, alternative="less").pvalue
+    better = unpaired_t_test(results, alternative="better", pair=("A", "B"))
+    assert better.p_value == pytest.approx(less)
+    assert "does not use that the datasets are the same; see t_test" in found.notes[-1]
+    assert found.p_value != t_test(results, pair=("A", "B")).p_value
+
+
+def test_the_printed_t_tests_of_the_mlaut_paper_are_unpaired():
+    """Columns on 121 datasets that have the printed t; its digits bound those of p."""
+    printed = pd.read_csv(
+        Path(__file__).parents[1] / "data" / "mlaut2019_table_a1.csv", comment="#"
+    )
+    t, back = np.unique(printed["t"].abs(), return_inverse=True)
+    spread = np.random.default_rng(0).normal(size=121)
+    one = spread.std(ddof=1) * np.sqrt(2 / 121)  # the shift for t = 1
+
+    def p_values(t):
+        table = pd.DataFrame({str(i): spread + one * x for i, x in enumerate([0, *t])})
+        tests = unpaired_t_test(Results.from_table(table, greater_is_better=False))
+        assert tests.df == 240
+        return tests.p_values.loc["0"].to_numpy()[1:]
+
+    lowest, p, highest = (
+        np.concatenate([p_values(some + away) for some in np.array_split(t, 15)])[back]
+        for away in (0.0005, 0.0, -0.0005)
+    )
+    rounded = printed["p"].to_numpy()
+    assert len(printed) == 353
+    assert (np.abs(p - rounded) <= 0.0006).sum() >= 343
+    assert ((lowest <= rounded + 0.0005) & (highest >= rounded - 0.0005)).all()

@@ -7,12 +7,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from mlaut.analysis import (
-    Results,
-    adjust_pairs,
+from mlaut.analysis import Results, adjust_pairs, friedman_test
+from mlaut.analysis.methods.frequentist import (
     aligned_ranks_test,
     conover_test,
-    friedman_test,
     kendalls_w,
     post_hoc_test,
     quade_test,

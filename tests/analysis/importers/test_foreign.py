@@ -15,7 +15,7 @@ import mlaut
 from mlaut.analysis import read_predictions
 from mlaut.cli import main
 from mlaut.errors import AnalysisError, DataError, StudyError
-from mlaut.files_io import SplitEntry, Study
+from mlaut.files_io import SplitEntry, StudyStore
 from mlaut.records import Split
 
 N = 12
@@ -34,13 +34,17 @@ SHARES = {
 @pytest.fixture
 def study(tmp_path):
     """Return a study of two classifications and a regression, 2 repeats of 3 folds each."""
-    study = Study(tmp_path / "study.h5")
+    study = StudyStore(tmp_path / "study.h5")
+    save_datasets(study)
+    return study
+
+
+def save_datasets(study):
     for name, labels in LABELS.items():
         task = "Classification" if labels else "Regression"
         truth = CODES[name].astype(np.int32) if labels else NUMBERS[0]
         split = Split(FOLDS, "repeated_kfold(3, 2)")
         study.save_splits([SplitEntry(name, f"/{name}", task, "f", labels, truth, split)])
-    return study
 
 
 def cells(name):
@@ -217,10 +221,17 @@ def test_damaged_folders_of_tabarena_are_refused(study, tmp_path):
         ({"dtype": "O"}, "its metadata are not those of TabArena"),
         ({"pred_test_shape": [2, 5]}, "32 bytes, and its metadata say 40"),
         ({"dataset": "pots"}, "the study has no dataset 'pots'; did you mean 'pets'"),
+        ({"fold": "first"}, "its values cannot be used"),
+        ({"models": {"other": 0, "forest": 1}}, "its values cannot be used"),
     ):
         (at / "metadata.json").write_text(json.dumps({**about, **change}))
         with pytest.raises(AnalysisError, match=message):
             read_predictions(tmp_path, entries, model="forest")
+    (at / "metadata.json").write_text(json.dumps(about))
+    labels = at / "label-test.csv.zip"
+    labels.write_bytes(labels.read_bytes()[:-30])
+    with pytest.raises(AnalysisError, match=r"label-test\.csv\.zip: cannot be read"):
+        read_predictions(tmp_path, entries, model="forest")
     (at / "metadata.json").write_text("{}")
     with pytest.raises(AnalysisError, match="no metadata of TabArena"):
         read_predictions(tmp_path, entries, model="forest")

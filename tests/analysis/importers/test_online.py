@@ -12,8 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pandas as pd
 import pytest
 
-from mlaut.analysis import PUBLISHED, Results, average_ranks, read_results, read_tabarena
-from mlaut.analysis.importers import online
+from mlaut.analysis import PUBLISHED, average_ranks, published, read_results
+from mlaut.analysis.importers import online, read_tabarena
 from mlaut.errors import AnalysisError, DataError
 
 AMLB = """\
@@ -85,13 +85,13 @@ def at(monkeypatch, server, name, path):
 def test_the_automl_benchmark_is_loaded_once_and_then_from_the_cache(server, monkeypatch):
     at(monkeypatch, server, "amlb2023", "/amlb_all.csv")
     server.pages["/amlb_all.csv"] = 200, AMLB.encode()
-    results = Results.published("amlb2023")
+    results = published("amlb2023")
     assert results.strategies == ("flaml", "TPOT")
     assert results.scores.loc["moneyball"].tolist() == [-20.5, -22.5]
     assert results.missing["reason"].tolist() == ["TimeoutError: too long"]
     assert results.notes[0].endswith("mlaut.analysis.PUBLISHED['amlb2023']")
     server.stop()  # no network from here on
-    longer = Results.published("amlb2023", constraint="4h8c_gp3", metric="auc")
+    longer = published("amlb2023", constraint="4h8c_gp3", metric="auc")
     assert longer.scores.loc["kc2", "flaml"] == 0.83
     assert server.asked == ["/amlb_all.csv"]
 
@@ -101,13 +101,13 @@ def test_tabarena(server, monkeypatch, tmp_path):
     at(monkeypatch, server, "tabarena2025", "/results/all.parquet")
     TABARENA.to_parquet(tmp_path / "all.parquet")
     server.pages["/results/all.parquet"] = 200, (tmp_path / "all.parquet").read_bytes()
-    results = Results.published("tabarena2025")
+    results = published("tabarena2025")
     assert results.cells.shape == (2, 2, 1, 2)
     assert results.missing["reason"].unique().tolist() == [
         "imputed there, as the method does not run on this dataset"
     ]
     assert "log_loss on 1, rmse on 1" in results.notes_text()[2]
-    both = Results.published("tabarena2025", imputed=True)
+    both = published("tabarena2025", imputed=True)
     # by hand: LightGBM is better on anneal (.03 and .04), TabPFN on airfoil (1.375 and 1.625)
     assert both.losses.round(3).to_numpy().tolist() == [[0.03, 0.04], [1.625, 1.375]]
     assert average_ranks(both).frame["average_rank"].tolist() == [1.5, 1.5]
@@ -162,38 +162,38 @@ def test_a_suite_of_openml_is_read_page_by_page(server, monkeypatch):
         body = {"evaluations": {"evaluation": rows[offset : offset + 3]}}
         server.pages[f"{pages}{offset}"] = 200, json.dumps(body).encode()
     server.pages[f"{pages}6"] = 412, b'{"error": {"code": "542", "message": "No results"}}'
-    results = Results.published("openml-cc18")
+    results = published("openml-cc18")
     assert results.scores.to_dict() == {
         "forest": {"data3": 0.9, "data6": 0.8},
         "svm": {"data3": 0.75, "data6": 0.6},
     }
     assert results.notes[-1].startswith("1 strategies with results on fewer than 50%")
     with pytest.raises(AnalysisError, match=r"on 90% of the 3 tasks \(the most: 67%\)"):
-        Results.published("openml-cc18", coverage=0.9)
+        published("openml-cc18", coverage=0.9)
 
 
 def test_what_cannot_be_had_is_one_line(server, monkeypatch, tmp_path):
     at(monkeypatch, server, "amlb2023", "/amlb_all.csv")
     with pytest.raises(DataError, match=r"amlb2023: .*amlb_all\.csv answered 404; check that it"):
-        Results.published("amlb2023")
+        published("amlb2023")
     at(monkeypatch, server, "amlb2023", "/cut")
     server.pages["/cut"] = 200, AMLB.encode()
     with pytest.raises(DataError, match="amlb2023: "):
-        Results.published("amlb2023")
+        published("amlb2023")
     assert not list((tmp_path / "cache").rglob("*cut"))
     at(monkeypatch, server, "amlb2023", "/amlb_all.csv")
     server.pages["/amlb_all.csv"] = 200, AMLB.encode()
-    Results.published("amlb2023")
+    published("amlb2023")
     (file,) = (tmp_path / "cache" / "results" / "amlb2023").iterdir()
     file.write_text(AMLB.replace("0.80", "0.99"))
     with pytest.raises(DataError, match="not the file that was loaded; delete it"):
-        Results.published("amlb2023")
+        published("amlb2023")
     file.unlink()
     server.stop()
     with pytest.raises(DataError, match=r"cannot be reached .* and it is not in the cache"):
-        Results.published("amlb2023")
+        published("amlb2023")
     with pytest.raises(AnalysisError, match="garcia2008 comes with MLaut and has no options"):
-        Results.published("garcia2008", metric="auc")
+        published("garcia2008", metric="auc")
 
 
 @pytest.mark.parametrize("name", [name for name, one in PUBLISHED.items() if one.url])

@@ -12,14 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import (
-    Results,
-    compare,
+from mlaut.analysis import Results, compare, read_results
+from mlaut.analysis.importers import (
     read_automlbenchmark,
     read_benchopt,
     read_openml_evaluations,
     read_openml_runs,
-    read_results,
     read_sktime,
     read_weka,
 )

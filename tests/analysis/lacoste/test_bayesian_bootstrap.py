@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mlaut.analysis.lacoste.bayesian_bootstrap import bootstrap_prob_better
-from mlaut.analysis.lacoste.risk_posterior import prob_better_classifier
+from mlaut.analysis.methods.lacoste.bayesian_bootstrap import bootstrap_prob_better
+from mlaut.analysis.methods.lacoste.risk import prob_better_classifier
 from mlaut.errors import AnalysisError
 
 COUNTS = [(0, 0, 5), (0, 1, 3), (1, 0, 0), (0, 5, 5), (21, 7, 900), (230, 139, 3000), (0, 300, 0)]

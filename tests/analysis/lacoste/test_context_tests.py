@@ -2,9 +2,20 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mlaut.analysis.lacoste.context_tests import CONTEXT_TESTS, Roc, auc_table, judge_on_context
-from mlaut.analysis.lacoste.synthetic_contexts import BIMODAL, MULTIPLE, SINGLE, Context, Draws
-from mlaut.analysis.lacoste.table_tests import lacoste_sign_test, lacoste_signed_rank_test
+from mlaut.analysis.methods.lacoste.context_tests import (
+    CONTEXT_TESTS,
+    Roc,
+    auc_table,
+    judge_on_context,
+)
+from mlaut.analysis.methods.lacoste.synthetic_contexts import (
+    BIMODAL,
+    MULTIPLE,
+    SINGLE,
+    Context,
+    Draws,
+)
+from mlaut.analysis.methods.lacoste.table_tests import lacoste_sign_test, lacoste_signed_rank_test
 from mlaut.errors import AnalysisError
 
 
@@ -89,7 +100,7 @@ def test_a_test_that_never_errs_has_area_1_and_an_unknown_error():
 
 
 def test_blocks_do_not_change_what_is_counted(monkeypatch):
-    monkeypatch.setattr("mlaut.analysis.lacoste.context_tests._BLOCK", 500)
+    monkeypatch.setattr("mlaut.analysis.methods.lacoste.context_tests._BLOCK", 500)
     roc = judge_on_context(SINGLE, 5, tests=["sign"], n_repetitions=1050)["sign"]
     assert roc.n_repetitions == 1050
     assert 900 < roc.right[-1] + roc.wrong[-1] <= 1050

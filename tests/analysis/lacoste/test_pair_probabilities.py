@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis.lacoste.pair_probabilities import (
+from mlaut.analysis.methods.lacoste.pair_probabilities import (
     BETTER,
     error_counts,
     poisson_binomial_from_probabilities,
@@ -12,8 +12,8 @@ from mlaut.analysis.lacoste.pair_probabilities import (
     poisson_binomial_test,
     probabilities_by_dataset,
 )
-from mlaut.analysis.lacoste.risk_posterior import prob_better_classifier
-from mlaut.analysis.lacoste.synthetic_contexts import MULTIPLE
+from mlaut.analysis.methods.lacoste.risk import prob_better_classifier
+from mlaut.analysis.methods.lacoste.synthetic_contexts import MULTIPLE
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 from mlaut.records import Block, Split

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mlaut.analysis.lacoste.poisson_binomial import (
+from mlaut.analysis.methods.lacoste.poisson_binomial import (
     poisson_binomial_pmf,
     poisson_binomial_probability,
     poisson_binomial_share,

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from mlaut.analysis.lacoste.risk_posterior import (
+from mlaut.analysis.methods.lacoste.risk import (
     joint_errors,
     langford_bounds,
     prob_better_classifier,

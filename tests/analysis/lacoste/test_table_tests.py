@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from mlaut.analysis.lacoste.synthetic_contexts import MULTIPLE
-from mlaut.analysis.lacoste.table_tests import (
+from mlaut.analysis.methods.lacoste.synthetic_contexts import MULTIPLE
+from mlaut.analysis.methods.lacoste.table_tests import (
     lacoste_comparison,
     lacoste_sign_test,
     lacoste_signed_rank_test,

@@ -9,13 +9,13 @@ from mlaut.analysis import (
     Results,
     bayesian_sign_test,
     friedman_test,
-    multiple_imputation,
     nemenyi_test,
     sign_test,
     t_test,
     wilcoxon_test,
 )
-from mlaut.analysis.multilevel.imputation import _filled_in
+from mlaut.analysis.methods.multilevel import multiple_imputation
+from mlaut.analysis.methods.multilevel.imputation import _filled_in
 from mlaut.errors import AnalysisError
 from mlaut.records import Status
 

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from scipy.stats import t as student
 
-from mlaut.analysis import Results, load_result, multilevel_model, save_result
+from mlaut.analysis import Results, load_result, save_result
+from mlaut.analysis.methods.multilevel import multilevel_model
 from mlaut.errors import AnalysisError, MissingCellsError
 
 

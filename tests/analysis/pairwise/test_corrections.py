@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from statsmodels.stats import multitest
 
-from mlaut.analysis import adjust, adjust_pairs, t_test
+from mlaut.analysis import adjust_pairs, t_test
+from mlaut.analysis.pairwise import adjust
 from mlaut.analysis.pairwise.corrections import true_counts
 from mlaut.errors import AnalysisError
 

@@ -8,8 +8,10 @@ from scipy import integrate, special, stats
 from scipy.optimize import brentq
 
 from mlaut.analysis.common.numerics import signed_rank_cdf, signed_rank_ppf, wilson
+from mlaut.analysis.pairwise import effects
 from mlaut.analysis.pairwise.effects import (
-    _noncentral_tail,
+    _noncentral_t,
+    _noncentrality,
     cohens_d,
     mean_difference,
     share_better,
@@ -64,22 +66,32 @@ def test_hodges_lehmann_by_all_pairs():
 
 @pytest.mark.parametrize("df", [1, 2, 4, 9, 29])
 @pytest.mark.parametrize("t", [0.5, 3.0, 11.0, 12.5, 30.0, 200.0])
-def test_the_noncentral_tail_is_that_of_adaptive_quadrature(df, t):
-    """The density of S has a corner at 0 for one degree of freedom."""
+def test_the_noncentral_t_is_that_of_adaptive_quadrature(df, t):
+    def given_z(z, nc):
+        return math.exp(-z * z / 2) * special.chdtrc(df, df * max((z + nc) / t, 0.0) ** 2)
+
     for nc in t * np.array([0.05, 0.3, 0.8, 1.0, 1.5]):
-        for lower, share in ((True, special.chdtrc), (False, special.chdtr)):
-            known, _ = integrate.quad(
-                lambda z, nc=nc, share=share: (
-                    math.exp(-z * z / 2) * share(df, df * max((z + nc) / t, 0.0) ** 2)
-                ),
-                max(-nc, -9.0),
-                9.0,
-                epsabs=1e-13,
-                limit=200,
-            )
-            known = known / math.sqrt(2 * math.pi) + (special.ndtr(-nc) if lower else 0.0)
-            got = _noncentral_tail(np.array([t]), df, np.array([nc]), lower=lower)[0]
-            assert got == pytest.approx(known, rel=1e-9, abs=1e-12)
+        known, _ = integrate.quad(given_z, max(-nc, -9.0), 9.0, (nc,), epsabs=1e-13, limit=200)
+        known = known / math.sqrt(2 * math.pi) + special.ndtr(-nc)
+        found = [_noncentral_t(np.array([x * t]), df, np.array([x * nc]))[0] for x in (1, -1)]
+        assert found == pytest.approx([known, 1 - known], rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("df", [1, 2, 60])
+def test_the_noncentrality_has_the_tail_also_for_a_huge_t(df):
+    t = np.array([-500.0, 0.0, 40.0, 1e5])
+    for tail in (0.025, 0.005):
+        nc = _noncentrality(t, df, tail)
+        assert _noncentral_t(t, df, nc) == pytest.approx(np.full(4, tail), rel=1e-9)
+
+
+def test_an_effect_of_two_datasets_takes_one_pass_over_all_pairs(monkeypatch):
+    """Closed forms and a bracketed root: a few evaluations, however extreme t is."""
+    calls = []
+    plain = effects._noncentral_t
+    monkeypatch.setattr(effects, "_noncentral_t", lambda *a: calls.append(1) or plain(*a))
+    cohens_d(np.random.default_rng(0).normal(size=(2, 5000)))
+    assert len(calls) < 100
 
 
 def test_hodges_lehmann_of_few_datasets_is_infinite():

@@ -5,8 +5,8 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
+from everything import analysis
 
-from mlaut import analysis
 from mlaut.analysis import Pairwise, Results, TestResult, compare
 from mlaut.analysis.comparing.compare import PAIR_TESTS
 from mlaut.analysis.pairwise.effects import Effect
@@ -24,6 +24,7 @@ TESTS = {
     "sign_test": {"alternative": "better"},
     "trinomial_test": {},
     "ranksum_test": {},
+    "unpaired_t_test": {},
     "nemenyi_test": {"confidence": 0.9},
     "post_hoc_test": {"after": "quade"},
     "conover_test": {},
@@ -136,7 +137,7 @@ def test_a_comparison_has_the_tests_of_its_table():
         name for name in PAIR_TESTS if name != "Poisson binomial"  # it needs test points
     ]  # fmt: skip
     assert "p (unadjusted)" not in found.pairs["Nemenyi"].tables
-    with pytest.raises(TypeError, match="unexpected keyword argument 'zeroes'"):
+    with pytest.raises(AnalysisError, match="unknown option 'zeroes' of compare; did you mean"):
         compare(RESULTS, zeroes="pratt")
 
 

@@ -2,16 +2,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis.frequentist.ranks import critical_difference
-from mlaut.analysis.lacoste.context_tests import judge_on_context
-from mlaut.analysis.lacoste.synthetic_contexts import MULTIPLE, SINGLE
-from mlaut.analysis.planning.design import (
+from mlaut.analysis.methods.frequentist.ranks import critical_difference
+from mlaut.analysis.methods.lacoste.context_tests import judge_on_context
+from mlaut.analysis.methods.lacoste.synthetic_contexts import MULTIPLE, SINGLE
+from mlaut.analysis.methods.planning.design import (
     datasets_needed_for_ranks,
     datasets_needed_in_context,
     pilot_design,
     resolution,
 )
-from mlaut.analysis.planning.power import dataset_sd, datasets_needed, smallest_difference
+from mlaut.analysis.methods.planning.power import dataset_sd, datasets_needed, smallest_difference
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, MissingCellsError
 

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from mlaut.analysis.common.numerics import signed_rank_ppf, tie_free_cdf
-from mlaut.analysis.planning.power import (
+from mlaut.analysis.methods.planning.power import (
     POWER_TESTS,
     _normal_power,
     dataset_sd,

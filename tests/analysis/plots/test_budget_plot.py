@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import Look, budget_plot
+from mlaut.analysis import Look
+from mlaut.analysis.plots import budget_plot
 from mlaut.errors import AnalysisError
 
 

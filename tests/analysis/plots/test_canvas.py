@@ -9,16 +9,14 @@ from mlaut.analysis import (
     Results,
     box_plot,
     critical_difference_diagram,
-    dataset_plot,
     forest_plot,
     mean_estimates,
     pairwise_matrix,
-    probabilities_by_dataset,
-    sign_posterior,
-    simplex_plot,
     t_test,
-    time_plot,
 )
+from mlaut.analysis.methods.bayes import sign_posterior
+from mlaut.analysis.methods.lacoste import probabilities_by_dataset
+from mlaut.analysis.plots import dataset_plot, simplex_plot, time_plot
 from mlaut.analysis.plots.canvas import row_size
 from mlaut.errors import AnalysisError
 

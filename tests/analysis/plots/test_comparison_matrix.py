@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import Results, multi_comparison, multi_comparison_matrix, t_test
+from mlaut.analysis import Results, multi_comparison, t_test
+from mlaut.analysis.plots import multi_comparison_matrix
 from mlaut.errors import AnalysisError
 
 

@@ -5,18 +5,10 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 
-from mlaut.analysis import (
-    BIMODAL,
-    MULTIPLE,
-    ResultTable,
-    auc_plot,
-    auc_table,
-    box_plot,
-    calibrate,
-    calibration_plot,
-    judge_on_context,
-    roc_plot,
-)
+from mlaut.analysis import ResultTable, box_plot
+from mlaut.analysis.methods.cross_validation import calibrate
+from mlaut.analysis.methods.lacoste import BIMODAL, MULTIPLE, auc_table, judge_on_context
+from mlaut.analysis.plots import auc_plot, calibration_plot, roc_plot
 from mlaut.analysis.plots.level_plots import _style
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError

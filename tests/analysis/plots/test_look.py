@@ -5,11 +5,11 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
+from everything import analysis
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-import mlaut.analysis
 from mlaut.analysis import (
     Look,
     Results,
@@ -24,17 +24,15 @@ from mlaut.analysis import (
     heat_map,
     mean_estimates,
     multi_comparison,
-    multi_comparison_matrix,
     pairwise_matrix,
     performance_profile,
     probability_of_best,
     profile_plot,
     race,
     race_plot,
-    rank_plot,
-    time_plot,
     wilcoxon_test,
 )
+from mlaut.analysis.plots import multi_comparison_matrix, rank_plot, time_plot
 from mlaut.errors import AnalysisError
 
 SIXTY = "{:02d}, a name of sixty signs that a careful author has chosen"
@@ -97,8 +95,8 @@ def test_every_figure_renames_colours_groups_and_limits_its_strategies(plot):
 
 def test_every_figure_of_strategies_has_a_look():
     of_tests = {"roc_plot", "auc_plot", "calibration_plot", "dataset_plot", "simplex_plot"}
-    for name in mlaut.analysis.__all__:
-        function = getattr(mlaut.analysis, name)
+    for name in analysis.__all__:
+        function = getattr(analysis, name)
         if inspect.isfunction(function) and "figsize" in inspect.signature(function).parameters:
             parameters = inspect.signature(function).parameters
             assert "ax" in parameters, name

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import Look, Results, heat_map, probability_of_best, rank_plot
+from mlaut.analysis import Look, Results, heat_map, probability_of_best
+from mlaut.analysis.plots import rank_plot
 
 
 def names(axes):

@@ -44,7 +44,7 @@ def assert_readable(figure, texts):
 @pytest.mark.parametrize("n", [3, 16, 40])
 def test_every_name_and_number_can_be_read(n):
     found = compare(results(n))
-    matrix = pairwise_matrix(found.pairs["Wilcoxon"])
+    matrix = pairwise_matrix(found.pairs["signed rank"])
     axes = matrix.axes[0]
     assert_readable(matrix, [*axes.get_yticklabels(), *axes.texts])
     upright = boxes(matrix, axes.get_xticklabels())

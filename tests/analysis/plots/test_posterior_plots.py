@@ -3,15 +3,9 @@
 import numpy as np
 import pytest
 
-from mlaut.analysis import (
-    dataset_plot,
-    poisson_binomial_pmf,
-    probabilities_by_dataset,
-    sign_posterior,
-    sign_probabilities,
-    signed_rank_posterior,
-    simplex_plot,
-)
+from mlaut.analysis.methods.bayes import sign_posterior, sign_probabilities, signed_rank_posterior
+from mlaut.analysis.methods.lacoste import poisson_binomial_pmf, probabilities_by_dataset
+from mlaut.analysis.plots import dataset_plot, simplex_plot
 from mlaut.errors import AnalysisError
 
 D = np.random.default_rng(0).normal(-0.01, 0.03, 30)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from mlaut.analysis import drawn_order, race, race_plot
+from mlaut.analysis import race, race_plot
 from mlaut.errors import AnalysisError
 
 
 def test_a_line_for_each_strategy_and_the_level(mlaut2018):
-    found = race(mlaut2018, order=drawn_order(mlaut2018.datasets))
+    found = race(mlaut2018)
     figure = race_plot(found)
     axes = figure.axes[0]
     assert {text.get_text() for text in axes.texts} == set(mlaut2018.strategies)
@@ -33,7 +33,7 @@ def test_of_many_strategies_only_those_that_are_left_are_named(losses, assert_re
 
 
 def test_open_pairs_of_other_questions(mlaut2018, assert_readable):
-    found = race(mlaut2018, order=drawn_order(mlaut2018.datasets), question="control: SVC")
+    found = race(mlaut2018, question="control: SVC")
     figure = race_plot(found)
     still = figure.axes[0].lines[0].get_ydata()
     assert (still[0], still[-1]) == (8, len(found.decided_pairs(False)))

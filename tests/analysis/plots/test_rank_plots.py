@@ -11,11 +11,11 @@ from mlaut.analysis import (
     bayesian_sign_test,
     box_plot,
     critical_difference_diagram,
-    draw_ranks,
     nemenyi_test,
-    pair_groups,
     wilcoxon_test,
 )
+from mlaut.analysis.methods.frequentist import pair_groups
+from mlaut.analysis.plots import draw_ranks
 from mlaut.analysis.plots.rank_plots import _stacked
 from mlaut.errors import AnalysisError
 

@@ -5,16 +5,22 @@ import itertools
 import numpy as np
 import pytest
 
-from mlaut.analysis.racing.course import Following, Terms, follow, rounds_of
+from mlaut.analysis.racing.course import Following, follow, rounds_of
 from mlaut.analysis.racing.evidence import BETS
+from mlaut.records import RaceTerms
 
-QUESTIONS = [{}, {"question": "control", "control": 1}, {"question": "all pairs"}]
+QUESTIONS = [{}, {"question": "control: 1"}, {"question": "all pairs"}]
 KINDS = ["sign", "signed rank", "mean"]
 
 
-def course(losses, **terms):
+def course(losses, *, drop=True, lag=(), **terms):
     losses = np.asarray(losses, dtype=float)
-    return follow(losses, np.abs(np.nan_to_num(losses, posinf=0)), Terms(**({"span": 1.0} | terms)))
+    scale, lag = np.abs(np.nan_to_num(losses, posinf=0)), by_name(lag)
+    return follow(losses, scale, RaceTerms(lag=lag, **terms), span=1.0, drop=drop)
+
+
+def by_name(lag):
+    return {str(place): value for place, value in enumerate(lag)}
 
 
 def random_losses(n=40, k=4, seed=0):
@@ -77,7 +83,7 @@ def test_losses_of_a_strategy_that_left_do_not_count(terms, kind):
 @pytest.mark.parametrize("terms", QUESTIONS)
 def test_the_order_of_the_strategies_does_not_matter(terms):
     losses, turned = random_losses(k=5), [3, 0, 4, 1, 2]
-    there = {**terms, "control": turned.index(1)} if terms.get("control") else terms
+    there = {"question": f"control: {turned.index(1)}"} if "control: 1" in terms.values() else terms
     one, other = course(losses, alpha=0.2, **terms), course(losses[:, turned], alpha=0.2, **there)
     np.testing.assert_allclose(one.against[:, turned], other.against, rtol=1e-9, atol=1e-12)
     assert one.runs[turned].tolist() == other.runs.tolist()
@@ -133,7 +139,7 @@ def test_holm_over_both_directions_of_all_pairs():
 
 def test_a_control_is_compared_with_all_and_stays_until_the_last_pair_is_decided():
     losses = np.column_stack([random_losses(80, 3, 1), np.full(80, 1.0)])
-    found = course(losses, question="control", control=0)
+    found = course(losses, question="control: 0")
     assert all(0 in (d.first, d.second) for d in found.decisions)
     assert found.runs[0] == found.runs.max()
     assert found.runs[3] < found.runs[0]
@@ -198,8 +204,9 @@ def test_decisions_of_a_race_that_lags_depend_on_earlier_rounds_alone(terms, kin
     assert len(whole.decisions) > 1
     raced = np.where(np.arange(60)[:, None] < whole.runs, losses, np.nan)
     assert course(raced, **terms).decisions == whole.decisions
-    race = Following(5, 60, Terms(span=1.0, **terms))
-    for one in rounds_of(terms["lag"], [60])[: whole.rounds]:
+    lag = terms.pop("lag")
+    race = Following("01234", 60, RaceTerms(lag=by_name(lag), **terms), span=1.0)
+    for one in rounds_of(lag, [60])[: whole.rounds]:
         before = race.copy().course().decisions
         assert before == whole.decisions[: len(before)]
         assert race.take(one, losses[one.dataset], losses[one.dataset])

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from mlaut.analysis.racing.evidence import BETS, Steps, grow, log_mean, p_of
+from mlaut.analysis.racing.evidence import BETS, KINDS, grow, log_mean, p_of
 
 
 def wealth(steps):
@@ -46,22 +46,22 @@ def test_the_wealth_is_the_mean_over_the_bets_in_any_order():
 def test_signed_ranks_are_a_fair_game_whatever_the_sizes(sizes):
     """Each sign has probability one half given its size, as Wilcoxon's null hypothesis says."""
     d = all_sequences([-1, 1], 10) * np.array(list(sizes))[:, None]
-    steps = Steps("signed rank", 1.0, d.shape)
-    course = wealth(np.array([steps.of(row) for row in d]))
+    steps = KINDS["signed rank"].steps(1.0, d.shape)
+    course = wealth(np.array([steps(row) for row in d]))
     assert np.exp(course[-1]).mean() == pytest.approx(1, rel=1e-12)
     assert (course.max(axis=0) >= np.log(4)).mean() <= 0.25
 
 
 def test_signed_ranks_by_hand():
     """Twice the share of the sizes so far that are no larger, ties half, cut at 1."""
-    steps = Steps("signed rank", 1.0, (6, 1))
-    found = [float(steps.of(np.array([d]))[0]) for d in (0.2, -0.4, 0.1, 0.0, 0.2, np.inf)]
+    steps = KINDS["signed rank"].steps(1.0, (6, 1))
+    found = [float(steps(np.array([d]))[0]) for d in (0.2, -0.4, 0.1, 0.0, 0.2, np.inf)]
     assert found == pytest.approx([1, -1, 2 / 3, 0, 1, 1])
 
 
 def test_mean_bets_scale_by_the_range_and_cut_a_failure_at_its_end():
-    steps = Steps("mean", 2.0, (3, 1))
-    assert [float(steps.of(np.array([d]))[0]) for d in (0.5, -2.0, np.inf)] == [0.25, -1.0, 1.0]
+    steps = KINDS["mean"].steps(2.0, (3, 1))
+    assert [float(steps(np.array([d]))[0]) for d in (0.5, -2.0, np.inf)] == [0.25, -1.0, 1.0]
 
 
 def test_log_wealth_neither_overflows_nor_vanishes():

@@ -19,15 +19,16 @@ def clear(losses):
 
 def test_the_published_matrix_of_mlaut(mlaut2018):
     """Nine strategies on 121 datasets: two are left after 36 % of the cells."""
-    found = race(mlaut2018, order=drawn_order(mlaut2018.datasets))
+    found = race(mlaut2018)
     assert found.left == ("RandomForestClassifier", "SVC")
     assert found.decisions[0] == (
         "BaselineClassifier raced out after 7 datasets (evidence 24.7), mostly by BaggingClassifier"
     )
     assert found.share_of_cells == pytest.approx(0.358, abs=5e-4)
     assert found.sentence() == (
-        "After 121 of 121 datasets, at level 0.05 for all looks: RandomForestClassifier, SVC may "
-        "each be the best; the question is open, scenario (c)."
+        "After 121 of 121 datasets, at level 0.05 for all looks (each of the best stays with "
+        "probability 0.95): RandomForestClassifier, SVC may each be the best; the question is "
+        "open, scenario (c)."
     )
 
 
@@ -97,16 +98,109 @@ def test_the_order_is_drawn_by_name_and_seed_alone(clear):
     names = list(clear.datasets)
     assert drawn_order(names, 1) == drawn_order(reversed(names), 1) != drawn_order(names, 2)
     assert sorted(drawn_order(names)) == names
-    found = race(clear, order=drawn_order(names))
-    assert list(found.datasets) == drawn_order(names)[:8]
-    assert not any("order of the results" in note for note in found.notes)
-    assert any("order of the results" in note for note in race(clear).notes)
+    assert list(race(clear).datasets) == drawn_order(names)[:8]
+    assert list(race(clear, seed=3).datasets) == drawn_order(names, 3)[:8]
+
+
+def test_a_given_order_is_named_as_an_assumption(clear):
+    given = "order that was given, not by lot: valid if no result and no property of the datasets"
+    assert not any(given in note for note in race(clear).notes)
+    found = race(clear, order=clear.datasets)
+    assert found.datasets == clear.datasets[:8]
+    assert any(given in note for note in found.notes)
+    start = "After 8 of 30 datasets in the order that was given, not by lot, at level 0.05"
+    assert found.sentence().startswith(start)
+
+
+def test_a_table_sorted_by_size_drops_no_true_best_by_default(losses):
+    """B wins on the ten small datasets, A on the thirty large ones: the lot keeps A."""
+    b = np.where(np.arange(40) < 10, 0.1, 0.3)
+    names = [f"{size:03}" for size in range(40)]
+    results = losses(pd.DataFrame({"A": 0.2, "B": b}, index=names))
+    assert race(results, order=names).left == ("B",)
+    kept = ["A" in race(results, seed=seed).left for seed in range(40)]
+    assert sum(kept) >= 38
+
+
+def test_the_sentence_says_what_the_level_bounds(clear):
+    assert "(each of the best stays with probability 0.9)" in race(clear, alpha=0.1).sentence()
+    pairs = race(clear, question="all pairs").sentence()
+    assert "(no pair is wrongly decided with probability 0.95)" in pairs
+    whole = race(clear, question="all best").sentence()
+    assert "(all of the best stay with probability 0.95): A is the best" in whole
+
+
+def test_all_best_needs_evidence_that_grows_with_those_left(clear):
+    each, whole = race(clear), race(clear, question="all best")
+    np.testing.assert_allclose(whole.evidence[:7], each.evidence[:7] / 3)
+    assert whole.to_frame()["state"].tolist() == [
+        "left", "raced out after 10 datasets", "raced out after 9 datasets",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_all_best_bounds_the_chance_that_any_of_the_best_leaves(losses):
+    rng, gone = np.random.default_rng(0), {"best": 0, "all best": 0}
+    for _ in range(200):
+        results = losses(pd.DataFrame(rng.normal(size=(60, 12))).add_prefix("s"))
+        for question in gone:
+            gone[question] += len(race(results, question=question).left) < 12
+    assert gone["all best"] <= 16  # 5 % are 10
+    assert gone["all best"] < gone["best"]
+
+
+# ------------------------------------------------------------------------------ sources
+
+
+def of_sources(losses, table, each):
+    """Return results in which `each` datasets that follow one another have a source."""
+    names = [f"s{i // each:02}/{i % each}" for i in range(len(table))]
+    results = losses(pd.DataFrame(table, index=names).add_prefix("m"))
+    return results, results.with_clusters({name: name[:3] for name in names})
+
+
+def test_a_round_is_a_source_so_that_copies_are_no_evidence(losses):
+    rows = np.random.default_rng(1).normal([0, 0.9, 1.3], 1, size=(40, 3))
+    once, _ = of_sources(losses, rows, 1)
+    copied, related = of_sources(losses, np.repeat(rows, 3, axis=0), 3)
+    by_name = losses(once.losses.set_axis([f"s{i:02}" for i in range(40)]))
+    for question in ("best", "all best", "all pairs"):
+        found, known = (race(x, question=question, rope=0.1) for x in (related, by_name))
+        assert found.left == known.left
+        assert found.course.runs.tolist() == (3 * known.course.runs).tolist()
+        np.testing.assert_allclose(found.course.worse_p, known.course.worse_p)
+        np.testing.assert_allclose(found.course.equal_sup, known.course.equal_sup)
+    assert found.sentence().startswith(f"After {len(found.datasets)} of 120 datasets of 40 sources")
+    assert "a round is a source: its datasets are bet on together" in " ".join(found.notes)
+    wrong = race(copied, drop=False).course.worse_sup.max()
+    assert wrong > 1.5 * race(related, drop=False).course.worse_sup.max()
+
+
+def test_sources_are_drawn_by_lot_and_stay_together(losses):
+    _, related = of_sources(losses, np.zeros((12, 2)), 3)
+    order = list(race(related).datasets)
+    assert order[::3] == [f"{source}/0" for source in drawn_order({name[:3] for name in order})]
+    assert race(related, order=order[::-1]).datasets == tuple(order[::-1])
+    with pytest.raises(AnalysisError, match="takes datasets of one source apart"):
+        race(related, order=[*order[1:], order[0]])
+    with pytest.raises(AnalysisError, match="a round is a source, and lag counts datasets"):
+        race(related, lag={"m0": 2})
+
+
+def test_related_datasets_drop_an_equal_strategy_no_more_often_than_the_level(losses):
+    rng, gone = np.random.default_rng(0), np.zeros(2)
+    for _ in range(25):
+        shared = np.repeat(rng.normal(size=(10, 3)), 10, axis=0)
+        tables = of_sources(losses, shared + 0.5 * rng.normal(size=(100, 3)), 10)
+        gone += ["m0" not in race(results).left for results in tables]
+    assert gone[0] >= 6  # datasets that count as independent
+    assert gone[1] <= 3
 
 
 def test_missing_cells(losses):
     table = pd.DataFrame({"A": [0.1] * 9, "B": [0.2] * 8 + [np.nan], "C": [np.nan] * 9})
     results = losses(table)
-    with pytest.raises(MissingCellsError, match="10 of 27 losses are missing, the first of C on 0"):
+    with pytest.raises(MissingCellsError, match="10 of 27 losses are missing, the first of C on 4"):
         race(results)
     assert race(results, missing="failures last").left == ("A",)
 
@@ -130,7 +224,7 @@ def test_a_study_that_runs_stands_before_its_first_dataset_that_is_not_complete(
             )
         )
     results = Results.from_blocks(blocks, "error")
-    found = race(results, missing="failures last")
+    found = race(results, missing="failures last", order=results.datasets)
     assert found.datasets == ("d0", "d1")
     assert found.course.worse[0, 1] == pytest.approx(found.course.worse[1, 0])  # one win each
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlaut.analysis.racing.course import Terms, follow
+from mlaut.analysis.racing.course import follow
+from mlaut.records import RaceTerms
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "race_levels.py"
 
@@ -30,8 +31,9 @@ def test_many_races_at_once_are_the_races_one_by_one(levels, kind, losses, lags)
     else:
         together = levels.dropped_after(table, kind, alpha=0.2)
     for race in range(5):
-        terms = Terms(kind=kind, alpha=0.2, span=1.0, lag=lags or ())
-        course = follow(table[:, race], table[:, race], terms)
+        lag = {str(place): value for place, value in enumerate(lags or ())}
+        terms = RaceTerms(kind=kind, alpha=0.2, lag=lag)
+        course = follow(table[:, race], table[:, race], terms, span=1.0)
         alone = np.full(5, np.inf)
         for decision in course.decisions:
             alone[decision.first] = decision.after
@@ -57,7 +59,7 @@ def test_the_first_claim_about_pairs_is_that_of_the_races_one_by_one(levels, kin
     assert np.isfinite(found).any()
     for race in range(6):
         chosen = draw(np.random.default_rng([race, 3, 60]), 60, 3)
-        course = follow(chosen, chosen, Terms(question="all pairs", kind=kind))
+        course = follow(chosen, chosen, RaceTerms(question="all pairs", kind=kind))
         assert found[race] == min((d.after for d in course.decisions), default=np.inf)
 
 

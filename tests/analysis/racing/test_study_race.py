@@ -1,30 +1,88 @@
 """The stored terms of a race; races of whole studies are in tests/test_racing.py."""
 
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
 import pytest
 
-from mlaut.analysis.racing.study_race import Sealed
+from mlaut.analysis import Results, race
+from mlaut.analysis.racing import evidence
+from mlaut.analysis.racing.study_race import Draw, StudyRace, read_sealed
 from mlaut.errors import StudyError
+from mlaut.files_io import StudyStore
+from mlaut.records import RaceTerms
 
-SEALED = Sealed(order=("wine", "iris"), strategies=("A", "B"), metric="accuracy", rope=0.01)
+OLD = Path(__file__).parent / "rule-1.h5.gz"
+TERMS, DRAW = RaceTerms(metric="accuracy", rope=0.01), Draw(("wine", "iris"), ("A", "B"))
+STORED = {**TERMS.sealed(), "order": ["wine", "iris"], "strategies": ["A", "B"], "batches": []}
 
 
-def test_terms_are_stored_as_plain_values_and_read_again():
-    stored = SEALED.to_dict()
-    assert stored["order"] == ["wine", "iris"]
-    assert Sealed.read(stored, "study.h5") == SEALED
+def test_terms_are_stored_as_plain_values_and_read_again(tmp_path):
+    assert StudyRace(StudyStore(tmp_path / "study.h5"), TERMS, DRAW).sealed() == STORED
+    assert read_sealed(STORED, "study.h5") == (TERMS, DRAW)
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("order", "wine"), ("alpha", "0.05"), ("ahead", True), ("metric", None), ("rope", 1)],
-)
+    [("order", "wine"), ("alpha", "0.05"), ("ahead", True), ("metric", None), ("rope", 1),
+     ("lag", {"A": True}), ("batches", [3]), ("rule", "1")],
+)  # fmt: skip
 def test_damaged_terms(name, value):
-    stored = SEALED.to_dict() | {name: value}
     with pytest.raises(StudyError, match=f"study.h5: the stored race has no valid '{name}'"):
-        Sealed.read(stored, "study.h5")
+        read_sealed({**STORED, name: value}, "study.h5")
 
 
-def test_a_study_without_a_seed_of_its_order_was_drawn_with_zero():
-    stored = SEALED.to_dict()
-    del stored["seed"]
-    assert Sealed.read(stored, "study.h5").seed == 0
+# ------------------------------------------------------------------------ rule 1
+
+
+@pytest.fixture(scope="module")
+def old(tmp_path_factory):
+    """Return a finished race that was stored before races named their rule."""
+    path = tmp_path_factory.mktemp("old") / "study.h5"
+    path.write_bytes(gzip.decompress(OLD.read_bytes()))
+    return StudyStore(path)
+
+
+def test_a_race_without_a_rule_is_read_by_rule_1_and_decides_the_same(old):
+    """If this fails, the rule has changed: raise RACE_RULE, and keep or refuse the old one."""
+    raced = StudyRace.of(old)
+    assert "rule" not in old.all_runs[-1]["race"]
+    assert (raced.terms.rule, raced.terms.kind) == (1, "signed rank")
+    now = raced.now()
+    assert now.decisions == ("guess raced out after 7 datasets (evidence 11.8), mostly by bayes",)
+    assert now.course.runs.tolist() == [12, 7, 12]
+    assert now.course.against[-1] == pytest.approx(
+        [-1.1957225725128977, 2.5358215678985916, -1.1939513481960904], rel=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "against", "equal"),
+    [
+        ("sign", [-2.102211, -0.100926, 7.385483], 0.0),
+        ("signed rank", [-2.306265, 1.282114, 6.410774], 0.0),
+        ("mean", [-0.723569, 0.488599, 1.123515], 0.036957),
+    ],
+)
+def test_each_kind_has_the_evidence_of_rule_1(kind, against, equal):
+    """If this fails, the rule has changed: raise RACE_RULE, and keep or refuse the old one."""
+    columns = {"A": [0.1, 0.2, 0.15] * 5, "B": [0.2, 0.15, 0.4] * 5, "C": [0.3, 0.3, 0.35] * 5}
+    table = pd.DataFrame(columns, index=[f"d{i:02}" for i in range(15)])
+    results = Results.from_table(table, metric="error")
+    found = race(results, kind=kind, drop=False, rope=0.07, order=results.datasets).course
+    np.testing.assert_allclose(found.against[-1], against, atol=1e-6)
+    assert found.equal_sup[0, 1] == pytest.approx(equal, abs=1e-6)
+
+
+def test_other_bets_are_seen(old, monkeypatch):
+    monkeypatch.setattr(evidence, "BETS", (0.1, 0.2, 0.35, 0.5, 0.7, 0.8))
+    now = StudyRace.of(old).now()
+    assert now.course.against[-1][1] != pytest.approx(2.5358215678985916, rel=1e-3)
+
+
+def test_an_unknown_rule_is_refused_by_name(old):
+    terms, draw = read_sealed({**STORED, "rule": 2}, "study.h5")
+    with pytest.raises(StudyError, match=r"study.h5: the race is decided by rule 2, and this .* 1"):
+        StudyRace(old, terms, draw)

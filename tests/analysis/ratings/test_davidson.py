@@ -8,7 +8,8 @@ import pytest
 from scipy.integrate import dblquad, quad
 from scipy.special import expit
 
-from mlaut.analysis import Results, bradley_terry, treat_missing
+from mlaut.analysis import Results, treat_missing
+from mlaut.analysis.methods.ratings import bradley_terry
 from mlaut.errors import AnalysisError, MissingCellsError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

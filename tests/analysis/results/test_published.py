@@ -2,6 +2,7 @@
 
 import gc
 import shutil
+import sys
 
 import numpy as np
 import pandas as pd
@@ -11,12 +12,14 @@ from mlaut.analysis import (
     PUBLISHED,
     Results,
     average_ranks,
-    cv_test_datasets,
     friedman_test,
+    published,
     treat_missing,
 )
-from mlaut.analysis.results import published
+from mlaut.analysis.methods.cross_validation import cv_test_datasets
 from mlaut.errors import AnalysisError
+
+HOME = sys.modules[published.__module__]
 
 
 def ranks(results):
@@ -25,7 +28,7 @@ def ranks(results):
 
 def test_delgado_2014():
     """The paper's Table 3: a missing cell gets the mean of its dataset."""
-    results = Results.published("delgado2014")
+    results = published("delgado2014")
     assert results.cells.shape == (121, 179, 1, 1)
     assert len(results.missing) == 449
     assert set(results.missing["reason"]) == {"no published result"}
@@ -40,29 +43,29 @@ def test_delgado_2014():
 
 
 def test_failures_of_delgado_2014_rank_last():
-    treated = treat_missing(Results.published("delgado2014"), "failures last")
+    treated = treat_missing(published("delgado2014"), "failures last")
     assert len(treated.datasets) == 121
     assert len(treated.strategies) == 179
 
 
 def test_demsar_2006():
     printed = {"C4.5": 3.143, "C4.5+m": 2.0, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}
-    as_ranked = Results.published("demsar2006_ranks")
+    as_ranked = published("demsar2006_ranks")
     assert ranks(as_ranked).to_dict() == pytest.approx(printed, abs=5e-4)
     assert friedman_test(as_ranked, ties=False).statistic == pytest.approx(3.69, abs=5e-3)
-    areas = Results.published("demsar2006")
+    areas = published("demsar2006")
     assert areas.metric.name == "roc_auc"
     assert ranks(areas)["C4.5+cf"] == pytest.approx(2.9286, abs=1e-4)  # of the rounded areas
 
 
 def test_garcia_2008():
     printed = {"C4.5": 2.1, "k-NN(k=1)": 3.25, "NaiveBayes": 2.2, "Kernel": 4.333, "CN2": 3.117}
-    assert ranks(Results.published("garcia2008")).to_dict() == pytest.approx(printed, abs=5e-4)
+    assert ranks(published("garcia2008")).to_dict() == pytest.approx(printed, abs=5e-4)
 
 
 def test_benavoli_2017():
     """p-values of the correlated t-test of nbc and aode that the paper's tutorial prints."""
-    results = Results.published("benavoli2017")
+    results = published("benavoli2017")
     assert results.cells.shape == (54, 5, 10, 10)
     printed = [0.001, 0.622, 0.598, 0.338, 0.643, 0.479, 0.171, 0.781, 0.001, 0.258]
     chosen = results.select(datasets=results.datasets[:10], strategies=["nbc", "aode"])
@@ -72,7 +75,7 @@ def test_benavoli_2017():
 
 
 def test_wainer_2023():
-    results = Results.published("wainer2023")
+    results = published("wainer2023")
     assert results.cells.shape == (132, 16, 1, 4)
     assert results.missing[["dataset", "strategy"]].drop_duplicates().to_numpy().tolist() == [
         ["lymphography", "qda"]
@@ -80,14 +83,14 @@ def test_wainer_2023():
 
 
 def test_mlaut_2018():
-    results = Results.published("mlaut2018")
+    results = published("mlaut2018")
     assert results.cells.shape == (121, 9, 1, 1)
     assert results.losses.loc["abalone", "SVC"] == 0.36186
 
 
 @pytest.mark.parametrize("name", [name for name, one in PUBLISHED.items() if not one.url])
 def test_each_names_its_protocol(name):
-    results, benchmark = Results.published(name), PUBLISHED[name]
+    results, benchmark = published(name), PUBLISHED[name]
     assert results.notes[0].endswith(f"mlaut.analysis.PUBLISHED['{name}']")
     text = str(benchmark)
     for word in ("source", "licence", "datasets", "splits", "tuning", "failures", "metric"):
@@ -100,18 +103,18 @@ def test_each_names_its_protocol(name):
 
 def test_an_unknown_name():
     with pytest.raises(AnalysisError, match="'delgado2015'; did you mean 'delgado2014'"):
-        Results.published("delgado2015")
+        published("delgado2015")
 
 
 def test_results_are_read_once_while_they_are_held(monkeypatch, tmp_path):
     table = tmp_path / "mine.csv.xz"
-    shutil.copy(published._TABLES / "garcia2008.csv.xz", table)
-    monkeypatch.setattr(published, "_TABLES", tmp_path)
+    shutil.copy(HOME._TABLES / "garcia2008.csv.xz", table)
+    monkeypatch.setattr(HOME, "_TABLES", tmp_path)
     monkeypatch.setitem(PUBLISHED, "mine", PUBLISHED["garcia2008"])
-    held = Results.published("mine")
+    held = published("mine")
     table.unlink()
-    assert Results.published("mine") is held
+    assert published("mine") is held
     del held
     gc.collect()
     with pytest.raises(FileNotFoundError, match="mine"):
-        Results.published("mine")
+        published("mine")

@@ -98,7 +98,7 @@ def test_sizes_of_test_sets_give_standard_errors():
         (WIDE.rename(columns={"tree": "forest"}), {}, "strategy 'forest' comes more than once"),
         (WIDE.rename(index={"wine": "iris"}), {}, "several rows for 'iris'"),
         (WIDE.replace(0.9, np.inf), {}, "score of 'tree' on 'iris' is infinite"),
-        (WIDE.assign(name="x"), {}, "column 'name' of the table holds"),
+        (WIDE.assign(name="x"), {}, r"'name' of the table holds .*, for example 'x'"),
         (WIDE[[]], {}, "not an empty one"),
         (WIDE.iloc[:0], {}, "not an empty one"),
         ([[0.1]], {}, "not list"),
@@ -112,7 +112,7 @@ def test_bad_tables_are_errors_of_one_line(table, how, message):
 
 def test_bad_long_tables():
     rows = pd.DataFrame({"dataset": ["a", "a"], "strategy": ["A", "A"], "loss": [1.0, 2.0]})
-    with pytest.raises(AnalysisError, match="1 rows are there twice, the first: a, A"):
+    with pytest.raises(AnalysisError, match="the table has 1 repeated row, the first: a, A; drop"):
         Results.from_long(rows, value="loss", greater_is_better=False)
     with pytest.raises(AnalysisError, match=r"column 'los' .* did you mean 'loss'"):
         Results.from_long(rows, value="los", greater_is_better=False)
@@ -295,10 +295,10 @@ def test_a_study_is_scored_on_what_is_asked_for(study):
 
 
 def test_a_study_on_disk(tmp_path, make_block):
-    from mlaut.files_io import SplitEntry, StrategyEntry, Study
+    from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
     from mlaut.records import CLASSIFICATION, Cell, Outcome, Split
 
-    study = Study(tmp_path / "study.h5")
+    study = StudyStore(tmp_path / "study.h5")
     folds = np.array([[-1, 0, 0, 0]], dtype=np.int16)
     truth = np.array([0, 1, 1, 0], dtype=np.int32)
     study.save_splits(

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from everything import analysis
 
-from mlaut import analysis
 from mlaut.analysis import Results, compare, load_result, save_result
 from mlaut.errors import AnalysisError
 

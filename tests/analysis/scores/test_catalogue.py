@@ -1,18 +1,19 @@
 """Metrics against scikit-learn, by hand, and as blocks are scored."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn import metrics as sk
 
-from mlaut.analysis import (
+from mlaut.analysis import MLautScore, Results, metric, metric_names
+from mlaut.analysis.scores import (
     LossBrier,
     LossLog,
     LossMisclassification,
     LossQuantile,
     LossRMSE,
-    MLautScore,
-    Results,
     ScoreAccuracy,
     ScoreAUC,
     ScoreBalancedAccuracy,
@@ -21,8 +22,6 @@ from mlaut.analysis import (
     ScorePrecision,
     ScoreSensitivity,
     ScoreSpecificity,
-    metric,
-    metric_names,
 )
 from mlaut.errors import AnalysisError
 from mlaut.records import REGRESSION, Status
@@ -162,6 +161,47 @@ def test_scikit_learn_by_name_gives_scikit_learns_numbers():
 def test_a_scorer_of_ones_own():
     fbeta = sk.make_scorer(sk.fbeta_score, beta=2)
     assert metric(fbeta).calculate(TRUTH, GUESS) == sk.fbeta_score(TRUTH, GUESS, beta=2)
+    pinball = metric(sk.make_scorer(sk.mean_pinball_loss, alpha=0.9, greater_is_better=False))
+    expected = -sk.mean_pinball_loss(Y, F, alpha=0.9)
+    assert pinball.calculate(Y, F) == expected
+    assert pinball.cells(Y, F[None], ()).tolist() == [expected]  # as a block of regression has it
+    weighted = pinball.cells(Y, F[None], (), np.arange(len(Y)))[0]
+    assert weighted == -sk.mean_pinball_loss(Y, F, alpha=0.9, sample_weight=np.arange(len(Y)))
+    brier = metric(sk.make_scorer(sk.brier_score_loss, response_method="predict_proba"))
+    p = np.linspace(0, 1, len(TRUTH))
+    assert brier.uses == "probabilities"
+    assert brier.calculate(TRUTH, np.column_stack([1 - p, p])) == sk.brier_score_loss(TRUTH, p)
+    with pytest.raises(AnalysisError, match="more than the labels and probabilities"):
+        metric(sk.make_scorer(sk.roc_auc_score, response_method="decision_function"))
+
+
+def test_a_function_of_truth_and_predictions_has_the_direction_that_is_given():
+    within = metric(lambda y, f: np.mean(np.abs(y - f) < 0.5), greater_is_better=True)
+    assert within.calculate(Y, F) == np.mean(np.abs(Y - F) < 0.5)
+    worst = metric(partial(sk.max_error), greater_is_better=False)
+    assert (worst.name, worst.loss_name, worst.loss(2.0)) == ("max_error", "max_error", 2.0)
+    assert worst.cells(Y, F[None], ()).tolist() == [sk.max_error(Y, F)]
+    same = metric(lambda y, p: (y == p).mean(), greater_is_better=True)
+    assert same.calculate(np.array(["a", "b"]), np.array(["a", "a"])) == 0.5
+    with pytest.raises(AnalysisError, match="metric <lambda> failed: ZeroDivisionError: division"):
+        metric(lambda y, f: len(y) / (len(f) - 50), greater_is_better=True).calculate(Y, F)
+    for function in (sk.accuracy_score, lambda y, f: (y - f).max()):
+        with pytest.raises(AnalysisError, match=r"direction: use metric\(function, greater_is"):
+            metric(function)
+    with pytest.raises(AnalysisError, match="'accuracy' has a direction of its own"):
+        metric("accuracy", greater_is_better=False)
+
+
+def test_area_under_the_precision_recall_curve():
+    assert metric("pr_auc").name == metric("average_precision").name == "pr_auc"
+    p, weights = np.linspace(0, 1, len(TRUTH)) ** 2 % 0.37, np.arange(len(TRUTH)) % 3
+    given = np.column_stack([1 - p, p])
+    assert metric("pr_auc").calculate(TRUTH, given) == sk.average_precision_score(TRUTH, p)
+    expected = sk.average_precision_score(TRUTH, p, sample_weight=weights)
+    assert metric("pr_auc").cells(TRUTH, given[None], (), weights).tolist() == [expected]
+    assert np.isnan(metric("pr_auc").calculate(np.zeros(len(TRUTH), dtype=int), given))
+    several = sk.average_precision_score(np.eye(3)[TRUTH3], P3)
+    assert metric("pr_auc").calculate(TRUTH3, P3) == pytest.approx(several)
 
 
 def test_unknown_and_incomplete_metrics():

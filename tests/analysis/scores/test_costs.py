@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from mlaut.analysis import LossCost, metric
+from mlaut.analysis import metric
+from mlaut.analysis.scores import LossCost
 from mlaut.costs import Costs
 from mlaut.errors import DataError
 

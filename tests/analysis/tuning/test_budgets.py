@@ -5,12 +5,13 @@ import pytest
 from sklearn.metrics import accuracy_score
 
 from mlaut import Study
-from mlaut.analysis import budget_use, results_at_budget, score_against_budget, search_traces
-from mlaut.analysis.tuning.budgets import _kept, _sizes
+from mlaut.analysis import budget_use, score_against_budget, search_traces
+from mlaut.analysis.methods.tuning import results_at_budget
+from mlaut.analysis.methods.tuning.budgets import _kept, _sizes
 from mlaut.errors import AnalysisError
 from mlaut.estimators import as_strategies
 from mlaut.files_io import FilesIO
-from mlaut.files_io import Study as Store
+from mlaut.files_io import StudyStore as Store
 from mlaut.records import Trace
 
 NAMES = ["K_Neighbours", "LogisticRegression", "GaussianNaiveBayes"]

@@ -6,7 +6,7 @@ import pytest
 from mlaut import Study
 from mlaut.analysis import search_traces
 from mlaut.errors import AnalysisError
-from mlaut.files_io import Study as Store
+from mlaut.files_io import StudyStore as Store
 from mlaut.files_io import merge_studies
 
 

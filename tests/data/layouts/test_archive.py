@@ -7,9 +7,9 @@ folders ``lenses`` (one table) and ``monks-1`` (two) were looked at.
 import pytest
 
 from mlaut.data import Data, load_folder
-from mlaut.data.layouts.archive import tuning_split
+from mlaut.data.tables.archive import tuning_split
 from mlaut.errors import DataError
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 
 ROWS = [(0.5, -1.2, 0), (1.5, 0.3, 1), (-0.25, 0, 0), (2, 1, 2), (0, 0, 1), (3, 1, 2)]
 
@@ -62,7 +62,7 @@ def test_the_splits_are_those_of_the_authors(archive, tmp_path):
     io = data.open_hdf5(tmp_path / "input.h5", mode="a")
     assert data.load_folder(archive, hdf5_io=io) == ["/data/lenses", "/data/monks-1"]
     data.split_datasets(io, data.open_hdf5(tmp_path / "study.h5", mode="a"))
-    split = Study(tmp_path / "study.h5").load_split("monks-1").split
+    split = StudyStore(tmp_path / "study.h5").load_split("monks-1").split
     assert split.scheme == "the test set of the archive"
 
 

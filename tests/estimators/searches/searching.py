@@ -11,8 +11,9 @@ from sklearn.datasets import load_iris
 
 from mlaut.estimators.searches.budgeted import BudgetedSearch
 from mlaut.estimators.searches.traces import trace_of
-from mlaut.estimators.tuning import TuningFolds
-from mlaut.sharing import Floats, score_log, search_limits
+from mlaut.estimators.searches.tuning import TuningFolds
+from mlaut.sharing import Floats, search_limits
+from mlaut.sharing.search import score_log
 
 SPACE = {"width": Floats(0.1, 10, log=True), "shift": [0.0, 0.5, 1.0]}
 

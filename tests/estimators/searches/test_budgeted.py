@@ -14,7 +14,7 @@ from mlaut.errors import StrategyError
 from mlaut.estimators import BudgetedSearch, as_strategies
 from mlaut.estimators.searches.budgeted import _affordable, _rungs
 from mlaut.estimators.searches.traces import search_in
-from mlaut.estimators.tuning import TuningFolds
+from mlaut.estimators.searches.tuning import TuningFolds
 from mlaut.sharing import Floats, Integers
 
 X, Y = load_iris(return_X_y=True)

@@ -9,9 +9,9 @@ from sklearn.model_selection import ParameterSampler
 
 from mlaut.errors import OptionalPackageError
 from mlaut.estimators import REGISTRY, as_strategies
-from mlaut.estimators import packages as installed
-from mlaut.estimators.native import category_arguments, coding_of
-from mlaut.estimators.preprocessing import Preprocessor
+from mlaut.estimators.catalogue import packages as installed
+from mlaut.estimators.libraries.native import category_arguments, coding_of
+from mlaut.estimators.preparing.preprocessing import Preprocessor
 
 TODAY = as_strategies("Today")
 OWN = [strategy for strategy in TODAY if strategy.metadata.package == "scikit-learn"]

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from mlaut import Data, Orchestrator
 from mlaut.estimators import Generic_Estimator
 from mlaut.experiments.cells.cell import limited_threads
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 
 LONG = 2**20
 
@@ -66,7 +66,7 @@ def outcome(databases, strategy):
     input_io, out_io = databases
     Data().split_datasets(input_io, out_io, ["tables/iris"])
     Orchestrator(input_io, out_io).run(strategy, engine="inline", verbose=0)
-    (told,) = Study(out_io.path).details("iris")
+    (told,) = StudyStore(out_io.path).details("iris")
     return told
 
 
@@ -105,7 +105,7 @@ def test_chosen_parameters_are_stored_in_part(databases):
     strategy = Generic_Estimator(GaussianNB(), param_grid={"priors": shares}, cv=2, name="short")
     input_io, out_io = databases
     Orchestrator(input_io, out_io).run(strategy, engine="inline", verbose=0)
-    assert Study(out_io.path).details("iris")[-1]["best_params"] == {"priors": shares[0]}
+    assert StudyStore(out_io.path).details("iris")[-1]["best_params"] == {"priors": shares[0]}
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -29,10 +29,9 @@ from mlaut.estimators import (
     as_strategies,
     instantiate_default_estimators,
 )
-from mlaut.estimators.labels import fit_classifier
+from mlaut.estimators.preparing.labels import fit_classifier
 from mlaut.experiments.cells.cell import CellOptions, run_cell
-from mlaut.experiments.cells.fold_models import FoldModel, Table
-from mlaut.experiments.cells.templates import _templates, new_model
+from mlaut.experiments.cells.fold_models import FoldModel, FoldTable, _templates, new_model
 from mlaut.identity.digests import canonical
 from mlaut.records import Cell, Status
 
@@ -98,8 +97,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*converge", "ignore:Solver", "i
 
 def table_of(name, strategy):
     if "Classification" in strategy.tasks:
-        return Table(TABLES[name], np.array(CLASSES)[CODES], CLASSES)
-    return Table(TABLES[name], NUMBERS.sum(axis=1), ())
+        return FoldTable(TABLES[name], np.array(CLASSES)[CODES], CLASSES)
+    return FoldTable(TABLES[name], NUMBERS.sum(axis=1), ())
 
 
 def plainly(strategy, table, rows, seed):
@@ -213,9 +212,9 @@ def test_a_function_among_the_parameters_keeps_the_dataframe():
 @pytest.mark.parametrize("row", [0, 39_999])
 def test_a_gap_is_found_in_any_part_of_a_large_table(value, row):
     numbers = np.ones((40_000, 4))  # more than are looked at together
-    assert Table(pd.DataFrame(numbers.copy()), CODES, CLASSES).numbers is not None
+    assert FoldTable(pd.DataFrame(numbers.copy()), CODES, CLASSES).numbers is not None
     numbers[row, 3] = value
-    assert Table(pd.DataFrame(numbers), CODES, CLASSES).numbers is None
+    assert FoldTable(pd.DataFrame(numbers), CODES, CLASSES).numbers is None
 
 
 def test_a_model_to_save_is_whole_and_takes_tables_with_gaps():
@@ -250,7 +249,7 @@ def test_a_pipeline_of_a_user_may_make_a_sparse_matrix():
     codes = pd.DataFrame({"code": np.repeat([f"c{i}" for i in range(30)], 3)})
     coded = OneHotEncoder(handle_unknown="ignore")
     (strategy,) = as_strategies(make_pipeline(coded, LogisticRegression()))
-    table = Table(codes, np.array(CLASSES)[CODES], CLASSES)
+    table = FoldTable(codes, np.array(CLASSES)[CODES], CLASSES)
     outcome = run_cell(Cell("d", "s"), lambda: strategy, table, ROWS, 0, CellOptions())
     assert (outcome.status, outcome.reason) == (Status.DONE, "")
     predicted, probable = plainly(strategy, table, ROWS, 0)

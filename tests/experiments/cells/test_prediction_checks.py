@@ -13,7 +13,7 @@ from mlaut.experiments import verify_study
 from mlaut.experiments.cells import prediction_checks
 from mlaut.experiments.cells.messages import largest_outcome
 from mlaut.experiments.cells.prediction_checks import checked_predictions, checked_probabilities
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 from mlaut.records import Cell, Outcome, Status
 
 CLASSES = ("a", "b", "c")
@@ -89,11 +89,14 @@ def test_rounding_is_no_nonsense():
     np.testing.assert_array_equal(probabilities(single), [[1, 0, 0]] * 4)
 
 
-def test_a_model_that_does_not_say_what_its_columns_mean_is_refused():
-    model = Answering(THIRDS)
+def test_without_classes_the_predictions_show_what_the_columns_mean():
+    model, table = Answering(np.eye(3)), pd.DataFrame({"x": range(3)})
     del model.classes_
-    with pytest.raises(StrategyError, match="predict_proba and no classes_; set classes_ in fit"):
-        checked_probabilities(model, pd.DataFrame({"x": range(4)}), CLASSES)
+    model.predict = lambda _: list("abc")
+    np.testing.assert_array_equal(checked_probabilities(model, table, CLASSES), np.eye(3))
+    model.predict = lambda _: list("cba")
+    with pytest.raises(StrategyError, match="no classes_, and predictions that do not show"):
+        checked_probabilities(model, table, CLASSES)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +172,7 @@ def test_nonsense_that_was_stored_before_is_found(databases):
     Data().split_datasets(input_io, out_io, ["tables/iris"])
     guess = {"boastful": DummyClassifier(), "modest": DummyClassifier()}
     Orchestrator(input_io, out_io).run(guess, engine="inline", verbose=0)
-    study = Study(out_io.path)
+    study = StudyStore(out_io.path)
     block = study.block("iris")
     test = block.split.rows(0, 0)[1]
     # Each row sums to 1, so that only the range tells.
@@ -190,7 +193,7 @@ def test_nonsense_that_was_stored_before_is_found(databases):
         (
             "dataset 'iris'",
             "'boastful' gave 50 rows of probabilities that are not in [0, 1] with the sum 1; "
-            "mend the strategy, and run it with --overwrite-predictions",
+            "mend the strategy, and run it with --set overwrite_predictions=true",
         ),
     )
 

@@ -21,8 +21,8 @@ from mlaut.estimators import REGISTRY, DataShape, as_strategies
 from mlaut.experiments import load_model
 from mlaut.experiments.cells import saved_models
 from mlaut.experiments.cells.saved_models import read_saved, save_model
-from mlaut.files_io import Study
-from mlaut.files_io.models import models_folder, write_model
+from mlaut.files_io import StudyStore
+from mlaut.files_io.studies.models import models_folder, write_model
 from mlaut.records import Cell, Outcome, Status
 
 CELL = Cell("iris", "s")
@@ -39,7 +39,7 @@ def orchestrator(databases):
 
 
 def records(orchestrator):
-    study = Study(orchestrator.hdf5_output_io.path)
+    study = StudyStore(orchestrator.hdf5_output_io.path)
     return {
         (told["strategy"], name): told["model"]
         for name in study.datasets
@@ -50,7 +50,7 @@ def records(orchestrator):
 def assert_predicts_as_stored(orchestrator, **trust):
     """The oracle: the predictions that the run has stored."""
     predicted = orchestrator.predict_all(**trust)
-    study = Study(orchestrator.hdf5_output_io.path)
+    study = StudyStore(orchestrator.hdf5_output_io.path)
     for (name, strategy), of_cell in predicted.groupby(["dataset", "strategy"]):
         block = study.block(name)
         stored = block.predictions[block.strategies.index(strategy), 0, of_cell["row"]]
@@ -246,7 +246,7 @@ def test_models_of_finished_cells_are_had_on_demand(orchestrator):
     strategies = [RandomForestClassifier(n_estimators=3), "GaussianNaiveBayes"]
     orchestrator.dts_names = ["iris", "wine"]
     orchestrator.run(strategies, n_jobs=1, verbose=0)
-    study = Study(orchestrator.hdf5_output_io.path)
+    study = StudyStore(orchestrator.hdf5_output_io.path)
     before = {name: list(study.details(name)) for name in study.datasets}
     with pytest.raises(StudyError, match="or call save_models with the same strategies"):
         orchestrator.predict_all(trusted=True)
@@ -262,7 +262,7 @@ def test_a_model_that_predicts_otherwise_is_not_saved(orchestrator):
     """As when a package was updated between the run and now: the cell is named."""
     orchestrator.dts_names = ["iris", "wine"]
     orchestrator.run("GaussianNaiveBayes", engine="inline", verbose=0)
-    study = Study(orchestrator.hdf5_output_io.path)
+    study = StudyStore(orchestrator.hdf5_output_io.path)
     (record,) = study.details("iris")
     block = study.block("iris")
     test = block.split.rows(0, 0)[1]

@@ -10,8 +10,10 @@ import sys
 import textwrap
 import threading
 import time
+import warnings
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -27,9 +29,10 @@ from mlaut.experiments.cells.messages import encode_outcomes
 from mlaut.experiments.engines import dask_engine, dask_worker
 from mlaut.experiments.engines.dask_engine import DaskEngine
 from mlaut.experiments.engines.engine import make_engine
+from mlaut.experiments.options import RunOptions
 from mlaut.experiments.workers import batches
 from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 from mlaut.records import Cell, Outcome, Status
 
 HERE = Path(__file__).parents[1]
@@ -69,7 +72,7 @@ def make(databases, tmp_path):
 
 
 def arrays(orchestrator):
-    return arrays_of(Study(orchestrator.hdf5_output_io.path))
+    return arrays_of(StudyStore(orchestrator.hdf5_output_io.path))
 
 
 def test_the_same_arrays_as_on_one_machine(cluster, make):
@@ -80,12 +83,12 @@ def test_the_same_arrays_as_on_one_machine(cluster, make):
     }
     there, here = make("there", "kfold(2)"), make("here", "kfold(2)")
     summary = there.run(
-        strategies, engine="dask", scheduler=cluster.scheduler_address, timeout=60, verbose=0
+        strategies, engine="dask", scheduler=cluster.scheduler_address, timeout=1800, verbose=0
     )
     assert (summary.n_done, summary.complete) == (18, True)
     here.run(strategies, n_jobs=2, verbose=0)
     assert_same(arrays(there), arrays(here))
-    (run,) = Study(there.hdf5_output_io.path).runs
+    (run,) = StudyStore(there.hdf5_output_io.path).runs
     assert run["engine"] == "dask"
 
 
@@ -137,7 +140,7 @@ def test_cells_are_guarded_in_the_workers(cluster, make):
         Status.MEMORY: 3,
     }
     assert slow.counts == {Status.TIMEOUT: 3}
-    study = Study(orchestrator.hdf5_output_io.path)
+    study = StudyStore(orchestrator.hdf5_output_io.path)
     for told in study.details("iris"):
         if told["strategy"] in deeds:
             word, reason = deeds[told["strategy"]]
@@ -163,7 +166,7 @@ def _state_and_parent(pid):
     return None
 
 
-def _until(holds, seconds=240):
+def _until(holds, seconds=1800):
     """Wait; the bound is for a machine that many use, and ends a test that hangs."""
     end = time.monotonic() + seconds
     while not holds():
@@ -178,7 +181,7 @@ def sent():
     cells = tuple((0, fold) for fold in range(3))
     ref = DatasetRef("in.h5", "/d", "d", "f", ())
     first = Batch(ref, "s", b"", cells, folds, 0, CellOptions())
-    run = object.__new__(dask_engine._Run)
+    run = object.__new__(dask_engine._Dispatch)
     run._queue = BatchQueue([])
     return run, [first, replace(first, name="t", cells=cells[:1])]
 
@@ -268,6 +271,49 @@ def test_workers_are_killed_and_every_cell_is_done(cluster, make, tmp_path, sche
     assert_same(arrays(orchestrator), arrays(reference))
 
 
+def test_workers_that_live_shorter_than_a_cell_end_the_run(monkeypatch):
+    """Each count finds another worker; the run ends after its patience, and not while cells end."""
+    monkeypatch.setattr(dask_engine, "_COUNT_SECONDS", -1)
+    run, counts = dask_engine._Dispatch.__new__(dask_engine._Dispatch), iter(range(100))
+    run._engine = SimpleNamespace(patience=0)
+    run._client = SimpleNamespace(status="running", nthreads=lambda: {f"tcp://{next(counts)}": 1})
+    run._workers, run._lost, run._counted, run._progressed = set(), 0, 0, -1
+    for _ in range(dask_engine._LOST_IN_VAIN):
+        run._look_after_cluster()
+    with pytest.raises(StudyError, match=r"^10 workers of the cluster were lost .* no cell ended"):
+        run._look_after_cluster()
+
+
+@pytest.mark.parametrize(
+    ("address", "warned"),
+    [
+        ("tcp://10.0.0.1:8786", True),
+        ("tcp://scheduler:8786", True),
+        ("ws://0.0.0.0:8786", True),
+        ("tcp://127.0.0.1:8786", False),
+        ("tcp://[::1]:8786", False),
+        ("tls://10.0.0.1:8786", False),
+        ("inproc://10.0.0.1/7/1", False),
+    ],
+)
+def test_an_open_scheduler_is_warned_of(address, warned):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        dask_engine._warn_if_open(address)
+    assert [w for w in caught if "whoever reaches it can run code" in str(w.message)] == caught
+    assert bool(caught) == warned
+
+
+def test_every_example_of_a_cluster_listens_on_loopback_or_speaks_tls():
+    root = HERE.parents[1]
+    for path in (root / "docs" / "cluster.md", root / "mlaut" / "cli" / "runs.py"):
+        text = path.read_text()
+        assert set(re.findall(r"tcp://([\w.]+)", text)) <= {"127.0.0.1"}
+        for command in re.findall(r"^dask (?:scheduler|worker).*", text, re.MULTILINE):
+            assert "--host 127.0.0.1" in command
+            assert "--no-dashboard" in command
+
+
 class Daemons:
     """A scheduler at a fixed address and a worker, as processes of their own."""
 
@@ -281,14 +327,16 @@ class Daemons:
     def start(self):
         port = self.address.rpartition(":")[2]
         self.scheduler = self._dask("scheduler", "--host", "127.0.0.1", "--port", port)
-        self._dask("worker", self.address, "--nthreads", "2", "--no-nanny")
-        self._await_worker()
+        self.start_worker()
 
-    def _await_worker(self):
+    def start_worker(self, n_workers=1):
+        """Return the process of a worker, once the scheduler knows of so many."""
         from distributed import Client
 
-        with Client(self.address, timeout=60, set_as_default=False) as client:
-            client.wait_for_workers(1, timeout=60)
+        worker = self._dask("worker", self.address, "--nthreads", "2", "--no-nanny")
+        with Client(self.address, timeout=1800, set_as_default=False) as client:
+            client.wait_for_workers(n_workers, timeout=1800)
+        return worker
 
     def _dask(self, kind, *arguments):
         process = subprocess.Popen(
@@ -304,7 +352,7 @@ class Daemons:
         for process in self.processes:
             process.kill()
         for process in self.processes:
-            process.wait(timeout=60)
+            process.wait(timeout=1800)
 
 
 @pytest.fixture
@@ -336,7 +384,7 @@ def test_lost_scheduler_stops_the_run_and_nothing_is_lost(daemons, make, tmp_pat
         orchestrator.run(strategies, engine=DaskEngine(daemons.address, patience=1), verbose=0)
     thread.join()
     assert "\n" not in str(told.value)
-    study = Study(orchestrator.hdf5_output_io.path)
+    study = StudyStore(orchestrator.hdf5_output_io.path)
     done = int(sum((study.status(name)[0] == Status.DONE).sum() for name in study.datasets))
     assert 1 <= done < 30
     trace.unlink()
@@ -366,6 +414,35 @@ def test_scheduler_that_comes_back_is_found_again(daemons, make, tmp_path):
     )
     thread.join()
     assert (summary.n_done, summary.complete) == (60, True)
+
+
+def _kill_in_turn(daemons, ends):
+    """Kill the older of two workers when the run can have counted both, and start another."""
+    first = daemons.processes[-1]
+    while not ends.is_set():
+        second = daemons.start_worker(n_workers=2)
+        ends.wait(2 * dask_engine._COUNT_SECONDS)
+        first.kill()
+        first = second
+
+
+@pytest.mark.slow
+def test_workers_that_are_killed_again_and_again_end_the_run(daemons, make, tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_engine, "_LOST_IN_VAIN", 2)  # each new worker costs seconds
+    trace, ends, study = tmp_path / "trace", threading.Event(), make("study", "holdout")
+    engine = DaskEngine(daemons.address, patience=1)
+    killer = threading.Thread(target=_kill_in_turn, args=(daemons, ends))
+    killer.start()
+    try:
+        with pytest.raises(StudyError, match=r"^[2-9] workers .* no cell ended: they li") as told:
+            study.run(Traced(str(trace), seconds=3600.0), engine=engine, verbose=0)
+    finally:
+        ends.set()
+        killer.join()
+    assert "\n" not in str(told.value)
+    assert not trace.exists()
+    summary = study.run(Random(), engine="dask", scheduler=daemons.address, verbose=0)
+    assert (summary.n_done, summary.counts) == (3, {Status.DONE: 3})
 
 
 RUN = """
@@ -401,7 +478,7 @@ def test_cells_end_on_the_workers_when_the_run_does(cluster, make, databases, tm
     _until(lambda: _lines(trace) >= 2)
     pids = list(map(int, trace.read_text().split()))
     process.send_signal(stop)
-    told = process.communicate(timeout=240)[1]
+    told = process.communicate(timeout=1800)[1]
     _until(lambda: not any(map(_state_and_parent, pids)))
     if stop == signal.SIGINT:
         assert "make the same call again to go on" in told.splitlines()[-1]
@@ -414,13 +491,13 @@ def test_command_line_takes_engine_and_scheduler(cluster, tmp_path):
         f'[run]\nscheduler = "{cluster.scheduler_address}"\n'
     )
     told = subprocess.run(
-        [sys.executable, "-m", "mlaut", "run", "study.toml", "--engine", "dask", "--quiet"],
+        [sys.executable, "-m", "mlaut", "run", "study.toml", "--set", "engine=dask", "--quiet"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert "1 of 1 cells done; this run: 1 done" in told.stdout
+    assert "1 of 1 cell done; this run: 1 done" in told.stdout
 
 
 def test_workers_that_would_give_other_results_are_refused(cluster, make, monkeypatch):
@@ -458,7 +535,7 @@ def _raises_changed(ref):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"engine": "dask"}, "engine 'dask': no scheduler; pass scheduler='tcp://host:8786'"),
+        ({"engine": "dask"}, "engine 'dask': no scheduler; pass scheduler='tls://host:8786'"),
         ({"scheduler": "tcp://h:1"}, "engine 'local' takes no scheduler; use engine='dask'"),
         ({"engine": "desk"}, "engine 'desk': unknown; did you mean 'dask'?"),
     ],
@@ -471,7 +548,7 @@ def test_bad_request_is_one_line(make, arguments, message):
 def test_missing_extra_is_named(monkeypatch):
     monkeypatch.setattr("mlaut.optional.find_spec", lambda _: None)
     with pytest.raises(OptionalPackageError, match=re.escape("pip install 'mlaut[cluster]'")):
-        make_engine("dask", scheduler="tcp://127.0.0.1:8786")
+        make_engine(RunOptions(engine="dask", scheduler="tcp://127.0.0.1:8786"))
 
 
 def test_scheduler_that_does_not_answer_is_named(make):

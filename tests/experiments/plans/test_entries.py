@@ -1,16 +1,12 @@
 """Strategies as studies know them."""
 
-import pytest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from mlaut.data import Data
-from mlaut.errors import StudyError
 from mlaut.experiments import Orchestrator
 from mlaut.experiments.plans.entries import strategy_entries
-from mlaut.files_io import StrategyEntry
-from mlaut.files_io.study_records import merged_strategies
 
 
 def typed_in():
@@ -36,18 +32,6 @@ def test_the_plan_says_where_a_change_would_not_be_noticed(databases):
         ),
         ("bayes", "new strategy", 2),
     ]
-
-
-def test_an_entry_that_knows_its_former_fingerprint_takes_the_place_of_the_former():
-    former = StrategyEntry("s", "a")
-    today = StrategyEntry("s", "b", metadata={"formerly": {"a": "as it was compiled"}})
-    another = StrategyEntry("s", "c", metadata={"formerly": ["not a mapping"]})
-    assert merged_strategies([former], [today], replace=False) == [today]
-    assert merged_strategies([today], [former], replace=False) == [today]
-    for one in (former, today):
-        assert not one.is_same(another)
-        with pytest.raises(StudyError, match="its parameters are not those"):
-            merged_strategies([one], [another], replace=False)
 
 
 def test_what_is_of_libraries_alone_is_seen_whole():

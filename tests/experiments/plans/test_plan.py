@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from mlaut.errors import OptionalPackageError, StrategyError, StudyError
-from mlaut.estimators import REGISTRY, Registry, as_strategies, packages
+from mlaut.estimators import REGISTRY, Registry, as_strategies
+from mlaut.estimators.catalogue import packages
 from mlaut.experiments.cells.cell import cell_seed
 from mlaut.experiments.plans.entries import changed_parameters
 from mlaut.experiments.plans.plan import applicable, make_plan
 from mlaut.experiments.plans.run_options import parse_retry
-from mlaut.files_io import SplitEntry, StrategyEntry, Study
+from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
 from mlaut.records import CLASSIFICATION, REGRESSION, Cell, Outcome, Split, Status
 
 
@@ -25,7 +26,7 @@ def entry(name, task=CLASSIFICATION):
 
 @pytest.fixture
 def study(tmp_path):
-    study = Study(tmp_path / "study.h5")
+    study = StudyStore(tmp_path / "study.h5")
     study.save_splits([entry("one"), entry("two")])
     study.allocate([StrategyEntry("A", "a", {"C": 1}), StrategyEntry("B", "b")])
     good = np.array([0, 1], dtype=np.int32)

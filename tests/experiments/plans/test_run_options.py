@@ -1,10 +1,17 @@
 """Options of a run: unknown names, invalid values, and what a cell is handed."""
 
+import inspect
+from dataclasses import fields
+from typing import get_type_hints
+
 import pytest
 
+from mlaut import Study
 from mlaut.errors import StudyError
 from mlaut.experiments import Orchestrator, RunOptions
-from mlaut.experiments.engines.engine import InlineEngine
+from mlaut.experiments.engines.engine import InlineEngine, make_engine
+from mlaut.experiments.options import RunKeywords
+from mlaut.experiments.plans.run_options import cell_options, mistakes_in
 from mlaut.files_io import FilesIO
 
 
@@ -17,29 +24,43 @@ def test_an_unknown_option_is_refused_with_the_nearest_name(tmp_path):
         RunOptions().replaced({"q": 1})
 
 
+@pytest.mark.parametrize("function", [Orchestrator.run, Orchestrator.plan, Study.run])
+def test_signatures_show_all_options_with_their_defaults(function):
+    shown = inspect.signature(function).parameters
+    defaults = {field.name: field.default for field in fields(RunOptions)}
+    assert {name: shown[name].default for name in defaults} == defaults
+    assert "options" not in shown
+    assert function.__annotations__["options"] == "Unpack[RunKeywords]"
+
+
+def test_keywords_for_editors_are_the_options():
+    hints = get_type_hints(RunKeywords)
+    assert list(hints.items()) == list(get_type_hints(RunOptions).items())
+
+
 def test_all_invalid_values_are_listed():
     options = RunOptions(timeout="soon", memory="much", engine="loca", retry="timout")
-    messages = [str(mistake) for mistake in options.mistakes(["SVC"])]
+    messages = [str(mistake) for mistake in mistakes_in(options, ["SVC"])]
     assert [message.partition(":")[0] for message in messages] == [
         "timeout 'soon'",
         "memory 'much'",
         "engine 'loca'",
         "retry 'timout'",
     ]
-    assert RunOptions().mistakes(["SVC"]) == []
+    assert mistakes_in(RunOptions(), ["SVC"]) == []
 
 
 def test_an_engine_of_ones_own_is_used_and_recorded_by_its_class():
     engine = InlineEngine()
-    options = RunOptions(engine=engine, timeout="5s")
-    assert options.make_engine() is engine
+    options = RunOptions(engine=engine)
+    assert make_engine(options) is engine
     assert options.engine_name == "InlineEngine"
-    assert options.mistakes(["SVC"]) == []
+    assert mistakes_in(options, ["SVC"]) == []
 
 
 def test_cells_are_handed_numbers(tmp_path):
     options = RunOptions(tuning_timeout="2m", threads=3, save_models=True)
-    settings = options.cell_options(tmp_path / "study.h5")
+    settings = cell_options(options, tmp_path / "study.h5")
     assert (settings.threads, settings.memory, settings.tuning_timeout) == (3, None, 120.0)
     assert settings.models == tmp_path / "study.h5.models"
     assert settings.checkpoints == tmp_path / "study.h5.searches"

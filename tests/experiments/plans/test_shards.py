@@ -11,9 +11,9 @@ from sklearn.tree import DecisionTreeClassifier
 from mlaut import Data, Orchestrator
 from mlaut.errors import StudyError
 from mlaut.experiments import study_status
+from mlaut.experiments.following.status import check_alive, unfinished
 from mlaut.experiments.plans.shards import Shard
-from mlaut.experiments.status import check_alive, unfinished
-from mlaut.files_io import FilesIO, SplitEntry, Study, merge_studies
+from mlaut.files_io import FilesIO, SplitEntry, StudyStore, merge_studies
 from mlaut.records import REGRESSION, Split
 
 
@@ -115,7 +115,7 @@ def test_shards_are_run_alone_resumed_and_joined_to_the_same_bits(study_of, tmp_
             f"{paths[-1]}: finished, all 8 cells have an outcome",
         )
     merged = merge_studies(paths, tmp_path / "merged.h5")
-    assert_same(arrays(merged), arrays(Study(whole.hdf5_output_io.path)))
+    assert_same(arrays(merged), arrays(StudyStore(whole.hdf5_output_io.path)))
     assert study_status(merged.path).shard == ""
     assert not study_of("merged.h5").plan(STRATEGIES).n_todo
 

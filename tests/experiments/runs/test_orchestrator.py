@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from comparing import arrays, assert_same
 from learners import Hostile, Random, Traced
+from pandas.testing import assert_frame_equal
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
@@ -31,7 +32,7 @@ from mlaut import Data, Orchestrator
 from mlaut.errors import StoreError, StrategyError, StudyError
 from mlaut.estimators import as_strategies
 from mlaut.experiments.workers.process import GuardedProcess
-from mlaut.files_io import Study
+from mlaut.files_io import StudyStore
 from mlaut.records import Status
 
 HERE = Path(__file__).parents[1]
@@ -56,7 +57,7 @@ def test_accuracies_are_those_of_cross_val_score(orchestrator):
     }
     summary = orchestrator.run(strategies, n_jobs=2, verbose=0)
     assert (summary.n_cells, summary.n_done, summary.complete) == (27, 27, True)
-    study = Study(orchestrator.hdf5_output_io.path)
+    study = StudyStore(orchestrator.hdf5_output_io.path)
     for name in study.datasets:
         block, entry = study.block(name), study.load_split(name)
         dataset = orchestrator.hdf5_input_io.load_dataset(entry.path)
@@ -88,7 +89,7 @@ def test_a_seeded_forest_is_that_of_cross_val_score(databases, splitter, in_orde
     Data().split_datasets(input_io, out_io, ["tables/wine"], scheme=splitter)
     forest = RandomForestClassifier(n_estimators=3, random_state=4)
     Orchestrator(input_io, out_io).run(forest, engine="inline", verbose=0)
-    block = Study(out_io.path).block("wine")
+    block = StudyStore(out_io.path).block("wine")
     stored = [
         (block.predictions[0, repeat, test] == block.truth[test]).mean()
         for repeat in range(block.split.n_repeats)
@@ -106,7 +107,7 @@ def test_workers_order_and_engine_change_no_bit(databases, orchestrator, tmp_pat
     input_io, _ = databases
     strategies = ["GaussianNaiveBayes", Random(), RandomForestClassifier(n_estimators=5)]
     orchestrator.run(strategies, n_jobs=2, verbose=0)
-    reference = arrays(Study(orchestrator.hdf5_output_io.path))
+    reference = arrays(StudyStore(orchestrator.hdf5_output_io.path))
     for n_jobs, engine in ((1, "local"), (1, "inline")):
         out_io = Data().open_hdf5(tmp_path / f"{engine}-{n_jobs}.h5", mode="a")
         paths = input_io.list_datasets("tables")[1][::-1]
@@ -114,7 +115,7 @@ def test_workers_order_and_engine_change_no_bit(databases, orchestrator, tmp_pat
             hdf5_in=input_io, hdf5_out=out_io, dataset_paths=paths, scheme="kfold(3)", seed=1
         )
         Orchestrator(input_io, out_io).run(strategies, n_jobs=n_jobs, engine=engine, verbose=0)
-        assert_same(arrays(Study(out_io.path)), reference)
+        assert_same(arrays(StudyStore(out_io.path)), reference)
 
 
 SCRIPT = """
@@ -146,12 +147,12 @@ def test_interrupted_run_resumes_with_the_same_arrays(orchestrator, databases, t
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored by nohup
     )
-    study = Study(out_io.path)
+    study = StudyStore(out_io.path)
     while not trace.exists() or len(trace.read_text().splitlines()) < 4:
         time.sleep(0.005)
         assert process.poll() is None, process.communicate()
     process.send_signal(stop)
-    told = process.communicate(timeout=60)[1]
+    told = process.communicate(timeout=1800)[1]
     if stop == signal.SIGKILL:
         assert process.returncode == -signal.SIGKILL
     else:
@@ -175,7 +176,7 @@ def test_interrupted_run_resumes_with_the_same_arrays(orchestrator, databases, t
         seed=1,
     )
     Orchestrator(input_io, fresh).run([Traced(str(trace)), Random()], n_jobs=1, verbose=0)
-    assert_same(arrays(Study(fresh.path)), interrupted)
+    assert_same(arrays(StudyStore(fresh.path)), interrupted)
     trace.unlink()
     finished = Orchestrator(input_io, out_io).run(
         [Traced(str(trace), seconds=0.05), Random()], verbose=0
@@ -220,7 +221,7 @@ def test_failing_strategy_is_a_row_with_a_status(databases, deed, status, reason
     )
     assert summary.counts == {Status.DONE: 1, status: 1}
     assert not summary.complete
-    study = Study(out_io.path)
+    study = StudyStore(out_io.path)
     (told,) = (d for d in study.details("iris") if d["strategy"] == "bad")
     assert told["status"] == status.word
     assert summary.reasons[0][0] == f"bad: {status.word}: {told['reason']}"
@@ -230,7 +231,7 @@ def test_failing_strategy_is_a_row_with_a_status(databases, deed, status, reason
         {"bad": Hostile(deed), "good": Random()}, n_jobs=1, verbose=0
     )
     assert (again.counts, again.failed_before) == ({}, 1)
-    assert "1 cells failed in earlier runs and were not tried again" in str(again)
+    assert "1 cell failed in earlier runs and was not tried again" in str(again)
 
 
 def _sleepers():
@@ -280,7 +281,7 @@ def test_failures_that_are_not_tried_again_are_counted(orchestrator, tmp_path):
 def test_warnings_seconds_and_chosen_parameters_are_stored(orchestrator):
     orchestrator.dts_names = ["wine"]
     orchestrator.run({"warns": Hostile("warn"), "knn": "K_Neighbours"}, n_jobs=1, verbose=0)
-    study = Study(orchestrator.hdf5_output_io.path)
+    study = StudyStore(orchestrator.hdf5_output_io.path)
     by_name = {(d["strategy"], d["fold"]): d for d in study.details("wine")}
     assert by_name["warns", 0]["warnings"] == ["UserWarning: mind the gap (3 times)"]
     assert set(by_name["knn", 2]["best_params"]) == {"n_neighbors", "p"}
@@ -296,11 +297,11 @@ def test_warnings_seconds_and_chosen_parameters_are_stored(orchestrator):
 
 def test_changed_parameters_are_refused_and_named(orchestrator):
     orchestrator.run({"tree": DecisionTreeClassifier(max_depth=2, random_state=0)}, verbose=0)
-    before = arrays(Study(orchestrator.hdf5_output_io.path))
+    before = arrays(StudyStore(orchestrator.hdf5_output_io.path))
     changed = {"tree": DecisionTreeClassifier(max_depth=3, random_state=0)}
     with pytest.raises(StudyError, match=r"'tree' was run with other .*max_depth: 2 -> 3"):
         orchestrator.run(changed, verbose=0)
-    assert_same(arrays(Study(orchestrator.hdf5_output_io.path)), before)
+    assert_same(arrays(StudyStore(orchestrator.hdf5_output_io.path)), before)
     summary = orchestrator.run(changed, overwrite_predictions=True, verbose=0)
     assert summary.counts == {Status.DONE: 9}
     assert orchestrator.run(changed, verbose=0).counts == {}
@@ -308,7 +309,7 @@ def test_changed_parameters_are_refused_and_named(orchestrator):
 
 def test_a_family_gives_what_fits_the_data(orchestrator):
     summary = orchestrator.run("Baseline", engine="inline", verbose=0)
-    study = Study(orchestrator.hdf5_output_io.path)
+    study = StudyStore(orchestrator.hdf5_output_io.path)
     assert summary.complete
     assert [entry.name for entry in study.strategies] == ["BaselineClassifier"]
     with pytest.raises(StrategyError, match="strategy 'BaselineRegressor' is for Regression"):
@@ -324,10 +325,18 @@ def test_added_strategy_runs_alone(orchestrator, tmp_path):
 
 
 def test_models_are_saved_and_predict_again(orchestrator):
-    strategies = ["GaussianNaiveBayes", DecisionTreeClassifier()]
+    strategies = ["GaussianNaiveBayes", ("own tree", DecisionTreeClassifier())]
     orchestrator.run(strategies, save_models=True, n_jobs=1, verbose=0)
     predicted = orchestrator.predict_all(trusted=True)
-    study = Study(orchestrator.hdf5_output_io.path)
+    for names in ("own tree", ["own tree"]):
+        of_tree = predicted[predicted["strategy"] == "own tree"].reset_index(drop=True)
+        assert_frame_equal(orchestrator.predict_all(names, trusted=True), of_tree)
+    assert orchestrator.predict_all([strategies[1], "GaussianNaiveBayes"], trusted=True).equals(
+        predicted
+    )
+    with pytest.raises(StrategyError, match="'no tree'"):
+        orchestrator.predict_all(["no tree"], trusted=True)
+    study = StudyStore(orchestrator.hdf5_output_io.path)
     assert len(predicted) == 2 * sum(len(study.load_split(n).truth) for n in study.datasets)
     for name in study.datasets:
         block = study.block(name)
@@ -365,11 +374,11 @@ def test_predicting_again_without_models_says_how(orchestrator):
 def test_bad_request_is_one_line_and_changes_nothing(orchestrator, arguments, error, message):
     arguments = {"modelling_strategies": Random(), "verbose": 0, **arguments}
     orchestrator.run({"kept": Random()}, n_jobs=1, verbose=0)
-    before = arrays(Study(orchestrator.hdf5_output_io.path))
+    before = arrays(StudyStore(orchestrator.hdf5_output_io.path))
     with pytest.raises(error, match=message) as raised:
         orchestrator.run(**arguments)
     assert "\n" not in str(raised.value)
-    assert_same(arrays(Study(orchestrator.hdf5_output_io.path)), before)
+    assert_same(arrays(StudyStore(orchestrator.hdf5_output_io.path)), before)
 
 
 def test_changed_dataset_is_refused(orchestrator):
@@ -399,7 +408,7 @@ def test_planning_changes_nothing_and_says_what_a_run_does(orchestrator):
 def test_repeats_added_to_a_finished_study_run_alone(orchestrator, tmp_path):
     trace = tmp_path / "trace"
     orchestrator.run(Traced(str(trace)), n_jobs=1, verbose=0)
-    before = arrays(Study(orchestrator.hdf5_output_io.path))
+    before = arrays(StudyStore(orchestrator.hdf5_output_io.path))
     paths = orchestrator.hdf5_input_io.list_datasets("tables")[1]
     Data().split_datasets(
         orchestrator.hdf5_input_io,
@@ -412,7 +421,7 @@ def test_repeats_added_to_a_finished_study_run_alone(orchestrator, tmp_path):
     summary = orchestrator.run(Traced(str(trace)), n_jobs=1, verbose=0)
     assert (summary.n_before, summary.counts) == (9, {Status.DONE: 9})
     assert len(trace.read_text().splitlines()) == 9
-    after = arrays(Study(orchestrator.hdf5_output_io.path))
+    after = arrays(StudyStore(orchestrator.hdf5_output_io.path))
     for name, (status, predictions, _) in before.items():
         np.testing.assert_array_equal(after[name][0][:, :1], status)
         np.testing.assert_array_equal(after[name][1][:, :1], predictions)
@@ -468,5 +477,5 @@ def test_a_fit_that_is_cut_off_leaves_a_warning(databases):
     (svc,) = as_strategies("SVC")
     svc.set_params(params={"max_iter": 2}, param_grid={"C": [1.0, 10.0]}, cv=2)
     Orchestrator(input_io, out_io).run(svc, engine="inline", verbose=0)
-    (told,) = Study(out_io.path).details("iris")
+    (told,) = StudyStore(out_io.path).details("iris")
     assert any("Solver terminated early (max_iter=2)" in text for text in told["warnings"])

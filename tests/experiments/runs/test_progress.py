@@ -7,7 +7,7 @@ import pytest
 from mlaut import Data, Orchestrator
 from mlaut.experiments.engines.engine import InlineEngine
 from mlaut.experiments.runs import execution
-from mlaut.experiments.runs.progress import Progress
+from mlaut.experiments.runs.progress import RunProgress
 from mlaut.records import Cell, Outcome, Status
 
 DONE = Outcome(Cell("iris", "SVC"), Status.DONE)
@@ -24,7 +24,7 @@ class Clock:
 
 def test_a_line_comes_every_ten_seconds_with_and_without_outcomes(capsys):
     clock = Clock()
-    shown = Progress(40, now=clock)
+    shown = RunProgress(40, now=clock)
     for seconds, outcomes in [(9, 0), (10, 0), (19, 1), (20, 0), (21, 3), (29.9, 0), (75, 10)]:
         clock.seconds = 100 + seconds
         shown.update([DONE] * outcomes)
@@ -38,7 +38,7 @@ def test_a_line_comes_every_ten_seconds_with_and_without_outcomes(capsys):
 @pytest.mark.parametrize("options", [{"verbose": 0}, {"total": 0}])
 def test_where_nothing_is_to_be_told_nothing_is(capsys, options):
     clock = Clock()
-    with Progress(**{"total": 5, "now": clock, **options}) as shown:
+    with RunProgress(**{"total": 5, "now": clock, **options}) as shown:
         clock.seconds = 1000.0
         shown.update([])
     assert capsys.readouterr().err == ""
@@ -55,11 +55,11 @@ def test_a_line_comes_while_no_cell_ends(databases, monkeypatch, capsys):
                 yield []
             yield from super().run(groups)
 
-    monkeypatch.setattr(execution, "Progress", partial(Progress, now=clock))
+    monkeypatch.setattr(execution, "RunProgress", partial(RunProgress, now=clock))
     input_io, out_io = databases
     Data().split_datasets(input_io, out_io, ["tables/iris"])
     Orchestrator(input_io, out_io).run("GaussianNaiveBayes", engine=Waiting())
     assert capsys.readouterr().err.splitlines() == [
-        "mlaut: 0/1 cells (0%), 0 failed, 0:12 elapsed",
-        "mlaut: 1/1 cells (100%), 0 failed, 0:18 elapsed",
+        "mlaut: 0/1 cell (0%), 0 failed, 0:12 elapsed",
+        "mlaut: 1/1 cell (100%), 0 failed, 0:18 elapsed",
     ]

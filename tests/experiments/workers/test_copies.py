@@ -13,7 +13,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 from mlaut.estimators import REGISTRY, as_strategies
-from mlaut.estimators.keras_estimator import KerasClassifier
+from mlaut.estimators.networks.keras_estimator import KerasClassifier
 from mlaut.experiments.workers.copies import foreign_code, run_in_copy, shares_process
 
 

@@ -3,8 +3,10 @@
 import contextlib
 import ctypes
 import multiprocessing
+import multiprocessing.forkserver
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -16,6 +18,7 @@ import cloudpickle
 import learners
 import numpy as np
 import pytest
+from in_workers import AllAtOnce, run, words
 from learners import Deed, Hostile, Random, Traced, computes
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
@@ -23,72 +26,17 @@ from sklearn.naive_bayes import GaussianNB
 from spoilers import Spoiler, write_to_pipes
 
 from mlaut.errors import DataError, StudyError
-from mlaut.estimators import as_strategies
-from mlaut.experiments.cells.cell import CellOptions, cell_seed
+from mlaut.experiments.cells.cell import cell_seed
 from mlaut.experiments.cells.memory import CpuSeconds
 from mlaut.experiments.cells.messages import encode_outcome, frame
 from mlaut.experiments.workers import process as worker_process
-from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
-from mlaut.experiments.workers.copies import shares_process
+from mlaut.experiments.workers.batches import BatchQueue
 from mlaut.experiments.workers.pool import Team, run_batches
 from mlaut.experiments.workers.process import GuardedProcess
 from mlaut.experiments.workers.sessions import is_running
 from mlaut.experiments.workers.start import start_process
 from mlaut.experiments.workers.worker import serve
 from mlaut.records import Cell, Outcome, Status
-
-
-@pytest.fixture
-def batch(tmp_path):
-    """Four cells of a strategy on a table whose last column is the fold."""
-    import pandas as pd
-
-    from mlaut.files_io import FilesIO
-
-    folds = np.repeat(np.arange(4), 5)
-    frame = pd.DataFrame({"x": np.arange(20.0), "fold": folds, "y": np.arange(20) % 2})
-    input_io = FilesIO(tmp_path / "input.h5", mode="a")
-    path = input_io.save_pandas_dataset(
-        frame, "/", {"class_name": "y", "dataset_name": "d", "task": "Classification"}
-    )
-    info = input_io.dataset_info(path)
-    ref = DatasetRef(str(input_io.path), path, "d", info.fingerprint, (0, 1))
-
-    def make(estimator, **options):
-        (strategy,) = as_strategies(estimator)
-        pickled = cloudpickle.dumps(strategy)
-        return Batch(
-            ref,
-            strategy.name,
-            pickled,
-            tuple((0, fold) for fold in range(4)),
-            {0: folds.astype(np.int16)},
-            0,
-            CellOptions(**options),
-            shares_process(strategy, pickled),
-        )
-
-    return make
-
-
-class AllAtOnce(BatchQueue):
-    """Gives each group as one batch, so that cells share the fate of their process."""
-
-    def _size(self, group, seconds):
-        return len(group.cells)
-
-
-def run(batch, timeout=None, n_workers=1):
-    with Team(threads=1) as team:
-        queue = AllAtOnce([batch])
-        return sorted(
-            (o for part in run_batches(queue, team, n_workers, timeout) for o in part),
-            key=lambda outcome: outcome.cell,
-        )
-
-
-def words(outcomes):
-    return [outcome.status.word for outcome in outcomes]
 
 
 @pytest.mark.parametrize("fold", range(4))
@@ -220,13 +168,15 @@ def test_memory_limit_holds_in_libraries_too(batch):
 
 def test_what_a_cell_prints_is_not_shown(batch, capfd):
     def prints():
-        sys.stdout.write("x" * 2**20)
-        os.write(2, b"last words\n")
+        sys.stdout.write("x" * 2**20 + "\n" * 99)
+        os.write(2, b"\033last words\n \n")
         os._exit(3)
 
     (outcome, *others) = run(batch(Deed(prints)))
     assert words(others) == ["done"] * 3
-    assert outcome.reason == "its worker process ended with exit code 3"
+    assert outcome.reason == (
+        "its worker process ended with exit code 3, and printed last: last words"
+    )
     assert "last words" in outcome.details["traceback"]
     assert capfd.readouterr() == ("", "")
 
@@ -371,7 +321,7 @@ def test_changed_dataset_ends_the_run(batch):
 
 def test_processes_that_cannot_begin_end_the_run(batch, monkeypatch):
     """The fifth in a row does; one that begins a cell begins the count again."""
-    monkeypatch.setattr(worker_process, "serve", learners.leaves_at_once)
+    monkeypatch.setattr(worker_process.worker, "serve", learners.leaves_at_once)
     begun = []
     with Team(threads=1) as team:
         new = team._new
@@ -390,7 +340,7 @@ def test_a_process_that_serves_forgives_those_that_did_not_begin(batch, monkeypa
             begun.append(strategy)
             stumbles = len(begun) % 5 or len(begun) == 10
             monkeypatch.setattr(
-                worker_process, "serve", learners.leaves_at_once if stumbles else serve
+                worker_process.worker, "serve", learners.leaves_at_once if stumbles else serve
             )
             return new(strategy)
 
@@ -503,7 +453,7 @@ def test_a_janitor_that_a_strategy_has_stopped_holds_no_run_back(batch):
     assert not is_running(janitor)
 
 
-def _until(holds, seconds=300):
+def _until(holds, seconds=1800):
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end
@@ -659,6 +609,25 @@ def test_garbage_in_the_pipes_costs_its_own_cells_only(batch, what, monkeypatch)
     assert found["Deed", 1] == "crashed"
     beside = [o for o in outcomes if o.cell.strategy == "Random"]
     assert predictions(beside) == predictions(run(good))
+
+
+def test_garbage_for_the_server_of_processes_costs_nothing(batch):
+    def bothers():
+        address = multiprocessing.forkserver._forkserver._forkserver_address
+        for said in (b"", b"A", b"\xff" * 64):
+            with socket.socket(socket.AF_UNIX) as client, contextlib.suppress(BrokenPipeError):
+                client.connect(address)
+                client.sendall(said)
+        with socket.socket(socket.AF_UNIX) as client:  # one descriptor, and it is no pipe
+            client.connect(address)
+            socket.send_fds(client, [b"\x01"], [0])
+            with contextlib.suppress(ConnectionResetError):
+                client.recv(1)
+
+    with Team(threads=1) as team:
+        queue = AllAtOnce([batch(Deed(bothers, fold=None)), batch(Random())])
+        outcomes = [o for part in run_batches(queue, team, 2, None) for o in part]
+    assert words(outcomes) == ["done"] * 8
 
 
 def test_a_strategy_that_floods_its_pipe_is_a_crash(batch):

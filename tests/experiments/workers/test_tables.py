@@ -9,7 +9,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from mlaut.errors import DataError, StudyError
-from mlaut.experiments.cells.fold_models import Table
+from mlaut.experiments.cells.fold_models import FoldTable
 from mlaut.experiments.workers import tables
 from mlaut.experiments.workers.batches import DatasetRef
 from mlaut.experiments.workers.tables import SharedTables, load_table, map_table, share_table
@@ -44,7 +44,7 @@ def shared(table):
 
 @pytest.mark.parametrize("name", FRAMES)
 def test_a_mapped_table_has_the_same_values_in_the_same_order_in_memory(name):
-    table = Table(FRAMES[name], np.repeat(["no", "yes"], 15), ("no", "yes"))
+    table = FoldTable(FRAMES[name], np.repeat(["no", "yes"], 15), ("no", "yes"))
     mapped, rows = shared(table), np.array([3, 17, 4])
     assert_frame_equal(mapped.features, table.features)
     assert mapped.labels.tolist() == table.labels.tolist()
@@ -63,7 +63,7 @@ def test_a_mapped_table_has_the_same_values_in_the_same_order_in_memory(name):
 
 def test_numbers_and_features_of_one_type_are_one_array():
     frame = pd.DataFrame(RNG.normal(size=(1000, 20)))
-    table = Table(frame, np.zeros(1000), ())
+    table = FoldTable(frame, np.zeros(1000), ())
     memory = share_table(table)
     mapped = map_table(memory)
     assert os.fstat(memory).st_size < 1.2 * frame.to_numpy().nbytes
@@ -72,7 +72,7 @@ def test_numbers_and_features_of_one_type_are_one_array():
 
 
 def test_nobody_can_change_a_table_and_rows_of_it_are_copies():
-    memory = share_table(Table(FRAMES["floats"], np.zeros(30), ()))
+    memory = share_table(FoldTable(FRAMES["floats"], np.zeros(30), ()))
     table = map_table(memory)
     for change in (
         lambda: os.write(memory, b"x"),
@@ -117,7 +117,7 @@ def test_a_dataset_is_loaded_once_while_its_table_is_kept(refs, monkeypatch):
     monkeypatch.setattr(tables, "_KEPT", 200_000)  # two tables
     kept = SharedTables()
     for ref in [*refs[:2], *refs[:2], refs[2], refs[1], refs[0]]:
-        assert map_table(kept.memory(ref)).features.shape == (1000, 10)
+        assert map_table(kept._of(ref)[0]).features.shape == (1000, 10)
     assert loaded == ["a", "b", "c", "a"]
     before = n_open()
     kept.close()
@@ -127,7 +127,7 @@ def test_a_dataset_is_loaded_once_while_its_table_is_kept(refs, monkeypatch):
 def test_what_cannot_be_shared_is_one_line(refs, monkeypatch):
     changed = DatasetRef(*[getattr(refs[0], f) for f in ("database", "path", "name")], "f", ())
     with pytest.raises(DataError, match="dataset 'a' was changed while the study runs"):
-        SharedTables().memory(changed)
+        SharedTables()._of(changed)
     before = n_open()
 
     def full(*_):
@@ -135,13 +135,13 @@ def test_what_cannot_be_shared_is_one_line(refs, monkeypatch):
 
     monkeypatch.setattr(tables, "_write", full)
     with pytest.raises(StudyError, match=r"dataset 'a': no shared memory .*No space left.*; free"):
-        SharedTables().memory(refs[0])
+        SharedTables()._of(refs[0])
     assert n_open() == before
 
 
 def test_where_memory_without_a_name_is_unknown_a_removed_file_takes_its_place(monkeypatch):
     monkeypatch.delattr(os, "memfd_create")
-    memory = share_table(Table(FRAMES["floats"], np.zeros(30), ()))
+    memory = share_table(FoldTable(FRAMES["floats"], np.zeros(30), ()))
     assert str(Path(f"/proc/self/fd/{memory}").readlink()).endswith("(deleted)")
     assert_frame_equal(map_table(memory).features, FRAMES["floats"])
     os.close(memory)

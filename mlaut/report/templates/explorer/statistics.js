@@ -4,8 +4,9 @@
 // or (n, k, c cells) are flat, the last axis first to change.
 
 const RELATIVE_NOISE = 1e-10; // as in mlaut/analysis/common/numerics.py
-const ELO_RIDGE = 1e-6 / Math.log(10) ** 2; // as in mlaut/analysis/ratings/elo.py
-const DRAWS = 10000; // as in mlaut/analysis/aggregates/best.py
+const ELO_RIDGE = 1e-6 / Math.log(10) ** 2; // as in mlaut/analysis/methods/ratings/elo.py
+
+const SKIPPED = 2; // in "not run" of a view: above a size limit; 1: not run, 0: a failure
 
 // ------------------------------------------------------------------- selections and missing cells
 
@@ -22,7 +23,7 @@ function selected(view, datasets, strategies, folds) {
         const from = (datasets[i] * k + strategies[s]) * all + folds[f];
         scores[at] = view.scores[from];
         losses[at] = view.offset + view.slope * scores[at];
-        waiting[at] = view.holes[from] > 0 && view["not run"][view.holes[from] - 1] ? 1 : 0;
+        waiting[at] = view.holes[from] > 0 ? view["not run"][view.holes[from] - 1] : 0;
       }
     }
   }
@@ -100,6 +101,11 @@ function treated(cells, how, fallback) {
     drop("strategies", Array.from(anywhere(cells, isHole(cells)).strategies), "a cell is missing");
   } else if (how === "failures last") {
     dropEmpty();
+    const limited = (i, s, f, at) => cells.waiting[at] === SKIPPED;
+    const often = range(cells.strategies.length).map((s) => 2 * anywhere(cells, (i, other, f, at) =>
+      other === s && limited(i, s, f, at)).datasets.reduce((a, b) => a + b, 0) > cells.datasets.length);
+    drop("strategies", often, "above their size limit on most datasets");
+    drop("datasets", Array.from(anywhere(cells, limited).datasets), "above the size limit of a strategy");
     const waits = anywhere(cells, (i, s, f, at) => cells.waiting[at]).datasets;
     drop("datasets", Array.from(waits), "not run by all");
     drop("datasets", withoutAny(cells), "no strategy has a score on all folds");
@@ -360,56 +366,118 @@ function equalGroups(table) {
   return groups;
 }
 
-/** Return by how much the best of many are moved to the middle, since they were lucky. */
-function pulledMeans(table) {
-  const { n, k, ranks } = table;
-  const middle = (k + 1) / 2;
-  const away = range(k).map((s) => mean(column(ranks, table, s)) - middle);
-  if (k < 4) return away.map(() => 0);
-  let rest = 0;
+// The constants of mlaut/analysis/sources/chances.py.
+const CHAINS = 256, BURN = 8, SWEEPS = 8, GROUPS = 10, NEAR_BEST = 4, SHRUNK = 8, KNOWN = 0.7, STREAM = 32;
+const ALPHAS = [0.03, 0.1, 0.3, 1, 3];
+const SPREADS = range(7).map((i) => 2 ** (i - 2));
+const SCALES = range(31).map((i) => Math.exp(-1.5 + i * (3 / 30)));
+
+/** Return a random number between 0 and 1 of 32 random bits. */
+const uniform = (bits) => (bits + 0.5) / 2 ** 32;
+
+/** Return the place that a random number draws, with probabilities in proportion to exp(logs). */
+function drawnPlace(logs, random) {
+  const most = Math.max(...logs);
+  let total = 0;
+  const sums = logs.map((log) => (total += Math.exp(log - most)));
+  return sums.filter((sum) => sum < random * total).length;
+}
+
+/** Return the variance of the noise of each column, learned from those that are near: `_variances`. */
+function noiseVariances(columns, near) {
+  const n = columns[0].length, k = Math.max(near.filter(Boolean).length, 2);
+  const rest = columns.map((own) => Float64Array.from(own));
+  const several = near.filter(Boolean).length > 1;
+  let within = 0;
   for (let i = 0; i < n; i++) {
-    for (let s = 0; s < k; s++) rest += (ranks[i * k + s] - middle - away[s]) ** 2;
+    const centre = mean(columns.filter((_, at) => near[at] || !several).map((own) => own[i]));
+    rest.forEach((own, at) => { own[i] -= centre; if (near[at]) within += own[i] ** 2; });
   }
-  const chance = (rest / ((n - 1) * (k - 1))) * (k - 3);
-  const found = n * away.reduce((sum, x) => sum + x * x, 0);
-  const part = found > 0 ? Math.sqrt(Math.max(1 - chance / found, 0)) : 1;
-  return away.map((x) => (1 - part) * x);
+  const squares = rest.map((own) => {
+    const middle = mean(own);
+    return own.reduce((sum, x) => sum + (x - middle) ** 2, 0) / Math.max(n - 1, 1);
+  });
+  let pooled = (mean(squares.filter((_, at) => near[at])) * k) / (k - 1);
+  pooled = Math.max(pooled, within / n / (k - 1) / (n + 1), 2 ** -1022);
+  return squares.map((x) => {
+    const own = near.filter(Boolean).length > 2 ? (x - pooled / k) / (1 - 2 / k) : pooled;
+    return ((n - 1) * Math.max(own, 0) + SHRUNK * pooled) / (n - 1 + SHRUNK);
+  });
+}
+
+/** Return Student's quantile divided by the normal one: `wider`. */
+function wider(df, normal) {
+  const moved = (normal * (8 * df + 3)) / (8 * df + 1);
+  return Math.sqrt(df * Math.expm1(moved ** 2 / df)) / normal;
 }
 
 /**
- * Yield the share of draws that are done, and return P(best average rank) of each strategy: the
- * Bayesian bootstrap of `probability_of_best`, with its random numbers.
+ * Yield the share of chains that are done, and return P(best average rank) of each strategy: the
+ * draws of groups of equal strategies of mlaut/analysis/sources/chances.py, with their random numbers.
  */
-function* probabilityOfBest(table, every = 250) {
+function* probabilityOfBest(table) {
   const { n, k } = table;
-  const groups = equalGroups(table), g = groups.length, pulled = pulledMeans(table);
-  const values = new Float64Array(n * g);
-  for (let i = 0; i < n; i++) {
-    groups.forEach(([s], at) => { values[i * g + at] = table.ranks[i * k + s] - pulled[s]; });
+  const all = equalGroups(table).map((group) => ({ group, ranks: column(table.ranks, table, group[0]) }));
+  all.forEach((one) => { one.mean = mean(one.ranks); });
+  all.sort((a, b) => a.mean - b.mean);
+  const columns = all.map((one) => one.ranks);
+  let near = all.map(() => true), errors;
+  for (let round = 0; round < 3; round++) {
+    errors = noiseVariances(columns, near).map((x) => Math.sqrt(x / n));
+    const far = NEAR_BEST * wider(n - 1, NEAR_BEST);
+    near = all.map((one, at) => one.mean - all[0].mean <= Math.sqrt(errors[at] ** 2 + errors[0] ** 2) * far);
   }
-  const wins = new Float64Array(g), totals = new Float64Array(g), keys = new Float64Array(g);
-  for (let draw = 0; draw < DRAWS; draw++) {
-    totals.fill(0);
-    const [weight, pseudo, dealt] = [hashed(0, draw), hashed(1, draw), hashed(2, draw)];
-    for (let i = 0; i < n; i++) {
-      const w = -Math.log((weight(i) + 0.5) / 2 ** 32);
-      for (let at = 0, from = i * g; at < g; at++) totals[at] += w * values[from + at];
+  const few = all.filter((_, at) => near[at]), error = errors.filter((_, at) => near[at]), m = few.length;
+  const unit = Math.sqrt(mean(error.map((x) => x ** 2)));
+  const values = few.map((one) => (one.mean - few[0].mean) / unit), variances = error.map((x) => (x / unit) ** 2);
+  const df = Math.max((n - 1) * (m - 1) * KNOWN, 1);
+  const rising = ALPHAS.map((alpha) => few.reduce((sum, _, i) => sum + Math.log(alpha + i), 0));
+  const wins = new Float64Array(m);
+  for (let chain = 0; chain < CHAINS; chain++) {
+    const group = new Int32Array(m).fill(-1);
+    const sizes = new Float64Array(GROUPS), weight = new Float64Array(GROUPS), total = new Float64Array(GROUPS);
+    const add = (g, sign, i) => { sizes[g] += sign; weight[g] += sign / variances[i]; total[g] += (sign / variances[i]) * values[i]; };
+    let alpha = 1, spread = 2, scale = 1, middle = mean(values);
+    for (let sweep = 0; sweep < BURN + SWEEPS; sweep++) {
+      const random = hashed(STREAM + 1 + 2 * sweep, chain);
+      const base = 1 / spread ** 2;
+      for (let i = 0; i < m; i++) {
+        if (group[i] >= 0) add(group[i], -1, i);
+        let free = sizes.findIndex((size) => size < 0.5);
+        const logs = new Float64Array(GROUPS);
+        for (let g = 0; g < GROUPS; g++) {
+          const prior = sizes[g] > 0.5 ? sizes[g] : g === free ? alpha : 0;
+          const precision = base + scale * weight[g];
+          const gap = values[i] - (base * middle + scale * total[g]) / precision;
+          const variance = 1 / precision + variances[i] / scale;
+          logs[g] = prior ? Math.log(prior) - 0.5 * (gap ** 2 / variance + Math.log(variance)) : -Infinity;
+        }
+        group[i] = drawnPlace([...logs], uniform(random(i)));
+        add(group[i], 1, i);
+      }
+      const bits = hashed(STREAM + 2 + 2 * sweep, chain);
+      const normal = (place) => Math.sqrt(-2 * Math.log(uniform(bits(place)))) * Math.cos(2 * Math.PI * uniform(bits(GROUPS + 1 + place)));
+      const occupied = range(GROUPS).filter((g) => sizes[g] > 0.5), count = occupied.length;
+      const means = new Float64Array(GROUPS);
+      for (const g of occupied) {
+        const precision = base + scale * weight[g];
+        means[g] = (base * middle + scale * total[g]) / precision + normal(g) / Math.sqrt(precision);
+      }
+      middle = mean(occupied.map((g) => means[g])) + (spread / Math.sqrt(count)) * normal(GROUPS);
+      const away = occupied.reduce((sum, g) => sum + (means[g] - middle) ** 2, 0);
+      spread = SPREADS[drawnPlace(SPREADS.map((x) => -count * Math.log(x) - away / (2 * x ** 2)), uniform(random(m)))];
+      const misfit = df + values.reduce((sum, x, i) => sum + (x - means[group[i]]) ** 2 / variances[i], 0);
+      scale = SCALES[drawnPlace(SCALES.map((x) => ((df + m) / 2) * Math.log(x) - (misfit * x) / 2), uniform(random(m + 1)))];
+      alpha = ALPHAS[drawnPlace(ALPHAS.map((x, at) => count * Math.log(x) - rising[at]), uniform(random(m + 2)))];
+      if (sweep < BURN) continue;
+      const least = Math.min(...occupied.map((g) => means[g]));
+      const best = range(m).filter((i) => means[group[i]] === least);
+      for (const i of best) wins[i] += 1 / best.length;
     }
-    const w = -Math.log((pseudo(0) + 0.5) / 2 ** 32);
-    const row = Math.floor(((pseudo(1) + 0.5) / 2 ** 32) * n) * g;
-    // A key is 32 bits and the place: sorting it is a stable sort of the bits.
-    for (let at = 0; at < g; at++) keys[at] = dealt(at) * 2 ** 20 + at;
-    keys.sort();
-    let best = 0;
-    for (let at = 0; at < g; at++) {
-      totals[at] += w * values[row + (keys[at] % 2 ** 20)];
-      if (totals[at] < totals[best]) best = at;
-    }
-    wins[best]++;
-    if (draw % every === every - 1) yield (draw + 1) / DRAWS;
+    yield (chain + 1) / CHAINS;
   }
   const found = new Float64Array(k);
-  groups.forEach((group, at) => group.forEach((s) => { found[s] = wins[at] / (DRAWS * group.length); }));
+  few.forEach((one, at) => one.group.forEach((s) => { found[s] = wins[at] / (CHAINS * SWEEPS * one.group.length); }));
   return found;
 }
 

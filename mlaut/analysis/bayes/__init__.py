@@ -1,1 +1,0 @@
-"""Bayesian tests with a region of practical equivalence."""

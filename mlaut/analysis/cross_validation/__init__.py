@@ -1,1 +1,0 @@
-"""Tests and estimates from the folds of one dataset: scenario (b)."""

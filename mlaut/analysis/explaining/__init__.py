@@ -1,1 +1,0 @@
-"""Where a strategy wins: properties, groups and relations of datasets."""

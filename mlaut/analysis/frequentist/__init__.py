@@ -1,1 +1,0 @@
-"""Frequentist tests over datasets, and on the test points of one dataset."""

@@ -1,1 +1,0 @@
-"""The methods of Lacoste, Laviolette and Marchand (2012)."""

@@ -1,0 +1,1 @@
+"""Methods for those who study comparisons; each room says what it answers."""

@@ -1,0 +1,14 @@
+"""Aggregates over datasets whose scales differ, and the probability that a strategy is the best."""
+
+from mlaut.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "best": ("RankProbabilities",),
+        "profiles": ("data_profile",),
+        "runs": ("interquartile_means", "probability_of_improvement"),
+        "scale_free": ("percent_of_best",),
+        "stability": ("ranking_stability",),
+    },
+)

@@ -1,0 +1,14 @@
+"""Tests and estimates from the folds of one dataset: scenario (b)."""
+
+from mlaut.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "calibration": ("Calibration", "calibrate", "rejection_rates", "replicability"),
+        "statistics": ("CV_TESTS",),
+        "fold_tests": ("cv_differences", "cv_test", "cv_test_datasets", "cv_test_overview"),
+        "repeated_cv": ("cv_interval", "cv_p_values", "cv_statistic"),
+        "retrained_estimates": ("retrained_mean_estimates",),
+    },
+)

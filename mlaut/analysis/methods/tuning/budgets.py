@@ -1,0 +1,328 @@
+"""Scores against the budget of tuning: how much tuning is enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.results.results import Results
+from mlaut.analysis.results.sources import open_study
+from mlaut.errors import AnalysisError
+from mlaut.records import Block, Status, Trace
+
+Cells = Mapping[tuple[str, int, int], Trace]
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """Choice that a search would have made among its first candidates.
+
+    Attributes
+    ----------
+    score : float
+        Its mean inner score; NaN if none was scored on all folds.
+    evaluations, seconds : float
+        What these candidates cost.
+    predictions : tuple of ndarray, or None
+        Predictions and probabilities of the choice; None where they were not stored.
+    final : bool
+        Whether it is what the cell itself chose.
+    """
+
+    score: float
+    evaluations: float
+    seconds: float
+    predictions: tuple[np.ndarray, np.ndarray | None] | None
+    final: bool
+
+    @classmethod
+    def of(cls, trace: Trace, n: int) -> _Choice:
+        best, whole = trace.best(n), trace.best(len(trace.params))
+        scored = np.isfinite(trace.scores[:n]).mean(axis=1) * trace.shares[:n]
+        return cls(
+            score=np.nan if best is None else float(trace.means[best]),
+            evaluations=float(scored.sum()),
+            seconds=float(trace.seconds[:n].sum()),
+            predictions=None if best is None else trace.incumbents.get(best),
+            final=n >= len(trace.params) or (best is not None and best == whole),
+        )
+
+
+def score_against_budget(
+    study: Any,
+    metric: Any,
+    *,
+    strategies: Iterable[str] | None = None,
+    datasets: Iterable[str] | None = None,
+) -> pd.DataFrame:
+    """Return the score of each strategy with smaller budgets of tuning, without fitting again.
+
+    Scenario (c): means over datasets. Budgets are 1, 2, 4, ... candidates, in the order of the
+    search (for a grid, in a random order of each cell), and the whole search. It stands at the
+    number of candidates that a cell of the strategy had in the middle; smaller budgets are below.
+
+    Parameters
+    ----------
+    study : Study, FilesIO, or path-like
+    metric : str or MLautScore
+        Metric of the outer score, on the test rows.
+    strategies, datasets : iterable of str, optional
+        Names to include. Default: all strategies that tune, and all datasets of the metric's task.
+
+    Returns
+    -------
+    DataFrame
+        One row for each strategy and number of candidates, which are the index. Columns:
+        ``evaluations``, ``seconds`` (of CPU time, but see `search_traces`), what these candidates
+        cost on average; ``inner score``, mean score on the tuning folds of what would have been
+        chosen (greater is better; it is biased upwards, the more the larger the budget);
+        ``outer score``, the metric on the test rows, NaN where predictions of smaller budgets were
+        not stored (``trace_predictions``); ``standard error`` of the outer score over datasets;
+        ``datasets``, their number. A strategy stays at its last row in larger budgets: its search
+        has no more candidates.
+
+    Raises
+    ------
+    AnalysisError
+        The study has no trace of a search.
+
+    Notes
+    -----
+    The seconds of candidates that share work are what each added to the whole search; a search of
+    a smaller budget alone could take more or less. A random or grid search with the smaller budget
+    would give the same scores. Halving and Optuna would begin in the same way if their numbers were
+    the same; halving with a smaller number draws fewer candidates.
+
+    Examples
+    --------
+    >>> from mlaut import Study
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> study = Study(folder.name + "/study.h5")
+    >>> _ = study.add_datasets("starter/iris")
+    >>> options = {"engine": "inline", "verbose": 0, "trace_predictions": True}
+    >>> _ = study.run("K_Neighbours", search="random(5)", **options)
+    >>> table = score_against_budget(study.path, "accuracy")
+    >>> table.loc["K_Neighbours", "evaluations"].to_dict()
+    {1: 1.0, 2: 2.0, 4: 4.0, 5: 5.0}
+    >>> folder.cleanup()
+    """
+    stored = open_study(study)
+    traces = _traces(stored, strategies, datasets)
+    sizes, most = _sizes(traces)
+    rows: list[dict[str, Any]] = []
+    for n in _budgets(most):
+        results = _results(stored, metric, traces, n, sizes, datasets)
+        whole = n >= most
+        rows += [
+            _row(name, size if whole else n, n, traces, results)
+            for name, size in sizes.items()
+            if n < size or whole
+        ]
+    return pd.DataFrame(rows).set_index(["strategy", "candidates"]).loc[list(sizes)]
+
+
+def results_at_budget(
+    study: Any,
+    metric: Any,
+    n: int,
+    *,
+    strategies: Iterable[str] | None = None,
+    datasets: Iterable[str] | None = None,
+) -> Results:
+    """Return the results of a study as if every search had ended after ``n`` candidates.
+
+    Every analysis can be done with them, `mlaut.compare` for example. Strategies that do not tune,
+    and searches with fewer candidates, are unchanged. Cells are missing where the predictions were
+    not stored: the study needs ``trace_predictions``, and ``n`` must be a power of two.
+
+    Parameters
+    ----------
+    study : Study, FilesIO, or path-like
+    metric : str or MLautScore
+    n : int
+        Number of candidates: 1, 2, 4, ...
+    strategies, datasets : iterable of str, optional
+        As for `Results.from_study`.
+
+    Raises
+    ------
+    AnalysisError
+        ``n`` is not a power of two, or the study has no trace of a search.
+    """
+    if not isinstance(n, int) or n < 1 or n & (n - 1):
+        raise AnalysisError(f"n = {n!r}: predictions are stored for 1, 2, 4, 8, ... candidates")
+    stored = open_study(study)
+    traces = _traces(stored, None, datasets)
+    return _results(stored, metric, traces, n, None, datasets, strategies)
+
+
+def budget_use(study: Any) -> pd.DataFrame:
+    """Return what each strategy used of the budget of its search, and where it was not kept.
+
+    Parameters
+    ----------
+    study : Study, FilesIO, or path-like
+
+    Returns
+    -------
+    DataFrame
+        One row for each strategy that tuned and each search that it had. Columns: ``search``,
+        ``budget`` (empty for none), ``cells``, means over cells of ``candidates`` (that were
+        scored on a fold at least; those of halving count once for each part), ``evaluations`` and
+        ``seconds`` (of CPU time; of wall time where scikit-learn itself did the search),
+        ``most`` of a cell in the unit of the budget, and ``kept``: ``"yes"``, or how it was not.
+    """
+    rows: dict[tuple[str, str, str], list[Trace]] = {}
+    for _, cells in open_study(study).traces():
+        for (strategy, _, _), trace in cells.items():
+            rows.setdefault((strategy, trace.search, trace.budget), []).append(trace)
+    found = []
+    for (strategy, search, budget), traces in sorted(rows.items()):
+        used = [_Choice.of(trace, len(trace.params)) for trace in traces]
+        most, kept = _kept(traces)
+        found.append(
+            {
+                "strategy": strategy,
+                "search": search,
+                "budget": budget,
+                "cells": len(traces),
+                "candidates": np.mean(
+                    [np.isfinite(trace.scores).any(axis=1).sum() for trace in traces]
+                ),
+                "evaluations": np.mean([one.evaluations for one in used]),
+                "seconds": np.mean([one.seconds for one in used]),
+                "most": most,
+                "kept": kept,
+            }
+        )
+    columns = ["strategy", "search", "budget", "cells", "candidates", "evaluations", "seconds"]
+    return pd.DataFrame(found, columns=[*columns, "most", "kept"]).set_index("strategy")
+
+
+_SLACK = 1.1  # a search ends with the fit that runs when its budget ends
+
+
+def _kept(traces: Sequence[Trace]) -> tuple[float, str]:
+    """Return the most that a cell used of a budget, and in words whether the budget was kept."""
+    unit, amount = next(iter(traces[0].allowed.items()), ("", np.nan))
+    used = np.array([trace.spent.get(unit, np.nan) for trace in traces])
+    most = float(used.max())
+    if not unit:
+        return most, "no budget"
+    over = int((used > amount * _SLACK).sum())
+    if over:
+        return most, f"{over} of {len(used)} cells used more"
+    one = unit == "evaluations"  # which a search does not begin if it would exceed the budget
+    return most, "less: no more candidates" if most < amount / _SLACK - one else "yes"
+
+
+def _traces(
+    study: Any, strategies: Iterable[str] | None, datasets: Iterable[str] | None
+) -> dict[str, Cells]:
+    chosen = None if strategies is None else {*strategies}
+    found: dict[str, Cells] = {
+        dataset: {cell: t for cell, t in cells.items() if chosen is None or cell[0] in chosen}
+        for dataset, cells in study.traces(None if datasets is None else list(datasets))
+    }
+    if not any(found.values()):
+        raise AnalysisError(
+            "no trace of a search: none of these strategies tunes, or an older MLaut ran them; "
+            "run a study with strategies that tune"
+        )
+    return found
+
+
+def _sizes(traces: Mapping[str, Cells]) -> tuple[dict[str, int], int]:
+    """Return the middle number of candidates of each strategy's cells, and the largest of all."""
+    found: dict[str, list[int]] = {}
+    for cells in traces.values():
+        for (strategy, _, _), trace in cells.items():
+            found.setdefault(strategy, []).append(len(trace.params))
+    middle = {name: sorted(sizes)[len(sizes) // 2] for name, sizes in sorted(found.items())}
+    return middle, max(map(max, found.values()))
+
+
+def _budgets(most: int) -> list[int]:
+    return [2**k for k in range(most.bit_length() + 1) if 2**k < 2 * most]
+
+
+def _results(
+    study: Any,
+    metric: Any,
+    traces: Mapping[str, Cells],
+    n: int,
+    sizes: Mapping[str, int] | None,
+    datasets: Iterable[str] | None,
+    strategies: Iterable[str] | None = None,
+) -> Results:
+    """Return the results with the predictions of the choices among ``n`` candidates."""
+    wanted = list(sizes) if sizes is not None else strategies
+    names = list(traces) if datasets is None else list(datasets)
+    blocks = (_at_budget(study.block(name), traces[name], n) for name in names)
+    return Results.from_blocks(_of_one_task(blocks, metric), metric, strategies=wanted)
+
+
+def _of_one_task(blocks: Iterable[Block], metric: Any) -> Iterator[Block]:
+    from mlaut.analysis.scores.catalogue import metric as find_metric
+
+    task = find_metric(metric).task
+    return (block for block in blocks if task in (None, block.task))
+
+
+def _at_budget(block: Block, cells: Cells, n: int) -> Block:
+    """Return a block with what its searches would have predicted after ``n`` candidates."""
+    predictions, status = block.predictions.copy(), block.status.copy()
+    probabilities = None if block.probabilities is None else block.probabilities.copy()
+    for (strategy, repeat, fold), trace in cells.items():
+        s = block.strategies.index(strategy)
+        choice = _Choice.of(trace, n)
+        if choice.final or status[s, repeat, fold] != Status.DONE:
+            continue
+        if choice.predictions is None:
+            status[s, repeat, fold] = Status.MISSING
+            continue
+        test = block.split.rows(repeat, fold)[1]
+        predictions[s, repeat, test] = choice.predictions[0]
+        if probabilities is not None:
+            given = choice.predictions[1]
+            probabilities[s, repeat, test] = np.nan if given is None else given
+    return replace(block, predictions=predictions, probabilities=probabilities, status=status)
+
+
+def _row(
+    name: str, n: int, budget: int, traces: Mapping[str, Cells], results: Results
+) -> dict[str, Any]:
+    of_cells = {
+        dataset: [_Choice.of(trace, budget) for (s, _, _), trace in cells.items() if s == name]
+        for dataset, cells in traces.items()
+        if dataset in results.datasets
+    }
+    means = pd.DataFrame(
+        [
+            [np.mean([getattr(one, key) for one in found]) for key in _COSTS]
+            for found in of_cells.values()
+            if found
+        ],
+        columns=list(_COSTS),
+    ).mean()
+    known = name in results.strategies
+    scores = results.scores[name] if known else pd.Series(dtype=float)
+    whole = known and bool(scores.notna().all())
+    return {
+        "strategy": name,
+        "candidates": n,
+        "evaluations": means["evaluations"],
+        "seconds": means["seconds"],
+        "inner score": means["score"],
+        "outer score": scores.mean() if whole else np.nan,
+        "standard error": scores.sem() if whole else np.nan,
+        "datasets": len(scores) if whole else sum(map(bool, of_cells.values())),
+    }
+
+
+_COSTS = ("evaluations", "seconds", "score")

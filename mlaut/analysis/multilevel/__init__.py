@@ -1,1 +1,0 @@
-"""One multilevel model of strategies, datasets and folds."""

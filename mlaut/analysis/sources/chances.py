@@ -1,0 +1,220 @@
+"""Draws of the true means of strategies, in which strategies may be exactly equal.
+
+The prior is a Dirichlet process: strategies fall into groups of equal ones, whose number the
+results tell. A poor strategy or a copy of one changes nothing for the others: strategies that are
+far behind the leader are left out first, and copies count as one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlaut.analysis.common.draws import hashed
+from mlaut.analysis.sources.cost import wider
+
+DRAWS = 2048
+_CHAINS, _BURN, _GROUPS = 256, 8, 10
+_NEAR = 4.0  # standard errors from the leader: beyond, a strategy is not among the best
+_SHRUNK = 8.0  # degrees of freedom with which the variance of a strategy is pulled to the mean one
+_KNOWN = 0.7  # share of the degrees of freedom of the noise that unequal variances leave
+_ALPHAS = np.array([0.03, 0.1, 0.3, 1.0, 3.0])
+_SPREADS = 2.0 ** np.arange(-2, 5)  # of the groups, in standard errors
+_SCALES = np.exp(np.linspace(-1.5, 1.5, 31))  # of the noise
+_STREAM = 32  # of random numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Chances:
+    """Draws of the means of K strategies.
+
+    Attributes
+    ----------
+    draws : ndarray, shape (draws, K)
+        Means, lower is better; strategies of a group have the same.
+    near : ndarray of bool, shape (K,)
+        Which strategies are compared by the model; the others are independent of it.
+    error : ndarray, shape (K,)
+        Standard errors of the observed means.
+    copies : ndarray of int, shape (K,)
+        Number of strategies with the same rows, the strategy itself included.
+    """
+
+    draws: np.ndarray
+    near: np.ndarray
+    error: np.ndarray
+    copies: np.ndarray
+
+    def of_best(self) -> np.ndarray:
+        """Return the probability that each strategy is the best; equal ones share it.
+
+        Copies share what one of them would have, so that others lose nothing by a copy.
+        """
+        best = (self.draws == self.draws.min(axis=1, keepdims=True)) / self.copies
+        return (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
+
+
+def chances(rows: np.ndarray, seed: int = 0, n_samples: int = DRAWS) -> Chances:
+    """Draw the true means of strategies from their posterior.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (G, K)
+        What is compared, lower is better: a row a source, or a row a dataset where all are
+        independent.
+    seed : int, default 0
+    n_samples : int, default 2048
+        Number of draws, rounded up to a multiple of the 256 chains.
+
+    Notes
+    -----
+    Gibbs sampling of the partition, with the means of groups integrated out (Neal 2000, algorithm
+    3), at most ten groups. Noise: its variance by strategy (Grubbs 1948), pulled towards the mean
+    one.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> chances(rng.normal([0, 0.1, 9], 1, size=(20, 3))).of_best().round(1)
+    array([0.5, 0.5, 0. ])
+    """
+    unique, copy, count = np.unique(
+        rows.astype(float), axis=1, return_inverse=True, return_counts=True
+    )
+    order = np.argsort(unique.mean(axis=0), kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    unique, count, copy = unique[:, order], count[order], place[copy.reshape(-1)]
+    means, near = unique.mean(axis=0), np.ones(len(order), dtype=bool)
+    for _ in range(3):
+        error = np.sqrt(_variances(unique, near) / len(rows))
+        gap = np.sqrt(error**2 + error[0] ** 2) * _NEAR * wider(len(rows) - 1, _NEAR)
+        near = means - means[0] <= gap
+    sweeps = -(-n_samples // _CHAINS)
+    draws = np.empty((_CHAINS * sweeps, len(order)))
+    draws[:, near] = _Sampler(means[near], error[near], len(rows), seed).run(sweeps)
+    best = draws[:, near].min(axis=1, keepdims=True)
+    away = normals(seed, 0, np.arange(len(draws)), int((~near).sum()))
+    draws[:, ~near] = best + np.abs(means[~near] + error[~near] * away - best)
+    return Chances(draws[:, copy], near[copy], error[copy], count[copy])
+
+
+def normals(seed: int, stream: int, draws: np.ndarray, width: int) -> np.ndarray:
+    """Return standard normal random numbers, shape (draws, width)."""
+    uniform = (hashed(seed, _STREAM + stream, draws, 2 * width) + 0.5) / 2**32
+    length, turn = np.sqrt(-2 * np.log(uniform[:, :width])), 2 * np.pi * uniform[:, width:]
+    return length * np.cos(turn)
+
+
+def _variances(rows: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """Return the variance of the noise of each strategy, learned from those that are near."""
+    n, k = rows.shape[0], int(near.sum())
+    centre = rows[:, near].mean(axis=1, keepdims=True) if k > 1 else rows.mean(1, keepdims=True)
+    rest = rows - centre
+    squares = np.square(rest - rest.mean(axis=0)).sum(axis=0) / max(n - 1, 1)
+    k = max(k, 2)
+    pooled = squares[near].mean() * k / (k - 1)
+    within = np.square(rest[:, near]).sum(axis=1).mean() / (k - 1)
+    pooled = max(pooled, within / (n + 1), np.finfo(float).tiny)
+    own = (squares - pooled / k) / (1 - 2 / k) if k > 2 else np.full(len(squares), pooled)
+    return ((n - 1) * np.maximum(own, 0.0) + _SHRUNK * pooled) / (n - 1 + _SHRUNK)
+
+
+class _Sampler:
+    """Gibbs sampler of groups of equal strategies, many chains side by side."""
+
+    def __init__(self, means: np.ndarray, error: np.ndarray, n: int, seed: int) -> None:
+        self.unit = float(np.sqrt(np.mean(error**2)))
+        self.start = means[0]
+        self.values = (means - means[0]) / self.unit
+        self.variance = np.square(error / self.unit)
+        self.df = max((n - 1) * (len(means) - 1) * _KNOWN, 1.0)
+        self.seed = seed
+        c, k = _CHAINS, len(means)
+        self.group = np.full((c, k), -1)
+        self.sizes = np.zeros((c, _GROUPS))
+        self.weight = np.zeros((c, _GROUPS))  # sums of 1 / variance
+        self.total = np.zeros((c, _GROUPS))  # sums of value / variance
+        self.alpha, self.spread = np.ones(c), np.full(c, 2.0)
+        self.scale, self.middle = np.ones(c), np.full(c, self.values.mean())
+
+    def run(self, sweeps: int) -> np.ndarray:
+        """Return draws of the means, shape (chains x sweeps, k)."""
+        draws = []
+        for sweep in range(_BURN + sweeps):
+            uniform = hashed(self.seed, _STREAM + 1 + 2 * sweep, np.arange(_CHAINS), self._width())
+            self._regroup((uniform + 0.5) / 2**32)
+            of_group = self._settle(sweep, (uniform[:, -3:] + 0.5) / 2**32)
+            if sweep >= _BURN:
+                draws.append(np.take_along_axis(of_group, self.group, axis=1))
+        return np.concatenate(draws) * self.unit + self.start
+
+    def _width(self) -> int:
+        return len(self.values) + 3
+
+    def _regroup(self, uniform: np.ndarray) -> None:
+        """Draw the group of one strategy after the other, given those of the others."""
+        chains = np.arange(_CHAINS)
+        for at, (value, variance) in enumerate(zip(self.values, self.variance, strict=True)):
+            own = 1 / variance
+            old = self.group[:, at]
+            if old[0] >= 0:
+                self._add(chains, old, -1.0, own, value)
+            base = 1 / self.spread[:, None] ** 2
+            precision = base + self.scale[:, None] * self.weight
+            mean = (base * self.middle[:, None] + self.scale[:, None] * self.total) / precision
+            spread = 1 / precision + variance / self.scale[:, None]
+            occupied = self.sizes > 0.5
+            free = np.argmin(occupied, axis=1)
+            prior = np.where(occupied, self.sizes, 0.0)
+            prior[chains, free] += np.where(occupied[chains, free], 0.0, self.alpha)
+            log = -0.5 * (np.square(value - mean) / spread + np.log(spread))
+            log = np.where(prior > 0, log, -np.inf)
+            share = prior * np.exp(log - log.max(axis=1, keepdims=True))
+            share = share.cumsum(axis=1)
+            new = (share < uniform[:, [at]] * share[:, -1:]).sum(axis=1)
+            self.group[:, at] = new
+            self._add(chains, new, 1.0, own, value)
+
+    def _add(
+        self, chains: np.ndarray, group: np.ndarray, sign: float, own: float, value: float
+    ) -> None:
+        self.sizes[chains, group] += sign
+        self.weight[chains, group] += sign * own
+        self.total[chains, group] += sign * own * value
+
+    def _settle(self, sweep: int, uniform: np.ndarray) -> np.ndarray:
+        """Draw the means of the groups and all other unknowns; return the means."""
+        z = normals(self.seed, 2 + 2 * sweep, np.arange(_CHAINS), _GROUPS + 1)
+        occupied = self.sizes > 0.5
+        count = occupied.sum(axis=1)
+        base = 1 / self.spread[:, None] ** 2
+        precision = base + self.scale[:, None] * np.where(occupied, self.weight, 0.0)
+        total = np.where(occupied, self.total, 0.0)
+        mean = (base * self.middle[:, None] + self.scale[:, None] * total) / precision
+        means = mean + z[:, :-1] / np.sqrt(precision)
+        self.middle = np.where(occupied, means, 0.0).sum(axis=1) / count
+        self.middle += self.spread / np.sqrt(count) * z[:, -1]
+        away = np.where(occupied, np.square(means - self.middle[:, None]), 0.0).sum(axis=1)
+        self.spread = _SPREADS[
+            _chosen(
+                -count[:, None] * np.log(_SPREADS) - away[:, None] / (2 * _SPREADS**2),
+                uniform[:, 0],
+            )
+        ]
+        rest = self.values - np.take_along_axis(means, self.group, axis=1)
+        misfit = self.df + (np.square(rest) / self.variance).sum(axis=1)
+        power = (self.df + len(self.values)) / 2
+        self.scale = _SCALES[
+            _chosen(power * np.log(_SCALES) - misfit[:, None] * _SCALES / 2, uniform[:, 1])
+        ]
+        rising = np.log(_ALPHAS[:, None] + np.arange(len(self.values))).sum(axis=1)
+        self.alpha = _ALPHAS[_chosen(count[:, None] * np.log(_ALPHAS) - rising, uniform[:, 2])]
+        return means
+
+
+def _chosen(log: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+    """Return places drawn with probabilities in proportion to exp(log), one for each row."""
+    share = np.exp(log - log.max(axis=1, keepdims=True)).cumsum(axis=1)
+    return (share < uniform[:, None] * share[:, -1:]).sum(axis=1)

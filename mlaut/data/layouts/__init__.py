@@ -1,1 +1,0 @@
-"""Layouts of folders of tables beside one file a dataset."""

@@ -1,0 +1,1 @@
+"""Datasets by reference: OpenML, UCI, PMLB, and the cache of their files."""

@@ -1,0 +1,1 @@
+"""Which rows are fitted and which are scored."""

@@ -1,0 +1,128 @@
+"""Splits of stored datasets: drawn by a scheme, or provided by the source of the dataset."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from mlaut.data.splits.by_role import LeakWarning, leaks
+from mlaut.data.splits.resampling import HoldOut, KFold, make_split, parse_scheme, text_of
+from mlaut.data.splits.targets import encode_target
+from mlaut.errors import DataError
+from mlaut.files_io import FilesIO, SplitEntry
+from mlaut.files_io.tables.datasets import DatasetInfo
+from mlaut.files_io.tables.roles import role_values
+
+OWN = "own"
+
+
+def chosen_scheme(
+    scheme: Any, test_size: float | None, stratify: bool, groups: str | None = None
+) -> Any:
+    """Return the chosen scheme or splitter; None for the split that the dataset's source has."""
+    if isinstance(scheme, str) and scheme == OWN:
+        if test_size is not None or groups is not None:
+            raise DataError(
+                "the dataset's own split has its rows already; leave out test_size and groups"
+            )
+        return None
+    if isinstance(scheme, Iterator):  # each dataset needs the pairs
+        scheme = list(scheme)
+    chosen = parse_scheme(scheme or "holdout") if isinstance(scheme, str) else scheme
+    if test_size is not None:
+        if not isinstance(chosen, HoldOut):
+            raise DataError(f"test_size belongs to a hold-out, and the scheme is {chosen}")
+        chosen = replace(chosen, test_size=test_size)
+    if isinstance(chosen, HoldOut | KFold) and not stratify:
+        chosen = replace(chosen, stratify=False)
+    return chosen
+
+
+def dataset_infos(hdf5_in: FilesIO, paths: Iterable[str] | None) -> list[DatasetInfo]:
+    """Return the facts about the datasets to split, after a check that their names differ."""
+    if paths is None:
+        infos = list(hdf5_in.dataset_infos())
+    else:
+        chosen = [paths] if isinstance(paths, str) else list(dict.fromkeys(paths))
+        infos = [*hdf5_in.infos_of(chosen)]
+    if not infos:
+        raise DataError(f"{hdf5_in.path}: no dataset to split; store some, or check dataset_paths")
+    by_name: dict[str, str] = {}
+    for info in infos:
+        other = by_name.setdefault(info.name, info.path)
+        if other != info.path:
+            raise DataError(
+                f"{hdf5_in.path}: {other} and {info.path} have the same name, and a study "
+                "knows a dataset by its name; leave one out, or store it under another name, as in "
+                "'openml/d/61?name=iris-2'"
+            )
+    return infos
+
+
+def is_split(
+    entry: SplitEntry, info: DatasetInfo, scheme: Any, seed: int, groups: str | None
+) -> bool:
+    """Return whether a stored entry has exactly this split and this content."""
+    if entry.fingerprint != info.fingerprint:
+        return False
+    wanted = (info.split, None) if scheme is None else (_text(scheme, groups), seed)
+    return (entry.split.scheme, entry.split.seed) == wanted
+
+
+def split_entry(
+    hdf5_in: FilesIO, info: DatasetInfo, scheme: Any, seed: int, groups: str | None
+) -> SplitEntry:
+    """Return the split of a dataset by a scheme; None means the split of the dataset's source."""
+    looks = hasattr(scheme, "split") and not type(scheme).__module__.startswith("sklearn.")
+    if looks:  # a splitter of the user may read any column
+        dataset = hdf5_in.load_dataset(info.path)
+    else:
+        named = [] if groups is None or groups in info.columns_of_roles else [groups]
+        dataset = hdf5_in.load_columns(info.path, [*info.columns_of_roles, *named])
+    try:
+        truth, classes = encode_target(dataset.labels, dataset.task)
+        if groups is not None and groups not in dataset.frame.columns:
+            raise DataError(f"no column {groups!r} of groups; name one of its columns")
+        values = role_values(dataset)
+        by_name = None if groups is None else dataset.frame[groups].to_numpy()
+        split = dataset.split
+        if scheme is not None:
+            split = make_split(
+                truth,
+                dataset.task,
+                scheme,
+                seed=seed,
+                key=dataset.fingerprint,
+                groups=values.get("group") if _takes_groups(scheme, by_name) else by_name,
+                times=values.get("time"),
+                table=(dataset.features, dataset.labels) if looks else None,
+            )
+            split = replace(split, scheme=_text(scheme, groups))
+        elif split is None:
+            raise DataError("it has no split of its own; name a scheme, for example 'kfold(10)'")
+    except DataError as error:
+        raise DataError(f"{hdf5_in.path}: dataset {dataset.name!r}: {error}") from None
+    for leak in leaks(split, values):
+        warnings.warn(f"dataset {dataset.name!r}: {leak}", LeakWarning, stacklevel=2)
+    return SplitEntry(
+        name=dataset.name,
+        path=dataset.path,
+        task=dataset.task,
+        fingerprint=dataset.fingerprint,
+        classes=classes,
+        truth=truth,
+        split=split,
+        weights=values.get("weight"),
+    )
+
+
+def _takes_groups(scheme: Any, by_name: Any) -> bool:
+    """Return whether a scheme takes the groups of the dataset's role: none were named."""
+    return by_name is None and not isinstance(scheme, HoldOut | KFold)
+
+
+def _text(scheme: Any, groups: str | None) -> str:
+    text = text_of(scheme)
+    return text if groups is None else f"{text} by {groups}"

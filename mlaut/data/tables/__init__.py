@@ -1,0 +1,1 @@
+"""Tables of one's own: frames, folders, archives, databases, the starter collection."""

@@ -1,0 +1,238 @@
+"""Loader of folders of tables."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from mlaut.data.tables.archive import archive_tables
+from mlaut.data.tables.frames import Unread, from_frame, read_chosen, roles_of, with_roles
+from mlaut.data.tables.parts import Parts, is_part, parts_of_folder, read_parts
+from mlaut.errors import DataError, nearest
+from mlaut.files_io.tables.tables import MISSING, READERS, ending_of, read_table, stem_of
+from mlaut.records import Dataset
+
+MANIFEST = "manifest.csv"
+SETTINGS = ("name", "file", "target", "task", "categorical", "missing", "roles", "fingerprint")
+FACTS = ("rows", "features", "classes")
+TARGETS = ("target", "class")
+# The similarity (difflib) from which a column counts as a misspelt setting: "categorial" has .95,
+# "traget" .83; "task_type" (.62) and "data_file" (.62) are the user's own columns.
+_MISSPELT = 0.8
+
+
+def load_folder(
+    folder: str | os.PathLike[str],
+    *,
+    names: Iterable[str] | None = None,
+    task: str | None = None,
+    roles: Mapping[str, Any] | None = None,
+    unusable: list[DataError] | None = None,
+) -> tuple[Dataset, ...]:
+    r"""Return the datasets of a folder of tables.
+
+    A ``manifest.csv`` in the folder has a row for each table, with these columns; all but ``file``
+    may be missing or empty:
+
+    ``file``
+        Path below the folder, without ``..``: ``.csv`` or ``.tsv`` (also ``.gz``), ``.arff``, or
+        ``.parquet`` (needs the extra ``parquet``).
+    ``name``
+        Name of the dataset; default the name of the file without its extension.
+    ``target``
+        Name of the target column; default the column called ``target`` or ``class``, else the
+        last column.
+    ``task``
+        ``Classification`` or ``Regression``; default inferred from the target.
+    ``categorical``
+        Columns to read as categories, separated by semicolons; ``ALL`` means every feature. A
+        column of a CSV is otherwise numeric if all its values are numbers, and text if not.
+    ``missing``
+        Texts that mean a missing value in a CSV, in addition to the empty field, separated by
+        semicolons; default ``?;NA;NaN;nan;NULL;null``.
+    ``roles``
+        Columns that are no features, by role, separated by semicolons:
+        ``group=patient;weight=w;ignore=a;ignore=b`` (also ``time`` and ``id``).
+    ``fingerprint``
+        Fingerprint of the dataset. A table with another fingerprint is refused.
+    any other
+        Becomes metadata (``source``, ``licence``, ``dataset_id``, ...), except ``rows``,
+        ``features`` and ``classes``, which are for human readers.
+
+    Without a manifest, every table of the folder is read with the defaults. Files such as
+    ``wine_train.csv`` and ``wine_test.csv`` are one dataset with a split of its own, and so are a
+    copy of a repository of Hugging Face, a problem of the archives of sktime and aeon, and a
+    partitioned parquet table (`mlaut.data.tables.parts`). A copy of the archive of
+    Fernandez-Delgado et al. (2014) is read with its splits (`mlaut.data.tables.archive`).
+
+    Parameters
+    ----------
+    folder : path-like
+    names : iterable of str, optional
+        Read only these datasets.
+    task : str, optional
+        Return only the datasets of this task.
+    roles : mapping, optional
+        Columns that are no features, by role, also ``target`` (`mlaut.data.with_roles`); they
+        replace those of the manifest.
+    unusable : list, optional
+        Errors of tables that cannot be used are appended here, and the others are read, unless
+        there is none.
+
+    Raises
+    ------
+    DataError
+        A table cannot be read or used; the message names file, dataset and column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "tiny.csv").write_text("x,colour,class\n1,red,a\n,blue,b\n")
+    ...     tiny, = load_folder(folder)
+    >>> tiny.name, tiny.target, tiny.frame["x"].tolist()
+    ('tiny', 'class', [1.0, nan])
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise DataError(f"{folder}: no such folder; check the path")
+    described = (folder / MANIFEST).exists()
+    archive = {} if described else archive_tables(folder)
+    tables = archive or folder_tables(folder, roles)
+    chosen = read_chosen(folder, tables, names, task, unusable)
+    return tuple(with_roles(one, roles) for one in chosen) if archive else chosen
+
+
+def folder_tables(folder: Path, roles: Mapping[str, Any] | None = None) -> dict[str, Unread]:
+    """Return the datasets of a folder by name: those of its manifest, or all its tables."""
+    described = (folder / MANIFEST).exists()
+    parted = {} if described else parts_of_folder(folder)
+    rows = read_manifest(folder) if described else _undescribed(folder, parted)
+    alone = {
+        row["name"]: Unread(partial(_load, folder, row, roles), row.get("task", "")) for row in rows
+    }
+    together = {name: Unread(partial(_load_parts, parts, roles)) for name, parts in parted.items()}
+    return dict(sorted({**alone, **together}.items())) if together else alone
+
+
+def read_manifest(folder: Path) -> list[dict[str, str]]:
+    """Return the rows of a folder's ``manifest.csv``, without their empty fields.
+
+    The tables are not read. Columns that MLaut does not know are metadata.
+
+    Raises
+    ------
+    DataError
+        A row has no file, or one outside of the folder; two rows have the same name; or the name
+        of a column is misspelt.
+    """
+    path = folder / MANIFEST
+    with path.open(newline="", encoding="utf-8-sig") as file:  # spreadsheets write a BOM
+        rows = list(csv.DictReader(file))
+    absent = [word for word in SETTINGS if rows and word not in rows[0]]
+    for column in rows[0] if rows else ():
+        word = str(column).lower()
+        meant = get_close_matches(word, absent, 1, _MISSPELT)
+        # a setting with a word beside it, as in "has_categorical", is spelt right and another name
+        if column not in SETTINGS and meant and meant[0] not in word.split("_"):
+            raise DataError(f"{path}: unknown column {column!r}; did you mean {meant[0]!r}?")
+    seen: set[str] = set()
+    for number, row in enumerate(rows, start=2):
+        if not row.get("file"):
+            raise DataError(f"{path}, line {number}: no file is named; fill the column 'file'")
+        if Path(row["file"]).is_absolute() or ".." in Path(row["file"]).parts:
+            raise DataError(
+                f"{path}, line {number}: the file {row['file']!r} is outside of the folder of the "
+                "manifest; move the table into it, or do not trust the manifest"
+            )
+        row["name"] = row.get("name") or stem_of(row["file"])
+        if row["name"] in seen:
+            raise DataError(f"{path}, line {number}: a second dataset {row['name']!r}; rename it")
+        seen.add(row["name"])
+    # csv.DictReader puts fields beyond the header under the key None.
+    return [{key: value for key, value in row.items() if value and key} for row in rows]
+
+
+def _undescribed(folder: Path, parted: Mapping[str, Parts]) -> Iterator[dict[str, str]]:
+    files = sorted(path.name for path in folder.iterdir() if ending_of(path.name))
+    if not files and not parted:
+        raise DataError(f"{folder}: no table in it ({', '.join(READERS)}); check the path")
+    for file in files:
+        if not is_part(folder / file, parted):
+            yield {"name": stem_of(file), "file": file}
+
+
+def _load(folder: Path, row: dict[str, str], given: Mapping[str, Any] | None) -> Dataset:
+    path = folder / row["file"]
+    missing = ("", *row["missing"].split(";")) if "missing" in row else MISSING
+    dataset = _made(read_table(path, missing=missing), path, row, given)
+    if row.get("fingerprint", dataset.fingerprint) != dataset.fingerprint:
+        raise DataError(
+            f"{path}: dataset {row['name']!r} is not the table that its manifest describes "
+            f"(fingerprint {dataset.fingerprint[:12]}, not {row['fingerprint'][:12]}); "
+            "restore the file, or correct the manifest"
+        )
+    return dataset
+
+
+def _load_parts(parts: Parts, given: Mapping[str, Any] | None) -> Dataset:
+    frame, split, target = read_parts(parts)
+    row = {"name": parts.name, **({"target": target} if target else {})}
+    return replace(_made(frame, parts.folder, row, given), split=split)
+
+
+def _made(
+    frame: pd.DataFrame, path: Path, row: dict[str, str], given: Mapping[str, Any] | None
+) -> Dataset:
+    """Return the dataset of a table, as a row of a manifest describes it."""
+    metadata = {key: value for key, value in row.items() if key not in (*SETTINGS, *FACTS)}
+    try:
+        roles = {**roles_in(row.get("roles", "")), **roles_of(given, row["name"])}
+        target = roles.pop("target", None) or row.get("target") or _default_target(frame)
+        task = row.get("task", "") if target == row.get("target", target) else ""
+        frame = _with_categories(frame, row.get("categorical", ""), target)
+        return from_frame(frame, target, name=row["name"], task=task, roles=roles, **metadata)
+    except DataError as error:
+        prefix = "" if str(error).startswith("dataset ") else f"dataset {row['name']!r}: "
+        raise DataError(f"{path}: {prefix}{error}") from None
+
+
+def roles_in(text: str) -> dict[str, list[str]]:
+    """Return the roles that a text names.
+
+    Examples
+    --------
+    >>> roles_in("group=patient;ignore=a;ignore=b")
+    {'group': ['patient'], 'ignore': ['a', 'b']}
+    """
+    roles: dict[str, list[str]] = {}
+    for part in filter(None, text.split(";")):
+        role, _, column = part.partition("=")
+        roles.setdefault(role.strip(), []).append(column)
+    return roles
+
+
+def _default_target(frame: pd.DataFrame) -> Any:
+    by_word = {str(column).lower(): column for column in frame.columns}
+    return next((by_word[word] for word in TARGETS if word in by_word), frame.columns[-1])
+
+
+def _with_categories(frame: pd.DataFrame, categorical: str, target: Any) -> pd.DataFrame:
+    if categorical == "ALL":
+        columns = [column for column in frame.columns if column != target]
+    else:
+        columns = [column for column in categorical.split(";") if column]
+    for column in columns:
+        if column not in frame.columns:
+            raise DataError(
+                f"no column {column!r} to be categorical{nearest(column, frame.columns)}"
+            )
+    return frame.astype(dict.fromkeys(columns, "category"))

@@ -1,0 +1,159 @@
+"""Tables as datasets: conversion of a table in memory, and choice of tables that are read then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from mlaut.data.splits.targets import encode_target
+from mlaut.errors import DataError, nearest
+from mlaut.files_io.tables.datasets import checked, task_named
+from mlaut.records import Dataset
+
+
+def from_frame(
+    frame: pd.DataFrame,
+    target: Any,
+    *,
+    name: str,
+    task: str = "",
+    roles: Mapping[str, Any] | None = None,
+    **metadata: Any,
+) -> Dataset:
+    """Return a checked dataset of a table in memory.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        All columns, including the target.
+    target : str
+        Name of the target column.
+    name : str
+        Name of the dataset.
+    task : str, optional
+        ``"Classification"`` or ``"Regression"``; by default inferred from the target
+        (`mlaut.data.infer_task`).
+    roles : mapping, optional
+        Columns that are no features, by role: ``{"weight": "w", "group": "patient", "time":
+        "day", "id": "number", "ignore": ["a", "b"]}``.
+    **metadata
+        ``source``, ``licence`` and further entries; plain values.
+
+    Raises
+    ------
+    DataError
+        There is no such column, the target has missing values or only one class, or a column has
+        a type that cannot be stored.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]})
+    >>> from_frame(table, "y", name="tiny", source="by hand").task
+    'Classification'
+    """
+    dataset = checked(Dataset(name, frame, target, task, metadata, roles=roles or {}))
+    try:
+        encode_target(dataset.labels, dataset.task)
+    except DataError as error:
+        raise DataError(f"dataset {name!r}: {error}") from None
+    return dataset
+
+
+def with_roles(dataset: Dataset, roles: Mapping[str, Any] | None) -> Dataset:
+    """Return a dataset with other roles of its columns.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    roles : mapping, optional
+        Column or columns by role, also ``target``; they replace those that the dataset has for the
+        same role. A mapping from names of datasets to such mappings gives each its own. Default:
+        the dataset is returned unchanged.
+
+    Raises
+    ------
+    DataError
+        A role is unknown or does not suit the table.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"x": [1.0, 2.0], "who": [7, 8], "y": ["a", "b"]})
+    >>> tiny = from_frame(table, "y", name="tiny")
+    >>> list(with_roles(tiny, {"group": "who"}).features)
+    ['x']
+    >>> list(with_roles(tiny, {"another": {"group": "who"}}).features)
+    ['x', 'who']
+    """
+    given = roles_of(roles, dataset.name)
+    if not given:
+        return dataset
+    target = given.pop("target", dataset.target)
+    task = dataset.task if target == dataset.target else ""
+    merged = {**dataset.roles, **given}
+    changed = from_frame(
+        dataset.frame, target, name=dataset.name, task=task, roles=merged, **dataset.metadata
+    )
+    return replace(changed, split=dataset.split)
+
+
+def roles_of(roles: Mapping[str, Any] | None, name: str) -> dict[str, Any]:
+    """Return the roles that are given for all datasets, and those for the one of this name."""
+    given = roles or {}
+    for_all = {key: value for key, value in given.items() if not isinstance(value, Mapping)}
+    own = given.get(name)
+    return for_all | (dict(own) if isinstance(own, Mapping) else {})
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A dataset that was not read yet.
+
+    Attributes
+    ----------
+    read : callable
+        Function without arguments that returns the `Dataset`.
+    task : str
+        Task of the dataset, if it is known before reading.
+    """
+
+    read: Callable[[], Dataset]
+    task: str = ""
+
+
+def read_chosen(
+    where: Any,
+    tables: Mapping[str, Unread],
+    names: str | Iterable[str] | None = None,
+    task: str | None = None,
+    unusable: list[DataError] | None = None,
+) -> tuple[Dataset, ...]:
+    """Return the datasets of these names (default all) and of this task (default both).
+
+    Errors of tables that cannot be used are appended to ``unusable``, unless no table is left.
+
+    Raises
+    ------
+    DataError
+        A name is missing in ``tables``; the message begins with ``where``.
+    """
+    chosen = list(tables) if names is None else [names] if isinstance(names, str) else list(names)
+    for name in chosen:
+        if name not in tables:
+            hint = nearest(name, tables) or f"; it has {len(tables)} others"
+            raise DataError(f"{where}: no dataset {name!r}{hint}")
+    wanted = task_named(task) if task else None
+    datasets, errors = list[Dataset](), list[DataError]()
+    for name in chosen:
+        if not (wanted and tables[name].task) or task_named(tables[name].task) == wanted:
+            try:
+                datasets.append(checked(tables[name].read()))
+            except DataError as error:
+                errors.append(error)
+    if errors and (unusable is None or not datasets):
+        raise errors[0]
+    if unusable is not None:
+        unusable += errors
+    return tuple(dataset for dataset in datasets if wanted in (None, dataset.task))

@@ -1,0 +1,1 @@
+"""Which strategies there are, and how words find them."""

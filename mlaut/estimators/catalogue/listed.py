@@ -1,0 +1,124 @@
+"""The strategy classes of the catalogue, all made here of their records."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sklearn.pipeline import make_pipeline
+
+from mlaut.errors import StrategyError
+from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS
+from mlaut.estimators.catalogue.packages import check_packages
+from mlaut.estimators.catalogue.today_entries import TODAY as TODAY_ENTRIES
+from mlaut.estimators.catalogue.today_spaces import SPACES
+from mlaut.estimators.libraries.early_stopping import EarlyStopping
+from mlaut.estimators.names import class_at
+from mlaut.estimators.networks.nn_estimators import Listed_Network, default_size_limit
+from mlaut.estimators.preparing.preprocessing import Preprocessor
+from mlaut.estimators.strategy.metadata import DataShape
+from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
+from mlaut.estimators.strategy.record import TODAY, Strategy
+from mlaut.records import CLASSIFICATION
+
+PATIENCE = 100
+"""Rounds without a better loss after which boosting stops.
+
+With the smallest learning rate of the search spaces (0.005), a hundred rounds change the model as
+much as five rounds with scikit-learn's default of 0.1.
+"""
+
+
+_OF_FAMILIES = {
+    "Baseline": "baseline_estimators",
+    "Cluster": "cluster_estimators",
+    "Decision_Tree": "tree_estimators",
+    "Ensemble_methods": "ensemble_estimators",
+    "Generalized_Linear_Models": "glm_estimators",
+    "Naive_Bayes": "nb_estimators",
+    "Support_Vector_Machines": "svm_estimators",
+}
+"""Modules by family in MLaut 0.1; the paper shows strategies with them (listing 3)."""
+
+
+class Listed_Strategy(MlautEstimator):  # noqa: N801 - as MLaut's other strategy classes
+    """Strategy of a record of the catalogue.
+
+    Attributes
+    ----------
+    entry : Strategy
+    """
+
+    entry: Strategy
+
+    def build(self, shape: DataShape | None = None, **_: Any) -> Any:
+        """Return the estimator of the record, tuned over the grid."""
+        entry, settings = self.entry, dict(self.entry.settings)
+        if shape is not None and entry.at_most_rows:
+            settings[entry.at_most_rows] = min(settings[entry.at_most_rows], shape.n_rows)
+        if entry.base:
+            settings["estimator"] = class_at(entry.base)()
+        if entry.package != "scikit-learn":
+            check_packages([self])
+        model = class_at(entry.wraps)(**settings)
+        return self.tuned(EarlyStopping(model, rounds=PATIENCE) if entry.stops else model)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        module = _OF_FAMILIES.get(self.metadata.estimator_family[0])
+        text = super().__repr__(N_CHAR_MAX)
+        return text.replace("estimators.", f"estimators.{module}.", 1) if module else text
+
+
+class Pretrained(Listed_Strategy):
+    """Strategy whose learner needs weights in a file of this machine."""
+
+    def build(self, shape: DataShape | None = None, **_: Any) -> Any:
+        """Return the estimator after a check that its weights are here.
+
+        Raises
+        ------
+        StrategyError
+            There is no file of weights.
+        """
+        model = super().build(shape)
+        learner = getattr(model, "estimator", model)
+        path = _weights(learner.model_path, CLASSIFICATION in self.tasks)
+        if not path.is_file():
+            raise StrategyError(
+                f"strategy {self.name!r} needs pretrained weights, and there is no file {path}; "
+                "load them once as TabPFN's documentation says, set params={'model_path': ...}, or "
+                "leave it out"
+            )
+        return model
+
+
+def _weights(path: Any, classes: bool) -> Path:
+    """Return the file from which TabPFN reads its weights."""
+    if path != "auto":
+        return Path(path)
+    resolved = class_at("tabpfn.model_loading:resolve_model_path")
+    version = class_at("tabpfn.settings:settings").tabpfn.model_version
+    return Path(resolved(None, "classifier" if classes else "regressor", version)[0][0])
+
+
+def _strategy_class(entry: Strategy) -> type[MlautEstimator]:
+    """Return the strategy class of a record of the catalogue."""
+    base: type[MlautEstimator] = Pretrained if entry.package == "tabpfn" else Listed_Strategy
+    own: dict[str, Any] = {}
+    if entry.package == "keras":
+        base = Listed_Network
+        own["size_limit"] = default_size_limit(entry.settings["network"])
+    if entry.collection == TODAY:
+        own |= vars(SPACES[re.split("Classifier|Regressor", entry.name)[0]])
+    prepared: Any = Preprocessor(**entry.preprocessing)
+    if entry.then:
+        prepared = make_pipeline(prepared, class_at(entry.then)())
+    metadata = replace(entry, preprocessing=prepared, **own)
+    about = {"__module__": __name__, "__doc__": entry.about, "properties": metadata, "entry": entry}
+    return type(entry.class_name, (base,), about)
+
+
+_RECORDS = (*CATALOGUE, *TODAY_ENTRIES, *NETWORKS)
+globals().update({record.class_name: _strategy_class(record) for record in _RECORDS})

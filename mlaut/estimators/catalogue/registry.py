@@ -1,0 +1,235 @@
+"""Registry of strategies, which are found by name, family, task or metadata.
+
+A record (`Strategy`) has the facts that a search needs. Listing and searching therefore import
+neither keras nor scikit-learn; a class is imported when it is instantiated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from mlaut.errors import StrategyError
+from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS
+from mlaut.estimators.catalogue.today_entries import TODAY
+from mlaut.estimators.names import check_name, nearest
+from mlaut.estimators.strategy.record import ALL, Strategy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
+
+Class = TypeVar("Class", bound=type)
+
+
+_FAMILIES_OF_THE_PAPER = {"kernelmethod": "supportvectormachine", "prototypemethod": "cluster"}
+"""Families of the MLaut paper that have another name here, both as `_plain` returns them."""
+
+
+def _plain(word: Any) -> str:
+    """Return a word in small letters, without the task of an estimator, as in a plural or not."""
+    return re.sub("classifier|regressor|[^a-z0-9]", "", str(word).lower()).removesuffix("s")
+
+
+class Registry:
+    """Ordered collection of strategies with unique names.
+
+    Parameters
+    ----------
+    specs : iterable of Strategy, optional
+
+    Examples
+    --------
+    >>> [spec.name for spec in REGISTRY.search("Naive_Bayes", tasks="Classification")]
+    ['GaussianNaiveBayes', 'BernoulliNaiveBayes']
+    >>> REGISTRY.search("KNeighbours")
+    Traceback (most recent call last):
+    mlaut.errors.StrategyError: no strategy, family or task is called 'KNeighbours'; did you \
+mean 'K_Neighbours' or 'K_Neighbours_Regressor' or 'LightGBMClassifier'? 'mlaut list strategies' \
+has all
+    """
+
+    def __init__(self, specs: Iterable[Strategy] = ()) -> None:
+        self._specs: dict[str, Strategy] = {}
+        for spec in specs:
+            self.add(spec)
+
+    def __iter__(self) -> Iterator[Strategy]:
+        return iter(self._specs.values())
+
+    def __len__(self) -> int:
+        return len(self._specs)
+
+    def __getitem__(self, name: str) -> Strategy:
+        if name not in self._specs:
+            raise self._unknown("strategy", name, self._specs)
+        return self._specs[name]
+
+    def add(self, spec: Strategy) -> None:
+        """Add a strategy.
+
+        Raises
+        ------
+        StrategyError
+            The name is taken, or cannot name a strategy.
+        """
+        check_name(spec.name)
+        if spec.name in self._specs:
+            raise StrategyError(
+                f"a strategy called {spec.name!r} is registered already "
+                f"({self._specs[spec.name].class_name}); give the new one another name"
+            )
+        self._specs[spec.name] = spec
+
+    def register(self, cls: Class) -> Class:
+        """Add a user's strategy class and return it; usable as a decorator above `properties`.
+
+        Raises
+        ------
+        StrategyError
+            The name is taken.
+        """
+        known = vars(cls.properties)  # type: ignore[attr-defined]
+        self.add(Strategy(**{**known, "class_name": cls.__name__, "cls": cls}))
+        return cls
+
+    def search(self, *words: str, **metadata: Any) -> tuple[Strategy, ...]:
+        """Return the strategies that match any of the words and all of the properties.
+
+        Parameters
+        ----------
+        *words : str
+            Names, families, tasks, collections, or ``"all"``. The result is the union, in the
+            order of the words. Without words, all strategies are searched.
+        **metadata
+            Required properties, for example ``tasks="Regression"``, ``missing=True``. A strategy
+            must have all of them.
+
+        Returns
+        -------
+        tuple of Strategy
+
+        Raises
+        ------
+        StrategyError
+            A word or a property is not known.
+        """
+        found = [spec for spec, _ in self.by_word(*words)] if words else self
+        return tuple(
+            spec
+            for spec in found
+            if all(spec.has(key, wanted) for key, wanted in self._checked(metadata).items())
+        )
+
+    def by_word(self, *words: str) -> list[tuple[Strategy, str]]:
+        """Return strategies as `search` does, each once, with the word that matched it.
+
+        If several words match a strategy, its own name takes precedence over words for several
+        strategies.
+        """
+        found: dict[str, tuple[Strategy, str]] = {}
+        for word in words:
+            for spec in self._asked_for(word):
+                if spec.name not in found or word in (spec.name, spec.class_name):
+                    found[spec.name] = (spec, word)
+        return list(found.values())
+
+    def _asked_for(self, word: str) -> list[Strategy]:
+        matches = [spec for spec in self if word in spec.words]
+        if not matches:
+            group = _FAMILIES_OF_THE_PAPER.get(_plain(word), _plain(word))
+            matches = [spec for spec in self if group in map(_plain, spec.groups)]
+        if not matches:
+            known = (known for spec in self for known in (spec.name, *spec.groups))
+            raise self._unknown("strategy, family or task", word, known)
+        return matches
+
+    def _unknown(self, what: str, word: Any, known: Iterable[str]) -> StrategyError:
+        """Return an error that names the three nearest of the known words."""
+
+        def distance(name: str) -> float:
+            return 1 - SequenceMatcher(None, _plain(word), _plain(name)).ratio()
+
+        near = " or ".join(map(repr, sorted(dict.fromkeys(known), key=distance)[:3]))
+        hint = f"did you mean {near}? 'mlaut list strategies' has all" if near else "register it"
+        return StrategyError(f"no {what} is called {word!r}; {hint}")
+
+    def _checked(self, metadata: dict[str, Any]) -> dict[str, Any]:
+        known = Strategy.__dataclass_fields__
+        for key in metadata:
+            if key not in known:
+                raise StrategyError(f"no property is called {key!r}; {nearest(key, known)}")
+        return metadata
+
+    def table(self, *words: str, **metadata: Any) -> pd.DataFrame:
+        """Return a table of strategies: one per row, with family, task, collection and package.
+
+        Examples
+        --------
+        >>> REGISTRY.table("Naive_Bayes")["family"].tolist()
+        ['Naive_Bayes', 'Naive_Bayes']
+        """
+        import pandas as pd
+
+        rows = [
+            {
+                "name": spec.name,
+                "family": ", ".join(spec.estimator_family),
+                "task": ", ".join(spec.tasks),
+                "collection": spec.collection,
+                "package": spec.package,
+            }
+            for spec in self.search(*words, **metadata)
+        ]
+        return pd.DataFrame(rows, columns=["name", "family", "task", "collection", "package"])
+
+
+def instantiate_default_estimators(
+    estimators: str | Iterable[str] = (ALL,),
+    verbose: int = 0,
+    n_jobs: int | None = 1,
+    *,
+    registry: Registry | None = None,
+    **parameters: Any,
+) -> list[MlautEstimator]:
+    """Return new strategies of MLaut, with their default tuning grids.
+
+    Parameters
+    ----------
+    estimators : str or iterable of str, default ("all",)
+        Names, families, tasks (``"Classification"``), collections, or ``"all"``.
+    verbose : int, default 0
+        Verbosity of the tuning searches.
+    n_jobs : int or None, default 1
+        Number of tuning fits in parallel; -1 uses all cores.
+    registry : Registry, optional
+        Registry to search; by default `REGISTRY`, which comes with MLaut.
+    **parameters
+        Parameters of `MlautEstimator` for every strategy: ``random_state=0``, ``cv=3``, ...
+
+    Returns
+    -------
+    list of MlautEstimator
+
+    Raises
+    ------
+    StrategyError
+        A name is not known; the message suggests the nearest name.
+
+    Examples
+    --------
+    >>> est = ["RandomForestClassifier", "BaggingClassifier"]
+    >>> instantiate_default_estimators(estimators=est)
+    [<mlaut.estimators.ensemble_estimators.Random_Forest_Classifier>,
+     <mlaut.estimators.ensemble_estimators.Bagging_Classifier>]
+    """
+    words = [estimators] if isinstance(estimators, str) else list(estimators)
+    found = (REGISTRY if registry is None else registry).by_word(*words)
+    return [spec.make(word, verbose=verbose, n_jobs=n_jobs, **parameters) for spec, word in found]
+
+
+REGISTRY = Registry((*CATALOGUE, *TODAY, *NETWORKS))
+"""Strategies that come with MLaut."""

@@ -1,5 +1,0 @@
-"""Ensembles of trees: averaging and boosting."""
-
-from mlaut.estimators.listed import strategy_classes
-
-globals().update(strategy_classes(__name__))

@@ -1,0 +1,175 @@
+"""Candidates that a search with a budget has scored so far."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from mlaut.estimators.preparing.related_rows import Pair
+from mlaut.estimators.searches.tuning import GridSearch
+from mlaut.estimators.searches.words import Budget
+from mlaut.sharing.interface import Candidate
+from mlaut.sharing.learners.candidate_groups import Group, groups_of
+from mlaut.sharing.search.evaluation import CPU_TIME, Evaluation
+from mlaut.sharing.search.parallel import Runner, SearchProgress
+
+
+@dataclass(eq=False)
+class ScoredCandidates:
+    """Candidates of a search so far, their scores, and what they cost.
+
+    Attributes
+    ----------
+    search : GridSearch
+    evaluation : Evaluation
+    budget : Budget or None
+    share : bool
+        Whether candidates may share work.
+    points : list of dict
+        Candidates; one that is scored on several shares of the rows is there several times.
+    shares : list of float
+        Share of the training rows of each.
+    progress : SearchProgress
+        Scores so far; those of an earlier, interrupted run are added when their turn comes.
+    """
+
+    search: GridSearch
+    evaluation: Evaluation
+    budget: Budget | None
+    share: bool
+    points: list[dict[str, Any]] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
+    progress: SearchProgress = field(default_factory=lambda: SearchProgress({}))
+
+    def __post_init__(self) -> None:
+        checkpoint = self.evaluation.checkpoint
+        self._known = checkpoint.read() if checkpoint else {}
+
+    @property
+    def splits(self) -> list[Pair]:
+        """Rows of all folds."""
+        return list(self.evaluation.splits)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Targets of all rows."""
+        return np.asarray(self.evaluation.y)
+
+    def most_candidates(self, n: int | None) -> int | None:
+        """Return the number of candidates that number and budget allow; None without a number."""
+        if self.budget is None or self.budget.unit != "evaluations":
+            return n
+        return min(max(1, int(self.budget.amount)), n or int(self.budget.amount) or 1)
+
+    def add(self, points: Sequence[dict[str, Any]], share: float) -> list[int]:
+        """Add candidates; return their numbers."""
+        first = len(self.points)
+        self.points += points
+        self.shares += [share] * len(points)
+        return list(range(first, len(self.points)))
+
+    def in_parts(self, points: Sequence[dict[str, Any]], share: float, splits: list[Pair]) -> None:
+        """Score candidates: all at once, or with a budget of seconds in parts that double."""
+        timed = self.budget is not None and self.budget.unit != "evaluations"
+        ends = [1, *(2**k for k in range(1, len(points).bit_length() + 1))] if timed else []
+        start = 0
+        for end in [*ends, len(points)]:
+            part = points[start:end]
+            if not part or (self.points and self.over()):
+                break
+            self.score(self.add(part, share), splits)
+            start = end
+
+    def score(
+        self,
+        numbers: Sequence[int],
+        splits: list[Pair],
+        folds: Sequence[int] | None = None,
+        alone: bool = False,
+    ) -> None:
+        """Score candidates on folds; no fit begins after the budget is used up."""
+        folds = range(len(splits)) if folds is None else folds
+        places = [(number, fold) for number in numbers for fold in folds]
+        known = {place: self._known[place] for place in places if place in self._known}
+        self.progress.scores |= known
+        self.progress.counts["resumed"] += len(known)
+        evaluation = replace(
+            self.evaluation,
+            splits=splits,
+            n_candidates=len(self.points),
+            deadline=self._deadline(first=min(numbers) == 0),
+        )
+        points = [self.points[number] for number in numbers]
+        if self.share and not alone:
+            groups = groups_of(evaluation.base, points, numbers)
+        else:
+            pairs = zip(numbers, points, strict=True)
+            groups = [Group(None, (Candidate(n, evaluation.base, p),)) for n, p in pairs]
+        runner = Runner(evaluation, self.progress, self.search.n_jobs, self.search.pre_dispatch)
+        runner(groups, folds)
+
+    def _deadline(self, first: bool) -> Callable[[], bool] | None:
+        """Return whether the time is over, as a function; the first candidate has no budget."""
+        limit, outer = self.budget, self.evaluation.deadline
+        if limit is None or limit.unit == "evaluations" or first:
+            return outer
+        left = limit.amount - self.spent()[limit.unit]
+        return _Deadline(_CLOCKS[limit.unit]() + left, limit.unit, outer)
+
+    def spent(self) -> dict[str, float]:
+        """Return what the scores so far cost, by the units of a budget."""
+        scores, n_folds = self.progress.scores, len(self.evaluation.splits)
+        return {
+            "evaluations": math.fsum(self.shares[number] / n_folds for number, _ in scores),
+            "cpu": math.fsum(one[CPU_TIME] for one in scores.values()),
+            "wall": math.fsum(one["fit_time"] + one["score_time"] for one in scores.values()),
+        }
+
+    def over(self) -> bool:
+        """Return whether the budget, or the time limit of the cell, is used up."""
+        outer = self.evaluation.deadline
+        if outer is not None and outer():
+            return True
+        # Fifths of an evaluation do not sum to whole numbers.
+        return self.budget is not None and (
+            self.spent()[self.budget.unit] >= self.budget.amount - 1e-9
+        )
+
+    def value(self, number: int, fold: int) -> float | None:
+        """Return the score of a candidate on a fold; None where it has none."""
+        scores = self.progress.scores.get((number, fold))
+        if scores is None:
+            return None
+        found = scores["test_scores"]
+        return float(found[self.search.refit] if isinstance(found, dict) else found)
+
+    def best(self, points: Sequence[dict[str, Any]], n: int) -> list[dict[str, Any]]:
+        """Return the best of the candidates that were added last, in their order."""
+        first = len(self.points) - len(points)
+        means = []
+        for number in range(first, len(self.points)):
+            scores = [self.value(number, fold) for fold in range(len(self.splits))]
+            whole = all(score is not None and math.isfinite(score) for score in scores)
+            means.append(float(np.mean(np.array(scores, dtype=float))) if whole else -math.inf)
+        order = np.argsort(-np.array(means), kind="stable")[:n]
+        return [points[i] for i in sorted(order.tolist())]
+
+
+_CLOCKS: dict[str, Callable[[], float]] = {"cpu": time.process_time, "wall": time.perf_counter}
+
+
+@dataclass(frozen=True)
+class _Deadline:
+    """End of a clock, or of an outer deadline; it can be pickled."""
+
+    end: float
+    unit: str
+    outer: Callable[[], bool] | None
+
+    def __call__(self) -> bool:
+        return _CLOCKS[self.unit]() >= self.end or (self.outer is not None and self.outer())

@@ -1,0 +1,1 @@
+"""Strategies: estimators with their metadata, preprocessing and tuning."""

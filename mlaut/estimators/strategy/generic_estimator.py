@@ -1,0 +1,246 @@
+"""Strategy that wraps any scikit-learn estimator."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+
+from mlaut.errors import StrategyError
+from mlaut.estimators.libraries.early_stopping import EarlyStopping
+from mlaut.estimators.libraries.library import library_of
+from mlaut.estimators.libraries.native import coding_of
+from mlaut.estimators.libraries.parameters import settable
+from mlaut.estimators.preparing import NATIVE
+from mlaut.estimators.preparing.preprocessing import Preprocessor
+from mlaut.estimators.strategy.metadata import Properties
+from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
+from mlaut.records import CLASSIFICATION, REGRESSION, TASKS
+
+
+@dataclass(eq=False, repr=False)
+class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
+    """Strategy that wraps any scikit-learn estimator.
+
+    The table is prepared only as far as necessary: gaps are filled and columns that are not numbers
+    are encoded. LightGBM, CatBoost, histogram boosting, explainable boosting, and XGBoost with
+    ``enable_categorical=True``, take gaps and categories as they are. A table of complete numbers
+    reaches the estimator unchanged, so results equal those of scikit-learn alone on the same rows
+    in the same order. (A study has rows in ascending order, as scikit-learn's k-fold splitters do;
+    ``ShuffleSplit`` returns them in the order of the draw.)
+    An estimator that contains a `Pipeline` or `ColumnTransformer`, and CatBoost with
+    ``cat_features``, gets no preprocessing; add ``preprocessing=Preprocessor()`` if it cannot
+    handle the table. A `FrozenEstimator` is not fitted: fit it on other rows before.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Classifier or regressor, alone, in a pipeline or in a search. It is not changed.
+    properties : Properties or mapping, optional
+        Metadata. Missing entries are derived from the estimator: ``name`` from its class, ``tasks``
+        from its type.
+    **parameters
+        Parameters of `MlautEstimator`; ``param_grid`` turns on tuning.
+
+    Raises
+    ------
+    StrategyError
+        The object is not an estimator, or its task cannot be inferred.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import NearestCentroid
+    >>> strategy = Generic_Estimator(estimator=NearestCentroid(), name="Centroids")
+    >>> strategy.name, strategy.tasks
+    ('Centroids', ('Classification',))
+    """
+
+    estimator: Any
+    _: KW_ONLY
+    properties: Properties | Mapping[str, Any] | None = None  # type: ignore[misc]
+
+    @property
+    def metadata(self) -> Properties:
+        """Metadata from ``properties``, completed from the estimator."""
+        _check_methods(self.estimator)
+        if isinstance(self.properties, Properties):
+            return self.properties
+        given = dict(self.properties or {})
+        if "tasks" not in given:
+            given["tasks"] = _tasks_of(self.estimator)
+        own = {} if _prepares_itself(self.estimator) else {"preprocessing": self._prepared()}
+        known = {"name": name_of(self.estimator), "estimator_family": ["Generic"]}
+        return Properties(**{**known, "preprocessing": None, **own, **given})
+
+    def _prepared(self) -> Preprocessor:
+        coding = coding_of(self.estimator)
+        native = {**NATIVE, "categories": coding} if coding else {}
+        return Preprocessor(as_needed=True, **native)
+
+    def build(self, **_: Any) -> Any:
+        """Return the estimator, wrapped in a search if there is a ``param_grid``.
+
+        Raises
+        ------
+        StrategyError
+            It is none of scikit-learn's kind, or a learner in it stops early, and nothing gives it
+            rows to stop by.
+        """
+        if self.preprocessing is not None:
+            _check_tags(self.estimator)
+        _check_stopping(self.estimator)
+        return self.tuned(self.estimator)
+
+    def __sklearn_clone__(self) -> Self:
+        try:
+            return super().__sklearn_clone__()
+        except RuntimeError:  # a learner that `clone` refuses
+            return copy.deepcopy(self)
+
+    def _required(self) -> dict[str, Any]:
+        return {"estimator": self.estimator, "properties": self.properties}
+
+
+def name_of(estimator: Any) -> str:
+    """Return a name for an estimator: its class, or the classes of the steps of a pipeline.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.svm import SVC
+    >>> name_of(make_pipeline(StandardScaler(), SVC()))
+    'StandardScaler-SVC'
+    """
+    if isinstance(estimator, Pipeline):
+        steps = [step for _, step in estimator.steps if step not in (None, "passthrough")]
+        return "-".join(name_of(step) for step in steps)
+    inner = getattr(estimator, "estimator", None)
+    if hasattr(estimator, "cv") and hasattr(inner, "fit"):
+        return f"{type(estimator).__name__}-{name_of(inner)}"
+    return type(estimator).__name__
+
+
+def _check_methods(estimator: Any) -> None:
+    """Raise an error if an object is not an estimator."""
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise StrategyError(f"{name} is a class, not an estimator; give an instance: {name}()")
+    _refuse_other_kinds(estimator)
+    for attribute in ("fit", "predict", "get_params"):
+        # of the class too: an unfitted stack has no predict, which depends on its last estimator
+        if not (hasattr(estimator, attribute) or hasattr(type(estimator), attribute)):
+            raise StrategyError(
+                f"a {type(estimator).__name__} is not an estimator: it has no {attribute} method; "
+                "give a scikit-learn estimator, or derive the class from "
+                "sklearn.base.BaseEstimator or MlautEstimator"
+            )
+
+
+def _tasks_of(estimator: Any) -> list[str]:
+    try:
+        kinds = {CLASSIFICATION: is_classifier(estimator), REGRESSION: is_regressor(estimator)}
+    except (AttributeError, TypeError):  # the estimator does not implement scikit-learn's tags
+        kinds = {}
+    if _takes_several_targets(estimator):
+        raise StrategyError(
+            f"{name_of(estimator)} is for several targets, and a dataset has one; give an "
+            "estimator for one target"
+        )
+    tasks = [task for task, fits in kinds.items() if fits]
+    if not tasks:
+        why = _hidden_kind(estimator) or (
+            "it is neither a classifier nor a regressor: derive its class from ClassifierMixin or "
+            "RegressorMixin, before BaseEstimator"
+        )
+        raise StrategyError(
+            f"the task of {name_of(estimator)} cannot be inferred: {why}, or give "
+            f"properties={{'tasks': [{' or '.join(map(repr, TASKS))}]}} to Generic_Estimator"
+        )
+    return tasks
+
+
+def _refuse_other_kinds(estimator: Any) -> None:
+    """Raise an error for an estimator that predicts neither classes nor numbers."""
+    kind = "survival learner" if hasattr(estimator, "predict_survival_function") else None
+    with contextlib.suppress(AttributeError, TypeError):  # scikit-learn's tags are not there
+        kind = kind or _OTHER_KINDS.get(get_tags(estimator).estimator_type)
+    if kind:
+        raise StrategyError(
+            f"{name_of(estimator)} is a {kind}, and MLaut takes classifiers and regressors only; "
+            "leave it out"
+        )
+
+
+_OTHER_KINDS: dict[Any, str] = {
+    "clusterer": "clusterer",
+    "outlier_detector": "detector of outliers",
+    "density_estimator": "density estimator",
+    "transformer": "transformer",
+}
+
+
+def _hidden_kind(estimator: Any) -> str:
+    """Return why scikit-learn does not see the kind of a part; empty where no part hides it."""
+    for part in (estimator, *estimator.get_params(deep=True).values()):
+        for mixin, is_one in ((ClassifierMixin, is_classifier), (RegressorMixin, is_regressor)):
+            if isinstance(part, mixin) and not is_one(part):
+                name = type(part).__name__
+                return (
+                    f"scikit-learn asks BaseEstimator before {mixin.__name__}; write class {name}("
+                    f"{mixin.__name__}, BaseEstimator)"
+                )
+    return ""
+
+
+def _takes_several_targets(estimator: Any) -> bool:
+    """Return whether an estimator is for tables of targets only."""
+    try:
+        return not get_tags(estimator).target_tags.single_output
+    except (AttributeError, TypeError):  # the estimator does not implement scikit-learn's tags
+        return False
+
+
+def _check_tags(estimator: Any) -> None:
+    """Raise an error if an estimator lacks the tags that a pipeline asks of its last step."""
+    try:
+        get_tags(estimator)
+    except AttributeError as error:
+        made = type(estimator).__name__
+        raise StrategyError(
+            f"{made} does not inherit from scikit-learn's BaseEstimator: let it do so with "
+            "ClassifierMixin or RegressorMixin, or give preprocessing=None"
+        ) from error
+
+
+def _check_stopping(estimator: Any) -> None:
+    """Raise an error if a learner stops early without `EarlyStopping`: it has no rows for it."""
+    parts = {"": estimator, **settable(estimator)}
+    for name, part in parts.items():
+        held = isinstance(parts.get(name.rpartition("__")[0]), EarlyStopping)
+        if held or not hasattr(part, "get_params"):
+            continue
+        stopping = library_of(part).stopping
+        if given := [key for key in stopping if (part.get_params().get(key) or 0) > 0]:
+            made = type(part).__name__
+            raise StrategyError(
+                f"{made} stops early by rows that it does not fit: leave {given[0]} out, and give "
+                f"EarlyStopping({made}(...), rounds={part.get_params()[given[0]]})"
+            )
+
+
+def _prepares_itself(estimator: Any) -> bool:
+    """Return whether an estimator prepares the table, or names columns of it."""
+    parts = [estimator, *estimator.get_params(deep=True).values()]
+    return any(
+        isinstance(part, Pipeline | ColumnTransformer)
+        or ((names := library_of(part).columns) and not part.get_params().keys().isdisjoint(names))
+        for part in parts
+    )

@@ -1,1 +1,0 @@
-"""Learners of today, each with its published search space: the collection ``"Today"``."""

@@ -1,5 +1,0 @@
-"""Single decision trees."""
-
-from mlaut.estimators.listed import strategy_classes
-
-globals().update(strategy_classes(__name__))

@@ -1,0 +1,1 @@
+"""Runs that check: verify, preview, simulation."""

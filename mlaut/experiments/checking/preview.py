@@ -1,0 +1,186 @@
+"""Preview of a run (``mlaut plan``): the checks and the plan of ``mlaut run``, without changes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from mlaut.data import Data
+from mlaut.data.splits.resampling import parse_scheme
+from mlaut.errors import DataError, MlautError, StudyError
+from mlaut.experiments.engines.engine import LocalEngine
+from mlaut.experiments.following.forecast import Forecast, make_forecast
+from mlaut.experiments.options import RunOptions
+from mlaut.experiments.plans.plan import Plan, plan_run
+from mlaut.experiments.plans.run_options import collect, mistakes_in
+from mlaut.experiments.runs.trial import trial_fits
+from mlaut.experiments.study_files import study_file
+from mlaut.files_io import FilesIO, StudyStore
+from mlaut.markup import Displayed, counted
+from mlaut.records import TASKS, Analysis
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Preview(Displayed):
+    """Plan and forecast of a run.
+
+    Attributes
+    ----------
+    study : Path
+        Path of the study's database.
+    plan : Plan
+    forecast : Forecast
+    repeated : mapping of str to tuple of int
+        Number of rows that equal another row, and of all rows, for each dataset that has such
+        rows: one of them may train and the other test in the same fold.
+    failing : tuple of str
+        A line for each dataset that cannot be split, and each strategy whose trial fit failed.
+    """
+
+    study: Path
+    plan: Plan
+    forecast: Forecast
+    repeated: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    failing: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain JSON values."""
+        return {
+            "study": str(self.study),
+            "cells": self.plan.n_cells,
+            "todo": self.plan.n_todo,
+            "refusals": [str(refusal) for refusal in self.plan.refusals],
+            "why": self.plan.why(),
+            "repeated_rows": {name: repeated for name, (repeated, _) in self.repeated.items()},
+            "failing": list(self.failing),
+            "forecast": self.forecast.to_dict(),
+        }
+
+    def _lines(self) -> list[str]:
+        plan = self.plan
+        lines = [
+            f"{self.study}: {counted(plan.n_cells, 'cell')}, {plan.before.n_done} done, "
+            f"{plan.n_todo} to do",
+            *(f"would be refused: {refusal}" for refusal in plan.refusals),
+            *self.failing,
+        ]
+        lines += [plan.versions] if plan.versions else []
+        if not plan.n_todo:
+            return lines
+        if self.repeated:
+            worst = sorted(self.repeated.items(), key=lambda one: -one[1][0] / one[1][1])
+            some = [f"{name} {few} of {rows}" for name, (few, rows) in worst]
+            more = f", and {len(some) - 5} more datasets" if len(some) > 5 else ""
+            lines.append(
+                "rows that equal another row, so that a fold may train and test on the same: "
+                f"{', '.join(some[:5])}{more}"
+            )
+        return [*lines, str(self.forecast)]
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return self.plan.why()
+
+
+Check = Callable[[study_file.StudyFile, Sequence[str], Collection[str]], None]
+
+
+def plan_study(
+    path: str | os.PathLike[str], *, check: Check | None = None, trial: bool = False, **changes: Any
+) -> Preview:
+    """Return what ``run_study`` would do and why, with its expected time and disk space.
+
+    The Python file that ``[strategies]`` names is executed, as by ``run_study``.
+
+    Parameters
+    ----------
+    path : path-like
+        Path of the study file.
+    check : callable, optional
+        Further check, called with the study file, the names of the strategies and the tasks of
+        the datasets. A `MlautError` that it raises is reported with the other mistakes.
+    trial : bool, default False
+        Whether to fit each strategy that has cells to do on a few rows, in a guarded process.
+    **changes
+        Keys of ``[run]`` that replace those of the file, for example ``retry=["timeout"]``.
+
+    Returns
+    -------
+    Preview
+
+    Raises
+    ------
+    StudyError
+        The study file has mistakes; the message lists all of them.
+    """
+    file = study_file.read_study_file(path).changed(changes)
+    run = file.run
+    found: list[MlautError] = []
+    strategies = collect(found, study_file.choose_strategies, file) or ()
+    names = [strategy.name for strategy in strategies]
+    # Without strategies (a mistake that was found already), the words of retry are still checked.
+    found += mistakes_in(run, names or ["any"])
+    if file.split.scheme:
+        collect(found, parse_scheme, file.split.scheme)
+    study = StudyStore(file.output)
+    known = study.load_splits() if study.exists else {}
+    with contextlib.ExitStack() as stack:
+        data = collect(found, lambda: stack.enter_context(_datasets(file)))
+        infos = data[0].infos_of(data[1]) if data else ()
+        tasks = {info.task for info in infos} if data else set(TASKS)
+        if check is not None:
+            collect(found, check, file, names, tasks)
+        if found or data is None:
+            raise study_file.together(file.path, found)
+        input_io, paths = data
+        unusable: list[DataError] = []
+        splits = Data().make_splits(
+            input_io, paths, known=known, unusable=unusable, **vars(file.split)
+        )
+        entries = {entry.name: entry for entry in splits}
+        metric = (file.analysis or Analysis()).metric or file.report.metric
+        plan = plan_run(study if known else None, input_io, entries, strategies, run, metric)
+        failing = trial_fits(plan, input_io.path, run) if trial and not plan.refusals else []
+    n_workers = LocalEngine().of(RunOptions(n_jobs=run.n_jobs)).n_workers
+    foreseen = make_forecast(plan, file.output, n_workers=n_workers, save_models=run.save_models)
+    left_out = [str(error).replace(str(input_io.path), str(file.input)) for error in unusable]
+    lines = [f"would be left out: {error}" for error in left_out]
+    repeated = {
+        info.name: (info.repeated_rows, info.n_rows) for info in infos if info.repeated_rows
+    }
+    return Preview(file.output, plan, foreseen, repeated, (*lines, *failing))
+
+
+@contextlib.contextmanager
+def _datasets(file: study_file.StudyFile) -> Iterator[tuple[FilesIO, list[str]]]:
+    """Yield the datasets as a run would find them: it prepares them in a copy of the database."""
+    if not study_file.fills_input(file):
+        yield study_file.prepare_data(file)
+        return
+    if not file.data.folder and (stored := _stored(file)):
+        yield stored  # neither a collection nor a reference changes
+        return
+    with tempfile.TemporaryDirectory(prefix="mlaut-") as folder:
+        copy = Path(folder, "input.h5")
+        if file.input.exists():
+            FilesIO(file.input).copy_to(copy)
+        passing = replace(file, data=replace(file.data, input=str(copy)))
+        try:
+            prepared = study_file.prepare_data(passing)
+        except MlautError as error:
+            raise type(error)(str(error).replace(str(copy), str(file.input))) from error
+        yield prepared
+
+
+def _stored(file: study_file.StudyFile) -> tuple[FilesIO, list[str]] | None:
+    if not file.input.exists():
+        return None
+    input_io = FilesIO(file.input)
+    try:
+        return input_io, study_file.chosen_datasets(file, input_io)
+    except (DataError, StudyError):
+        return None

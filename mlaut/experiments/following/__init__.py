@@ -1,0 +1,1 @@
+"""State of a study while it runs."""

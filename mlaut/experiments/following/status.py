@@ -1,0 +1,236 @@
+"""Status of a study: counts of cells, reasons for missing predictions, warnings.
+
+The status can be read while a run writes. Predictions are not read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mlaut.experiments.plans.ledger import (
+    Ledger,
+    count_cells,
+    counts_text,
+    counts_words,
+    rows_by_reason,
+)
+from mlaut.experiments.plans.shards import held_shard, requested_cells
+from mlaut.files_io import StudyStore
+from mlaut.files_io.outcomes.study_records import general_reason
+from mlaut.files_io.safe_files.lock import holder_of
+from mlaut.files_io.studies.study_checks import journal_problems, remains_of
+from mlaut.files_io.studies.study_layout import damage_explained
+from mlaut.markup import Displayed, counted
+from mlaut.records import Status
+
+JOURNAL_LEFT = "an interrupted run left a journal; the next run merges it into the study"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StudyStatus(Displayed, Ledger):
+    """Status of a study: number of cells by dataset, strategy and status.
+
+    Attributes
+    ----------
+    datasets, strategies : tuple of str
+        Names, in the order of the axes of ``cells``.
+    cells : ndarray of int, shape (datasets, strategies, statuses)
+        Number of cells of each `mlaut.records.Status`.
+    path : Path
+        Path of the study's database.
+    running : mapping or None
+        Process that writes to the study now: ``pid``, ``host``, ``since``, ``command``, and
+        ``silent``, the seconds since it last showed that it is making progress.
+    unsettled : bool
+        Whether an interrupted run left a journal; the next run merges it into the study.
+    remains : tuple of str
+        What killed writers or damage left beside the study, one line each.
+    warned : int
+        Number of cells that ended with warnings; `warnings_of` returns their texts.
+    shard : str
+        The shard that the database holds, such as ``"2/10"``, whose cells are counted; empty for a
+        whole study.
+    """
+
+    path: Path
+    running: Mapping[str, Any] | None
+    unsettled: bool
+    remains: tuple[str, ...] = ()
+    warned: int = 0
+    shard: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain JSON values."""
+        return {
+            "study": str(self.path),
+            "complete": self.complete,
+            "cells": counts_words(self.total),
+            "strategies": {name: counts_words(self.of_strategy(name)) for name in self.strategies},
+            "datasets": list(self.datasets),
+            "running": dict(self.running) if self.running else None,
+            "unsettled": self.unsettled,
+            "remains": list(self.remains),
+            "warned": self.warned,
+            **({"shard": self.shard} if self.shard else {}),
+        }
+
+    def _lines(self) -> list[str]:
+        lines = [
+            f"{self.path}: {f'shard {self.shard}, ' if self.shard else ''}"
+            f"{counted(len(self.datasets), 'dataset')}, "
+            f"{counted(len(self.strategies), 'strategy', 'strategies')}, "
+            f"{counted(self.n_cells, 'cell')}: {counts_text(self.total) or 'none yet'}"
+        ]
+        if self.running:
+            lines.append(
+                f"running: process {self.running['pid']} on {self.running['host']} "
+                f"since {self.running['since']}"
+            )
+        elif self.unsettled:
+            lines.append(JOURNAL_LEFT)
+        if self.warned:
+            cells = counted(self.warned, "cell")
+            lines.append(f"{cells} ended with warnings; 'mlaut status --why' shows them")
+        return [*lines, *self.remains]
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return self.rows()
+
+
+def study_status(path: str | os.PathLike[str]) -> StudyStatus:
+    """Return the status of a study.
+
+    Parameters
+    ----------
+    path : path-like
+        Path of the study's database.
+
+    Returns
+    -------
+    StudyStatus
+
+    Raises
+    ------
+    StoreError, StudyError
+        The file cannot be read, or is not a study.
+    """
+    study = StudyStore(path)
+    statuses = study.statuses()  # read before the strategies: a run may add strategies in between
+    strategies = [entry.name for entry in study.strategies]
+    shard = held_shard(study)
+    with damage_explained(study.path):
+        ledger = count_cells(statuses, strategies, requested_cells(study, shard))
+    return StudyStatus(
+        **vars(ledger),
+        path=study.path,
+        running=holder_of(study.path),
+        unsettled=study.journal_path.exists(),
+        remains=(*remains_of(study), *journal_problems(study)),
+        warned=sum(1 for _ in study.warnings()),
+        shard=str(shard or ""),
+    )
+
+
+def check_alive(path: str | os.PathLike[str], within: float = 300.0) -> tuple[bool, str]:
+    """Return whether a study is finished or a run of it is making progress, and a line about it.
+
+    Meant for health checks; ``mlaut status --alive`` prints the line. While a run works, only its
+    lock is read.
+
+    Parameters
+    ----------
+    path : path-like
+        Path of the study's database.
+    within : float, default 300
+        Seconds after which a run that shows no progress counts as stalled. Its engine shows
+        progress about every second, also while no cell ends; the engine ``"inline"`` only when a
+        cell ends.
+
+    Raises
+    ------
+    StoreError, StudyError
+        The file cannot be read, or is not a study.
+    """
+    study = StudyStore(path)
+    run = holder_of(study.path)
+    if run is not None:
+        who = f"process {run.get('pid', '?')} on {run.get('host', '?')}"
+        if run["silent"] <= within:
+            return True, f"{study.path}: {who} is running; last progress {run['silent']:.0f} s ago"
+        return False, (
+            f"{study.path}: {who} has shown no progress for {run['silent']:.0f} s (allowed: "
+            f"{within:.0f} s); look at its output, or stop it and make the same call again"
+        )
+    if not study.exists:
+        return False, f"{study.path}: there is no study yet, and no run; start one with 'mlaut run'"
+    ledger = count_cells(study.statuses(), where=requested_cells(study, held_shard(study)))
+    n_cells, missing = ledger.n_cells, ledger.total[Status.MISSING]
+    if n_cells and not missing:
+        return True, f"{study.path}: finished, all {n_cells} cells have an outcome"
+    return False, (
+        f"{study.path}: no run is active, and {missing} of {n_cells} cells have no outcome; "
+        "'mlaut run' resumes it"
+    )
+
+
+def unfinished(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Return the reasons why cells have no predictions, most cells first.
+
+    Returns
+    -------
+    list of dict
+        One row per strategy, status and reason: ``strategy``, ``status``, ``cells``, ``datasets``
+        (the first three), ``reason``, ``traceback`` (of the first of these cells; empty if none
+        was stored).
+    """
+    study = StudyStore(path)
+    tracebacks: dict[tuple[str, str, str], str] = {}
+
+    def found() -> Iterator[tuple[dict[str, str], str, dict[str, int]]]:
+        for dataset, records in study.all_details(only=[s for s in Status if s != Status.DONE]):
+            for record in records:
+                reason = {name: record[name] for name in ("strategy", "status")}
+                reason["reason"] = general_reason(record)
+                tracebacks.setdefault(tuple(reason.values()), record.get("traceback", ""))
+                yield reason, dataset, {"cells": 1}
+        requested = requested_cells(study, held_shard(study))
+        for dataset, (names, status) in study.statuses().items():
+            missing = ((status == Status.MISSING) & requested[dataset]).sum(axis=(1, 2))
+            for name, count in zip(names, missing.tolist(), strict=True):
+                if count:
+                    word = Status.MISSING.word
+                    reason = {"strategy": name, "status": word, "reason": "not run yet"}
+                    yield reason, dataset, {"cells": count}
+
+    rows = sorted(rows_by_reason(found()), key=lambda row: -row["cells"])
+    columns = ("strategy", "status", "cells", "datasets", "reason")
+    return [
+        {name: row[name] for name in columns}
+        | {"traceback": tracebacks.get((row["strategy"], row["status"], row["reason"]), "")}
+        for row in rows
+    ]
+
+
+_TIMES = re.compile(r" \(\d+ times\)$")
+
+
+def warnings_of(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Return the warnings of the cells of a study, most cells first.
+
+    Returns
+    -------
+    list of dict
+        One row per strategy and warning: ``strategy``, ``warning`` (its first line, without how
+        often it came in a cell), ``cells``, ``datasets`` (the first three).
+    """
+    found = (
+        ({"strategy": strategy, "warning": line}, dataset, {"cells": 1})
+        for dataset, strategy, texts in StudyStore(path).warnings()
+        for line in dict.fromkeys(_TIMES.sub("", text.strip()).partition("\n")[0] for text in texts)
+    )
+    return sorted(rows_by_reason(found), key=lambda row: -row["cells"])

@@ -1,0 +1,1 @@
+"""Outcomes of cells as bytes: records, payloads, packs, traces and the journal."""

@@ -1,0 +1,1 @@
+"""Files that no kill, full disk or hostile content can spoil."""

@@ -1,0 +1,170 @@
+"""File objects through which HDF5 reads and writes a descriptor.
+
+HDF5 cannot close a file that it cannot write: on a full disk it reports each of its objects on
+standard error, raises errors that look like damage, and may end the process. So HDF5 writes through
+`output_h5`, which accepts every byte, and raises the first error of the system after HDF5 has
+closed the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import h5py
+import numpy as np
+
+from mlaut.files_io.safe_files.seal import BLOCK
+
+_PAGE = 4096  # bytes of zeros that become a hole: the block of most file systems
+_EMPTY = np.zeros(0, np.uint64)
+
+
+class Bytes:
+    """The bytes of a descriptor.
+
+    Parameters
+    ----------
+    handle : int
+        File descriptor.
+    """
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+        self.size = os.fstat(handle).st_size
+
+    def read(self, size: int, offset: int) -> bytes:
+        """Return the bytes from an offset on; fewer than ``size`` at the end."""
+        return os.pread(self.handle, size, offset)
+
+    def write(self, content: Any, offset: int) -> None:
+        """Write bytes; whole pages of zeros are left out where the file has a hole or ends.
+
+        HDF5 writes whole pieces of arrays, and most of a piece may be room for what comes later.
+        """
+        rest = memoryview(content).cast("B")
+        before, end = -offset % _PAGE, offset + len(rest)
+        n_pages = max(0, len(rest) - before) // _PAGE
+        pages = np.frombuffer(rest, np.uint64, n_pages * _PAGE // 8, before) if n_pages else _EMPTY
+        empty = np.flatnonzero(~pages.reshape(-1, _PAGE // 8).any(axis=1))
+        begin = 0
+        for start in (before + _PAGE * empty).tolist():
+            if not os.pread(self.handle, _PAGE, offset + start).strip(b"\0"):
+                write_all(self.handle, rest[begin:start], offset + begin)
+                begin = start + _PAGE
+        write_all(self.handle, rest[begin:], offset + begin)
+        self.size = max(self.size, end)
+
+    def truncate(self, size: int) -> None:
+        """Set the size of the file."""
+        os.ftruncate(self.handle, size)
+        self.size = size
+
+
+def write_all(handle: int, content: bytes | memoryview, offset: int) -> None:
+    """Write bytes at an offset of a descriptor, however many calls that takes."""
+    rest = memoryview(content)
+    while rest:
+        written = os.pwrite(handle, rest, offset)
+        rest, offset = rest[written:], offset + written
+
+
+@contextlib.contextmanager
+def output_h5(content: Any, empty: bool) -> Iterator[h5py.File]:
+    """Open bytes as an HDF5 file for writing.
+
+    Parameters
+    ----------
+    content : Bytes, or an object with its methods
+    empty : bool
+        Whether to begin with an empty file, with space for a seal.
+
+    Raises
+    ------
+    OSError
+        First error of the system, raised when the block has ended. It replaces any error of the
+        block, which is probably its consequence.
+    """
+    output = FileObject(content)
+    options: dict[str, Any] = {"mode": "w", "userblock_size": BLOCK} if empty else {"mode": "r+"}
+    try:
+        with h5py.File(output, **options) as file:
+            yield file
+    except Exception as error:
+        if output.error is not None:
+            raise output.error from error
+        raise
+    if output.error is not None:
+        raise output.error
+
+
+class FileObject:
+    """File object for h5py with a position of its own.
+
+    Parameters
+    ----------
+    content : Bytes, or an object with its methods
+    name : str, default "database"
+        Name of the file in messages of h5py.
+    """
+
+    def __init__(self, content: Any, name: str = "database") -> None:
+        self.error: OSError | None = None
+        self._content = content
+        self._name = name
+        self._position = 0
+
+    def __repr__(self) -> str:
+        return self._name
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Move the position, and return it."""
+        begin = {os.SEEK_SET: 0, os.SEEK_CUR: self._position}.get(whence, self._content.size)
+        self._position = offset + begin
+        return self._position
+
+    def tell(self) -> int:
+        """Return the position."""
+        return self._position
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes."""
+        content = self._content.read(size, self._position)
+        self._position += len(content)
+        return content
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer with the next bytes, and with zeros behind the end, and return its length.
+
+        HDF5 reads room that is not written yet, and would store what is left in a buffer.
+        """
+        rest = memoryview(buffer).cast("B")
+        while rest:
+            piece = self.read(len(rest)) or bytes(len(rest))
+            rest[: len(piece)] = piece
+            rest = rest[len(piece) :]
+        return len(buffer)
+
+    def write(self, content: Any) -> int:
+        """Accept bytes; the first error of the system is kept."""
+        self._try(self._content.write, content, self._position)
+        self._position += len(content)
+        return len(content)
+
+    def truncate(self, size: int | None = None) -> int:
+        """Set the size; the first error of the system is kept."""
+        wanted = self._position if size is None else size
+        self._try(self._content.truncate, wanted)
+        return wanted
+
+    def _try(self, change: Callable[..., None], *arguments: Any) -> None:
+        try:
+            if self.error is None:
+                change(*arguments)
+        except OSError as error:
+            self.error = error
+
+    def flush(self) -> None:
+        """Do nothing: whoever opened the descriptor syncs it."""

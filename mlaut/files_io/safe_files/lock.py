@@ -1,0 +1,229 @@
+"""Locks of databases: one writer at a time; a lock names its holder and ends with its process.
+
+A holder is a thread of a process. Other processes are refused. Other threads of the same process
+wait for a short change, such as storing a dataset, and are refused while a run writes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import math
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from mlaut.errors import StoreError, StudyLockedError
+from mlaut.files_io.safe_files.names import beside
+from mlaut.files_io.safe_files.system_errors import explain
+from mlaut.files_io.safe_files.untrusted import open_plain
+from mlaut.held import is_still
+
+
+@dataclass
+class _Held:
+    """Lock that this process holds: its thread, its depth, and whether it is held for a run."""
+
+    handle: int
+    thread: int
+    for_run: bool
+    depth: int = 1
+    last_beat: float = -math.inf
+
+
+# `holder_of` takes the lock for some microseconds: who only looks must not keep a writer out.
+_TRIES, _PAUSE = 5, 0.02  # seconds
+_THREADS = 120.0  # seconds that a thread waits for a short change of another one
+_BEAT_SECONDS = 5.0  # between two beats: a network file system sends a message for each
+_held: dict[Path, _Held] = {}
+_changed = threading.Condition()
+
+
+def lock_path(path: Path) -> Path:
+    """Return the path of the lock of a database."""
+    return beside(path, ".lock")
+
+
+@contextlib.contextmanager
+def locked(path: Path, *, for_run: bool = False) -> Iterator[None]:
+    """Hold the lock of a database during the block; the thread that holds it may take it again.
+
+    The lock is a kernel lock (``flock``), so a lock file that a dead process left has no effect. It
+    lies beside the real file, so that a symbolic link, a relative and an absolute path have the
+    same lock.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the database.
+    for_run : bool, default False
+        Whether the lock is held for a whole run; other threads are then refused instead of waiting.
+
+    Raises
+    ------
+    StudyLockedError
+        Another process holds the lock (the message names it), or a run in another thread.
+    StoreError
+        The folder is read-only, full or gone; the file has several names (hard links); or its lock
+        is a link to another file.
+    """
+    key = lock_path(path)
+    held = _take(path, key, for_run)
+    try:
+        yield
+    finally:
+        _give_back(key, held)
+
+
+def beat(path: Path) -> None:
+    """Record that the run which holds the lock is making progress: touch the lock file."""
+    held = _held.get(lock_path(path))
+    if held is not None and time.monotonic() - held.last_beat >= _BEAT_SECONDS:
+        held.last_beat = time.monotonic()
+        with contextlib.suppress(OSError):  # the folder may be gone, which the next write reports
+            os.utime(held.handle)
+
+
+def holder_of(path: Path) -> dict[str, Any] | None:
+    """Return the process that holds the lock of a database now; None if none does.
+
+    ``silent`` is the number of seconds since the process has taken the lock, or since its last
+    `beat`.
+    """
+    try:
+        handle = open_plain(lock_path(path), os.O_RDWR)
+    except (OSError, StoreError):
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        silent = max(0.0, time.time() - os.fstat(handle).st_mtime)
+        return {**_read_holder(handle), "silent": round(silent, 1)}
+    else:
+        return None
+    finally:
+        os.close(handle)
+
+
+def _take(path: Path, key: Path, for_run: bool) -> _Held:
+    me, until = threading.get_ident(), time.monotonic() + _THREADS
+    with _changed:
+        while key in _held and _held[key].thread != me:
+            if _held[key].for_run:
+                raise StudyLockedError(
+                    f"{path}: a run in another thread of this process is writing to it; "
+                    "wait until it ends"
+                )
+            if time.monotonic() > until:
+                raise StudyLockedError(
+                    f"{path}: another thread of this process has been changing it for "
+                    f"{_THREADS:g} s; repeat the call when that has ended"
+                )
+            _changed.wait(until - time.monotonic())
+        if key in _held:
+            held = _held[key]
+            held.depth += 1
+        else:
+            held = _held[key] = _Held(_acquire(path, key), me, for_run)
+        return held
+
+
+def _give_back(key: Path, held: _Held) -> None:
+    with _changed:
+        if _held.get(key) is not held:
+            return  # this process is a fork of the holder, and does not hold the lock
+        held.depth -= 1
+        if not held.depth:
+            del _held[key]
+            with contextlib.suppress(OSError):  # the folder may be gone; closing ends the lock
+                key.unlink()
+            os.close(held.handle)
+            _changed.notify_all()
+
+
+def _forget_in_child() -> None:
+    """Close the locks in a forked child: they must end with the parent, not with its children."""
+    global _changed  # the parent's may be locked by a thread that does not exist in the child
+    _changed = threading.Condition()
+    for held in _held.values():
+        os.close(held.handle)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_forget_in_child)
+
+
+def _acquire(path: Path, name: Path) -> int:
+    try:
+        handle = _flocked(path, name)
+        try:
+            _refuse_other_names(path)
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, json.dumps(_myself()).encode(), 0)
+        except BaseException:
+            name.unlink(missing_ok=True)
+            os.close(handle)
+            raise
+    except OSError as error:
+        raise explain(error, path, "taking its lock") from error
+    return handle
+
+
+def _flocked(path: Path, name: Path) -> int:
+    tries = _TRIES
+    while True:
+        handle = open_plain(name, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            who = _read_holder(handle)
+            os.close(handle)
+            tries -= 1
+            if tries:
+                time.sleep(_PAUSE)
+                continue
+            raise StudyLockedError(
+                f"{path}: process {who.get('pid', '?')} on {who.get('host', '?')} is writing to it "
+                f"since {who.get('since', '?')} ({who.get('command', '?')}); "
+                "wait until it ends, or stop it"
+            ) from None
+        if is_still(handle, name):
+            return handle
+        os.close(handle)  # its holder removed the file between our open and our lock
+
+
+def _refuse_other_names(path: Path) -> None:
+    """Raise a StoreError for a file with hard links: a change would reach only one name."""
+    try:
+        about = path.stat()
+    except FileNotFoundError:
+        return
+    if path.is_file() and about.st_nlink > 1:
+        raise StoreError(
+            f"{path}: the file has {about.st_nlink} names (hard links), and a change would leave "
+            "the others behind; write to a copy of it, or remove the other names"
+        )
+
+
+def _myself() -> dict[str, str | int]:
+    return {
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "since": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])[:200],
+    }
+
+
+def _read_holder(handle: int) -> dict[str, str | int]:
+    try:
+        return dict(json.loads(os.pread(handle, 4096, 0)))
+    except (TypeError, ValueError):
+        return {}

@@ -1,0 +1,65 @@
+"""Conversion of errors of the operating system and of HDF5 to one line with a way out."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from mlaut.errors import MlautError, StoreError
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def explain(error: OSError, path: Path, doing: str) -> StoreError:
+    """Return a StoreError with one clear line for an error of the system or of HDF5."""
+    text = str(error)
+    if error.errno in _FULL or "No space left" in text or "File too large" in text:
+        return StoreError(
+            f"{path}: the disk (or what may be used of it) is full while {doing}; "
+            "what was stored before is intact: free some space and repeat the call"
+        )
+    if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM) or "Permission denied" in text:
+        return StoreError(
+            f"{path}: no permission while {doing}; make the file and its folder writable, "
+            "or name an output elsewhere"
+        )
+    if error.errno == errno.ENOENT:
+        if not path.parent.exists():
+            return StoreError(f"{path}: its folder is not there while {doing}; check the path")
+        when = "" if doing.startswith("opening") else f" while {doing}"
+        return StoreError(f"{path}: no such file{when}; check the path")
+    if error.errno == errno.EAGAIN or "unable to lock file" in text:
+        return StoreError(
+            f"{path}: another process is writing to it while {doing}; wait for it, or stop it"
+        )
+    if "file signature not found" in text:
+        return StoreError(f"{path}: not an HDF5 file; check the path")
+    if "truncated" in text:
+        return StoreError(
+            f"{path}: a truncated HDF5 file ({path.stat().st_size} bytes); "
+            "restore it from a copy, or write to a new file"
+        )
+    return StoreError(f"{path}: cannot be used while {doing}: {' '.join(text.split())}")
+
+
+@contextlib.contextmanager
+def explained(path: Path, doing: str) -> Iterator[None]:
+    """Turn an OSError of the block into a StoreError that explains it; others pass unchanged."""
+    try:
+        yield
+    except Exception as error:
+        if (of_system := system_error_of(error)) is None:
+            raise
+        raise explain(of_system, path, doing) from error
+
+
+def system_error_of(error: Exception) -> OSError | None:
+    """Return an OSError, also one that HDF5 raises as another error and names in its text."""
+    if isinstance(error, OSError):
+        return error
+    named = None if isinstance(error, MlautError) else re.search(r"errno = (\d+)", str(error))
+    return OSError(int(named[1]), os.strerror(int(named[1]))) if named else None

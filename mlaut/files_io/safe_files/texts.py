@@ -1,0 +1,120 @@
+"""Texts and JSON values as plain HDF5 strings, which every program reads.
+
+All strings are arrays of fixed length, UTF-8, without a NUL at their end. An array that is larger
+than some kilobytes is compressed. Older files hold JSON as arrays of bytes (uint8); they are read,
+too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import h5py
+import numpy as np
+
+from mlaut.files_io.safe_files.untrusted import read_json, read_whole
+
+# Bytes of JSON: some kilobytes for each of 100,000 cells. In memory, objects take 20 times that.
+_LARGEST_JSON = 2**28
+_COMPRESS_ABOVE = 4096  # bytes; HDF5 needs about 2,000 for the index of a compressed array
+_SMALL_PIECE = 2**16  # bytes of the last piece of a log up to which the next is joined to it
+
+
+def put_texts(group: h5py.Group, name: str, texts: Sequence[bytes], about: str) -> h5py.Dataset:
+    """Store texts as an array of strings, in the place of what has this name."""
+    if name in group:
+        del group[name]
+    width = max(1, *map(len, texts)) if texts else 1
+    kind = h5py.string_dtype("utf-8", width)
+    how = {"compression": "gzip", "chunks": True} if width * len(texts) > _COMPRESS_ABOVE else {}
+    item = group.create_dataset(name, data=np.array(texts, dtype=kind), **how)
+    item.attrs.update({"encoding-type": about, "encoding-version": 2})
+    return item
+
+
+def put_json(group: h5py.Group, name: str, value: Any) -> None:
+    """Store plain JSON values as one string; only while the structure of a file changes."""
+    put_texts(group, name, [json.dumps(value).encode()], "json")
+
+
+def get_json(group: h5py.Group, name: str, default: Any) -> Any:
+    """Return stored plain JSON values; ``default`` if there are none."""
+    return read_json(_content(group[name])) if name in group else default
+
+
+def _content(item: h5py.Dataset) -> bytes:
+    if item.nbytes > _LARGEST_JSON:
+        raise ValueError(f"{item.name} has {item.nbytes:,} bytes of JSON, which nothing needs")
+    return read_whole(item).tobytes().rstrip(b"\0")
+
+
+# --------------------------------------------------------------------- labels
+
+
+def put_labels(group: h5py.Group, name: str, labels: Sequence[Any]) -> None:
+    """Store labels of one type as an array of strings or numbers, and others as JSON."""
+    kinds = {type(label) for label in labels}
+    encoded = [label.encode("utf-8", "replace") for label in labels if isinstance(label, str)]
+    if kinds == {str} and not any(b"\0" in text for text in encoded) and _survive(labels):
+        put_texts(group, name, encoded, "labels")
+    elif kinds in ({int}, {float}) and all(abs(label) < 2**63 for label in labels):
+        if name in group:
+            del group[name]
+        item = group.create_dataset(name, data=np.array(labels, f"<{kinds.pop().__name__[0]}8"))
+        item.attrs.update({"encoding-type": "labels", "encoding-version": 2})
+    else:
+        put_json(group, name, list(labels))
+
+
+def _survive(labels: Sequence[str]) -> bool:
+    """Return whether UTF-8 can hold the texts: an unpaired surrogate has no form in it."""
+    try:
+        return bool("".join(labels).encode()) or True
+    except UnicodeEncodeError:
+        return False
+
+
+def get_labels(group: h5py.Group, name: str) -> list[Any]:
+    """Return stored labels; an empty list if there are none."""
+    if name not in group:
+        return []
+    item = group[name]
+    if item.attrs.get("encoding-type") != "labels" or item.dtype.kind not in "Sif":
+        return list(get_json(group, name, []))
+    if item.nbytes > _LARGEST_JSON:
+        raise ValueError(f"{item.name} has {item.nbytes:,} bytes of labels, which nothing needs")
+    values = read_whole(item).tolist()
+    return [text.decode() for text in values] if item.dtype.kind == "S" else values
+
+
+# ----------------------------------------------------------------------- logs
+
+
+def append_log(group: h5py.Group, name: str, records: Sequence[str]) -> None:
+    """Append records, each a JSON text, to a log.
+
+    A log is a group of pieces ``0``, ``1``, ..., each a JSON list. A small last piece is replaced
+    by one with the new records, so that the number of pieces stays small, and so does what an
+    addition writes.
+    """
+    if not records:
+        return
+    log = group.require_group(name)
+    log.attrs.update({"encoding-type": "log", "encoding-version": 2})
+    text, last = "[" + ",\n".join(records) + "]", str(len(log) - 1)
+    if last in log and log[last].nbytes <= _SMALL_PIECE:
+        known = _content(log[last]).decode()
+        text, last = known[:-1] + ",\n" + text[1:], str(len(log) - 2)
+    put_texts(log, str(int(last) + 1), [text.encode()], "json")
+
+
+def get_log(group: h5py.Group, name: str) -> list[Any]:
+    """Return the records of a log."""
+    if not isinstance(group.get(name), h5py.Group):
+        return list(get_json(group, name, []))
+    log = group[name]
+    if sum(piece.nbytes for piece in log.values()) > _LARGEST_JSON:
+        raise ValueError(f"{log.name} has more JSON than anything needs")
+    return [record for k in range(len(log)) for record in get_json(log, str(k), [])]

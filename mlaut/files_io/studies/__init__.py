@@ -1,0 +1,1 @@
+"""Studies as they are stored: layout, arrays, writer, merge, checks and models."""

@@ -1,0 +1,299 @@
+"""Layout of a study file: its format, runs, strategies and splits."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from mlaut.errors import MlautError, StoreError, StudyError
+from mlaut.files_io.outcomes.study_records import SplitEntry, StrategyEntry, prediction_type
+from mlaut.files_io.safe_files.names import from_h5, note_names, to_h5
+from mlaut.files_io.safe_files.old_files import check_not_old
+from mlaut.files_io.safe_files.seal import LIST
+from mlaut.files_io.safe_files.system_errors import explain, system_error_of
+from mlaut.files_io.safe_files.texts import (
+    append_log,
+    get_json,
+    get_labels,
+    get_log,
+    put_json,
+    put_labels,
+)
+from mlaut.files_io.safe_files.untrusted import read_json, read_whole
+from mlaut.files_io.studies.study_arrays import StudyArrays
+from mlaut.identity import without_rooms
+from mlaut.records import CLASSIFICATION, TASKS, Split
+
+FORMAT_VERSION = 2
+SPLITS = "splits"
+EXPERIMENTS = "experiments"
+PREDICTIONS = f"{EXPERIMENTS}/predictions"
+STRATEGIES = f"{EXPERIMENTS}/strategies"
+RUNS = f"{EXPERIMENTS}/runs"
+ANALYSIS = "analysis"  # key of the records of runs that are no run but a chosen analysis
+
+
+def mark(file: h5py.File) -> None:
+    """Mark a file as a study, with a new identifier unless it has one."""
+    if "study_id" not in file.attrs:
+        file.attrs.update({"study_id": uuid.uuid4().hex, "study_format": FORMAT_VERSION})
+    file.require_group(SPLITS)
+    file.require_group(PREDICTIONS)
+
+
+def check_format(file: h5py.File, path: Path) -> None:
+    """Check that a file holds a study, in a format that this version can read.
+
+    Raises
+    ------
+    StudyError
+        The file holds no study, or a study of a newer format.
+    """
+    check_not_old(file, path)
+    if "study_id" not in file.attrs:
+        raise StudyError(f"{path}: no study in this file; make splits first, or check the path")
+    with damage_explained(path):
+        version = int(file.attrs["study_format"])
+    if version > FORMAT_VERSION:
+        raise StudyError(
+            f"{path}: study format {version}, and this MLaut reads up to {FORMAT_VERSION}; "
+            "update MLaut"
+        )
+
+
+def put_strategies(file: h5py.File, entries: Sequence[StrategyEntry]) -> None:
+    """Store the strategies of a study; only while its structure changes."""
+    if STRATEGIES in file:
+        del file[STRATEGIES]
+    group = file.create_group(STRATEGIES)
+    group.attrs.update({"encoding-type": "mlaut-strategies", "encoding-version": 2})
+    for name in ("name", "fingerprint"):
+        put_labels(group, name, [getattr(entry, name) for entry in entries])
+    for name in ("identity", "metadata"):
+        put_labels(group, name, [json.dumps(getattr(entry, name)) for entry in entries])
+
+
+def strategies_of(file: h5py.File) -> tuple[StrategyEntry, ...]:
+    """Return the strategies of a study."""
+    if STRATEGIES not in file:
+        return ()
+    group = file[STRATEGIES]
+    columns = {name: get_labels(group, name) for name in group}
+    for name in ("identity", "metadata"):
+        columns[name] = [read_json(text.encode()) for text in columns[name]]
+    rows = zip(*columns.values(), strict=True)
+    entries = [StrategyEntry(**dict(zip(columns, row, strict=True))) for row in rows]
+    for entry in entries:
+        texts, tables = (entry.name, entry.fingerprint), (entry.identity, entry.metadata)
+        if not (_all(texts, str) and _all(tables, dict)):
+            raise ValueError("a strategy has no name, fingerprint, identity or metadata")
+    return tuple(map(_today, entries))
+
+
+def _today(entry: StrategyEntry) -> StrategyEntry:
+    """Return an entry whose identity names MLaut's classes as this version does."""
+    identity = without_rooms(entry.identity)
+    if identity == entry.identity:
+        return entry
+    from mlaut.identity.digests import digest
+
+    return replace(entry, identity=identity, fingerprint=digest(identity))
+
+
+def runs_of(file: h5py.File) -> tuple[dict[str, Any], ...]:
+    """Return the records of the runs that ended."""
+    runs = get_log(file, RUNS)
+    for run in runs:
+        datetime.fromisoformat(run.get("started", "2000-01-01"))
+        texts, tables = (run["id"], run.get("input", "")), [run.get("versions", {})]
+        numbers = run.get("seed", 0), run.get("threads", 1)
+        if not (_all(texts, str) and _all(tables, dict) and _all(numbers, int)):
+            raise ValueError("the record of a run has a value of another type")
+    return tuple(runs)
+
+
+def put_runs(file: h5py.File, runs: Iterable[Mapping[str, Any]]) -> None:
+    """Append the records of runs that the study does not have; only while its structure changes."""
+    known = {run.get("id") for run in get_log(file, RUNS)}
+    append_log(file, RUNS, [json.dumps(run) for run in runs if run["id"] not in known])
+
+
+def _all(values: Iterable[Any], kind: type) -> bool:
+    return all(isinstance(value, kind) for value in values)
+
+
+def arrays_of(file: h5py.File, dataset: str) -> StudyArrays:
+    """Return the arrays of a dataset, open for reading."""
+    entry = entry_of(file, dataset)
+    return StudyArrays(file[PREDICTIONS][to_h5(dataset)], entry)
+
+
+def put_entry(file: h5py.File, entry: SplitEntry) -> None:
+    """Store a dataset's identity, truth and split; only while a file is rebuilt."""
+    splits, name = file[SPLITS], to_h5(entry.name)
+    if name in splits:
+        del splits[name]
+    group = splits.create_group(name)
+    group.attrs.update({"encoding-type": "mlaut-split", "encoding-version": 2})
+    group.create_dataset("folds", data=entry.split.folds.astype("<i2"))
+    group.create_dataset("truth", data=entry.truth)
+    if entry.weights is not None:
+        group.create_dataset("weights", data=entry.weights)
+    put_labels(group, "classes", entry.classes)
+    about: dict[str, Any] = {
+        "path": entry.path,
+        "task": entry.task,
+        "fingerprint": entry.fingerprint,
+    }
+    about |= {"named": list(entry.named)} if entry.named else {}
+    put_json(group, "about", {**about, "scheme": entry.split.scheme, "seed": entry.split.seed})
+
+
+def entry_of(file: h5py.File, dataset: str) -> SplitEntry:
+    """Return a dataset's identity, truth and split.
+
+    Raises
+    ------
+    StudyError
+        The study has no split of that dataset.
+    """
+    name = to_h5(dataset)
+    if name not in file[SPLITS]:
+        raise StudyError(
+            f"dataset {dataset!r}: no split of it in {file.filename}; "
+            "call Data.split_datasets first"
+        )
+    group = file[SPLITS][name]
+    about = get_json(group, "about", {})
+    entry = SplitEntry(
+        name=dataset,
+        path=about["path"],
+        task=about["task"],
+        fingerprint=about["fingerprint"],
+        classes=tuple(get_labels(group, "classes")),
+        truth=read_whole(group["truth"]),
+        split=Split(read_whole(group["folds"]), about["scheme"], about["seed"]),
+        weights=read_whole(group["weights"]) if "weights" in group else None,
+        named=tuple(about.get("named", ())),
+    )
+    _check_entry(entry)
+    return entry
+
+
+def _check_entry(entry: SplitEntry) -> None:
+    folds, truth = entry.split.folds, entry.truth
+    sound = (
+        entry.task in TASKS
+        and _all((entry.path, entry.fingerprint, entry.split.scheme, *entry.named), str)
+        and all(isinstance(label, str | int | float | None) for label in entry.classes)
+        and folds.dtype == np.int16
+        and truth.dtype == prediction_type(entry.task)[0]
+        and folds.ndim == 2
+        and truth.shape == folds.shape[1:]
+    )
+    if sound and entry.weights is not None:
+        weights = entry.weights
+        sound = weights.dtype == np.float64 and weights.shape == truth.shape
+        sound = sound and bool((np.isfinite(weights) & (weights >= 0)).all())
+    if sound and entry.task == CLASSIFICATION:
+        sound = not truth.size or (truth.min() >= 0 and truth.max() < len(entry.classes))
+    if not sound:
+        raise ValueError(f"the split of dataset {entry.name!r} contradicts itself")
+
+
+def copy_study(
+    old: h5py.File,
+    new: h5py.File,
+    datasets: Mapping[str, str | None] | None = None,
+    strategies: Mapping[str, str | None] | None = None,
+    paths: Mapping[str, str] | None = None,
+    plain: Callable[[Any], Any] | None = None,
+) -> None:
+    """Copy a file into a new one.
+
+    ``datasets`` and ``strategies`` have the new name of those that are renamed, and None for those
+    that are left out; ``paths`` has new paths of datasets, by their old names. With ``plain``, the
+    new file has the study alone, without room for more, and ``plain`` of each record.
+    """
+    is_study = "study_id" in old.attrs
+    if plain is None:
+        new.attrs.update(old.attrs)
+        for name in old:
+            if name not in ((LIST, SPLITS, EXPERIMENTS) if is_study else (LIST,)):
+                old.copy(old[name], new, name)
+    else:
+        new.attrs.update({"study_id": old.attrs["study_id"], "study_format": FORMAT_VERSION})
+    if not is_study:
+        return
+    mark(new)
+    changes = {"dataset": datasets or {}, "strategy": strategies or {}}
+    entries = strategies_of(old)
+    called = {entry.name: entry.name for entry in entries} | dict(changes["strategy"])
+    put_strategies(new, [_renamed(entry, to) for entry in entries if (to := called[entry.name])])
+    put_runs(new, map(plain or dict, (_following(run, called) for run in runs_of(old))))
+    for dataset in map(from_h5, old[SPLITS]):
+        if (name := changes["dataset"].get(dataset, dataset)) is None:
+            continue
+        stored = entry_of(old, dataset)
+        named = stored.named if name == dataset else (*stored.named, dataset)
+        path = (paths or {}).get(dataset, stored.path)
+        entry = replace(stored, name=name, path=path, named=named)
+        put_entry(new, entry)
+        if to_h5(dataset) in old[PREDICTIONS]:
+            known = arrays_of(old, dataset)
+            group = new[PREDICTIONS].create_group(to_h5(name))
+            kept = [to for known_name in known.names if (to := called[known_name])]
+            arrays = StudyArrays.create(
+                group, entry, kept, fields=known.fields, spare=plain is None
+            )
+            arrays.copy_from(known, plain or dict, called)
+    for what, names in changes.items():
+        if names:
+            note_names(new, what, names)
+
+
+def _following(run: dict[str, Any], called: Mapping[str, str | None]) -> dict[str, Any]:
+    """Return the record of a run or an analysis whose terms name strategies as they are now."""
+    terms = run.get(ANALYSIS)
+    if not isinstance(terms, dict):
+        return run
+    new = {
+        f"{start}{name}": f"{start}{to}"
+        for name, to in called.items()
+        if to
+        for start in ("", "control: ")
+    }
+    named = {key: terms[key] for key in ("question", "missing") if isinstance(terms.get(key), str)}
+    return {**run, ANALYSIS: {**terms, **{key: new.get(x, x) for key, x in named.items()}}}
+
+
+def _renamed(entry: StrategyEntry, name: str) -> StrategyEntry:
+    if name == entry.name:
+        return entry
+    named = [*entry.metadata.get("named", ()), entry.name]
+    return replace(entry, name=name, metadata={**entry.metadata, "named": named})
+
+
+@contextlib.contextmanager
+def damage_explained(path: Path, expected: str = "a study was") -> Iterator[None]:
+    """Turn the various errors of h5py and NumPy on a damaged file into one StoreError."""
+    try:
+        yield
+    except (KeyError, ValueError, TypeError, IndexError, RuntimeError, AttributeError) as error:
+        if isinstance(error, MlautError):
+            raise
+        if (of_system := system_error_of(error)) is not None:
+            raise explain(of_system, path, "reading") from error
+        raise StoreError(
+            f"{path}: damaged where {expected} expected ({' '.join(str(error).split())}); "
+            "restore it from a copy, or write to a new file"
+        ) from error

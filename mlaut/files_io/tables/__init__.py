@@ -1,0 +1,1 @@
+"""Datasets as they are stored, and tables of other formats as data frames."""

@@ -1,0 +1,458 @@
+"""Datasets as HDF5 groups: checks, writing, reading and comparison.
+
+A group of encoding ``mlaut-dataset`` holds ``table`` (`frames`); ``about``, a JSON text with the
+attributes of `DatasetInfo`; and ``split`` (repeat, row), coded as in a study, if the dataset came
+with a split. The attributes ``class_name``, ``task`` and ``fingerprint`` of the group repeat the
+most important values for users of other tools.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
+
+import h5py
+import numpy as np
+import pandas as pd
+
+from mlaut.errors import DataError, StoreError, nearest
+from mlaut.files_io.safe_files.names import from_h5
+from mlaut.files_io.safe_files.texts import get_json, put_json
+from mlaut.files_io.safe_files.untrusted import read_whole
+from mlaut.files_io.tables.fingerprints import column_fingerprints, dataset_fingerprint
+from mlaut.files_io.tables.frames import read_columns, read_frame, write_frame
+from mlaut.files_io.tables.roles import checked_roles, described_roles, plain_roles
+from mlaut.files_io.tables.tables_of_others import as_pandas
+from mlaut.markup import counted
+from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, Dataset, Split
+
+ENCODING = "mlaut-dataset"
+VERSION = 2  # of the form of a dataset with roles in HDF5; one without is written as version 1
+MOST_CLASSES = 20  # different whole numbers up to which a target is taken for classes
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """Description of a stored dataset, which is read without its table.
+
+    Attributes
+    ----------
+    name : str
+    path : str
+        Path in its database, as `FilesIO.load_dataset` takes it.
+    task : str
+        ``"Classification"`` or ``"Regression"``.
+    target : str
+        Name of the target column.
+    n_rows, n_features : int
+        Number of rows, and of columns that are neither the target nor have a role.
+    n_classes : int or None
+        Number of distinct target values; None for regression.
+    fingerprint : str
+        SHA-256 of table, target, task and roles.
+    metadata : mapping
+        ``source``, ``dataset_id`` and all other metadata that were stored.
+    split : str
+        Scheme of the split that the dataset came with; empty without one.
+    roles : mapping of str to tuple
+        Columns that are no features, by their role.
+    repeated_rows : int or None
+        Number of rows that equal another row in all features and the target; None if the dataset
+        was stored by a version that did not count them.
+    """
+
+    name: str
+    path: str
+    task: str
+    target: str
+    n_rows: int
+    n_features: int
+    n_classes: int | None
+    fingerprint: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    split: str = ""
+    roles: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    repeated_rows: int | None = None
+
+    @property
+    def columns_of_roles(self) -> list[Any]:
+        """Names of the columns that have a role other than the target."""
+        return list(chain.from_iterable(self.roles.values()))
+
+
+# -------------------------------------------------------------------- the task
+
+
+def task_named(task: str) -> str:
+    """Return a task in its standard spelling; upper and lower case in ``task`` do not matter.
+
+    Raises
+    ------
+    DataError
+        The task is unknown.
+
+    Examples
+    --------
+    >>> task_named("classification")
+    'Classification'
+    """
+    for known in TASKS:
+        if str(task).lower() == known.lower():
+            return known
+    raise DataError(f"no task {task!r}{nearest(task, TASKS) or f'; there are {TASKS}'}")
+
+
+def infer_task(labels: pd.Series) -> str:
+    """Return the task that a target column suggests.
+
+    Texts, categories and truth values are classes. So are whole numbers (in a column of integers
+    or of floats) with at most 20 different values. All other numbers, and durations, suggest
+    regression. If that is wrong, name the task of the dataset.
+
+    Parameters
+    ----------
+    labels : Series
+        Target column; missing values are ignored.
+
+    Returns
+    -------
+    str
+        ``"Classification"`` or ``"Regression"``.
+
+    Examples
+    --------
+    >>> infer_task(pd.Series(["yes", "no"])), infer_task(pd.Series([1, 2, 2, None]))
+    ('Classification', 'Classification')
+    >>> infer_task(pd.Series([1.5, 2, 3])), infer_task(pd.Series(range(100)))
+    ('Regression', 'Regression')
+    """
+    if not pd.api.types.is_numeric_dtype(labels) or pd.api.types.is_bool_dtype(labels):
+        return CLASSIFICATION
+    values = labels.dropna().to_numpy(dtype=float)
+    whole = bool(np.all(values == np.round(values)))
+    return CLASSIFICATION if whole and len(np.unique(values)) <= MOST_CLASSES else REGRESSION
+
+
+# ------------------------------------------------------------------- the checks
+
+
+def checked(dataset: Dataset) -> Dataset:
+    """Check a dataset, and return it with its fingerprint; a task of ``""`` is inferred.
+
+    Raises
+    ------
+    DataError
+        The dataset has no name, no rows, no column of the target's name, no column besides the
+        target, two columns of the same name, a column that cannot be stored, roles that do not
+        suit the table, or metadata that are not plain values.
+    """
+    name, frame, target = dataset.name, dataset.frame, dataset.target
+    if not isinstance(name, str) or not name:
+        raise DataError(f"a dataset needs a text as its name, not {name!r}")
+    try:
+        frame = as_pandas(frame)
+        _check_frame(frame, target)
+        _check_split(dataset.split, len(frame))
+        task = task_named(dataset.task) if dataset.task else infer_task(frame[target])
+        check_target(frame[target], task)
+        metadata = _plain_json(dataset.metadata)
+        roles = checked_roles(frame, target, dataset.roles)
+        if not dataset.task and task == REGRESSION:
+            _refuse_survival(frame.drop(columns=list(chain.from_iterable(roles.values()))), target)
+        fingerprint = dataset_fingerprint(frame, target, task, roles)
+    except DataError as error:
+        raise DataError(f"dataset {name!r}: {error}") from None
+    return replace(
+        dataset, frame=frame, task=task, metadata=metadata, fingerprint=fingerprint, roles=roles
+    )
+
+
+def _check_frame(frame: pd.DataFrame, target: Any) -> None:
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        raise DataError(f"two columns are called {twice[0]!r}; rename one")
+    if isinstance(target, list):
+        raise DataError(
+            f"targets {', '.join(map(repr, target))}; a dataset has one target: name one, and give "
+            "the others the role ignore"
+        )
+    if target not in frame.columns:
+        last = ", ".join(map(repr, frame.columns[-3:]))
+        hint = nearest(target, frame.columns) or f"; name it: the last columns are {last}"
+        raise DataError(f"no column {target!r} to be the target{hint}")
+    first = next(iter(frame[target].dropna()), None)
+    if isinstance(first, list | tuple | set | frozenset | np.ndarray | np.void):
+        raise DataError(
+            f"target {target!r}: a {type(first).__name__} in a row; several labels, several "
+            "targets and survival times are not taken: give one label or number a row"
+        )
+    if not len(frame):
+        raise DataError("the table has no rows; check where it was read")
+    if frame.shape[1] == 1:
+        raise DataError(f"no column beside the target {target!r}; a strategy needs features")
+
+
+def _refuse_survival(frame: pd.DataFrame, target: Any) -> None:
+    """Raise an error if the target looks like times until an event that some rows did not reach."""
+    if not _TIME.fullmatch(str(target)):
+        return
+    for name in frame.columns:
+        if _EVENT.fullmatch(str(name)) and frame[name].nunique() == 2:
+            raise DataError(
+                f"target {target!r} beside {name!r} looks like survival times, which are not "
+                f"taken; to predict {target!r} as a plain number, name its task, Regression"
+            )
+
+
+_TIME = re.compile(
+    r"(\w+_)?(time|days|weeks|months|years|duration|futime|tte)(_to_event|_days|_months)?|T|"
+    r"time_to_\w+",
+    re.IGNORECASE,
+)
+_EVENT = re.compile(
+    r"(\w+_)?(event|status|cens|censor|censored|censoring|uncensored|fustat|dead|death|died|"
+    r"deceased)(_observed|_event)?|observed|E|delta",
+    re.IGNORECASE,
+)
+
+
+def check_target(labels: pd.Series, task: str) -> None:
+    """Check that a target has values in all rows, two classes, or finite numbers.
+
+    Raises
+    ------
+    DataError
+        It has not; the message names the column.
+    """
+    missing = np.flatnonzero(labels.isna().to_numpy())
+    infinite = missing[:0]
+    if task != CLASSIFICATION and labels.dtype.kind == "f":
+        infinite = np.flatnonzero(np.isinf(labels.to_numpy(dtype=float)))
+    for what, rows in (("missing", missing), ("infinite", infinite)):
+        if len(rows):
+            raise DataError(
+                f"target {labels.name!r}: {counted(len(rows), 'value is', 'values are')} {what}, "
+                f"the first in row {rows[0]}; drop these rows"
+            )
+    if task == CLASSIFICATION and labels.nunique() < 2:
+        raise DataError(
+            f"target {labels.name!r}: one class only, {labels.tolist()[0]!r}; "
+            "a classification needs rows of at least two"
+        )
+
+
+def _check_split(split: Split | None, n_rows: int) -> None:
+    if split is not None and not split.scheme:
+        raise DataError("its split has no scheme; say in words where it comes from")
+    if split is not None and split.n_rows != n_rows:
+        raise DataError(f"its split is of {split.n_rows} rows, and it has {n_rows}; mend one")
+
+
+def clusters_of(infos: Iterable[DatasetInfo]) -> dict[str, str]:
+    """Return the source of each dataset whose metadata have one: ``cluster``."""
+    return {one.name: str(one.metadata["cluster"]) for one in infos if one.metadata.get("cluster")}
+
+
+def _plain_json(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    plain = {}
+    for key, value in metadata.items():
+        try:
+            plain[str(key)] = json.loads(json.dumps(value, default=_plain))
+        except (TypeError, ValueError):
+            raise DataError(
+                f"its metadata {key!r} is a {type(value).__name__}; use texts, numbers and lists"
+            ) from None
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError
+
+
+# ---------------------------------------------------------------- in the file
+
+
+def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
+    """Store a checked dataset as a new group."""
+    group = parent.create_group(key)
+    write_frame(group, "table", dataset.frame)
+    classification = dataset.task == CLASSIFICATION
+    target = dataset.target
+    about = {
+        "name": dataset.name,
+        "task": dataset.task,
+        "target": _plain(target) if isinstance(target, np.generic) else target,
+        "n_rows": len(dataset.frame),
+        "n_features": dataset.features.shape[1],
+        "n_classes": int(dataset.labels.nunique()) if classification else None,
+        "fingerprint": dataset.fingerprint,
+        "metadata": dataset.metadata,
+    }
+    if dataset.roles:
+        about["roles"] = dataset.roles
+    if dataset.split is not None:
+        about["split"] = dataset.split.scheme
+        group.create_dataset("split", data=dataset.split.folds.astype("<i2"), compression="gzip")
+    put_json(group, "about", about)
+    version = VERSION if dataset.roles else 1
+    group.attrs.update({"encoding-type": ENCODING, "encoding-version": version})
+    for key, value in (("class_name", target), ("task", dataset.task)):
+        group.attrs[key] = str(value)
+    group.attrs["fingerprint"] = dataset.fingerprint
+    group.attrs["repeated_rows"] = _repeated_rows(dataset)
+
+
+def _repeated_rows(dataset: Dataset) -> int:
+    apart = list(chain.from_iterable(dataset.roles.values()))
+    rows = pd.util.hash_pandas_object(dataset.frame.drop(columns=apart), index=False)
+    return int(rows.duplicated(keep=False).sum())
+
+
+def is_dataset(item: Any) -> bool:
+    """Return whether a member of a file is a stored dataset."""
+    return isinstance(item, h5py.Group) and item.attrs.get("encoding-type") == ENCODING
+
+
+def get_info(group: h5py.Group) -> DatasetInfo:
+    """Return the description of a stored dataset.
+
+    Raises
+    ------
+    StoreError
+        The dataset is damaged, or was written by a newer version.
+    """
+    name = from_h5(group.name.rpartition("/")[2])
+    try:
+        version = int(group.attrs["encoding-version"])
+        if version > VERSION:
+            raise StoreError(
+                f"{group.file.filename}: dataset {name!r} has version {version} of its encoding, "
+                f"and this MLaut reads up to {VERSION}; update MLaut"
+            )
+        about = get_json(group, "about", None)
+        roles = plain_roles(about.pop("roles", {}))
+        repeated = group.attrs.get("repeated_rows")
+        repeated = None if repeated is None else int(repeated)
+        info = DatasetInfo(path=group.name, roles=roles, repeated_rows=repeated, **about)
+        if not (isinstance(info.name, str) and isinstance(info.metadata, dict)):
+            raise ValueError("its name is no text, or its metadata are none")
+        return info
+    except (AttributeError, DataError, KeyError, OSError, TypeError, ValueError) as error:
+        reason = f"is damaged ({' '.join(str(error).split())})"
+        raise _broken(group, name, reason) from error
+
+
+def _broken(group: h5py.Group, name: str, what: str) -> StoreError:
+    return StoreError(
+        f"{group.file.filename}: dataset {name!r} {what}; restore the file from a copy, or store "
+        "the dataset again"
+    )
+
+
+def get_columns(group: h5py.Group, names: Collection[Any]) -> Dataset:
+    """Read the target and some other columns of a dataset, without a check of their content."""
+    info = get_info(group)
+    frame = read_columns(_table(group, info), [info.target, *names], info.name)
+    return _dataset(group, info, frame)
+
+
+def get_dataset(group: h5py.Group) -> Dataset:
+    """Read a stored dataset, and check its content against its fingerprint.
+
+    Raises
+    ------
+    StoreError
+        The dataset is damaged, or was written by a newer version; the message names file, dataset
+        and column.
+    """
+    info = get_info(group)
+    frame = read_frame(_table(group, info), info.name)
+    if dataset_fingerprint(frame, info.target, info.task, info.roles) != info.fingerprint:
+        raise _broken(group, info.name, "is not what was stored (its fingerprint does not hold)")
+    return _dataset(group, info, frame)
+
+
+def _table(group: h5py.Group, info: DatasetInfo) -> h5py.Group:
+    if "table" not in group:
+        raise _broken(group, info.name, "has lost its table")
+    return group["table"]
+
+
+def _dataset(group: h5py.Group, info: DatasetInfo, frame: pd.DataFrame) -> Dataset:
+    return Dataset(
+        name=info.name,
+        frame=frame,
+        target=info.target,
+        task=info.task,
+        metadata=info.metadata,
+        fingerprint=info.fingerprint,
+        path=info.path,
+        split=_get_split(group, info),
+        roles=info.roles,
+    )
+
+
+def _get_split(group: h5py.Group, info: DatasetInfo) -> Split | None:
+    if not info.split:
+        return None
+    try:
+        return Split(read_whole(group["split"]).astype(np.int16), info.split)
+    except (KeyError, OSError) as error:
+        raise _broken(group, info.name, "has lost its split") from error
+
+
+def what_changed(group: h5py.Group, new: Dataset) -> str:
+    """Return the differences between a dataset and a stored one as text; empty if none."""
+    return ", ".join(_changes(group, get_info(group), new))
+
+
+def _changes(group: h5py.Group, old: DatasetInfo, new: Dataset) -> Iterator[str]:
+    if old.fingerprint != new.fingerprint:
+        if old.target != new.target:
+            yield f"target {old.target!r} is now {new.target!r}"
+        if old.task != new.task:
+            yield f"task {old.task} is now {new.task}"
+        if old.roles != new.roles:
+            yield f"roles {described_roles(old.roles)} are now {described_roles(new.roles)}"
+        if old.n_rows != len(new.frame):
+            yield f"{old.n_rows} rows are now {len(new.frame)}"
+        else:
+            yield from _changed_columns(get_dataset(group).frame, new.frame)
+    yield from _changed_split(_get_split(group, old), new.split)
+    keys = sorted({*old.metadata, *new.metadata})
+    metadata = [key for key in keys if old.metadata.get(key) != new.metadata.get(key)]
+    if metadata:
+        yield f"other metadata {', '.join(metadata)}"
+
+
+def _changed_split(old: Split | None, new: Split | None) -> Iterator[str]:
+    if old is None or new is None:
+        if old is not new:
+            yield "without its split" if new is None else "with a split of its own"
+    elif not np.array_equal(old.folds, new.folds):
+        yield "another split"
+    elif old.scheme != new.scheme:
+        yield f"split {old.scheme!r} is now {new.scheme!r}"
+
+
+def _changed_columns(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[str]:
+    before, after = dict(column_fingerprints(old)), dict(column_fingerprints(new))
+    both = [name for name in before if name in after]
+    groups = {
+        "without": [name for name in before if name not in after],
+        "with new": [name for name in after if name not in before],
+        "other values in": [name for name in both if before[name] != after[name]],
+    }
+    for what, names in groups.items():
+        if names:
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            plural = "columns" if len(names) > 1 else "column"
+            yield f"{what} {plural} {', '.join(map(repr, names[:3]))}{more}"
+    if set(before) == set(after) and list(before) != list(after):
+        yield "columns in another order"

@@ -1,0 +1,206 @@
+"""Reading of tables from CSV, TSV, ARFF, parquet and ts files."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mlaut.errors import DataError, MlautError, OptionalPackageError
+from mlaut.optional import need
+
+MISSING = ("", "?", "NA", "NaN", "nan", "NULL", "null")
+
+
+def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING) -> pd.DataFrame:
+    """Read a CSV, TSV, ARFF, parquet or ts file; the format follows from the ending of its name.
+
+    Parameters
+    ----------
+    path : path-like
+        Path of the file.
+    missing : sequence of str
+        Texts that stand for a missing value in a CSV or TSV file.
+
+    Returns
+    -------
+    DataFrame
+        Table of the file. Nominal attributes of an ARFF file are categories in their declared
+        order; its other attributes are numbers or texts. A ts file (sktime, aeon) has a column for
+        each time point and channel, and the column ``target``.
+
+    Raises
+    ------
+    DataError
+        The file does not exist or cannot be read.
+    OptionalPackageError
+        The file is a parquet file, and pyarrow is not installed.
+    """
+    path = Path(path)
+    ending = ending_of(path.name)
+    if not ending:
+        raise DataError(f"{path}: not a table that can be read ({', '.join(READERS)})")
+    if not path.is_file():
+        raise DataError(f"{path}: no such file; check the path")
+    try:
+        frame = READERS[ending](path, missing)
+    except MlautError:
+        raise
+    except Exception as error:  # parsers raise many types of errors on a damaged file
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise DataError(
+            f"{path}: cannot be read as {ending.strip('.').upper()} ({reason}); check the file"
+        ) from error
+    if not frame.shape[1]:
+        raise DataError(f"{path}: a table without columns; check the file")
+    return frame
+
+
+def _read_csv(path: Path, missing: Sequence[str], separator: str = ",") -> pd.DataFrame:
+    how: dict[str, Any] = {"keep_default_na": False, "low_memory": False, "encoding": "utf-8"}
+    header = pd.read_csv(path, sep=separator, nrows=0, **how).columns
+    semicolons = len(header) == 1 and ";" in header[0]
+    separator = ";" if semicolons else separator
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # more values than names
+            # index_col: pandas would shift the names of columns where rows end with a separator
+            frame = pd.read_csv(
+                path, sep=separator, na_values=list(missing), index_col=False, **how
+            )
+    except pd.errors.ParserWarning as error:
+        raise ValueError(
+            "its rows have more values than its header has names; name every column, or in R "
+            "leave out the row names: write.table(..., row.names = FALSE)"
+        ) from error
+    return frame.apply(_without_decimal_commas) if semicolons else frame
+
+
+def _without_decimal_commas(column: pd.Series) -> pd.Series:
+    """Return a column of texts like ``0,9`` as numbers, and any other as it is."""
+    values = column.dropna()
+    if pd.api.types.is_numeric_dtype(column) or values.empty:
+        return column
+    texts = values.astype(str)
+    if not texts.str.fullmatch(r"\s*[+-]?(\d+|\d*,\d+)([eE][+-]?\d+)?\s*").all():
+        return column
+    return texts.str.replace(",", ".").astype(float).reindex(column.index)
+
+
+def _read_arff(path: Path, _missing: Sequence[str]) -> pd.DataFrame:
+    _arff = _arff_reader()
+    with path.open(encoding="utf-8") as file:
+        text = file.read()
+    sparse = any(
+        line.lstrip().startswith("{") for line in text.lower().partition("@data")[2].splitlines()
+    )
+    try:
+        content = _arff.loads(text, return_type=_arff.LOD if sparse else _arff.DENSE)
+    except _arff.BadAttributeType as error:
+        raise ValueError(f"{error} An attribute of dates or relations; save it as CSV") from error
+    except _arff.ArffException as error:
+        raise ValueError(str(error)) from error
+    return pd.DataFrame(
+        {
+            name: _arff_column(kind, position, content["data"], sparse)
+            for position, (name, kind) in enumerate(content["attributes"])
+        }
+    )
+
+
+def _arff_reader() -> Any:
+    """Return the module liac-arff: the copy inside scikit-learn, or the package itself.
+
+    It reads quoted names, texts and sparse rows; the reader of SciPy does not.
+    """
+    for name in ("sklearn.externals._arff", "arff"):
+        try:
+            return import_module(name)
+        except ImportError:
+            continue
+    raise OptionalPackageError(
+        "reading an ARFF file needs liac-arff, which this scikit-learn no longer brings: "
+        "pip install liac-arff, or save the table as CSV"
+    )
+
+
+def _arff_column(kind: Any, position: int, rows: Iterable[Any], sparse: bool) -> pd.Series:
+    nominal = not isinstance(kind, str)
+    if sparse:  # a value that is left out is 0, or the first category
+        values = [row.get(position, kind[0] if nominal else 0) for row in rows]
+    else:
+        values = [row[position] for row in rows]
+    if nominal:
+        return pd.Series(pd.Categorical(values, categories=kind))
+    return pd.Series(values, dtype=None if kind == "STRING" else float)
+
+
+def _read_parquet(path: Path, _missing: Sequence[str]) -> pd.DataFrame:
+    need("pyarrow", extra="parquet", purpose="Reading a parquet file")
+    return pd.read_parquet(path)
+
+
+def _read_ts(path: Path, _missing: Sequence[str]) -> pd.DataFrame:
+    """Return the time series of a ts file as rows, with a column for each point of each channel.
+
+    The format is that of sktime and aeon: a header of lines ``@name value``, and after ``@data`` a
+    line for each series, with its channels and last its label between colons.
+    """
+    header: dict[str, str] = {}
+    series: list[list[str]] = []
+    with path.open(encoding="utf-8") as file:
+        for line in map(str.strip, file):
+            if not line or line.startswith("#"):
+                continue
+            if "@data" in header:
+                series.append(line.split(":"))
+            else:
+                name, _, value = line.partition(" ")
+                header[name.lower()] = value.strip()
+    if header.get("@timestamps", "false").lower() == "true":
+        raise ValueError("its series have time stamps; resample them to common times")
+    if not any(header.get(word, "").lower().startswith("true") for word in _TS_LABELS):
+        raise ValueError("its series have no label to be the target")
+    *channels, labels = zip(*series, strict=True)  # ValueError: another number of channels
+    columns = {}
+    for k, channel in enumerate(channels):
+        points = [[float(x) if x != "?" else np.nan for x in one.split(",")] for one in channel]
+        if len({len(one) for one in points}) > 1:
+            raise ValueError("its series differ in length; pad or cut them to one length")
+        for t, values in enumerate(zip(*points, strict=True)):
+            columns[f"{k}_{t}" if len(channels) > 1 else f"t{t}"] = values
+    number = header.get("@targetlabel", "").lower().startswith("true")
+    columns["target"] = tuple(map(float, labels)) if number else labels
+    return pd.DataFrame(columns)
+
+
+_TS_LABELS = ("@classlabel", "@targetlabel")  # of classification and of regression
+
+
+READERS: dict[str, Callable[[Path, Sequence[str]], pd.DataFrame]] = {
+    ".csv": _read_csv,
+    ".tsv": lambda path, missing: _read_csv(path, missing, "\t"),
+    ".arff": _read_arff,
+    ".parquet": _read_parquet,
+    ".pq": _read_parquet,
+    ".ts": _read_ts,
+}
+
+
+def ending_of(file: str) -> str:
+    """Return the ending of a file that `read_table` can read; empty for other files."""
+    plain = file.lower().removesuffix(".gz")
+    packed = plain != file.lower()
+    ending = Path(plain).suffix
+    return ending if ending in READERS and not (packed and ending not in (".csv", ".tsv")) else ""
+
+
+def stem_of(file: str) -> str:
+    """Return the name of a file without its ending."""
+    return Path(Path(file).name.removesuffix(".gz")).stem

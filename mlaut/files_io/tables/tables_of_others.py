@@ -1,0 +1,158 @@
+"""Tables of other libraries as DataFrames: polars, pyarrow and others through narwhals, sparse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mlaut.errors import DataError
+from mlaut.optional import need
+
+_LARGEST_DENSE = 2**30
+"""Bytes of a sparse matrix as a plain table, up to which it is stored: as much as 1 GiB."""
+
+_TYPES = {"boolean": "boolean", "date": "datetime64[s]", "decimal": "float64"}
+"""Types for objects of one kind, by pandas' name of the kind."""
+
+_KNOWN = "a DataFrame of pandas or polars, a pyarrow table, a sparse matrix or an array"
+
+
+def is_table(obj: Any) -> bool:
+    """Return whether `as_pandas` may convert an object: a table, a matrix or an array."""
+    if isinstance(obj, pd.DataFrame | np.ndarray) or hasattr(obj, "tocsr"):
+        return True
+    return any(hasattr(obj, name) for name in ("__dataframe__", "__arrow_c_stream__", "collect"))
+
+
+def is_pair(obj: Any) -> bool:
+    """Return whether an object is a pair of a table and its labels, as scikit-learn takes them."""
+    if not (isinstance(obj, tuple) and len(obj) == 2 and is_table(obj[0])):
+        return False
+    return isinstance(obj[1], list | np.ndarray | pd.Series) or hasattr(obj[1], "to_numpy")
+
+
+def as_pandas(table: Any) -> pd.DataFrame:
+    """Return a table of another library as a DataFrame.
+
+    Parameters
+    ----------
+    table : table
+        A DataFrame of pandas, which is returned as it is but for columns of pyarrow's types; a
+        table that narwhals knows (polars, pyarrow and others, also lazy); a sparse matrix of scipy
+        or an array of two dimensions, whose columns become ``x0``, ``x1``, ...
+
+    Raises
+    ------
+    DataError
+        The object is no table, or a sparse matrix would need more than 1 GiB; the message names
+        its type.
+    OptionalPackageError
+        narwhals is not installed.
+
+    Examples
+    --------
+    >>> as_pandas(np.array([[1.0, 2.0]])).columns.tolist()
+    ['x0', 'x1']
+    """
+    if isinstance(table, pd.DataFrame):
+        return _without_arrow(table)
+    kind = f"{type(table).__module__}.{type(table).__qualname__}"
+    if hasattr(table, "tocsr"):
+        if np.prod(table.shape, dtype=float) * 8 > _LARGEST_DENSE:
+            raise DataError(
+                f"a {kind} of shape {table.shape} needs more than {_LARGEST_DENSE >> 30} GiB as a "
+                "plain table; choose or combine columns first, for example by TruncatedSVD"
+            )
+        table = table.toarray()
+    if isinstance(table, np.ndarray):
+        if table.ndim != 2:
+            raise DataError(f"a table has rows and columns, and this array has shape {table.shape}")
+        columns = [f"x{column}" for column in range(table.shape[1])]
+        return pd.DataFrame(table, columns=columns).infer_objects()
+    if not is_table(table):
+        raise DataError(f"a table is needed, not a {kind}; pass {_KNOWN}")
+    narwhals = need("narwhals", extra="tables", purpose=f"A {kind}")
+    try:
+        frame = narwhals.from_native(table)
+        frame = frame.collect() if hasattr(frame, "collect") else frame
+        converted = frame.to_pandas()
+    except (ImportError, NotImplementedError, TypeError, ValueError) as error:
+        raise DataError(
+            f"a {kind} cannot be converted ({' '.join(str(error).split())}); pass {_KNOWN}"
+        ) from error
+    return _without_objects(pd.DataFrame(converted))
+
+
+def _without_arrow(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a DataFrame whose columns of pyarrow's types have those that pandas has by itself."""
+    columns = [n for n, dtype in enumerate(frame.dtypes) if isinstance(dtype, pd.ArrowDtype)]
+    if not columns:
+        return frame
+    plain = frame.copy(deep=False)
+    for number in columns:
+        column: Any = frame.iloc[:, number].array
+        plain.isetitem(number, column.__arrow_array__().to_pandas().set_axis(frame.index))
+    return _without_objects(plain)
+
+
+def _without_objects(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a DataFrame where objects that pyarrow made of values have the type of these values.
+
+    They are decimals, days, and truth values with gaps.
+    """
+    made = frame.copy(deep=False)
+    for number, dtype in enumerate(frame.dtypes):
+        if not pd.api.types.is_object_dtype(dtype):
+            continue
+        column: Any = frame.iloc[:, number]
+        kind = pd.api.types.infer_dtype(column, skipna=True)
+        if kind in _TYPES:
+            made.isetitem(number, column.astype(_TYPES[kind]))
+    return made
+
+
+def with_target(table: Any, labels: Any, target: str) -> pd.DataFrame:
+    """Return a table with one more column, the labels, as ``X, y`` are given to scikit-learn.
+
+    Raises
+    ------
+    DataError
+        The numbers of rows differ, there are several targets, or a column has that name.
+
+    Examples
+    --------
+    >>> with_target(np.array([[1.0], [2.0]]), ["a", "b"], "target").columns.tolist()
+    ['x0', 'target']
+    """
+    frame, values = as_pandas(table), _as_array(labels)
+    if values.dtype.names:
+        raise DataError(
+            f"targets with the fields {', '.join(values.dtype.names)}: survival times are not "
+            "taken; pass one column of numbers or classes"
+        )
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise DataError(
+            f"targets of shape {values.shape}; a dataset has one target, and several targets or "
+            "labels in a row are not taken: pass one column of them"
+        )
+    if len(values) != len(frame):
+        raise DataError(f"{len(frame)} rows and {len(values)} targets; each row needs one")
+    if target in frame.columns:
+        raise DataError(f"the table has a column {target!r} already; name the target differently")
+    if values.dtype == object:
+        return frame.assign(**{target: pd.Series(values, index=frame.index).infer_objects()})
+    return frame.assign(**{target: values})
+
+
+def _as_array(labels: Any) -> np.ndarray:
+    try:
+        return np.asarray(labels)
+    except ValueError:  # lists of several lengths
+        raise DataError(
+            "targets are lists of several lengths; several labels in a row are not taken: pass one "
+            "label for each row"
+        ) from None

@@ -1,0 +1,200 @@
+"""Tables as text: headers and rounded numbers that are the same in every form of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis import Decision
+from mlaut.analysis.common.display import SMALLEST_P, number
+from mlaut.analysis.deciding.words import probability
+
+_FAILED = 1000.0  # times the median: no digits of the others are left beside such a number
+_LARGE = 1e6  # numbers from here on have a power of ten in place of decimals
+_LONG = 30  # characters; a cell with a longer text has the kind "long"
+_MANY = 8  # columns; the headers of a wider table of numbers are vertical
+_COVERAGE = ("failures", "datasets")  # columns that say nothing if every cell has a result
+_UNITS = {"P(best)": "P", "training seconds": "s"}
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """Column of a table: its key stays the same, whatever readers see.
+
+    Attributes
+    ----------
+    key : str
+        Name of the column in the table and in its CSV file.
+    header : str
+        What readers see above it.
+    unit : str, default ""
+        ``"P"`` for a probability, ``"s"`` for seconds, else empty.
+    decimals : int, optional
+        Decimals of all its numbers; default four significant digits of each.
+    """
+
+    key: str
+    header: str
+    unit: str = ""
+    decimals: int | None = None
+
+    def text(self, value: Any) -> str:
+        """Return a value as text.
+
+        Examples
+        --------
+        >>> column = TableColumn("a", "a", decimals=3)
+        >>> column.text(0.5), column.text(-1e-17)
+        ('0.500', '0.000')
+        >>> TableColumn("P", "P", "P").text(0.002), TableColumn("s", "s", "s").text(2.0)
+        ('< 0.01', '2.00')
+        """
+        if not _is_number(value) or np.isnan(value):
+            return number(value)
+        if self.unit == "P":
+            return "< 0.01" if value < 0.01 else probability(value)
+        if self.unit == "s":
+            return f"{value:#.3g}" if value < 100 else number(value, 3)
+        if self.decimals is not None and abs(value) < _LARGE:
+            return f"{round(value, self.decimals) + 0.0:.{self.decimals}f}"  # 0 has no sign
+        return f"< {SMALLEST_P:.1e}" if value == SMALLEST_P else number(value)
+
+
+class ShownCell(NamedTuple):
+    """Value of a table, and its text."""
+
+    value: Any
+    text: str
+
+    @property
+    def kind(self) -> str:
+        """Kind of the cell: ``"number"``, ``"text"`` or ``"long"``."""
+        if _is_number(self.value):
+            return "number"
+        return "long" if len(self.text) > _LONG else "text"
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """Table as text.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Headers of the columns that name the rows.
+    columns : tuple of TableColumn
+    rows : tuple of (tuple of str, tuple of ShownCell)
+        Labels and cells of each row.
+    """
+
+    labels: tuple[str, ...]
+    columns: tuple[TableColumn, ...]
+    rows: tuple[tuple[tuple[str, ...], tuple[ShownCell, ...]], ...]
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, known: Iterable[TableColumn] = ()) -> ShownTable:
+        """Return a table as text; columns that are not known have their names as headers."""
+        by_key = {column.key: column for column in known}
+        names = [name if isinstance(name, str) else str(name) for name in frame.columns]
+        columns = tuple(by_key.get(name) or TableColumn(name, name) for name in names)
+        rows = tuple(
+            (
+                tuple(map(str, label)) if isinstance(label, tuple) else (str(label),),
+                tuple(ShownCell(x, one.text(x)) for one, x in zip(columns, row, strict=True)),
+            )
+            for label, row in zip(frame.index, frame.to_numpy(dtype=object), strict=True)
+        )
+        return cls(tuple(str(name or "") for name in frame.index.names), columns, rows)
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """Headers of all columns."""
+        return (*self.labels, *(column.header for column in self.columns))
+
+    @property
+    def texts(self) -> list[tuple[str, ...]]:
+        """Texts of each row."""
+        return [(*labels, *(cell.text for cell in cells)) for labels, cells in self.rows]
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """Header and kind of each column, to which a page aligns the header."""
+        kinds = [cell.kind for cell in self.rows[-1][1]] if self.rows else [""] * len(self.columns)
+        return list(zip(self.head, [*("" for _ in self.labels), *kinds], strict=True))
+
+    @property
+    def wide(self) -> bool:
+        """Return whether all cells are numbers in so many columns that the headers are vertical."""
+        numbers = all(cell.kind == "number" for _, cells in self.rows for cell in cells)
+        return len(self.columns) > _MANY and numbers
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
+
+
+def decision_table(decision: Decision, *, most: int = 0, verdicts: bool = True) -> ShownTable:
+    """Return the table of a decision, as the first screen of every form shows it.
+
+    Parameters
+    ----------
+    decision : Decision
+    most : int, optional
+        Number of rows; the leader is one of them. Default: all.
+    verdicts : bool, default True
+        Whether it has the column of verdicts.
+    """
+    mean, leader, frame = f"mean {decision.metric}", decision.leader, decision.frame
+    hidden = {"won", "lost", *(_COVERAGE if is_complete(decision) else ())}
+    hidden |= set() if verdicts else {"verdict"}
+    if leader and mean in frame and np.isnan(frame.loc[leader, mean]):
+        hidden.add(mean)  # other means beside none of the leader would look best
+    if "won" in frame:
+        duels = ["" if np.isnan(won) else f"{won:.0f} : {lost:.0f}" for won, lost in _duels(frame)]
+        frame = frame.copy()
+        frame.insert(list(frame.columns).index("won"), "won : lost", duels)
+    headers = {mean: decision.metric, "groups": "group", "failures": "failed"}
+    headers |= {"difference": f"minus {leader}", "ratio": f"{decision.metric} / {leader}"}
+    known = [
+        TableColumn(name, headers.get(name, name), _UNITS.get(name, ""), _decimals(frame[name]))
+        for name in frame
+    ]
+    frame = frame.drop(columns=list(hidden), errors="ignore")
+    if most and leader and leader in frame.index[most:]:
+        frame = pd.concat([frame.iloc[: most - 1], frame.loc[[leader]]])
+    return ShownTable.of(frame.iloc[: most or None], known)
+
+
+def is_complete(decision: Decision) -> bool:
+    """Return whether every strategy has a result on every dataset."""
+    frame = decision.frame
+    return bool(((frame["failures"] == 0) & (frame["datasets"] == decision.n)).all())
+
+
+def _duels(frame: pd.DataFrame) -> np.ndarray:
+    return frame[["won", "lost"]].to_numpy(dtype=float)
+
+
+def _decimals(values: pd.Series) -> int | None:
+    """Return the decimals with which the largest number has three digits; None of texts.
+
+    A number above 1,000 times the median has failed: the median has three digits then.
+
+    Examples
+    --------
+    >>> columns = [0.912, 0.1], [8.52, 2.0], [15.0, 1.5], [3.0, 2.0], [0.912, 0.1, 2.7e22]
+    >>> [_decimals(pd.Series(column)) for column in columns]
+    [3, 2, 1, 0, 3]
+    """
+    if not pd.api.types.is_numeric_dtype(values):
+        return None
+    if not (values.dropna() % 1).any():
+        return 0
+    sizes = values.abs()
+    typical = sizes[sizes > 0].median()
+    largest = sizes.max() if sizes.max() <= _FAILED * typical else typical
+    return int(np.clip(2 - np.floor(np.log10(largest)), 0, 6))

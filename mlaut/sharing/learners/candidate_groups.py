@@ -1,0 +1,80 @@
+"""Families of estimators that share work, and the grouping of candidates by them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mlaut.sharing.interface import Candidate, Sharer
+from mlaut.sharing.learners.boosting import Boosted
+from mlaut.sharing.learners.ensembles import Ensembles
+from mlaut.sharing.learners.forests import Bags, Forests
+from mlaut.sharing.learners.histograms import Histograms
+from mlaut.sharing.learners.kernels import GaussianMachines
+from mlaut.sharing.learners.linear import LarsPaths, Lassos, Passives, Ridges
+from mlaut.sharing.learners.neighbours import Neighbours
+from mlaut.sharing.learners.pipelines import Pipelines
+from mlaut.sharing.learners.trees import Trees
+
+_ESTIMATORS: tuple[Sharer, ...] = (
+    Neighbours(),
+    GaussianMachines(),
+    Trees(),
+    Forests(),
+    Bags(),
+    Boosted(),
+    Histograms(),
+    Ensembles(),
+    Ridges(),
+    Lassos(),
+    LarsPaths(),
+    Passives(),
+)
+FAMILIES: tuple[Sharer, ...] = (*_ESTIMATORS, Pipelines(_ESTIMATORS))
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Candidates that share work, or a single one that does not (with ``sharer`` None)."""
+
+    sharer: Sharer | None
+    candidates: tuple[Candidate, ...]
+
+    def without(self, indices: set[int]) -> Group:
+        """Return the group without some candidates."""
+        return Group(self.sharer, tuple(c for c in self.candidates if c.index not in indices))
+
+
+def groups_of(
+    base: Any, points: Sequence[Mapping[str, Any]], indices: Sequence[int] | None = None
+) -> list[Group]:
+    """Return points in groups, ordered by the first point of each group.
+
+    The numbers of the candidates are ``indices``, by default the positions of the points.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> grid = [{"n_neighbors": n, "leaf_size": size} for n in (1, 3, 5) for size in (9, 30)]
+    >>> [[c.index for c in group.candidates] for group in groups_of(KNeighborsClassifier(), grid)]
+    [[0, 2, 4], [1, 3, 5]]
+    """
+    groups: dict[Hashable, tuple[Sharer | None, list[Candidate]]] = {}
+    numbers = range(len(points)) if indices is None else indices
+    for index, params in zip(numbers, points, strict=True):
+        candidate = Candidate(index, base, params)
+        sharer, key = _recognise(candidate)
+        groups.setdefault(key, (sharer, []))[1].append(candidate)
+    return [Group(sharer, tuple(members)) for sharer, members in groups.values()]
+
+
+def _recognise(candidate: Candidate) -> tuple[Sharer | None, Hashable]:
+    for family in FAMILIES:
+        try:
+            key = family.usable_key(candidate)
+        except (AttributeError, TypeError):  # scikit-learn will refuse this grid later
+            key = None
+        if key is not None:
+            return family, (type(family).__name__, key)
+    return None, candidate.index

@@ -1,0 +1,202 @@
+"""P(best), the bound of the cost, the smallest flip and the forecast, from arrays."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import t as student
+
+from mlaut.analysis import compare
+from mlaut.analysis.sources.chances import chances
+from mlaut.analysis.sources.cost import cost_bounds, wider
+from mlaut.analysis.sources.forecast import decided_with
+from mlaut.analysis.sources.smallest import fewest_without, leaders_without, smallest_flip
+
+
+def drawn(seed, truth, n=20):
+    return np.random.default_rng(seed).normal(truth, 1, size=(n, len(truth)))
+
+
+# ------------------------------------------------------------------------------ P(best)
+
+
+@pytest.mark.parametrize("k", [3, 10])
+def test_equal_strategies_are_not_told_apart(k):
+    most = [chances(drawn(seed, np.zeros(k))).of_best().max() for seed in range(6)]
+    assert np.mean(most) < 1 / k + 0.15
+    assert max(most) < 0.75
+
+
+def test_a_clear_best_is_sure_and_two_equal_ones_share():
+    assert chances(drawn(0, [0, 3, 3, 4])).of_best()[0] > 0.99
+    p = np.mean([chances(drawn(seed, [0, 0, 4, 4])).of_best() for seed in range(8)], axis=0)
+    assert p[:2].sum() > 0.99
+    assert (p[:2] > 0.3).all()
+
+
+def test_what_changes_nothing_for_the_others():
+    rows = drawn(5, [0, 0.1, 0.3, 0.6])
+    known = chances(rows).of_best()
+    np.testing.assert_allclose(known.sum(), 1)
+    np.testing.assert_array_equal(chances(1000 * rows + 7).of_best(), known)
+    np.testing.assert_array_equal(chances(rows[:, ::-1]).of_best(), known[::-1])
+    np.testing.assert_array_equal(chances(rows[::-1]).of_best().round(9), known.round(9))
+    for away in (12, 600):
+        dummy = chances(np.c_[rows, drawn(6, [away])])
+        np.testing.assert_allclose(dummy.of_best(), [*known, 0], atol=1e-12)
+        assert dummy.near.tolist() == [True] * 4 + [False]
+        assert (dummy.draws[:, 4] > dummy.draws[:, :4].max(axis=1)).all()
+    copy = chances(np.c_[rows, rows[:, 0]]).of_best()
+    np.testing.assert_allclose(copy[[1, 2, 3]], known[1:])
+    assert copy[0] == copy[4] == known[0] / 2
+    other = chances(rows, seed=1).of_best()
+    assert 0 < np.abs(other - known).max() < 0.05
+
+
+@pytest.mark.parametrize("k", [2, 3, 15])
+def test_no_noise_is_still_a_sample(k):
+    p = [chances(np.tile(np.arange(k), (n, 1))).of_best() for n in (2, 6, 40)]
+    assert p[0][0] < p[1][0] <= p[2][0]
+    assert p[2][0] > 0.999
+    assert chances(np.zeros((6, k))).of_best() == pytest.approx(1 / k)
+
+
+def test_a_noisy_rival_is_less_sure():
+    rows = drawn(1, [0, 0.7, 0.7], 30)
+    noisy = rows * [1, 1, 4] - [0, 0, (rows * [1, 1, 4] - rows)[:, 2].mean()]
+    assert chances(noisy).of_best()[2] > chances(rows).of_best()[2] + 0.05
+
+
+# ------------------------------------------------------------------------------ cost
+
+
+def test_the_bound_of_one_rival_is_that_of_students_t():
+    rows = drawn(3, [0.6, 0.0], 12)
+    d = rows[:, 0] - rows[:, 1]
+    bound = d.mean() + student.ppf(0.95, 11) * d.std(ddof=1) / 12**0.5
+    assert cost_bounds(rows)[0] == pytest.approx(bound, rel=0.06)
+    for df in (4, 10, 50):
+        assert wider(df) == pytest.approx(student.ppf(0.95, df) / 1.645, rel=0.01)
+
+
+def test_the_bound_covers_and_a_dummy_or_a_copy_changes_nothing():
+    truth = np.array([0, 0.1, 0.2, 0.2, 0.5])
+    holds = 0
+    for seed in range(200):
+        rows = drawn(seed, truth, 10)
+        leader = rows.mean(axis=0).argmin()
+        holds += cost_bounds(rows)[leader] >= truth[leader]
+    assert holds >= 182  # 95 % are 190; fewer than 182 have probability .01
+    known = cost_bounds(rows)
+    np.testing.assert_allclose(cost_bounds(np.c_[rows, rows[:, 1], rows[:, 0] + 99])[:5], known)
+    np.testing.assert_allclose(cost_bounds(100 * rows), 100 * known)
+
+
+def test_a_wild_rival_that_is_shown_to_be_worse_widens_no_bound():
+    rows = drawn(3, [0.3, 0.35], 24)
+    wild = rows.max(axis=1) + 1.0
+    wild[0] = 1e20
+    known = cost_bounds(rows)
+    assert cost_bounds(np.c_[rows, wild])[0] > 1e9
+    only = cost_bounds(np.c_[rows, wild], rivals=np.array([True, True, False]))
+    np.testing.assert_allclose(only[:2], known)
+    decision = [
+        compare(
+            pd.DataFrame(table).add_prefix("s"), metric="own", greater_is_better=False
+        ).decision()
+        for table in (rows, np.c_[rows, wild])
+    ]
+    assert decision[1].bounds["s0"] == pytest.approx(decision[0].bounds["s0"])
+
+
+# ------------------------------------------------------------------------------ smallest flip
+
+
+def flipped(rows):
+    """Return the smallest number of rows without which another leads, by trying all."""
+    leader = rows.sum(axis=0).argmin()
+    for count in range(1, len(rows)):
+        for gone in combinations(range(len(rows)), count):
+            left = np.delete(rows, gone, axis=0).sum(axis=0)
+            if left.min() < left[leader] - 1e-9:
+                return count
+    return 0
+
+
+@pytest.mark.parametrize("kind", ["ranks", "losses", "wins", "ties"])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_smallest_flip_by_trying_all(kind, seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(rng.normal(0, 0.5, 4), 1, size=(7, 4))
+    if kind == "ranks":
+        rows = rows.argsort(axis=1).argsort(axis=1) + 1.0
+    elif kind == "wins":
+        rows = -(rows == rows.min(axis=1, keepdims=True)).astype(float)
+    elif kind == "ties":
+        rows = rows.round()
+    flip = smallest_flip(rows)
+    assert len(flip.rows) == flipped(rows)
+    if flip.rows:
+        left = np.delete(rows, flip.rows, axis=0).sum(axis=0)
+        assert left[flip.leader] == left.min() < left[rows.sum(axis=0).argmin()]
+
+
+def test_no_row_turns_a_leader_who_always_wins():
+    rows = np.tile([1.0, 2.0], (5, 1))
+    assert smallest_flip(rows) == ((), -1)
+    assert leaders_without(rows).tolist() == [0] * 5
+    assert smallest_flip(rows + np.array([0, 1e-13])) == ((), -1)
+    assert smallest_flip(np.array([[0.1, 0.2], [0.3, 0.2 + 1e-17]])) == ((0,), 1)
+
+
+def test_leave_one_out_agrees_with_a_flip_of_one():
+    rows = np.array([[1.0, 2, 3], [1, 2, 3], [3, 1, 2], [3, 1, 2], [1, 4, 2]])
+    assert leaders_without(rows).tolist() == [
+        int(np.delete(rows, i, axis=0).sum(axis=0).argmin()) for i in range(5)
+    ]
+    assert smallest_flip(rows) == ((4,), 1)
+
+
+def test_a_verdict_needs_the_rows_that_speak_for_it():
+    gains = np.array([5.0, 4, 3, 2, 1])
+    assert fewest_without(gains, lambda stays: gains[stays].sum() > 9) == (0, 1)
+    assert fewest_without(gains, lambda _: True) == ()
+
+
+# ------------------------------------------------------------------------------ forecast
+
+
+def test_noise_and_equal_strategies_promise_nothing():
+    equal = drawn(0, [0.0, 0.0, 0.0])
+    known = chances(equal)
+    order = equal.mean(axis=0).argsort()
+    assert decided_with(equal, known, *order[:2], 20, 2.8) < 0.1
+    same = np.c_[equal[:, 0], equal[:, 0]]
+    assert decided_with(same, chances(same), 0, 1, 1000, 2.0) == 0
+
+
+def test_the_forecast_grows_and_is_sure_of_a_large_difference():
+    rows = drawn(2, [0, 0.6], 12)
+    known = chances(rows)
+    p = [decided_with(rows, known, 0, 1, n, 2.5) for n in (1, 10, 50, 10**8)]
+    assert p == sorted(p)
+    assert p[0] < 0.3
+    true = (known.draws[:, 0] != known.draws[:, 1]).mean()
+    assert p[3] == pytest.approx(true, abs=0.05)
+
+
+@pytest.mark.slow
+def test_the_forecast_comes_true_at_least_as_often_as_said():
+    said, came = [], []
+    for seed in range(90):
+        rng = np.random.default_rng(seed)
+        rows = rng.normal(rng.normal(0, 0.5, 3), 1, size=(40, 3))
+        first, second = rows[:20].mean(axis=0).argsort()[:2]
+        d = rows[:, second] - rows[:, first]
+        if d[:20].mean() / d[:20].std(ddof=1) * 20**0.5 > 2.4:
+            continue
+        said.append(decided_with(rows[:20], chances(rows[:20]), first, second, 20, 2.4))
+        came.append(abs(d.mean() / d.std(ddof=1)) * 40**0.5 > 2.4)
+    assert len(said) > 50
+    assert -0.15 < np.mean(said) - np.mean(came) < 0.03

@@ -1,0 +1,203 @@
+"""The contract of an engine, which each engine of MLaut keeps."""
+
+import multiprocessing
+import time
+from itertools import count
+
+import pytest
+from learners import Hostile, Random, Traced
+
+from mlaut import Data, Orchestrator
+from mlaut.errors import StudyError
+from mlaut.experiments import RunOptions
+from mlaut.experiments.cells.cell import cell_seed
+from mlaut.experiments.engines.engine import InlineEngine, make_engine
+from mlaut.experiments.plans.run_options import cell_options
+from mlaut.experiments.workers.batches import make_batches
+from mlaut.files_io import StudyStore
+from mlaut.records import Status
+
+
+@pytest.fixture(scope="module")
+def scheduler():
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.fixture
+def study(databases):
+    """A study of three tables with three folds each, and its input database."""
+    input_io, out_io = databases
+    Data().split_datasets(input_io, out_io, input_io.list_datasets("tables")[1], "kfold(3)")
+    return input_io, StudyStore(out_io.path)
+
+
+class Contract:
+    """Tests of an engine; `options` are those of a run that uses it."""
+
+    elsewhere = True  # whether cells run in other processes, which can be ended
+
+    @pytest.fixture
+    def options(self):
+        return RunOptions(engine="local", n_jobs=1)
+
+    @pytest.fixture
+    def groups(self, study):
+        """Return a function that yields each strategy on each dataset, as a run does."""
+        input_io, stored = study
+
+        def yielded(options, *strategies):
+            groups = [
+                (entry, strategy.name, ((0, 0), (0, 1), (0, 2)))
+                for entry in stored.load_splits().values()
+                for strategy in strategies
+            ]
+            settings = cell_options(options, stored.path)
+            return make_batches(groups, strategies, input_io.path, 7, settings)
+
+        return yielded
+
+    def run(self, options, groups):
+        return [one for part in make_engine(options).run(groups) for one in part]
+
+    def test_a_cell_has_one_outcome_with_its_seed_and_its_duration(self, options, groups):
+        outcomes = self.run(options, groups(options, *named(good=Random())))
+        assert len({outcome.cell for outcome in outcomes}) == len(outcomes) == 9
+        for outcome in outcomes:
+            assert outcome.status is Status.DONE
+            assert outcome.seed == cell_seed(7, outcome.cell)
+            assert outcome.details["elapsed"] > 0
+
+    def test_a_cell_that_fails_has_an_outcome_that_says_so(self, options, groups):
+        outcomes = self.run(options, groups(options, *named(bad=Hostile("raise"))))
+        assert [outcome.status for outcome in outcomes] == [Status.ERROR] * 9
+        assert all(outcome.reason and outcome.details["elapsed"] >= 0 for outcome in outcomes)
+
+    def test_groups_are_taken_as_they_are_needed_and_none_waits_for_outcomes(self, options, groups):
+        batches, ended, taken = list(groups(options, *named(good=Random()))), [], []
+
+        def one_by_one():
+            for number, batch in enumerate(batches):
+                while len(ended) < 3 * number:
+                    yield None
+                taken.append(len(ended))
+                yield batch
+
+        for outcomes in make_engine(options).run(one_by_one()):
+            ended += outcomes
+        assert taken == [0, 3, 6]
+        assert len(ended) == 9
+
+    def test_it_does_not_take_all_groups_of_a_great_study(self, options, groups, monkeypatch):
+        monkeypatch.setattr("mlaut.experiments.workers.batches._FAR", 10)
+        batches, taken = list(groups(options, *named(good=Random()))), count()
+
+        def without_end():
+            while True:
+                next(taken)
+                yield batches[0]
+
+        running = make_engine(options).run(without_end())
+        assert next(part for part in running if part)
+        running.close()
+        assert next(taken) < 1000
+
+    def test_closing_ends_the_cells_that_run(self, options, groups, tmp_path):
+        if not self.elsewhere:
+            return
+        before = set(multiprocessing.active_children())
+        slow = named(slow=Traced(str(tmp_path / "trace"), seconds=3600))
+        running, begun = make_engine(options).run(groups(options, *slow)), time.monotonic()
+        assert next(running) == []
+        running.close()
+        while not set(multiprocessing.active_children()) <= before:
+            assert time.monotonic() - begun < 1800  # a cell takes an hour
+            time.sleep(0.05)
+
+    def test_it_shows_signs_of_life_while_no_cell_ends(self, options, groups, tmp_path):
+        if not self.elsewhere:
+            return
+        slow = named(slow=Traced(str(tmp_path / "trace"), seconds=3600))
+        running = make_engine(options).run(groups(options, *slow))
+        signs = [next(running) for _ in range(5)]
+        running.close()
+        assert signs == [[]] * 5
+
+    @pytest.mark.parametrize("limit", [{"timeout": 1}, {"memory": "150MB"}])
+    def test_it_keeps_the_limits_or_refuses_them(self, options, groups, limit):
+        options = options.replaced(limit)
+        if not self.elsewhere and "timeout" in limit:
+            with pytest.raises(StudyError, match="'inline' cannot enforce a time limit"):
+                make_engine(options)
+            return
+        time_limit = ("sleep_in_c", Status.TIMEOUT)
+        deed, status = time_limit if "timeout" in limit else ("allocate", Status.MEMORY)
+        (batch, *_) = groups(options, *named(bad=Hostile(deed)))
+        (outcome,) = self.run(options, [batch.part([(0, 0)])])
+        assert outcome.status is status
+
+    def test_the_limits_are_those_of_the_run_and_of_no_other_run(self, options):
+        engine = make_engine(options.replaced({"threads": 2}))
+        if self.elsewhere:
+            assert engine.threads == 2
+            again = make_engine(options.replaced({"engine": engine, "scheduler": None}))
+            assert (engine.threads, again.threads) == (2, 1)
+
+
+class TestLocal(Contract):
+    pass
+
+
+class TestInline(Contract):
+    elsewhere = False
+
+    @pytest.fixture
+    def options(self):
+        return RunOptions(engine="inline")
+
+
+class TestDask(Contract):
+    @pytest.fixture
+    def options(self, scheduler):
+        return RunOptions(engine="dask", scheduler=scheduler, n_jobs=1)
+
+
+def named(**estimators):
+    from mlaut.estimators import as_strategies
+
+    return as_strategies(estimators)
+
+
+class Bare:
+    """An engine without `of`."""
+
+    def run(self, groups):
+        yield from InlineEngine().run(groups)
+
+
+@pytest.mark.parametrize(
+    "limit", [{"timeout": "1h"}, {"n_jobs": 2}, {"threads": 2}, {"memory": "1GiB"}]
+)
+def test_an_engine_that_cannot_take_a_limit_is_refused_by_name(study, limit):
+    input_io, stored = study
+    orchestrator = Orchestrator(input_io, Data().open_hdf5(stored.path, mode="a"))
+    ((name, value),) = limit.items()
+    with pytest.raises(StudyError, match=rf"engine 'Bare' cannot keep {name}={value!r}") as refusal:
+        orchestrator.run(Random(), engine=Bare(), verbose=0, **limit)
+    assert "\n" not in str(refusal.value)
+    assert orchestrator.run(Random(), engine=Bare(), verbose=0).n_done == 9
+
+
+@pytest.mark.parametrize("engine", [InlineEngine, 3])
+def test_what_is_no_engine_is_refused(engine):
+    with pytest.raises(StudyError, match="is no engine; pass an object with 'run' and 'of'"):
+        make_engine(RunOptions(engine=engine))
+
+
+def test_dask_leaves_no_core_of_this_machine_free():
+    pytest.importorskip("distributed")
+    with pytest.raises(StudyError, match="engine 'dask' cannot keep n_jobs=-2: use -1"):
+        make_engine(RunOptions(engine="dask", scheduler="tcp://127.0.0.1:1", n_jobs=-2))

@@ -1,0 +1,294 @@
+"""Kill each command at its calls that change files, fail its calls, and give the command again.
+
+    python tests/reliability/storm.py [--places 1000] [--commands publish merge] [--seed 0]
+
+A command is given once undisturbed, and its calls are counted (``shim.c``). Then, in copies of the
+same folder, it is killed at places spread over its calls: before a call, after it, or when half of
+a write is written; and calls fail by errno (EIO, ENOSPC and EDQUOT from there on, EMFILE) or write
+half of what they should. A failing call may only end in a message of one line. Given again, the
+command must succeed, with the results of the undisturbed one and the same files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Collection
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "files_io"))
+sys.path.insert(0, str(Path(__file__).parent))
+import kills
+import race_kills
+import shim
+
+from mlaut import Data, FilesIO, Orchestrator
+from mlaut.bundles import build_leaderboard, publish_study
+from mlaut.data.old_studies import convert_old_study
+from mlaut.errors import MlautError
+from mlaut.estimators import Generic_Estimator
+from mlaut.experiments.engines import engine as engines
+from mlaut.experiments.restructure import restructure
+from mlaut.files_io import StudyStore, import_predictions, merge_studies
+from mlaut.racing import run_race
+
+MOST_SECONDS = 600  # of a command that takes one, on a machine that many use: then it hangs
+MOST_CALLS = 10**9
+
+# ---------------------------------------------------------------------- the commands
+
+
+def prepare(folder: Path, commands: Collection[str]) -> None:
+    """Make what the commands are given."""
+    from studies import strategy
+    from test_old_studies import write_old_files
+
+    write_old_files(folder)
+    if {*commands} - {"convert", "race"}:
+        text = '[study]\noutput = "study.h5"\n[data]\ninput = "study.datasets.h5"\n'
+        folder.joinpath("study.toml").write_text(text)
+        _run(folder, "study", kills.plain("one"), kills.plain("other"))
+    if "merge" in commands:
+        _run(folder, "mine", kills.plain("mine"), save_models=True)
+        _run(folder, "other", kills.plain("third"), save_models=True)
+    if "compact" in commands:
+        study, many = StudyStore(folder / "large.h5"), [f"gone {k}" for k in range(20)]
+        shutil.copyfile(folder / "study.h5", study.path)
+        for version in range(4):  # what is replaced is room that can be freed
+            study.allocate([strategy(name, version) for name in many], replace=True)
+    if "leaderboard" in commands:
+        publish_study(folder / "study.h5", folder / "published", include="all", title="A study")
+    if "race" in commands:
+        race_kills.write_study(folder / "race", 6, race_kills.RACES[0])
+
+
+def _run(folder: Path, name: str, *strategies: object, **options: object) -> None:
+    data, io = Data(), FilesIO(folder / "study.datasets.h5", "a")
+    io.save_datasets(kills.tables()[:2])
+    out = FilesIO(folder / f"{name}.h5", "a")
+    data.split_datasets(io, out, scheme="kfold(2)", seed=1)
+    Orchestrator(io, out).run(strategies, engine="inline", verbose=0, **options)
+
+
+def publish(folder: Path) -> None:
+    publish_study(folder / "study.h5", folder / "bundle", include="all", title="A study")
+
+
+def rank(folder: Path) -> None:
+    build_leaderboard([folder / "published"], folder / "site")
+
+
+def convert(folder: Path) -> None:
+    new = folder / "converted.datasets.h5", folder / "converted.h5"
+    convert_old_study(folder / "input.hdf5", folder / "output.hdf5", *new)
+
+
+def predictions(folder: Path) -> None:
+    study = StudyStore(folder / "study.h5")
+    for name, entry in study.load_splits().items():
+        rows = [(f, row) for f in range(2) for row in entry.split.rows(0, f)[1].tolist()]
+        table = pd.DataFrame(rows, columns=["fold", "row"]).assign(dataset=name, repeat=0)
+        table["prediction"] = [entry.classes[row % 2] for row in table["row"]]
+        import_predictions(study, table, strategy=f"of R on {name}", source="R 4.5")
+
+
+def merge(folder: Path) -> None:
+    merge_studies([folder / f"{n}.h5" for n in ("study", "mine", "other")], folder / "merged.h5")
+
+
+def add(folder: Path) -> None:
+    tuned = Generic_Estimator(
+        kills.Guess(), name="tuned", param_grid={"random_state": [1, 2]}, preprocessing=None
+    )
+    known = kills.plain("one"), kills.plain("other"), kills.plain("new")
+    _run(folder, "study", *known, tuned, save_models=True)
+
+
+def compact(folder: Path) -> None:
+    StudyStore(folder / "large.h5").compact()
+
+
+def remove(folder: Path) -> None:
+    restructure(folder / "study.toml", {"first": None}, {"other": None})
+
+
+def rename(folder: Path) -> None:
+    restructure(folder / "study.toml", {"first": "new first"}, {"one": "new one"})
+
+
+def race(folder: Path) -> None:
+    engines.make_engine = lambda *_: engines.InlineEngine()  # in this process, which is a fork
+    run_race(folder / "race" / "study.toml", verbose=0)
+
+
+COMMANDS: dict[str, Callable[[Path], None]] = {
+    "publish": publish,
+    "leaderboard": rank,
+    "convert": convert,
+    "import": predictions,
+    "merge": merge,
+    "add": add,
+    "compact": compact,
+    "remove": remove,
+    "rename": rename,
+    "race": race,
+}
+
+
+def results(folder: Path) -> dict[str, object]:
+    """Return what a command made: values of studies, contents of bundles, names of all files."""
+    found: dict[str, object] = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        found[name] = None
+        if path.suffix == ".h5" and path.is_file():
+            found[name] = _values(path)
+        elif path.parent.name in ("bundle", "site") and path.suffix != ".h5":
+            found[name] = path.read_bytes()
+    if (folder / "race" / "study.h5").exists():
+        found["decisions"] = repr(race_kills.found(folder / "race")[:2])
+    return found
+
+
+def _values(path: Path) -> object:
+    study = StudyStore(path)
+    if not study.exists:
+        return sorted(FilesIO(path).fingerprints(FilesIO(path).list_datasets()[1]))
+    details = [(n, d["strategy"], d["fold"], d["status"], str(d.get("best_params")))
+               for n, of in study.all_details() for d in of]  # fmt: skip
+    arrays = [
+        (b.dataset, b.strategies, *(None if a is None else a.tobytes() for a in values))
+        for b in study.blocks()
+        for values in [(b.status, b.split.folds, b.predictions, b.probabilities)]
+    ]
+    return study.strategies, sorted(map(str, details)), arrays
+
+
+# ------------------------------------------------------------------------ disturbing
+
+
+def in_child(work: Callable[[], object]) -> tuple[str, str]:
+    """Do work in a fork; return how that ended ("done", "killed", "refused", ...), and text."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if not pid:
+        how, text = "done", ""
+        try:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(MOST_SECONDS)
+            text = str(work() or "")
+        except MlautError as error:
+            how, text = "refused", str(error)
+        except BaseException:
+            how, text = "raised", traceback.format_exc()
+        os.write(writing, f"{how}\n{text}".encode()[: 2**15])
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        told = pipe.read().decode(errors="replace")
+    status = os.waitpid(pid, 0)[1]
+    if os.WIFSIGNALED(status):
+        hung = os.WTERMSIG(status) != signal.SIGKILL
+        return ("hung" if hung else "killed"), f"signal {os.WTERMSIG(status)}"
+    how, _, text = told.partition("\n")
+    return how, text
+
+
+def disturb(folder: Path, command: Callable[[Path], None], number: int, how: str) -> int:
+    """Run a command whose n-th call is disturbed; return how many calls of its kind there were."""
+    if how in shim.HOW:
+        shim.kill_at(folder, number, how)
+    else:
+        shim.fail_at(folder, number, how)
+    command(folder)
+    return number - shim.calls_left()
+
+
+def storm(name: str, folder: Path, places: int, seed: int, ways: Collection[str]) -> Counter[str]:
+    """Disturb a command at so many places of each way; return what happened how often."""
+    command, origin, here = COMMANDS[name], folder / "origin", folder / "life"
+    expected, figures, generator = None, Counter(), np.random.default_rng(seed)
+    for how in ways:
+        fresh(origin, here)
+        ended, text = in_child(
+            partial(disturb, here, command, MOST_CALLS, "before" if how == "kill" else how)
+        )
+        if ended != "done":
+            raise SystemExit(f"{name} by itself: {ended}: {text}")
+        n_calls, found = int(text), results(here)
+        expected = expected or found
+        assert_same(found, expected, f"{name} by itself")
+        figures[f"calls ({how})"] = n_calls
+        drawn = generator.permutation(n_calls)[:places] + 1
+        for number in sorted(drawn.tolist()):
+            way = str(generator.choice(shim.HOW)) if how == "kill" else how
+            fresh(origin, here)
+            ended, text = in_child(partial(disturb, here, command, number, way))
+            figures[f"{how}: {ended}"] += 1
+            where = f"{name}, {way} at call {number} of {n_calls}"
+            if ended in ("raised", "hung"):
+                lost(here, f"{where}: {ended}: {text}")
+            if ended == "refused" and "\n" in text:
+                lost(here, f"{where}: a message of several lines: {text}")
+            before = text
+            ended, text = in_child(partial(command, here))
+            if ended != "done":
+                lost(here, f"{where} ({before}), and again: {ended}: {text}")
+            assert_same(results(here), expected, where)
+    return figures
+
+
+def fresh(origin: Path, here: Path) -> None:
+    """Make a new copy of what a command is given."""
+    shutil.rmtree(here, ignore_errors=True)
+    shutil.copytree(origin, here)
+
+
+def assert_same(found: dict[str, object], expected: dict[str, object], where: str) -> None:
+    """Compare two `results`."""
+    differ = sorted({*found} ^ {*expected}) or [n for n in found if found[n] != expected[n]]
+    if differ:
+        raise SystemExit(f"{where}: other results or files: {differ}")
+
+
+def lost(folder: Path, what: str) -> None:
+    """Leave with what was found; the folder is kept."""
+    raise SystemExit(f"{what}\n(see {kills.keep(folder)})")
+
+
+def main() -> None:
+    """Read the command line, disturb the commands, and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--commands", nargs="+", default=list(COMMANDS), choices=list(COMMANDS))
+    parser.add_argument("--places", type=int, default=1000)
+    ways = "kill", *shim.KINDS
+    parser.add_argument("--ways", nargs="+", default=ways, choices=ways)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    shim.begin_again_watched()
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory(prefix="mlaut-storm-") as place:
+        folder = Path(place).resolve()
+        (folder / "origin").mkdir()
+        prepare(folder / "origin", given.commands)
+        for name in given.commands:
+            figures = storm(name, folder, given.places, given.seed, given.ways)
+            sys.stdout.write(json.dumps({"command": name, **figures}) + "\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
