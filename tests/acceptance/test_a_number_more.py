@@ -67,8 +67,8 @@ def versions(tmp_path_factory):
     )
     changed(
         package / "experiments/cells/cell.py",
-        '"peak_memory": peak_memory(),',
-        '"peak_memory": peak_memory(), "energy": 7.5,',
+        '"peak_memory": limits.peak_memory(),',
+        '"peak_memory": limits.peak_memory(), "energy": 7.5,',
     )
     return {"today": here.parent, "longer": folder}
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from mlaut.errors import StudyError
 from mlaut.files_io import StudyStore
-from mlaut.files_io.tables.datasets import DatasetInfo, clusters_of
 from mlaut.records import Cell, Outcome, RaceTerms, Status
 
 if TYPE_CHECKING:  # 'mlaut status' reads the terms of a race, without importing scikit-learn
@@ -175,16 +174,6 @@ def check_sealed(study: StudyStore, options: RunOptions, race: bool, complete: b
         raise StudyError(
             f"{study.path}: has results already, and the terms of a race are stored before the "
             "first result; race in a new study"
-        )
-
-
-def check_unrelated(infos: Iterable[DatasetInfo]) -> None:
-    """Raise `StudyError` if datasets of a race share a source, since a round is one dataset."""
-    clusters = clusters_of(infos)
-    if len(set(clusters.values())) < len(clusters):
-        raise StudyError(
-            f"{len(clusters)} datasets of the race share sources (metadata 'cluster'), and a round "
-            "is one dataset: run all cells, then mlaut.analysis.race of the results"
         )
 
 

@@ -12,8 +12,8 @@ from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
 from mlaut.experiments.engines.engine import Engine
 from mlaut.experiments.options import RunKeywords, RunOptions, shows_options
-from mlaut.experiments.plans.plan import Plan, plan_run
-from mlaut.experiments.plans.rounds import MakeRace, check_sealed, check_unrelated, clear_raced_out
+from mlaut.experiments.plans.plan import Plan, check_unrelated, plan_run
+from mlaut.experiments.plans.rounds import MakeRace, check_sealed, clear_raced_out
 from mlaut.experiments.plans.run_options import mistakes_in
 from mlaut.experiments.plans.shards import check_shard
 from mlaut.experiments.runs.execution import carry_out

@@ -58,20 +58,26 @@ def test_death_in_a_later_batch_costs_its_own_cell_too(batch):
     assert [key for key, word in found.items() if word == "crashed"] == [("Deed", 2)]
 
 
-def test_time_limit_is_that_of_each_cell(batch, monkeypatch):
+def test_time_limit_is_that_of_each_cell(batch, monkeypatch, tmp_path):
     """It counts from the begin of the cell, not from that of the process or the batch."""
-    deadline, left = GuardedProcess.deadline.fget, []
+    deadline, left, seen = GuardedProcess.deadline.fget, [], tmp_path / "seen"
 
     def noted(process):
         when = deadline(process)
         runs = len(process._begun) > process._n_ended
-        left.append(when - process._begun[-1] if runs else None)
+        if runs:
+            left.append(when - process._begun[-1])
+            seen.touch()
         return when
 
+    def waits_until_seen():
+        while not seen.exists():
+            time.sleep(0.01)
+
     monkeypatch.setattr(GuardedProcess, "deadline", property(noted))
-    outcomes = run(batch(Deed(lambda: time.sleep(0.05), fold=None)), timeout=3600)
+    outcomes = run(batch(Deed(waits_until_seen, fold=None)), timeout=3600)
     assert words(outcomes) == ["done"] * 4
-    assert {round(seconds, 6) for seconds in left if seconds is not None} == {3600}
+    assert {round(seconds, 6) for seconds in left} == {3600}
 
 
 @pytest.fixture
