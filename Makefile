@@ -8,7 +8,7 @@ PIP_FLAGS ?= --quiet --disable-pip-version-check
 help:  ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(VENV)/installed: setup.py
+$(VENV)/installed: setup.py pyproject.toml
 	tools/environment.sh $(VENV) $(PYTHON)
 	$(BIN)/python -m pip install $(PIP_FLAGS) -e .
 	touch $@

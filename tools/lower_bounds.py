@@ -1,22 +1,24 @@
-"""Print pip constraints that pin each dependency to the lower bound that setup.py promises."""
+"""Print pip constraints that pin each dependency to the lower bound that pyproject.toml promises."""
 
-import ast
 import re
 import sys
+import tomllib
+from itertools import chain
 from pathlib import Path
 
 
-def requirements(source: str) -> list[str]:
-    """Return every requirement with a lower bound that stands in setup.py."""
-    texts = [n.value for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)]
+def requirements(project: dict) -> list[str]:
+    """Return every requirement of a project, of all extras too, that is a lower bound alone."""
+    asked = chain(project["dependencies"], *project["optional-dependencies"].values())
     bound = re.compile(r"[\w-]+>=[\d.]+(?:post\d+)?")
-    return [text for text in texts if isinstance(text, str) and bound.fullmatch(text)]
+    return [requirement for requirement in asked if bound.fullmatch(requirement)]
 
 
 def main() -> None:
     """Print one constraint a line, without those that are named as arguments."""
-    source = Path(__file__).resolve().parent.parent.joinpath("setup.py").read_text(encoding="utf-8")
-    for requirement in sorted(set(requirements(source))):
+    source = Path(__file__).resolve().parent.parent / "pyproject.toml"
+    project = tomllib.loads(source.read_text(encoding="utf-8"))["project"]
+    for requirement in sorted(set(requirements(project))):
         name, version = requirement.split(">=")
         if name not in sys.argv[1:]:
             sys.stdout.write(f"{name}=={version}\n")

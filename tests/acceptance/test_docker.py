@@ -4,12 +4,14 @@ import json
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 COMPOSE = sorted((ROOT / "docker").glob("*.yml"))
 
 
@@ -67,9 +69,8 @@ def test_compose_uses_extras_and_commands_that_exist(path):
     from mlaut.cli import cli
 
     text = path.read_text(encoding="utf-8")
-    setup = (ROOT / "setup.py").read_text(encoding="utf-8")
     for extras in re.findall(r"EXTRAS: (.*)", text):
-        assert all(f'"{extra}": [' in setup for extra in extras.split(","))
+        assert set(extras.split(",")) <= set(PROJECT["optional-dependencies"])
     for command in re.findall(r"^    command: (\[\".*\])$", text, re.MULTILINE):
         name, *rest = json.loads(command)
         options = {option for given in cli.commands[name].params for option in given.opts}
@@ -112,15 +113,13 @@ def test_the_health_check_looks_at_the_run(tmp_path):
     assert health("mlaut", "report", "study.h5") == ""
 
 
-def test_the_constraints_hold_what_setup_py_asks_for():
+def test_the_constraints_hold_what_the_package_asks_for():
     lines = (ROOT / "docker" / "constraints.txt").read_text(encoding="utf-8").splitlines()[1:]
     pinned = dict(line.split("==") for line in lines)
-    setup = (ROOT / "setup.py").read_text(encoding="utf-8")
     images = "".join(path.read_text(encoding="utf-8") for path in [ROOT / "Dockerfile", *COMPOSE])
     extras = {e for text in re.findall(r"EXTRAS[:=] ?([\w,]+)", images) for e in text.split(",")}
-    asked = [setup.partition("install_requires=[")[2].partition("]")[0]]
-    asked += [re.search(rf'"{extra}": \[(.*?)\]', setup)[1] for extra in extras]
-    for name, least in re.findall(r'"([\w-]+)>=([\d.]+)"', "".join(asked)):
+    asked = [PROJECT["dependencies"], *(PROJECT["optional-dependencies"][e] for e in extras)]
+    for name, least in (one.split(">=") for requirements in asked for one in requirements):
         numbers = [[int(n) for n in v.split(".")] for v in (pinned[name], least)]
         assert numbers[0] >= numbers[1], name
     assert {"setuptools", "wheel"} <= set(pinned)

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -73,12 +74,11 @@ def test_commands_exist():
     assert {"run", "status", "report", "list"} <= named
 
 
-def test_dependencies_are_those_of_setup():
+def test_dependencies_are_those_of_the_package():
     listed = re.search(r"\*\*Few dependencies\*\*: (.*?)\. Keras", README, re.DOTALL)[1]
     names = {name.strip() for name in listed.replace("\n", " ").split(",")}
-    setup = (ROOT / "setup.py").read_text(encoding="utf-8")
-    required = re.search(r"install_requires=\[(.*?)\]", setup, re.DOTALL)[1]
-    assert names == set(re.findall(r'"([\w-]+)>=', required))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert names == {requirement.partition(">=")[0] for requirement in project["dependencies"]}
 
 
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"\]\(([\w./-]+)\)", README))))

@@ -1,7 +1,8 @@
-"""The metadata of the package, as setup.py hands them to setuptools."""
+"""The metadata of the package: those of pyproject.toml, and those that setup.py computes."""
 
 import re
 import runpy
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,12 @@ import setuptools
 import mlaut
 
 ROOT = Path(__file__).parents[2]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
 def metadata(monkeypatch, tmp_path):
-    """Return the arguments of `setup`, for an address of the repository."""
+    """Return what setup.py computes, for an address of the repository."""
 
     def read(url):
         text = (ROOT / "setup.py").read_text(encoding="utf-8")
@@ -23,15 +25,15 @@ def metadata(monkeypatch, tmp_path):
         path.write_text(re.sub('^URL = ".*"$', f'URL = "{url}"', text, flags=re.MULTILINE))
         given = {}
         monkeypatch.setattr(setuptools, "setup", lambda **arguments: given.update(arguments))
-        monkeypatch.setattr(setuptools, "find_packages", lambda **_: [])
         runpy.run_path(str(path))
         return given
 
     return read
 
 
-def test_the_version_is_in_one_place_and_above_what_pypi_has(metadata):
-    assert metadata("")["version"] == mlaut.__version__
+def test_the_version_is_in_one_place_and_above_what_pypi_has():
+    assert PYPROJECT["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "mlaut.__version__"}
+    assert mlaut.__version__ not in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert tuple(map(int, mlaut.__version__.split(".")[:2])) >= (1, 0)
     assert "\nversion:" not in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
@@ -51,12 +53,19 @@ def test_links_of_the_readme_lead_somewhere_on_pypi(metadata):
         assert (ROOT / link.partition(at)[2]).exists(), link
 
 
-def test_the_licence_is_a_field_and_a_file(metadata):
-    given = metadata("")
-    assert (given["license"], given["license_files"][0]) == ("BSD-3-Clause", "LICENSE")
-    assert all(
-        (ROOT / name).is_file() for name in given["license_files"]
-    )  # also of what is shipped
+def test_nothing_is_said_twice(metadata):
+    """A field that setup.py computes is one that pyproject.toml leaves to it."""
+    project = PYPROJECT["project"]
+    assert {*project["dynamic"]} == {"version", "readme", "urls"}
+    assert not {*project["dynamic"]} & {*project}
+    given = {"long_description", "long_description_content_type", "project_urls"}
+    assert {*metadata("https://example.org/mlaut")} == given
+
+
+def test_the_licence_is_a_field_and_a_file():
+    given = PYPROJECT["project"]
+    assert (given["license"], given["license-files"][0]) == ("BSD-3-Clause", "LICENSE")
+    assert all((ROOT / name).is_file() for name in given["license-files"])  # also of what ships
     assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith("BSD 3-Clause License")
     assert not [line for line in given["classifiers"] if line.startswith("License")]
     assert "license: BSD-3-Clause" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")

@@ -37,9 +37,9 @@ def test_a_step_is_shell_and_names_files_and_targets_that_exist(command):
 
 def test_every_supported_python_is_tested_on_linux_and_macos():
     matrix = WORKFLOWS["tests"]["jobs"]["tests"]["strategy"]["matrix"]
-    setup = (ROOT / "setup.py").read_text(encoding="utf-8")
-    assert matrix["python"] == re.findall(r"Python :: (3\.\d+)", setup)
-    assert matrix["python"][0] == re.search(r'python_requires=">=(.*?)"', setup)[1]
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert matrix["python"] == re.findall(r"Python :: (3\.\d+)", project)
+    assert matrix["python"][0] == re.search(r'requires-python = ">=(.*?)"', project)[1]
     assert [system.partition("-")[0] for system in matrix["os"]] == ["ubuntu", "macos"]
 
 

@@ -1,24 +1,20 @@
-"""The learners of other libraries are those that setup.py promises, or newer ones."""
+"""The learners of other libraries are those that pyproject.toml promises, or newer ones."""
 
-import ast
+import re
+import tomllib
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
 
-SETUP = Path(__file__).parents[2] / "setup.py"
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+LEARNERS = re.search(r"\[(.*)\]", EXTRAS["learners"][0])[1].split(",")
 
 
-def learners():
-    for node in ast.walk(ast.parse(SETUP.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "LEARNERS":
-            return ast.literal_eval(node.value)
-    raise AssertionError("setup.py has no LEARNERS")
-
-
-@pytest.mark.parametrize(("extra", "needed"), learners().items())
-def test_the_version_is_one_that_is_supported(extra, needed):
-    (requirement,) = needed
+@pytest.mark.parametrize("extra", LEARNERS)
+def test_the_version_is_one_that_is_supported(extra):
+    (requirement,) = EXTRAS[extra]
     name, bound = requirement.split(">=")
     try:
         found = version(name)
