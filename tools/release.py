@@ -49,6 +49,7 @@ def main() -> None:
     """Build both distributions, and print their digests."""
     dist = Path(sys.argv[1] if sys.argv[1:] else ROOT / "dist").resolve()
     dist.mkdir(parents=True, exist_ok=True)
+    os.umask(0o022)  # the wheel takes the rights of its files from the folder it is built in
     when = int(git("log", "-1", "--format=%ct"))
     settings = {
         **os.environ,
