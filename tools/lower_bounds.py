@@ -1,4 +1,4 @@
-"""Print pip constraints that pin each dependency to the lower bound that pyproject.toml promises."""
+"""Print pip constraints that pin each dependency to the lower bound in pyproject.toml."""
 
 import re
 import sys

@@ -2,9 +2,9 @@
 
     python tools/release.py [FOLDER]
 
-It needs git and the package `build`. Files come from the commit and not from the working tree, times
-are that of the commit, and setuptools is the version that docker/constraints.txt names. The digests
-are printed, and stand in dist/SHA256SUMS.
+It needs git and the package `build`. Files come from the commit and not from the working tree,
+times are that of the commit, and setuptools is the version that docker/constraints.txt names. The
+digests are printed, and stand in dist/SHA256SUMS.
 """
 
 import gzip

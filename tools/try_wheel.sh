@@ -13,9 +13,9 @@ export PATH="$work/bare/bin:$PATH"
 mlaut --version
 mlaut demo --output demo > demo.txt
 mlaut demo --output demo | grep "nothing to do"
-mlaut status demo/study.h5 | head -1
+mlaut status demo/study.h5 | sed -n 1p
 printf 'dataset,tree,forest\niris,.94,.96\nwine,.90,.98\nglass,.70,.80\n' > scores.csv
-mlaut report scores.csv --metric accuracy | head -3
+mlaut report scores.csv --metric accuracy | sed -n 1,3p
 python - << 'CODE'
 import mlaut
 from mlaut.analysis import read_results
