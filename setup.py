@@ -38,7 +38,6 @@ LEARNERS = {
 EXTRAS = {
     **LEARNERS,
     "learners": sorted(requirement for needed in LEARNERS.values() for requirement in needed),
-    "fast": ["numba>=0.61"],
     "cluster": ["distributed>=2024.12"],
     "keras": ["keras>=3.10", "jax>=0.6"],
     "jupyter": ["ipywidgets>=8.1", "jupyterlab>=4.2"],
