@@ -17,7 +17,6 @@ ROOMS = (
     "methods.lacoste",
     "methods.multilevel",
     "methods.planning",
-    "methods.ratings",
     "methods.tuning",
     "pairwise",
     "placing",

@@ -28,7 +28,6 @@ OF_RESULTS = {
     "bayesian_signed_rank_test": {"n_samples": 200},
     "bonferroni_dunn_test": {"control": "A"},
     "box_plot": {},
-    "bradley_terry": {"n_samples": 64, "rope": 0.05},
     "compare": {"n_samples": 200},
     "conover_test": {},
     "correlated_t_datasets": {"rope": 0.01},

@@ -45,7 +45,6 @@ CASES = {
     "bayesian_sign_test": Case(others=True),
     "bayesian_signed_rank_test": Case(DRAWS, near={"": 0.15}, units=False, others=True),
     "bonferroni_dunn_test": Case({"control": "A"}),
-    "bradley_terry": Case(DRAWS, near={"": 0.35}),
     "conover_test": Case(),
     "correlated_t_datasets": Case(units=False, others=True, order=False),
     "dataset_difficulty": Case(),

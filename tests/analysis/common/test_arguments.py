@@ -27,7 +27,6 @@ RIGHT = {
     "auc_table": {"context": analysis.SINGLE, "n_datasets": [3, 4], "n_points": 50, **SMALL},
     "bayesian_signed_rank_test": {"n_samples": 20},
     "bonferroni_dunn_test": {"control": "A"},
-    "bradley_terry": {"n_samples": 1},
     "bootstrap_prob_better": {"differences": D, "prior": 1.0},
     "calibrate": {
         "null_differences": MANY,
