@@ -15,7 +15,6 @@ ROOMS = (
     "methods.explaining",
     "methods.frequentist",
     "methods.lacoste",
-    "methods.multilevel",
     "methods.planning",
     "methods.tuning",
     "pairwise",

@@ -399,8 +399,6 @@ _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
     "critical_difference_diagram": {
         "pairs": _or(_none, _instance("Pairwise", "the result of a test of all pairs"))
     },
-    "multilevel_model": {"scale": _text},
-    "multiple_imputation": {"test": _function, "scale": _text},
     "friedman_test": {"ties": _yes_or_no},
     "hierarchical_probabilities": {"df": floats},
     "lacoste_sign_test": dict.fromkeys(("losses", "ties", "wins"), _real),

@@ -518,31 +518,6 @@ class Pairwise(Shown):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class PairModel(Shown):
-    """Result of a model of all strategies; its title, scenario and notes are those of its pairs.
-
-    Attributes
-    ----------
-    pairs : Pairwise
-    """
-
-    pairs: Pairwise
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on how to read the numbers."""
-        return self.pairs.notes
-
-    @property
-    def scenario(self) -> str:
-        """Scenario of the conclusions."""
-        return self.pairs.scenario
-
-    def title(self) -> str:  # noqa: D102 - inherited
-        return f"{self.pairs.name} of {self.pairs.metric}, {self.pairs.n} datasets"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ResultTable(Shown):
     """Table of estimates with one row for each strategy or dataset.
 

@@ -72,8 +72,6 @@ RIGHT = {
     "elo_ratings": {"n_samples": 5},
     "error_counts": {"first": "A", "second": "B"},
     "interquartile_means": {"n_samples": 5},
-    "multilevel_model": {"n_samples": 8},
-    "multiple_imputation": {"test": analysis.sign_test, "n_samples": 2},
     "probability_of_improvement": {"n_samples": 5},
     "ranking_stability": {"n_samples": 5},
     "hierarchical_probabilities": {
@@ -164,7 +162,6 @@ SHARES = {"alpha", "confidence", "delta", "level", "power"}
 SKIPPED = {
     "hierarchical_probabilities": {"rope"},  # slow
     "hierarchical_test": {"rope", "pair", "metric", "greater_is_better"},
-    "multiple_imputation": {"test"},  # the user's own errors
     "under_treatments": {"comparison"},  # the user's own errors
 }
 

@@ -11,7 +11,7 @@ from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.scales import on_scale
+from mlaut.analysis.results.scales import ranks_by_fold
 from mlaut.errors import AnalysisError
 
 
@@ -99,7 +99,7 @@ def _ranks_by_fold(results: Results) -> np.ndarray | None:
     """Return the mean over datasets of the ranks in each fold, shape (folds, K)."""
     if not results.expected.all() or results.expected[0].size < 2:
         return None  # datasets with different folds have no halves in common
-    return on_scale(results, "rank").mean(axis=0).T
+    return ranks_by_fold(results).mean(axis=0)
 
 
 def _of_halves(
