@@ -6,8 +6,6 @@ the same scores and a warning. A missing private attribute is noticed when a sha
 same consequence. A name that moved is mended in its line here.
 """
 
-from __future__ import annotations
-
 import warnings
 from importlib import import_module
 from typing import Any

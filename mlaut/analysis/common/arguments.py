@@ -4,8 +4,6 @@ Functions that users call are decorated with `checked`. A function itself checks
 involve several arguments, and options that only it has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature

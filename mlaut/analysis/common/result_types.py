@@ -4,8 +4,6 @@ Numbers are stored unrounded and rounded only for display. No p-value is 0: a p-
 `SMALLEST_P`, the smallest normal floating-point number, is stored as that number, with a note.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Conclusions that hold, or not, under several treatments of missing cells."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Reader of the results of Weka's Experimenter."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Treatments of missing cells."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Scale on which losses of different datasets compare: ranks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """The probability that a strategy is the best, by a model in which strategies may be equal."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Interquartile means and probabilities of improvement over runs, with a stratified bootstrap."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

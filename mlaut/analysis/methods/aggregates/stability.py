@@ -1,7 +1,5 @@
 """Stability of a ranking under other datasets, other folds, and other results."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -4,8 +4,6 @@ Scenario (b). The posterior of the expected difference is a Student distribution
 for the training rows that folds share: Corani & Benavoli (2015), after Nadeau & Bengio (2003).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -9,8 +9,6 @@ whose convolution is normal. The remaining parameters are the centre, the scale 
 freedom over datasets. A sum over a grid integrates them, without chains, seeds or a compiler.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache

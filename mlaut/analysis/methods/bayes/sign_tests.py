@@ -9,8 +9,6 @@ Without a region (``rope=0``) two strategies cannot be equivalent: a dataset on 
 counts half for each strategy, and so does the prior.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

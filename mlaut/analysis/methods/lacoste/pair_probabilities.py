@@ -5,8 +5,6 @@ combines these probabilities into a distribution of the number of datasets on wh
 better. Lacoste, Laviolette & Marchand (2012), section 5.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

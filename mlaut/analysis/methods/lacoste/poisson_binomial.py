@@ -5,8 +5,6 @@ trials with different probabilities. The functions work on many rows at once. Th
 multiply positive numbers, so that a probability of 1e-200 is as exact as one of 0.5.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -5,8 +5,6 @@ dataset are about the classifiers that were trained there: scenario (a). `poisso
 `pair_probabilities` in this folder combine many datasets.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

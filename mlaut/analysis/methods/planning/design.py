@@ -3,8 +3,6 @@
 The input is a pilot study or a synthetic context. Scenario (c).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

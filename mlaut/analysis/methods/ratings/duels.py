@@ -1,7 +1,5 @@
 """Duels: on each dataset every two strategies meet, and one wins or they tie."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised

@@ -1,7 +1,5 @@
 """Elo ratings of strategies from their duels on datasets."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
