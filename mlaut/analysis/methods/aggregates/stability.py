@@ -67,8 +67,6 @@ def ranking_stability(
     half of the datasets   0.33  0.33  0.33
     """
     ranks = paired_losses(results).ranks
-    if n_samples < 1:
-        raise AnalysisError("n_samples must be 1 or more")
     if len(ranks) < 4:
         raise AnalysisError(
             f"halves of {len(ranks)} datasets decide nothing: it needs four datasets"
