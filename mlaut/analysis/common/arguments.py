@@ -328,8 +328,9 @@ def _mapping_of(rule: Rule | None = None) -> Rule:
     def of_each(name: str, value: Any) -> Any:
         if not isinstance(value, Mapping):
             raise AnalysisError(f"{name} must be a dict by name, not {type(value).__name__}")
-        for key in value if rule else ():
-            rule(f"{name}[{shown(key)}]", value[key])
+        if rule is not None:
+            for key, one in value.items():
+                rule(f"{name}[{shown(key)}]", one)
         return value
 
     return of_each
