@@ -1,5 +1,7 @@
 """Reader of the results of benchopt."""
 
+from __future__ import annotations
+
 import numpy as np
 import pandas as pd
 

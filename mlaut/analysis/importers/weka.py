@@ -1,5 +1,7 @@
 """Reader of the results of Weka's Experimenter."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import pandas as pd

@@ -1,5 +1,7 @@
 """The smallest flip: the fewest rows (datasets or sources) that a conclusion rests on."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import NamedTuple
 
