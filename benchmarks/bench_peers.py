@@ -1,9 +1,9 @@
-"""Time what other packages and MLaut both compute: evaluma, aeon, and a model in PyMC.
+"""Time what other packages and MLaut both compute: evaluma and aeon.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_peers.py
 
 CPU seconds of one process and its children, the middle of three rounds in turn. A package that is
-not installed is left out (`pip install evaluma aeon pymc`). About five minutes.
+not installed is left out (`pip install evaluma aeon`). About five minutes.
 """
 
 import os
@@ -21,7 +21,6 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis import Results, multi_comparison, probability_of_best
-from mlaut.analysis.methods.ratings import bradley_terry
 from mlaut.report import make_report, write_report
 
 N, K = 40, 10
@@ -66,34 +65,6 @@ def aeon_matrix(folder: Path) -> None:
     create_multi_comparison_matrix(TABLE, save_path=str(folder / "mcm"))
 
 
-def pymc_model() -> None:
-    """Sample the Bradley-Terry-Davidson model of all duels (Wainer 2023) with PyMC's NUTS."""
-    import pymc
-
-    results = fresh().losses.to_numpy()
-    first, second = np.triu_indices(K, 1)
-    signs = np.sign(results[:, second] - results[:, first])
-    wins, ties, lost = ((signs == s).sum(axis=0) for s in (1, 0, -1))
-    with pymc.Model():
-        strength = pymc.Normal("strength", 0, 1, shape=K)
-        tie = pymc.Normal("tie", 0, 0.5)
-        gap = strength[first] - strength[second]
-        top, middle = pymc.math.exp(gap / 2), pymc.math.exp(tie)
-        total = top + middle + 1 / top
-        p = pymc.math.stack(  # noqa: PD013 - no DataFrame
-            [
-                top / total,
-                middle / total,
-                1 / top / total,
-            ],
-            axis=1,
-        )
-        pymc.Multinomial(
-            "duels", n=wins + ties + lost, p=p, observed=np.stack([wins, ties, lost], axis=1)
-        )
-        pymc.sample(1000, chains=4, cores=1, progressbar=False, random_seed=0)
-
-
 def our_report(folder: Path) -> None:
     """Write the whole page of MLaut."""
     write_report(make_report(TABLE, "accuracy"), folder / "report.html")
@@ -102,13 +73,8 @@ def our_report(folder: Path) -> None:
 PAIRS = {
     "evaluma: six views of a table, no page": ("evaluma", lambda _: evaluma_views()),
     "aeon: multi-comparison matrix, as a file": ("aeon", aeon_matrix),
-    "PyMC: Bradley-Terry-Davidson, 4,000 draws": ("pymc", lambda _: pymc_model()),
     "MLaut: the whole report as a page": ("mlaut", our_report),
     "MLaut: multi-comparison matrix, numbers": ("mlaut", lambda _: multi_comparison(fresh())),
-    "MLaut: Bradley-Terry-Davidson, 4,000 draws": (
-        "mlaut",
-        lambda _: bradley_terry(fresh(), paired=False),
-    ),
     "MLaut: P(best), 2,048 draws": ("mlaut", lambda _: probability_of_best(fresh())),
 }
 

@@ -14,8 +14,7 @@ Samples of cells: with ``--sampled``, what these cells take on datasets where pl
 whole grids are out of reach. Of the five folds of a search the first is run: all candidates with
 shared work, and without it a random sample of them where they are dear (`SAMPLES`), whose scores
 must be equal. Seconds are multiplied to all candidates and folds; the final fit is added to both.
-The standard error of the plain seconds is that of the sample. With the extra ``fast``, trees of
-histogram boosting are compiled, once a machine, before the first measurement.
+The standard error of the plain seconds is that of the sample.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_sharing.py --results sharing.jsonl
     OMP_NUM_THREADS=1 python benchmarks/bench_sharing.py --results cells.jsonl --cells iris wine
@@ -39,7 +38,6 @@ from zlib import crc32
 import numpy as np
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -341,11 +339,8 @@ def measure(asked: argparse.Namespace) -> None:
     """Measure what is not there yet."""
     done = {(m.strategy, m.table) for m in stored(asked.results)}
     strategies = instantiate_default_estimators(asked.strategies)
-    histograms = HistGradientBoostingClassifier(early_stopping=False, random_state=0)
-    searched = {KNeighborsClassifier(): {"n_neighbors": [1, 2]}, histograms: {"max_iter": [1, 2]}}
-    for kind in (GridSearchCV, SharingGridSearchCV):  # imports and compiles what first use would
-        for estimator, grid in searched.items():
-            kind(estimator, grid).fit([[0.0], [1.0]] * 99, [0, 1] * 99)
+    for kind in (GridSearchCV, SharingGridSearchCV):  # imports what the first use would
+        kind(KNeighborsClassifier(), {"n_neighbors": [1, 2]}).fit([[0.0], [1.0]] * 99, [0, 1] * 99)
     begun = time.monotonic()
     for name in asked.sampled or asked.cells or asked.tables:
         dataset = load(name)

@@ -1,7 +1,5 @@
 """Files of the network: limits of time and size, a local cache, and errors in one line."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import os

@@ -4,8 +4,6 @@ An unfinished file or folder lies beside what it will become. It is locked while
 what a killed writer left is not, and the next writer of the same file removes it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """Lazy public names of a package: each is imported when it is first used (PEP 562)."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module

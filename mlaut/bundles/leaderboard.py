@@ -1,7 +1,5 @@
 """A leaderboard: static pages over all strategies of several bundles of the same splits."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

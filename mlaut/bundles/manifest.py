@@ -5,8 +5,6 @@ a repository of data or in a Git repository. It has no file but those of `KINDS`
 manifest can lead out of the folder, and none is a pickle.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -4,8 +4,6 @@ What is downloaded or unpacked is kept in the cache (``MLAUT_CACHE``), in a fold
 digest of the manifest as its name. Files that are there already are not fetched again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

@@ -1,7 +1,5 @@
 """Removal of what says on which machine, and by whom, a study was made."""
 
-from __future__ import annotations
-
 import json
 import re
 import socket

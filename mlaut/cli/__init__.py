@@ -3,8 +3,6 @@
 Heavy packages are imported inside the commands, so that ``mlaut --help`` is fast.
 """
 
-from __future__ import annotations
-
 import itertools
 import signal
 import sys

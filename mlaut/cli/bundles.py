@@ -1,7 +1,5 @@
 """Commands that publish studies, and options of bundles that other commands share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

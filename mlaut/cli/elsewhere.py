@@ -1,7 +1,5 @@
 """Commands that bring results and predictions of others together with a study."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Commands that list what there is, load datasets, and convert old files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Print text and tables on the terminal; nothing that a study holds can control the terminal."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

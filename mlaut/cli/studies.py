@@ -1,7 +1,5 @@
 """Commands that read, check, join and compact studies."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A live view of a study in the terminal."""
 
-from __future__ import annotations
-
 import math
 import time
 from pathlib import Path

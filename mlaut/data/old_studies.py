@@ -1,7 +1,5 @@
 """Studies of MLaut 0.1, converted into today's form."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path

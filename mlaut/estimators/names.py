@@ -1,7 +1,5 @@
 """Names of strategies and of their classes: checks, suggestions for unknown names, imports."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any

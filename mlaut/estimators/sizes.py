@@ -1,7 +1,5 @@
 """Size limits of strategies: the largest training part that a run gives to a strategy."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from math import prod

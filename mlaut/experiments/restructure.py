@@ -1,7 +1,5 @@
 """Datasets and strategies of a study and of its input database, removed or renamed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Objects of libraries are described by their names and parameters. The user's own
 classes are described by their syntax, and the names that they read are followed to their values.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 import functools

@@ -9,8 +9,6 @@ identified by name, because a study records the versions of libraries separately
 cannot be compared are listed (`Description.unseen`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

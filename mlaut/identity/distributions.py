@@ -6,8 +6,6 @@ in Debian's ``dist-packages`` are therefore treated alike. An editable install (
 counts as the user's own code, because its files are in the folder of the author.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

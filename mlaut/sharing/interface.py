@@ -7,8 +7,6 @@ Candidates for which a sharer yields no model, because it cannot or because some
 fitted by scikit-learn. So a sharer must be correct, but need not be complete.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ the same scores and a warning. A missing private attribute is noticed when a sha
 same consequence. A name that moved is mended in its line here.
 """
 
-from __future__ import annotations
-
 import warnings
 from importlib import import_module
 from typing import Any
@@ -20,7 +18,7 @@ NAMES: list[tuple[str, str, str]] = []
 _LACKING: dict[str, list[str]] = {}
 
 SEARCH, KERNELS, NEIGHBOURS = "search", "kernels", "neighbours"
-TREES, LOSSES, GROWERS = "trees", "losses", "growers"
+TREES, LOSSES = "trees", "losses"
 
 
 class SharingWarning(UserWarning):
@@ -113,9 +111,3 @@ Tree = _take(TREES, "sklearn.tree._tree", "Tree")  # an empty tree to grow
 HalfBinomialLoss = _take(LOSSES, "sklearn._loss.loss", "HalfBinomialLoss")
 HalfMultinomialLoss = _take(LOSSES, "sklearn._loss.loss", "HalfMultinomialLoss")
 HalfSquaredError = _take(LOSSES, "sklearn._loss.loss", "HalfSquaredError")
-
-_HISTOGRAMS = "sklearn.ensemble._hist_gradient_boosting"
-TreeGrower = _take(GROWERS, f"{_HISTOGRAMS}.grower", "TreeGrower")  # a tree to compare with
-HISTOGRAM_DTYPE = _take(
-    GROWERS, f"{_HISTOGRAMS}.common", "HISTOGRAM_DTYPE"
-)  # numpy's sum over it depends on its layout

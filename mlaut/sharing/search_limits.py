@@ -1,7 +1,5 @@
 """Limits for every search that runs inside a ``with`` block: checkpoint and deadline."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

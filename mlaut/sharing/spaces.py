@@ -1,7 +1,5 @@
 """Ranges of parameters for searches that draw their candidates."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -38,9 +38,8 @@ DOWN = [("misclassification", None), ("rmse", None), ("log_loss", None), ("mine"
 TREATMENTS = [name for name in analysis.TREATMENTS if name != "raise"]
 # Methods that take long: of so many tables only one is tried, and none of more strategies.
 RARE = {
-    "bradley_terry": (5, 10), "box_plot": (10, 200), "critical_difference_diagram": (10, 200),
-    "hierarchical_test": (50, 200), "multilevel_model": (5, 30),
-    "multiple_imputation": (4, 10), "pilot_design": (25, 5),
+    "box_plot": (10, 200), "critical_difference_diagram": (10, 200),
+    "hierarchical_test": (50, 200), "pilot_design": (25, 5),
     "under_treatments": (4, 10),
 }  # fmt: skip
 
@@ -161,7 +160,6 @@ def options(name: str, results: Results) -> dict[str, Any]:
     given: dict[str, Any] = {"n_samples": 40} if "n_samples" in takes else {}
     own = {
         "bonferroni_dunn_test": {"control": first},
-        "bradley_terry": {"rope": 0.05},
         "correlated_t_datasets": {"rope": 0.01},
         "cv_differences": {"first": first, "second": second},
         "cv_test_datasets": {"df": 3},
@@ -169,15 +167,13 @@ def options(name: str, results: Results) -> dict[str, Any]:
         "error_counts": {"first": first, "second": second},
         "hierarchical_test": {"first": first, "second": second},
         "mcnemar_test": {"dataset": results.datasets[0]},
-        "multiple_imputation": {"test": analysis.wilcoxon_test},
         "under_treatments": {"comparison": analysis.wilcoxon_test},
     }
     return given | own.get(name, {})
 
 
 GAPS = {
-    "box_plot", "compare", "dataset_estimates", "dataset_properties", "multilevel_model",
-    "multiple_imputation",
+    "box_plot", "compare", "dataset_estimates", "dataset_properties",
     "skillings_mack_test", "treat_missing", "under_treatments",
 }  # fmt: skip
 
@@ -380,7 +376,7 @@ def _not_alike(found: Mapping[str, Any], group: tuple[str, ...]) -> Iterator[str
 
 
 # strategies have draws of their own there, so that equal ones differ by their Monte Carlo error
-_DRAWN = {"bradley_terry", "multilevel_model", "bonferroni_dunn_test", "probability_of_improvement",
+_DRAWN = {"bonferroni_dunn_test", "probability_of_improvement",
           "ranking_stability"}  # fmt: skip
 
 

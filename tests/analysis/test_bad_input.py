@@ -28,7 +28,6 @@ OF_RESULTS = {
     "bayesian_signed_rank_test": {"n_samples": 200},
     "bonferroni_dunn_test": {"control": "A"},
     "box_plot": {},
-    "bradley_terry": {"n_samples": 64, "rope": 0.05},
     "compare": {"n_samples": 200},
     "conover_test": {},
     "correlated_t_datasets": {"rope": 0.01},
@@ -48,8 +47,6 @@ OF_RESULTS = {
     "mcnemar_test": {"dataset": "d0"},
     "mean_estimates": {"method": "t"},
     "multi_comparison": {},
-    "multilevel_model": {"n_samples": 64, "rope": 0.01},
-    "multiple_imputation": {"test": analysis.t_test, "n_samples": 2},
     "nemenyi_test": {},
     "percent_of_best": {},
     "performance_profile": {},
@@ -223,10 +220,6 @@ class TestOfResults:
                     **({"dataset": "d0"} if "mc" in name else {"first": "A", "second": "C"}),
                 )
             one_line(error.value)
-        elif name == "multiple_imputation":
-            with pytest.raises(AnalysisError) as error:
-                call(name, results)
-            one_line(error.value, "a failure is not missing at random")
         elif name in {"cv_differences", "hierarchical_test"}:
             with pytest.raises(MissingCellsError) as error:
                 getattr(analysis, name)(results, "A", "C")

@@ -14,7 +14,6 @@ from mlaut.analysis import (
     t_test,
     treat_missing,
     under_treatments,
-    wilcoxon_test,
 )
 from mlaut.errors import AnalysisError
 
@@ -130,28 +129,6 @@ def test_bounds_that_cannot_be_had_are_listed_too():
     found = under_treatments(results, sign_test, treatments=("drop datasets",))
     assert list(found.frame) == ["drop datasets"]
     assert "which is missing too" in found.not_applied["bounds"]
-
-
-def test_multiple_imputation_is_a_treatment():
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.normal([0.2, 0.21, 0.4], 0.02, (20, 3)), columns=list("ABC"))
-    table.iloc[:4, 2] = np.nan
-    results = Results.from_table(table, metric="error")
-    found = under_treatments(
-        results, wilcoxon_test, treatments=("multiple imputation", "drop datasets"), bounds=False
-    )
-    assert found.frame["multiple imputation"].tolist() == [
-        "no difference shown",
-        "A better",
-        "B better",
-    ]
-    assert found.name == "Wilcoxon signed rank test"
-    refused = under_treatments(
-        results, lambda one: str(one.losses.mean().idxmin()), treatments=("multiple imputation",)
-    )
-    assert "must be a test of pairs" in refused.not_applied["multiple imputation"]
-    with pytest.raises(AnalysisError, match=r"call multiple_imputation\(results, test\)"):
-        treat_missing(results, "multiple imputation")
 
 
 def test_a_result_saved_where_its_class_was_before_is_read(fragile, tmp_path):

@@ -46,7 +46,6 @@ COSTS = {
     "neighbours": {"Neighbours"},
     "trees": {"Trees"},  # the ensembles are shared in another way
     "losses": set(),
-    "growers": set(),
 }
 
 

@@ -4,8 +4,6 @@ Functions that users call are decorated with `checked`. A function itself checks
 involve several arguments, and options that only it has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
@@ -219,6 +217,18 @@ def _whole(name: str, value: Any) -> Any:
     return value
 
 
+def _not_negative(name: str, value: Any) -> Any:
+    if not 0 <= _real(name, value) < np.inf:
+        raise AnalysisError(f"{name} = {shown(value)} is not a number of 0 or more")
+    return value
+
+
+def _at_least_one(name: str, value: Any) -> Any:
+    if _whole(name, value) < 1:
+        raise AnalysisError(f"{name} = {shown(value)} must be at least 1")
+    return value
+
+
 def _count(name: str, value: Any) -> Any:
     if int(_whole(name, value)) < 0:
         raise AnalysisError(f"{name} = {shown(value)} is not a whole number of 0 or more")
@@ -318,8 +328,8 @@ def _mapping_of(rule: Rule | None = None) -> Rule:
     def of_each(name: str, value: Any) -> Any:
         if not isinstance(value, Mapping):
             raise AnalysisError(f"{name} must be a dict by name, not {type(value).__name__}")
-        for key, one in value.items():
-            if rule is not None:
+        if rule is not None:
+            for key, one in value.items():
                 rule(f"{name}[{shown(key)}]", one)
         return value
 
@@ -332,16 +342,15 @@ _RULES: dict[str, Rule] = {
     "results": _results,
     **dict.fromkeys(("alpha", "confidence", "delta", "level", "power"), _share),
     "levels": _each(_share),
-    **dict.fromkeys(("between", "difference", "rope", "sd", "span", "threshold", "within"), _real),
+    **dict.fromkeys(("between", "difference", "sd", "span", "threshold", "within"), _real),
     **dict.fromkeys(("false_number", "false_share", "test_to_train"), _or(_none, _real)),
     "prior": _prior,
     "df": _or(lambda value: isinstance(value, str), _real),
     "n_points": _or(_none, _whole),
-    **dict.fromkeys(
-        ("folds", "most", "top", "n_datasets", "n_repetitions", "n_strategies"), _whole
-    ),
+    **dict.fromkeys(("folds", "most", "n_datasets", "n_repetitions", "n_strategies"), _whole),
     "repeats": _whole,
-    "n_samples": _count,
+    **dict.fromkeys(("n_samples", "top"), _at_least_one),
+    "rope": _not_negative,
     "seed": _seed,
     **dict.fromkeys(("as_scores", "greater_is_better"), _yes_or_no),
     **dict.fromkeys(("differences", "draws", "null_differences", "p", "values"), floats),
@@ -352,10 +361,8 @@ _RULES: dict[str, Rule] = {
     ),
     **dict.fromkeys(("aggregate",), _text),
     **dict.fromkeys(("anchor", "baseline"), _or(_none, _text)),
-    **dict.fromkeys(("anchor_rating", "local_rope", "tolerance"), _real),
+    **dict.fromkeys(("anchor_rating", "tolerance"), _real),
     "others": _or(_none, _mapping_of(_results)),
-    "weight": _or(_none, _real),
-    "paired": _yes_or_no,
     "ties": _text,
     "groups": _each(_each(_text)),
     **dict.fromkeys(("kind", "question"), _text),
@@ -396,13 +403,12 @@ _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
         "tests": _or(_is_mapping, _names),
     },
     "calibrate": {"df": _each(_real), "tests": _or(_none, _names)},
+    "compare": {"n_samples": _count},
     "calibration_plot": {"tests": _or(_none, _names)},
     "dataset_plot": {"ax": _or(_none, _each(_instance("Axes", "axes of matplotlib")))},
     "critical_difference_diagram": {
         "pairs": _or(_none, _instance("Pairwise", "the result of a test of all pairs"))
     },
-    "multilevel_model": {"scale": _text},
-    "multiple_imputation": {"test": _function, "scale": _text},
     "friedman_test": {"ties": _yes_or_no},
     "hierarchical_probabilities": {"df": floats},
     "lacoste_sign_test": dict.fromkeys(("losses", "ties", "wins"), _real),

@@ -1,7 +1,5 @@
 """Display of results: numbers are stored unrounded and rounded only for display."""
 
-from __future__ import annotations
-
 import html
 import sys
 from collections.abc import Mapping

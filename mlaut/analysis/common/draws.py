@@ -4,8 +4,6 @@ The explorer of a report (`mlaut/report/explorer/statistics.js`) computes the sa
 a probability in the page equals the one in Python.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 # Multipliers of the mixing of 32 bits with the least bias that Wellons (2018, "lowbias32") found.

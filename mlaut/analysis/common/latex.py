@@ -1,7 +1,5 @@
 """Tables in LaTeX as papers print them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from mlaut.markup import printable

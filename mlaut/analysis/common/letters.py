@@ -1,7 +1,5 @@
 """Groups of strategies that do not differ, as letters: the table of pairs in one column."""
 
-from __future__ import annotations
-
 import numpy as np
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

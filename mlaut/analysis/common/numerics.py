@@ -1,7 +1,5 @@
 """Exact tail probabilities, rounding noise and intervals that several tests share."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

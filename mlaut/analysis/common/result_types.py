@@ -4,8 +4,6 @@ Numbers are stored unrounded and rounded only for display. No p-value is 0: a p-
 `SMALLEST_P`, the smallest normal floating-point number, is stored as that number, with a note.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -515,31 +513,6 @@ class Pairwise(Shown):
             return f"{start}{found}{end}"
         small = int((self.to_frame()["p_value"] <= 0.05).sum())
         return f"{start}{small} of {len(self.pairs)} pairs at or below 0.05{end}"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class PairModel(Shown):
-    """Result of a model of all strategies; its title, scenario and notes are those of its pairs.
-
-    Attributes
-    ----------
-    pairs : Pairwise
-    """
-
-    pairs: Pairwise
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on how to read the numbers."""
-        return self.pairs.notes
-
-    @property
-    def scenario(self) -> str:
-        """Scenario of the conclusions."""
-        return self.pairs.scenario
-
-    def title(self) -> str:  # noqa: D102 - inherited
-        return f"{self.pairs.name} of {self.pairs.metric}, {self.pairs.n} datasets"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -1,7 +1,5 @@
 """Primary tests of a comparison of pairs: the key of each, its name in a sentence, its source."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

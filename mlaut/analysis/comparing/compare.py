@@ -1,7 +1,5 @@
 """The tests and estimates of a comparison, computed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from inspect import signature

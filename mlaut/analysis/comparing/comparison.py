@@ -1,7 +1,5 @@
 """Comparison of all strategies in one object: estimates, tests and probabilities of all pairs."""
 
-from __future__ import annotations
-
 import html
 from dataclasses import dataclass, replace
 from typing import Any

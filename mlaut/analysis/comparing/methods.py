@@ -1,7 +1,5 @@
 """The paragraph on methods that a paper needs, written from what was computed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The numbers of a comparison, from which its words are written."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

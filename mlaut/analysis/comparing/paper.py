@@ -1,7 +1,5 @@
 """The table of a comparison as papers print it."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from mlaut.analysis.common.display import number

@@ -1,7 +1,5 @@
 """The works that a paragraph on methods cites; their entries stand in ``references.bib``."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """Conclusions that hold, or not, under several treatments of missing cells."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,13 +9,10 @@ import pandas as pd
 from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.display import Shown
 from mlaut.analysis.common.result_types import Pairwise, TestResult
-from mlaut.analysis.methods.multilevel.imputation import multiple_imputation
 from mlaut.analysis.results.missing import check_treatment, favouring, treat_missing, with_holes
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 from mlaut.markup import counted
-
-_IMPUTED = "multiple imputation"
 
 Conclusions = Mapping[Any, str]
 
@@ -101,8 +96,7 @@ def under_treatments(
         Function of complete `Results`, for example `mlaut.analysis.wilcoxon_test`. It returns a
         `Pairwise`, a `TestResult`, or the conclusion itself as text.
     treatments : sequence of str
-        Treatments of `treat_missing`, with the names of fallback strategies; and ``"multiple
-        imputation"`` (`multiple_imputation`, for tests over datasets).
+        Treatments of `treat_missing`, with the names of fallback strategies.
     bounds : bool, default True
         Whether to add two extreme treatments of each pair. The first gives the missing cells of the
         pair's first strategy the best possible loss, and all other missing cells the worst; the
@@ -137,8 +131,7 @@ def under_treatments(
     not_applied: dict[str, str] = {}
     name = getattr(comparison, "__name__", "The comparison")
     for how in treatments:
-        if how != _IMPUTED:
-            check_treatment(results, how)
+        check_treatment(results, how)
         try:
             result = _compare_treated(results, comparison, how)
         except _NotApplicableError as error:
@@ -174,11 +167,6 @@ class _NotApplicableError(AnalysisError):
 
 
 def _compare_treated(results: Results, comparison: Callable[[Results], Any], how: str) -> Any:
-    if how == _IMPUTED:
-        try:
-            return multiple_imputation(results, comparison)
-        except AnalysisError as error:
-            raise _NotApplicableError(str(error)) from error
     try:
         treated = treat_missing(results, how)
     except AnalysisError as error:

@@ -1,7 +1,5 @@
 """The findings of a comparison in words, and notes on how to read its numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reader of a table whose kind follows from its columns."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import partial

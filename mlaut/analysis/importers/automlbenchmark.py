@@ -1,7 +1,5 @@
 """Reader of the results of the AutoML benchmark."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd

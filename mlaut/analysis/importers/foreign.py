@@ -1,7 +1,5 @@
 """Predictions of other programs as the table that `mlaut.files_io.import_predictions` takes."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping

@@ -3,8 +3,6 @@
 `mlaut.analysis.PUBLISHED` names the function of a benchmark, its address and its options.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Readers of OpenML: lists of evaluations, and the predictions of runs."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Blocks from predictions that other programs stored."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ the published numbers only, which are facts; `Benchmark.licence` names the licen
 the repository that they were taken from.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace

@@ -4,8 +4,6 @@ A new reader is one file: a `Format` that names its columns, and a function with
 entry in `_READERS` of `any_table.py` makes its tables known by their columns.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Reader of the results of ``sktime.benchmarking``: its benchmarks and its older Orchestrator."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

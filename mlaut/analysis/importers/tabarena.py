@@ -1,7 +1,5 @@
 """Reader of the results of TabArena and TabRepo."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -6,8 +6,6 @@ each call, which takes a quarter of a second. Shaffer and Bergmann-Hommel use th
 pairs of strategies imply each other: if A = B and B = C then A = C.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache

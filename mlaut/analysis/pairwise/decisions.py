@@ -6,8 +6,6 @@ differ. So claims about many pairs need a bound on false claims. Pairwise winner
 order.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

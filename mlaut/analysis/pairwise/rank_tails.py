@@ -1,7 +1,5 @@
 """Exact tails of signed rank sums with ties and zeros, of many pairs by one product of matrices."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mlaut.analysis.common.numerics import signed_rank_cdf

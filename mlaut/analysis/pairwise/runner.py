@@ -5,8 +5,6 @@ table: ``@pair_test(name=..., null=..., source=..., ...)``. The runner adds what
 common: tables with their metric, ``pair=``, ``alternative=``, the layout and the notes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps

@@ -7,8 +7,6 @@ earlier datasets, then the wealth reaches ``1 / alpha`` at any time with probabi
 vanishes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Forecast of the rest of a race by simulation: datasets to come are drawn from those seen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Intervals of mean differences of bounded losses that are valid at every look."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mlaut.analysis.racing.evidence import BETS, log_mean

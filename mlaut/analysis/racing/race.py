@@ -1,7 +1,5 @@
 """`race`: what may be concluded after each dataset of a study that was run in a drawn order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The race of a study: its terms as the study stores them, and how it stands."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Argument ``results`` of every statistic: `Results`, or a table of scores with its metric."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import wraps

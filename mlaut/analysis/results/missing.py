@@ -1,7 +1,5 @@
 """Treatments of missing cells."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -124,11 +122,6 @@ def check_treatment(results: Results, how: str) -> None:
     """Raise `AnalysisError` for a treatment that is neither a key nor the name of a strategy."""
     if how in TREATMENTS:
         return
-    if how == "multiple imputation":
-        raise AnalysisError(
-            "multiple imputation makes many tables in place of one: call "
-            "multiple_imputation(results, test), or name it in under_treatments"
-        )
     try:
         position("strategy", how, results.strategies)
     except AnalysisError as error:

@@ -1,7 +1,5 @@
 """Results of the analysis as files: JSON, or a Parquet table that has the JSON in its metadata."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass

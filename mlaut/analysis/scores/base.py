@@ -1,7 +1,5 @@
 """Base class of metrics, which have a direction, a range and a task and score cells of a block."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

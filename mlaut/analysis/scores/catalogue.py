@@ -1,7 +1,5 @@
 """Catalogue of metrics by name: MLaut's metrics, scikit-learn's scorers, and metrics of users."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How the predictions of one classifier on one dataset meet the truth, class by class."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

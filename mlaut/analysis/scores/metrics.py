@@ -3,8 +3,6 @@
 `mlaut.analysis.metric`, the command line and reports then know it by its names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations

@@ -5,8 +5,6 @@ results tell. A poor strategy or a copy of one changes nothing for the others: s
 far behind the leader are left out first, and copies count as one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

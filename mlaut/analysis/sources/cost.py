@@ -1,7 +1,5 @@
 """A bound of what choosing a strategy costs: how much worse than the best it may be on average."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mlaut.analysis.common.draws import exponentials

@@ -5,8 +5,6 @@ together. A flip changes the signs of all pairs at once, so the largest statisti
 keeps its distribution, and no correction for the number of pairs is needed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Forecast: how probably more sources (or datasets) would tell two strategies apart."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mlaut.analysis.sources.chances import Chances

@@ -1,7 +1,5 @@
 """Loading of datasets by reference into a database, in batches of limited size."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ A table is the same whether OpenML sends ARFF or parquet: numbers are floats, no
 are categories in alphabetical order.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

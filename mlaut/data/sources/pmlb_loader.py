@@ -1,7 +1,5 @@
 """Loader of datasets of the Penn Machine Learning Benchmarks, through the package ``pmlb``."""
 
-from __future__ import annotations
-
 from mlaut.data.tables.frames import from_frame
 from mlaut.downloads import cache_folder, explained
 from mlaut.errors import DataError, nearest

@@ -1,7 +1,5 @@
 """References to datasets: short texts that say where a dataset is, such as ``openml/d/61``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial

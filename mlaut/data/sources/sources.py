@@ -1,7 +1,5 @@
 """Sources of datasets that a reference can name; each has one function and one entry here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 

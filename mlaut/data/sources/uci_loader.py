@@ -1,7 +1,5 @@
 """Loader of datasets of the UCI Machine Learning Repository, through ``ucimlrepo``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

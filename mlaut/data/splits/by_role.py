@@ -1,7 +1,5 @@
 """Schemes that split by the group or the time of rows; they equal scikit-learn's splitters."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass

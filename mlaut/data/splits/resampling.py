@@ -8,8 +8,6 @@ one row, that row can be a test row; then no strategy can learn the class, and t
 strategies alike.
 """
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """Splits of stored datasets: drawn by a scheme, or provided by the source of the dataset."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Encoding of a target column as the truth of a study: class positions, or numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -14,8 +14,6 @@ Features are used as the authors prepared them: texts coded as numbers, missing 
 0, then scaled to mean 0 and standard deviation 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

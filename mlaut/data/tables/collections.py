@@ -10,8 +10,6 @@
     The six tables that come with scikit-learn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Loader of folders of tables."""
 
-from __future__ import annotations
-
 import csv
 import os
 from collections.abc import Iterable, Iterator, Mapping

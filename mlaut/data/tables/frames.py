@@ -1,7 +1,5 @@
 """Tables as datasets: conversion of a table in memory, and choice of tables that are read then."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any

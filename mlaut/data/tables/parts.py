@@ -9,8 +9,6 @@ These layouts are known:
 - a partitioned table, ``part-00000.parquet`` or ``year=2024/0.parquet``.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence

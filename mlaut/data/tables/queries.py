@@ -1,7 +1,5 @@
 """Datasets from databases, by a query in SQL."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing

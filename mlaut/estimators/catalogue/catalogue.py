@@ -5,8 +5,6 @@ scikit-learn. `listed` makes a strategy class of each record. To add a strategy,
 documentation then has it in its tables.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

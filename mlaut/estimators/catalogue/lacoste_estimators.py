@@ -11,8 +11,6 @@ training rows. `UnitDistance` divides the table by :math:`\sqrt 2 \hat\sigma`, s
 ``gamma`` of scikit-learn. As in the appendix, features are scaled only for the network.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """The strategy classes of the catalogue, all made here of their records."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Conversion of names, classes, estimators and pipelines into strategies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 

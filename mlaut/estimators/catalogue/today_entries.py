@@ -4,8 +4,6 @@ Settings are the defaults of AutoGluon, which TabArena takes as each learner's o
 spaces are in `mlaut.estimators.catalogue.today_spaces`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from mlaut.estimators.preparing import NATIVE

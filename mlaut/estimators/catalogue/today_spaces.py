@@ -4,8 +4,6 @@
 fixes for all candidates is a list of one value: without a search, the learner's default holds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Early stopping of boosting learners by a validation part of the training rows."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Libraries of learners: a record for each, in one table."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Categories for learners that take them as they are, each in its own way."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sklearn.pipeline import Pipeline

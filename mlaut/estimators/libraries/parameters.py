@@ -1,7 +1,5 @@
 """Parameters inside a model: checks of names, and setting all seeds or numbers of jobs."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ A backend reads its settings once, when it starts. `start_keras` sets them only 
 every import of keras by MLaut goes through it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import itertools

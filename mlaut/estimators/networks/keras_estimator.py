@@ -6,8 +6,6 @@ loses its settings of ``fit`` when it is cloned. For early stopping, both hold o
 the table, whatever its order.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

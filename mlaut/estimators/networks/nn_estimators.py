@@ -3,8 +3,6 @@
 Keras is imported only when a network is built.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

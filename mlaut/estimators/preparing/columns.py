@@ -4,8 +4,6 @@ The kind is decided once, on the training rows. Later rows are read as that kind
 type. A value that cannot be read counts as missing (a gap), and so does an infinite number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any

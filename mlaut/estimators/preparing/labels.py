@@ -6,8 +6,6 @@ changes them, it is fitted on numbers. So everything that uses labels (``class_w
 ``pos_label`` that name some, code that reads them) keeps working, with the same results.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ A `Preprocessor` is an ordinary scikit-learn transformer. Its work can be descri
 changed (``set_params``) and switched off (``preprocessing=None`` of a strategy).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Rows that belong together: groups and times, which tuning keeps apart as the split does."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

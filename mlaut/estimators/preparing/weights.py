@@ -1,7 +1,5 @@
 """Weights of rows: whether a model takes them, and by which argument of ``fit``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sklearn import config_context

@@ -1,7 +1,5 @@
 """Searches with a budget: random, successive halving, and Optuna's."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

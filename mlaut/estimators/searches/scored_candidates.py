@@ -1,7 +1,5 @@
 """Candidates that a search with a budget has scored so far."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Candidates of search spaces: drawn at random, or made of the suggestions of Optuna."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """Search with Optuna's TPE sampler; candidates that fall behind are pruned after a fold."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Traces of fitted searches, of MLaut or scikit-learn, and what smaller budgets would choose."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from time import perf_counter

@@ -4,8 +4,6 @@ All tuning in MLaut goes through `GridSearch`. `tuning_record` reads the result 
 any fitted model: a pipeline, a search of scikit-learn, or a strategy.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Searches and budgets in words, such as ``"random(50)"`` and ``"10m cpu"``."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Strategy that wraps any scikit-learn estimator."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Metadata of strategies, and the decorator that attaches it to a class."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Objects in joblib files: written atomically, and read only from trusted files."""
 
-from __future__ import annotations
-
 import secrets
 from pathlib import Path
 from typing import Any

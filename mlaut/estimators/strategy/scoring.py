@@ -1,7 +1,5 @@
 """Scorers by which tuning chooses with the metric of the study."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

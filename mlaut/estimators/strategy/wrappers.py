@@ -4,8 +4,6 @@
 wherever one is expected: in Python, in study files and on the command line.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping

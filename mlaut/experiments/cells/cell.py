@@ -3,8 +3,6 @@
 Nothing here opens a study.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

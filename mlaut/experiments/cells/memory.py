@@ -1,7 +1,5 @@
 """Limits of memory and time of a cell; parsers of such limits."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

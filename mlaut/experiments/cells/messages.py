@@ -6,8 +6,6 @@ outcome is accepted only for the cell that is running, in a frame that proves to
 knows the secret of this process. No strategy runs where the secret is.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import math

@@ -1,7 +1,5 @@
 """Checks of the predictions and probabilities that a fitted model returns."""
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any
 

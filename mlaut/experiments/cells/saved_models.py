@@ -11,8 +11,6 @@ pickle   any other model                   can run any code: only if the caller 
 ======== ================================= =====================================================
 """
 
-from __future__ import annotations
-
 import copy
 import io
 import json

@@ -4,8 +4,6 @@ A cell that is killed during its search resumes the search when it is tried agai
 saves time: it may be deleted, and where it cannot be written, cells run without it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Preview of a run (``mlaut plan``): the checks and the plan of ``mlaut run``, without changes."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """Verification of studies: structure, checksums, seeds, datasets, and cells fitted again."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence

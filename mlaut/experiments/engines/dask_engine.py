@@ -7,8 +7,6 @@ many batches as last a few seconds. A dataset and its split are sent once to eac
 are submitted together, and the outcomes of all that have ended are fetched together.
 """
 
-from __future__ import annotations
-
 import contextlib
 import pickle
 import tempfile

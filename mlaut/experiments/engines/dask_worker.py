@@ -5,8 +5,6 @@ with the worker, when Dask cancels their task (as when the process that runs the
 when the run has not used them for a few seconds.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Forecasts from the times of the cells done so far: of a plan, and of a study while it runs."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

@@ -3,8 +3,6 @@
 The status can be read while a run writes. Predictions are not read.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Mapping

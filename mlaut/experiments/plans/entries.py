@@ -1,7 +1,5 @@
 """Entries of strategies for a study: their identities, recognised and compared."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

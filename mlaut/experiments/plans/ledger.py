@@ -3,8 +3,6 @@
 Plans, forecasts, statuses, summaries and verifications count cells here.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

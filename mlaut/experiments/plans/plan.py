@@ -1,7 +1,5 @@
 """The plan of a run: the requested cells, those of them to do, and the reason for each group."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

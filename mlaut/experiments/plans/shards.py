@@ -4,8 +4,6 @@ Which cells a shard has depends only on the datasets, the splits, the names of t
 the number of shards. So several machines divide a study without talking to each other.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

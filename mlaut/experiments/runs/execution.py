@@ -1,7 +1,5 @@
 """Carry out a plan: an engine runs its cells, and their outcomes are written to the study."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time

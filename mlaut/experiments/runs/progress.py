@@ -1,7 +1,5 @@
 """Progress of a run: a bar in a terminal or a notebook, plain lines in a log."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """Trial fits: each strategy that has cells to do is fitted on a few rows before the first cell."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from contextlib import closing

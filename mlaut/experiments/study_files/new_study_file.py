@@ -1,7 +1,5 @@
 """A new study file, with a comment on each choice: `new_study.txt`, filled in."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path

@@ -6,8 +6,6 @@ it may patch a library, keep a list in its class, or change its tables in place.
 runs in a copy of a process that has loaded the strategy and run no cell.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Description of the machine and the package versions of a run."""
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ administrator may look into hidden processes all the same, and every process may
 of others; `disarm` takes both from the processes in which strategies run.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import platform

@@ -1,7 +1,5 @@
 """Sessions of processes: each worker leads one, and all that its cells start ends with it."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

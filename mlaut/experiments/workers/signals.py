@@ -1,7 +1,5 @@
 """Handlers of the signals that stop a run: SIGINT (Ctrl-C) and SIGTERM (sent by containers)."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import sys

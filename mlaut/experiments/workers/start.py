@@ -1,7 +1,5 @@
 """Start processes with the fork server, which has the libraries of a cell already loaded."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

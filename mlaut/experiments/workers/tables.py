@@ -5,8 +5,6 @@ and workers map it for reading only: no strategy can change the rows of another.
 process that runs the study; a batch gets those of the training rows of its cells.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import mmap

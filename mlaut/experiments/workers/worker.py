@@ -5,8 +5,6 @@ one other strategy. If that has foreign code (`copies.foreign_code`), the proces
 strategy and maps the table, and each cell runs in a copy (fork) of it.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import gc
 import os

@@ -10,8 +10,6 @@ is stored once for all cells that share it. A pack names its columns, so that a 
 other numbers of each cell reads it. Reading a payload runs no code.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -1,7 +1,5 @@
 """Traces of searches as bytes: compressed columns, of some hundred bytes for a small grid."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Mapping, Sequence

@@ -6,8 +6,6 @@ standard error, raises errors that look like damage, and may end the process. So
 closed the file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Iterator

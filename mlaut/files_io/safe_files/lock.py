@@ -4,8 +4,6 @@ A holder is a thread of a process. Other processes are refused. Other threads of
 wait for a short change, such as storing a dataset, and are refused while a run writes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

@@ -13,8 +13,6 @@ stretches: ``count`` pairs (begin, end) of 8-byte numbers. `check_seal` reads on
 the digest covers. So it is fast, and valid while a run writes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Conversion of errors of the operating system and of HDF5 to one line with a way out."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

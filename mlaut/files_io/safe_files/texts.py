@@ -5,8 +5,6 @@ than some kilobytes is compressed. Older files hold JSON as arrays of bytes (uin
 too.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

@@ -5,8 +5,6 @@ that a file declares: a file of a few kilobytes can point to every file of its r
 terabyte of memory. MLaut never writes such files, so it refuses all of them.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """Predictions of other programs, stored in a study as a strategy that is marked as foreign."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime

@@ -3,8 +3,6 @@
 The formats of the files are in `mlaut.experiments.cells.saved_models`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Checks of a study, and of the files beside it, that need no datasets and no strategies."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 

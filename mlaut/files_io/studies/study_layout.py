@@ -1,7 +1,5 @@
 """Layout of a study file: its format, runs, strategies and splits."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import uuid

@@ -1,7 +1,5 @@
 """Merge studies whose cells were run separately, for example on several machines."""
 
-from __future__ import annotations
-
 import filecmp
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Writing of studies: outcomes of a run, and the records of its journal."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby

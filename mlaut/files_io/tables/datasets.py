@@ -6,8 +6,6 @@ with a split. The attributes ``class_name``, ``task`` and ``fingerprint`` of the
 most important values for users of other tools.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Fingerprints: digests of the content of a table, independent of how it is stored."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

@@ -13,8 +13,6 @@ no pickles, and no strings of variable length. Texts are stored as ``values``, a
 strings, and ``missing``; those with a NUL or half of a character as ``bytes`` and ``offsets``.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Roles of columns: weight, group, time, id and ignored columns, which are never features."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reading of tables from CSV, TSV, ARFF, parquet and ts files."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Tables of other libraries as DataFrames: polars, pyarrow and others through narwhals, sparse."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -2,15 +2,12 @@
 
 Stages are grown as in `trees`, with scikit-learn's losses and starting values. The first stage is
 compared with scikit-learn's in every group of candidates and fold. If no tree of a run reaches the
-allowed depth, the run is the same for larger depths. With numba (extra ``fast``), the values of
-leaves are computed by `newton_steps`.
+allowed depth, the run is the same for larger depths.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -138,12 +135,6 @@ class _BoostedRun:
     def _add(self, tree: Any, target: np.ndarray, gradient: np.ndarray, k: int) -> None:
         """Set the leaves of a tree, and add them to a column of the predictions."""
         leaves, newton = tree.apply(self._X), not isinstance(self._loss, HalfSquaredError)
-        compiled = _compiled() if newton else None
-        if compiled is not None:
-            values = tree.value.reshape(-1)
-            rules = (float(self._rate), self._factor, SMALLEST_HESSIAN)
-            compiled.add_steps(values, leaves, target, gradient, self._raw, k, rules)
-            return
         if newton:
             self._set_leaves(tree, leaves, target, gradient)
         self._raw[:, k] += self._rate * tree.value[:, 0, 0].take(leaves)
@@ -205,16 +196,6 @@ class _BoostedRun:
             predict_proba=lambda X: self._loss.predict_proba(decisions(X)),
             decision_function=decisions,
         )
-
-
-@cache
-def _compiled() -> Any:
-    """Return `newton_steps`; None without numba."""
-    if find_spec("numba") is None:
-        return None
-    from mlaut.sharing.compiled import newton_steps
-
-    return newton_steps
 
 
 def _winners(decisions: np.ndarray) -> np.ndarray:

@@ -10,7 +10,6 @@ from mlaut.sharing.interface import Candidate, Sharer
 from mlaut.sharing.learners.boosting import Boosted
 from mlaut.sharing.learners.ensembles import Ensembles
 from mlaut.sharing.learners.forests import Bags, Forests
-from mlaut.sharing.learners.histograms import Histograms
 from mlaut.sharing.learners.kernels import GaussianMachines
 from mlaut.sharing.learners.linear import LarsPaths, Lassos, Passives, Ridges
 from mlaut.sharing.learners.neighbours import Neighbours
@@ -24,7 +23,6 @@ _ESTIMATORS: tuple[Sharer, ...] = (
     Forests(),
     Bags(),
     Boosted(),
-    Histograms(),
     Ensembles(),
     Ridges(),
     Lassos(),

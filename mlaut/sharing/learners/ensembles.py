@@ -7,8 +7,6 @@ ensembles here. Forests, bagging and gradient boosting of plain trees have faste
 An ensemble without a seed is not shared: scikit-learn would draw new members for each size.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Pipelines: leading steps are fitted once per fold, and the last step shares as it does alone."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Scoring of candidates on folds: together where they share, otherwise as scikit-learn does."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Execution of the units of a search in one or several processes, resuming earlier scores."""
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ one write call, so that several processes may append to one file. Each line star
 break, so that a line that a killed process has half written damages no other line.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """Exhaustive grid search with the same results as scikit-learn's, but less work."""
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -118,7 +118,7 @@ def test_few_datasets_are_noted(losses):
     ("how", "words"),
     [
         ({"aggregate": "mean"}, "aggregate 'mean' is not known; one of 'rank', 'loss'"),
-        ({"top": 0}, "top and n_samples must be 1 or more"),
+        ({"top": 0}, "top = 0 must be at least 1"),
         ({"baseline": "A"}, "a baseline is for aggregate='normalised'"),
         ({"aggregate": "normalised", "baseline": "Z"}, "strategy 'Z' is not in these results"),
     ],

@@ -107,7 +107,7 @@ def test_every_dataset_and_pair_of_a_study():
 
 
 def test_bad_input_is_named():
-    with pytest.raises(AnalysisError, match="rope = -1 must be 0 or a positive number"):
+    with pytest.raises(AnalysisError, match="rope = -1 is not a number of 0 or more"):
         correlated_t_probabilities([0.1, 0.2], rope=-1)
     with pytest.raises(AnalysisError, match="a difference is missing"):
         correlated_t_probabilities([0.1, np.nan])

@@ -269,7 +269,10 @@ def test_a_dataset_that_varies_little_by_luck_does_not_speak_for_those_that_do_n
         (lambda: hierarchical_probabilities([0.1, 0], [0.1, 0], [9, 9]), "the scales positive"),
         (lambda: hierarchical_probabilities([0.1, np.nan], [1, 1], [9, 9]), "must be finite"),
         (lambda: hierarchical_probabilities([0.1, 0], [1, 1], [9, 1]), "three folds or more"),
-        (lambda: hierarchical_probabilities([0.1, 0], [1, 1], [9, 9], -1), "rope = -1 must be 0"),
+        (
+            lambda: hierarchical_probabilities([0.1, 0], [1, 1], [9, 9], -1),
+            "rope = -1 is not a number of 0",
+        ),
     ],
 )
 def test_bad_input_is_named(call, message):

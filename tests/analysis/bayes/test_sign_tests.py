@@ -210,7 +210,7 @@ def test_no_probability_is_0_by_sampling():
             "must be finite numbers with one row for each dataset",
         ),
         (lambda: sign_probabilities([]), "must be finite numbers"),
-        (lambda: sign_probabilities([0.1], rope=-0.1), "rope = -0.1 must be 0 or a positive"),
+        (lambda: sign_probabilities([0.1], rope=-0.1), "rope = -0.1 is not a number of 0 or more"),
         (lambda: sign_probabilities([0.1], prior=np.nan), "prior = nan must be 0 or a positive"),
         (lambda: signed_rank_probabilities([0.1], n_samples=0), "n_samples = 0 must be at least 1"),
         (lambda: signed_rank_posterior(np.zeros((5, 2))), "2 pairs are given"),

@@ -103,7 +103,7 @@ def test_awkward_tables():
     ("how", "words"),
     [
         ({"anchor": "Z"}, "strategy 'Z' is not in"),
-        ({"n_samples": 0}, "n_samples must be 1 or more"),
+        ({"n_samples": 0}, "n_samples = 0 must be at least 1"),
     ],
 )
 def test_bad_options(how, words, losses):

@@ -1,7 +1,5 @@
 """The probability that a strategy is the best, by a model in which strategies may be equal."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +10,6 @@ from mlaut.analysis.methods.aggregates.per_dataset import AGGREGATES, values_of
 from mlaut.analysis.results.given import check_sources, of_results, takes_sources
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.sources.chances import DRAWS, chances
-from mlaut.errors import AnalysisError
 
 _FEW = 6  # datasets: with fewer, not even a signed rank test of two strategies can reach .05
 
@@ -147,8 +144,6 @@ def probability_of_best(
     check_sources(results)
     values = results.by_source(values_of(results, aggregate, baseline))
     n, k = values.shape
-    if top < 1 or n_samples < 1:
-        raise AnalysisError("top and n_samples must be 1 or more")
     top = min(top, k)
     drawn = chances(values, seed, n_samples)
     starts, sizes = _places(drawn.draws)

@@ -1,7 +1,5 @@
 """Values of strategies on each dataset that can be averaged over datasets: lower is better."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mlaut.analysis.common.arguments import position

@@ -1,7 +1,5 @@
 """Performance profiles and data profiles: how often a strategy is good enough."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Interquartile means and probabilities of improvement over runs, with a stratified bootstrap."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -73,7 +71,7 @@ def interquartile_means(
     >>> interquartile_means(table, metric="accuracy").frame["interquartile mean"].to_dict()
     {'A': 0.75, 'B': 0.55}
     """
-    runs = _runs(results, n_samples)
+    runs = _runs(results)
     if results.incomparable:
         raise AnalysisError(
             f"means do not compare ({results.incomparable}): see probability_of_improvement"
@@ -144,7 +142,7 @@ def probability_of_improvement(
     >>> found.value("probability of improvement", "A", "B")
     0.625
     """
-    runs, pairs = _runs(results, n_samples), Pairs.of(results.strategies)
+    runs, pairs = _runs(results), Pairs.of(results.strategies)
     rng = np.random.default_rng(seed)
     drawn = np.stack([_improvements(_drawn(runs, rng), pairs) for _ in range(n_samples)])
     tail = (1 - confidence) / 2
@@ -167,11 +165,9 @@ def probability_of_improvement(
     return _TEST.lay_out(results, found, {"confidence": confidence})
 
 
-def _runs(results: Results, n_samples: int) -> np.ndarray:
+def _runs(results: Results) -> np.ndarray:
     """Return the losses of all runs, shape (N, K, runs)."""
     paired_losses(results)
-    if n_samples < 1:
-        raise AnalysisError("n_samples must be 1 or more")
     if not results.expected.all() or results.expected[0].size < 2:
         raise AnalysisError(
             "runs are the folds and repeats of a dataset: each dataset must have as many as the "

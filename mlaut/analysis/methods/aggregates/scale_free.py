@@ -1,7 +1,5 @@
 """Means over datasets of numbers without a unit: ranks, normalised scores, shares of the best."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

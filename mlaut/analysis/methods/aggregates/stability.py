@@ -1,7 +1,5 @@
 """Stability of a ranking under other datasets, other folds, and other results."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -11,7 +9,7 @@ from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.scales import on_scale
+from mlaut.analysis.results.scales import ranks_by_fold
 from mlaut.errors import AnalysisError
 
 
@@ -69,8 +67,6 @@ def ranking_stability(
     half of the datasets   0.33  0.33  0.33
     """
     ranks = paired_losses(results).ranks
-    if n_samples < 1:
-        raise AnalysisError("n_samples must be 1 or more")
     if len(ranks) < 4:
         raise AnalysisError(
             f"halves of {len(ranks)} datasets decide nothing: it needs four datasets"
@@ -99,7 +95,7 @@ def _ranks_by_fold(results: Results) -> np.ndarray | None:
     """Return the mean over datasets of the ranks in each fold, shape (folds, K)."""
     if not results.expected.all() or results.expected[0].size < 2:
         return None  # datasets with different folds have no halves in common
-    return on_scale(results, "rank").mean(axis=0).T
+    return ranks_by_fold(results).mean(axis=0)
 
 
 def _of_halves(

@@ -4,8 +4,6 @@ Scenario (b). The posterior of the expected difference is a Student distribution
 for the training rows that folds share: Corani & Benavoli (2015), after Nadeau & Bengio (2003).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,7 +13,7 @@ from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.common.result_types import Estimate, ResultTable, TestResult
-from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT, checked_rope
+from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
 from mlaut.analysis.methods.cross_validation.fold_tests import (
     fold_differences,
     frame_by_dataset,
@@ -68,7 +66,6 @@ def correlated_t_probabilities(
     """
     from scipy.special import stdtr
 
-    rope = checked_rope(rope)
     x = difference_table(differences, CV_TESTS["corrected repeated k-fold"])
     mean, error, _, _ = cv_interval(x, test_to_train=test_to_train)
     df = x.shape[-1] * x.shape[-2] - 1
@@ -213,7 +210,7 @@ def correlated_t_datasets(
     >>> correlated_t_datasets(results, rope=0.1).frame["P(first better)"].round(3).to_dict()
     {('iris', 'A', 'B'): 0.736}
     """
-    results, rope = selected(results, pair), checked_rope(rope)
+    results = selected(results, pair)
 
     def columns(x: np.ndarray, ratio: float | None) -> dict[str, np.ndarray]:
         mean, _, low, high = cv_interval(x, test_to_train=ratio, span=results.metric.span)

@@ -4,8 +4,6 @@ The tests use a Dirichlet distribution over datasets, or over three regions: the
 strategies is better by more than a margin, the two are equivalent, the second is better.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

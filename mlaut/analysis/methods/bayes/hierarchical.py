@@ -9,8 +9,6 @@ whose convolution is normal. The remaining parameters are the centre, the scale 
 freedom over datasets. A sum over a grid integrates them, without chains, seeds or a compiler.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -21,7 +19,7 @@ import numpy as np
 from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.result_types import Pairwise, TestResult
-from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT, checked_rope, region_statistics
+from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT, region_statistics
 from mlaut.analysis.methods.cross_validation.fold_tests import (
     FoldDifferences,
     fold_differences,
@@ -104,7 +102,6 @@ def hierarchical_probabilities(
     >>> p.round(2), shares.round(2)
     (array([0.93, 0.04, 0.03]), array([0.77, 0.15, 0.08]))
     """
-    rope = checked_rope(rope)
     data = _likelihoods(*(np.atleast_1d(np.asarray(v, dtype=float)) for v in (mean, scale, df)))
     unit = float(np.median(data.scale) + np.abs(data.mean).max())
     data = _Data(data.mean / unit, data.scale / unit, data.df)
@@ -360,7 +357,6 @@ def hierarchical_test(
     >>> round(result.probabilities["P(A better)"], 2)
     0.99
     """
-    rope = checked_rope(rope)
     if first is not None or second is not None:
         pair = (str(first), str(second))
     results = selected(results, pair)

@@ -1,7 +1,5 @@
 """Difficulty and discrimination of datasets, as of the items of an examination."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from math import factorial
 

@@ -1,7 +1,5 @@
 """Properties of datasets that can explain where a strategy wins."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

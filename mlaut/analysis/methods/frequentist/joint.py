@@ -1,7 +1,5 @@
 """Tests of all pairs of strategies by flips of whole sources, for datasets that are related."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

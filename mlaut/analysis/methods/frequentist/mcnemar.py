@@ -1,7 +1,5 @@
 """McNemar's test of two fitted classifiers on the test points of one dataset: scenario (a)."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -5,8 +5,6 @@ difference means that the first is better. ``alternative="better"`` is the alter
 that the first is better than the second.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from mlaut.analysis.common.arguments import one_of

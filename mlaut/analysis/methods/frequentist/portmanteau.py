@@ -1,7 +1,5 @@
 """Tests of all strategies together, and the tests of pairs that follow them: scenario (c)."""
 
-from __future__ import annotations
-
 from math import lgamma
 
 import numpy as np

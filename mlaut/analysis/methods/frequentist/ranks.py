@@ -5,8 +5,6 @@ them, and what counts as a tie). The rank of a strategy depends on
 the other strategies that are compared. Scenario (c).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -12,8 +12,6 @@ integration path descends from the saddle point; there the trapezoidal rule conv
 and a probability of 1e-100 has as many digits as one of 0.5.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -5,8 +5,6 @@ strategy with a confidence. It claims that this strategy is better if the confid
 threshold.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

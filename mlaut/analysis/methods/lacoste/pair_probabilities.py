@@ -5,8 +5,6 @@ combines these probabilities into a distribution of the number of datasets on wh
 better. Lacoste, Laviolette & Marchand (2012), section 5.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -123,13 +121,6 @@ def probabilities_by_dataset(
     >>> probabilities_by_dataset(losses, ["A", "B"]).better[0, 1].round(4)
     array([0.875, 0.5  ])
     """
-    return _by_dataset(losses, strategies, prior, metric)
-
-
-def _by_dataset(
-    losses: Mapping[str, ArrayLike], strategies: Sequence[str], prior: float, metric: str
-) -> PairProbabilities:
-    """Do the work of `probabilities_by_dataset`, which reads each table once more to check it."""
     names = _checked_names(strategies)
     if not losses:
         raise AnalysisError("no dataset is given: losses is empty")
@@ -237,7 +228,7 @@ def poisson_binomial_test(results: Results, *, prior: float = 1.0) -> Pairwise:
         notes.append("the models of all folds of a dataset count as one model: approximate")
     if results.expected.shape[1] > 1:
         notes.append("losses of a test point are averaged over the repeats")
-    given = _by_dataset(losses, results.strategies, prior, results.metric.loss_name)
+    given = probabilities_by_dataset(losses, results.strategies, prior, results.metric.loss_name)
     return poisson_binomial_pairs(replace(given, notes=(*results.notes_text(), *notes)), prior)
 
 

@@ -5,8 +5,6 @@ trials with different probabilities. The functions work on many rows at once. Th
 multiply positive numbers, so that a probability of 1e-200 is as exact as one of 0.5.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -180,8 +178,6 @@ def poisson_binomial_share(
     >>> round(float(mean), 4), round(float(low), 4), round(float(high), 4)
     (0.9167, 0.7151, 0.9977)
     """
-    if not 0 < confidence < 1:
-        raise AnalysisError(f"confidence = {confidence} is not between 0 and 1, for example 0.95")
     p, prior = checked_probabilities(p), checked_prior(prior)
     n = p.shape[-1]
     mean = (p.sum(axis=-1) + prior) / (n + 2 * prior)

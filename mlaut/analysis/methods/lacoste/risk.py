@@ -5,8 +5,6 @@ dataset are about the classifiers that were trained there: scenario (a). `poisso
 `pair_probabilities` in this folder combine many datasets.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -185,7 +183,6 @@ def langford_bounds(
     """
     from scipy.special import betainccinv, betaincinv
 
-    delta = _checked_delta(delta)
     errors, n = _checked_errors(errors, n)
     # betainccinv needs positive parameters; 0.5 is a placeholder for the cases set to 0 and 1.
     right = np.maximum(n - errors, 0.5)

@@ -6,8 +6,6 @@ can be evaluated on a context: how often it is right and wrong at each level of 
 Laviolette & Marchand (2012), section 6.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ The paper compares the Poisson binomial test with these two tests. `sign_tail` a
 fraction of a second.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 The input is a pilot study or a synthetic context. Scenario (c).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -349,8 +347,6 @@ def datasets_needed_in_context(
     >>> datasets_needed_in_context(SINGLE, threshold=0.85, n_repetitions=2000).n_datasets
     34
     """
-    if not 0 < power < 1:
-        raise AnalysisError(f"power = {power} is not between 0 and 1, for example 0.8")
     tried: dict[int, tuple[float, float]] = {}
 
     def right(n: int) -> float:

@@ -6,8 +6,6 @@ draws up to 100 datasets (standard error at most 0.5 points), and for more datas
 approximation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,10 +1,1 @@
-"""Ratings of strategies from duels and rankings: Bradley-Terry-Davidson and Elo."""
-
-from mlaut.lazy import attach
-
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    {
-        "davidson": ("BradleyTerry", "bradley_terry"),
-    },
-)
+"""Ratings of strategies from their duels on datasets: Elo."""

@@ -1,7 +1,5 @@
 """Duels: on each dataset every two strategies meet, and one wins or they tie."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised
@@ -21,18 +19,12 @@ def needed_cells(results: Results, missing: str) -> None:
         raise AnalysisError("duels need at least two datasets and two strategies")
 
 
-def duels(results: Results, local_rope: float = 0.0, *, paired: bool = True) -> np.ndarray:
+def duels(results: Results) -> np.ndarray:
     """Return the outcome of every duel.
 
     Parameters
     ----------
     results : Results
-    local_rope : float, default 0
-        A difference of mean losses of at most this many standard deviations over the folds is a
-        tie (Wainer 2023, section 5.1).
-    paired : bool, default True
-        Whether the standard deviation is that of the differences of the folds, or the root mean
-        square of the two strategies' own.
 
     Returns
     -------
@@ -44,22 +36,5 @@ def duels(results: Results, local_rope: float = 0.0, *, paired: bool = True) -> 
     outcomes = np.empty((*losses.shape, losses.shape[1]), dtype=np.int8)
     for place, row in enumerate(losses):
         ahead = row - row[:, None]
-        if local_rope:
-            noise = local_rope * _fold_deviations(results, place, paired)
-            ahead = np.where(np.abs(ahead) <= noise, 0.0, ahead)
         outcomes[place] = np.where(np.isnan(ahead), NOT_FOUGHT, np.sign(np.nan_to_num(ahead)))
     return outcomes
-
-
-def _fold_deviations(results: Results, place: int, paired: bool) -> np.ndarray:
-    """Return the standard deviations over the folds of one dataset by pair, shape (K, K)."""
-    folds = results.cell_losses[place][:, results.expected[place]]
-    if folds.shape[1] < 2:
-        raise AnalysisError(
-            f"a local region needs two folds, and {results.datasets[place]!r} has one: "
-            "choose local_rope=0"
-        )
-    covariance = np.cov(folds).reshape(len(folds), len(folds))
-    own = np.diag(covariance)
-    variance = own + own[:, None] - 2 * covariance if paired else (own + own[:, None]) / 2
-    return np.sqrt(np.maximum(np.nan_to_num(variance), 0.0))

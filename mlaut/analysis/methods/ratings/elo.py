@@ -1,7 +1,5 @@
 """Elo ratings of strategies from their duels on datasets."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -92,8 +90,8 @@ def elo_ratings(
     C         1000.0 -1319.8  1149.7   0.2
     """
     needed_cells(results, missing)
-    if n_samples < 1 or not np.isfinite(anchor_rating):
-        raise AnalysisError("n_samples must be 1 or more, and anchor_rating finite")
+    if not np.isfinite(anchor_rating):
+        raise AnalysisError(f"anchor_rating = {anchor_rating} is not finite")
     at = None if anchor is None else position("strategy", anchor, results.strategies)
     outcomes = duels(results)
     n = len(outcomes)

@@ -1,7 +1,5 @@
 """Traces of the searches of a study, as one table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

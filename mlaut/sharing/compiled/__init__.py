@@ -1,1 +1,0 @@
-"""Parts of learners that numba compiles."""
