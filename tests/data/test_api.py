@@ -102,6 +102,19 @@ def test_a_reader_is_told_before_anything_is_loaded(data, input_io, monkeypatch)
     assert "mode='r'" in error_of(StoreError, data.split_datasets, input_io, reader)
 
 
+def test_arguments_of_earlier_versions_are_answered_with_those_of_today(data, input_io, out_io):
+    assert error_of(StoreError, data.list_datasets, "openml/", input_io) == (
+        "'openml/' is no open database: open it with mlaut.FilesIO(path, mode='a'), and pass that"
+    )
+    assert error_of(DataError, data.split_datasets, input_io, out_io, random_state=1) == (
+        "unknown option 'random_state' of split_datasets; did you mean 'seed'?"
+    )
+    assert "StudyStore(path).load_splits()[name].split.rows(repeat, fold)" in error_of(
+        AttributeError, getattr, data, "load_train_test_split"
+    )
+    assert not hasattr(data, "nothing")
+
+
 # ------------------------------------------------------------------- splitting
 
 

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from mlaut.errors import AnalysisError, nearest
+from mlaut.errors import AnalysisError, check_options, nearest
 
 _LARGEST_FIGURE = 200  # inches; at 300 dots an inch matplotlib draws at most 218
 LARGEST = 2**31 - 1  # largest whole number: numpy accepts it, and no computation needs more
@@ -44,11 +44,7 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
-        for name in kwargs:
-            if name not in takes.parameters:
-                known = ", ".join(list(takes.parameters)[1:])
-                hint = nearest(name, takes.parameters) or f"; known are {known}"
-                raise AnalysisError(f"unknown option {name!r} of {function.__name__}{hint}")
+        check_options(function.__name__, list(takes.parameters), kwargs, AnalysisError)
         try:
             given = takes.bind(*args, **kwargs)
         except TypeError as error:  # of the signature, which does not know its function

@@ -72,20 +72,6 @@ def open_study(output: Any) -> StudyStore:
     return StudyStore(path)
 
 
-def datasets_of_group(study: StudyStore, group: str | None) -> list[str]:
-    """Return the datasets that came from a group of the input database; None: all datasets."""
-    entries = study.load_splits()
-    prefix = f"{group.strip('/')}/" if group and group.strip("/") else ""
-    found = [n for n, entry in entries.items() if f"{entry.path.strip('/')}/".startswith(prefix)]
-    if not found:
-        groups = {entry.path.strip("/").rpartition("/")[0] + "/" for entry in entries.values()}
-        raise AnalysisError(
-            f"no dataset of the study came from the group {group!r}, only from "
-            f"{', '.join(map(repr, sorted(groups)))}"
-        )
-    return found
-
-
 def training_times(study: StudyStore, datasets: Iterable[str]) -> pd.DataFrame:
     """Return mean seconds of the completed cells of each strategy, averaged over datasets.
 
@@ -434,11 +420,20 @@ def of_long(
 
 def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndarray) -> MLautScore:
     """Return the metric of a table: a known metric, or any other name with a direction."""
+    if isinstance(which, str) and not which and greater_is_better is not None:
+        which = "score" if greater_is_better else "loss"
+    if isinstance(which, str) and which.lower() in ("loss", "error") and greater_is_better is None:
+        greater_is_better = False
     try:
         known = find_metric(which)
     except AnalysisError as error:
-        if not isinstance(which, str) or not which.strip():
+        if not isinstance(which, str):
             raise
+        if not which.strip():
+            raise AnalysisError(
+                "a table does not say what its scores are: give metric='accuracy', or the name of "
+                "another one, or greater_is_better=True or False"
+            ) from error
         if greater_is_better is None:
             raise AnalysisError(
                 f"the direction of {which!r} is not known: give greater_is_better=True or False, "

@@ -369,7 +369,7 @@ def test_a_row_without_a_name_is_refused():
         ({"metric": metric("rmse"), "greater_is_better": True}, "contradicts <rmse"),
         ({"metric": "mine", "greater_is_better": "yes"}, "neither True nor False"),
         ({"metric": None}, "None' is not known|None is not known"),
-        ({"metric": "", "greater_is_better": True}, "'' is not known"),
+        ({}, "does not say what its scores are: give metric='accuracy'"),
         (
             {"metric": "accuracy", "n_test": [10, 20]},
             r"n_test has shape \(2,\), and the table 3 rows",
