@@ -17,8 +17,10 @@ _ADVICE = re.compile(
     r"\b(?:(pass|load it with) )?([a-z]+(?:_[a-z]+)*)=(True or False|True|False|'[^']*'|\[[^]]*\])"
 )
 _IN_ITS_PLACE = {
-    "greater_is_better": "--greater-is-better or --less-is-better",
-    "overwrite": "remove it first ('mlaut study remove')",
+    "greater_is_better=True or False": "--greater-is-better or --less-is-better",
+    "greater_is_better=True": "--greater-is-better",
+    "greater_is_better=False": "--less-is-better",
+    "overwrite=True": "remove it first ('mlaut study remove')",
 }
 
 
@@ -46,8 +48,8 @@ def _option(advice: re.Match[str]) -> str:
     from mlaut.cli import cli
 
     verb, name, value = advice.groups()
-    if name in _IN_ITS_PLACE:
-        other = _IN_ITS_PLACE[name]
+    if f"{name}={value}" in _IN_ITS_PLACE:
+        other = _IN_ITS_PLACE[f"{name}={value}"]
         return f"{verb} {other}" if verb and other.startswith("--") else other
     flag = f"--{'no-' * (value == 'False')}{name.replace('_', '-')}"
     words = re.findall("'([^']*)'", value) or [value.lower()]

@@ -10,6 +10,7 @@ from made_up import made_up_study
 
 from mlaut.analysis import Results, compare
 from mlaut.cli import cli
+from mlaut.cli.output import in_own_words
 from mlaut.errors import AnalysisError
 from mlaut.report import make_report
 from mlaut.report.page import as_html
@@ -43,6 +44,16 @@ def test_the_command_line_reports_a_csv_file(tmp_path):
     assert "a table does not say what its scores are" in str(without.exception)
     own = ["report", str(path), "--metric", "my score", "--greater-is-better"]
     assert CliRunner().invoke(cli, own).exit_code == 0
+
+
+def test_scores_in_percent_are_kept_in_the_words_of_the_command_line(tmp_path):
+    path = tmp_path / "results.csv"
+    (TABLE * 100).to_csv(path)
+    command = ["report", str(path), "--metric", "accuracy"]
+    refused = CliRunner().invoke(cli, command).exception
+    assert "change the units, or pass greater_is_better=True to keep them" in str(refused)
+    assert "pass --greater-is-better to keep them" in in_own_words(refused)
+    assert CliRunner().invoke(cli, [*command, "--greater-is-better"]).exit_code == 0
 
 
 def test_the_first_of_several_metrics_is_the_primary_one(tmp_path):

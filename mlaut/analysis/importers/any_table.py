@@ -91,7 +91,7 @@ def read_results(
     if metric is None:
         raise AnalysisError(
             f"{source}: a table does not say what its scores are: name their metric ('mlaut "
-            "metrics' lists those that are known), and for one of your own its direction"
+            "list metrics' lists those that are known), and for one of your own its direction"
         )
     if greater_is_better is None:
         greater_is_better = direction_if_unknown(metric)

@@ -484,8 +484,8 @@ def _check_bounds(table: pd.DataFrame, values: np.ndarray, score: MLautScore) ->
         i, k = np.argwhere(outside)[0]
         raise AnalysisError(
             f"{score.name} is within {low:g} and {high:g}, and {table.columns[k]!r} has "
-            f"{values[i, k]:g} on {table.index[i]!r}: change the units, or give a name of your "
-            "own and greater_is_better"
+            f"{values[i, k]:g} on {table.index[i]!r}: change the units, or pass "
+            f"greater_is_better={score.greater_is_better} to keep them (percent, for example)"
         )
 
 
