@@ -68,14 +68,23 @@ def _flags(command: click.Command) -> set[str]:
     return own.union(*map(_flags, below))
 
 
-def setting_of(flag: str) -> str:
-    """Return the setting of ``--set`` that a former flag was; empty if it was none."""
+def setting_of(flag: str, command: click.Command | None = None) -> str:
+    """Return the setting of ``--set`` that a flag is; empty if a command has not that setting.
+
+    A command says in the help of ``--set`` which sections of a study file it takes.
+    """
     from mlaut.experiments.options import RunOptions
     from mlaut.records import Analysis
 
     name = flag.lstrip("-").replace("-", "_")
     key = name.removeprefix("no_")
-    known = {item.name: item for record in (RunOptions, Analysis) for item in fields(record)}
+    records = [RunOptions, Analysis]
+    if command is not None:
+        sections = "".join(
+            getattr(one, "help", "") for one in command.params if one.name == "settings"
+        )
+        records = [one for one, of in zip(records, ("[run]", "[analysis]")) if of in sections]
+    known = {item.name: item for record in records for item in fields(record)}
     if key not in known:
         return ""
     value = str(name == key).lower() if isinstance(known[key].default, bool) else "VALUE"

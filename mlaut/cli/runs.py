@@ -119,7 +119,7 @@ def init(
 
 @click.command()
 @click.argument("study_file")
-@with_options_of_a_run("n_jobs", "timeout", "retry", "shard")
+@with_options_of_a_run
 @click.option(
     "--complete", is_flag=True, default=None, help="Run all cells that a race has left out."
 )
@@ -180,7 +180,7 @@ def run(
 
 @click.command()
 @click.argument("study_file", type=PATH)
-@with_options_of_a_run("n_jobs", "retry", "shard")
+@with_options_of_a_run
 @click.option("--no-trial", "trial", flag_value=False, default=True, help="As for 'mlaut run'.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def plan(study_file: Path, as_json: bool, **changes: Any) -> None:

@@ -139,7 +139,9 @@ def test_commands_and_options_exist():
             command, words, n = cli, line.split(), n + 1
             while hasattr(command, "commands") and words and words[0] in command.commands:
                 command = command.commands[words.pop(0)]
-            options = {o for p in (*command.params, *cli.params) for o in (*p.opts, *p.secondary_opts)}
+            options = {
+                o for p in (*command.params, *cli.params) for o in (*p.opts, *p.secondary_opts)
+            }
             named = set(re.findall(r"(?<!\S)--?[a-z][\w-]*", " ".join(words)))
             lost = hasattr(command, "commands") and words and words[0].isalpha()
             if lost or named - options - {"--help"}:

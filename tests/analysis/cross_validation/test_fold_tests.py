@@ -165,7 +165,9 @@ def test_random_splits_of_a_study():
 
 
 def test_bad_studies_are_named():
-    with pytest.raises(AnalysisError, match=r"dataset 'iris': .* random splits use 'corrected"):
+    with pytest.raises(
+        AnalysisError, match=r"dataset 'iris': .* random splits, cv_test computes 'corrected"
+    ):
         cv_test_datasets(_results(repeats=10, folds=1))
     with pytest.raises(AnalysisError, match="one table of differences"):
         cv_test(np.zeros((2, 3, 4)))
