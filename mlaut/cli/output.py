@@ -83,7 +83,9 @@ def setting_of(flag: str, command: click.Command | None = None) -> str:
         sections = "".join(
             getattr(one, "help", "") for one in command.params if one.name == "settings"
         )
-        records = [one for one, of in zip(records, ("[run]", "[analysis]")) if of in sections]
+        records = [
+            one for one, of in zip(records, ("[run]", "[analysis]"), strict=True) if of in sections
+        ]
     known = {item.name: item for record in records for item in fields(record)}
     if key not in known:
         return ""

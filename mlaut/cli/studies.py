@@ -10,7 +10,14 @@ from typing import Any
 
 import click
 
-from mlaut.cli.inputs import PATH, database_and_options, dropped_from, race_of, with_settings
+from mlaut.cli.inputs import (
+    PATH,
+    database_and_options,
+    dropped_from,
+    race_of,
+    read_clusters,
+    with_settings,
+)
 from mlaut.cli.output import one_line, show, show_rows, show_table
 from mlaut.markup import counted
 from mlaut.optional import need
@@ -129,9 +136,9 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str, foll
 @click.option("--datasets", multiple=True, metavar="DATASET", help="Report on it (repeatable).")
 @click.option(
     "--clusters",
-    metavar="COLUMN",
-    help="TableColumn of a table with the source of each dataset, the unit of all claims; default: "
-    "source, cluster or group.",
+    metavar="COLUMN or FILE.csv",
+    help="Source of each dataset, the unit of all claims: the column of a table (default: source, "
+    "cluster or group), or a CSV file with a column of datasets and one of their sources.",
 )
 @click.option("--title", help="Title of the report; default: that of the study file.")
 @click.option(
@@ -167,6 +174,8 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     database, options = database_and_options(study)
     options |= read_settings(given.pop("settings"), "analysis")["analysis"]
     options |= {name: value for name, value in given.items() if value not in (None, ())}
+    if (given["clusters"] or "").endswith(".csv"):
+        options["clusters"] = read_clusters(Path(given["clusters"]), database)
     dropped = {k: x for k, x in dropped_from(study).items() if k not in options.get("only", ())}
     options["without"] = dropped | dict.fromkeys(options.get("without", ()), "")
     made = make_report(database, **options)

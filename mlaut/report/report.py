@@ -129,5 +129,8 @@ def _scored(
     if greater_is_better is not None:
         raise AnalysisError("greater_is_better is for tables: the metrics of a study are known")
     if isinstance(clusters, str):
-        raise AnalysisError("clusters is the name of a column for tables only: give a mapping")
+        raise AnalysisError(
+            f"clusters = {clusters!r} is a column, and only tables have columns: give the source "
+            "of each dataset in a mapping, on the command line in a CSV file"
+        )
     return None

@@ -65,6 +65,27 @@ def test_the_first_of_several_metrics_is_the_primary_one(tmp_path):
     assert line not in first.sentences
 
 
+def test_the_sources_of_a_study_come_from_a_csv_file(tmp_path):
+    names = [f"d{i}" for i in range(6)]
+    study = made_up_study(tmp_path / "s.h5", ["one", "two"], names)
+    rows = [f"{name},{name if name != 'd1' else 'd0'}" for name in names]
+    path = tmp_path / "sources.csv"
+    command = ["report", str(study.path), "--clusters", str(path)]
+    path.write_text("\n".join(["dataset,source", *rows]))
+    shown = CliRunner().invoke(cli, command)
+    assert "the 6 datasets come from 5" in " ".join(shown.output.split())
+    for text, message in {
+        "\n".join(
+            ["dataset,source", *rows[:1], "d9,x", *rows[2:]]
+        ): "no source for the dataset 'd1'",
+        "dataset\nd0": "two columns are needed, datasets and their sources",
+    }.items():
+        path.write_text(text)
+        assert message in str(CliRunner().invoke(cli, command).exception)
+    refused = CliRunner().invoke(cli, [*command[:-1], "source"]).exception
+    assert "only tables have columns: give the source of each dataset in a mapping" in str(refused)
+
+
 def test_what_a_table_needs():
     with pytest.raises(AnalysisError, match="does not say what its scores are: name their metric"):
         make_report(TABLE)
