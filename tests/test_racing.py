@@ -16,7 +16,7 @@ from mlaut.analysis.racing.forecast import forecast_race
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.cli import main
 from mlaut.errors import AnalysisError, RunInterrupted, StudyError
-from mlaut.experiments import Orchestrator, study_status
+from mlaut.experiments import Orchestrator, plan_study, study_status
 from mlaut.experiments.engines.engine import InlineEngine
 from mlaut.experiments.following.status import unfinished
 from mlaut.files_io import FilesIO, StudyStore
@@ -438,6 +438,13 @@ def test_a_kind_of_race_is_added_by_one_entry(folder, monkeypatch, capsys):
     assert Chosen.of(StudyStore(folder / "study.h5")).analysis.test == "sign"
     main(["report", str(folder / "study.h5")])
     assert "for all looks" in capsys.readouterr().out
+
+
+def test_a_plan_names_sources_that_datasets_of_a_race_share(folder):
+    lines = [f"t{i:02}.csv,target,s{i // 2}" for i in range(N_DATASETS)]
+    (folder / "tables" / "manifest.csv").write_text("\n".join(["file,target,cluster", *lines]))
+    with pytest.raises(StudyError, match="12 datasets of the race share sources"):
+        plan_study(folder / "study.toml")
 
 
 def test_a_kind_whose_test_is_unknown_is_refused_before_anything_runs(folder, monkeypatch):

@@ -167,8 +167,11 @@ def run(
         raise StudyError("--add and -o belong together: mlaut run BUNDLE --add mine.py -o mine.h5")
     if added is not None and output is not None:
         from mlaut.bundles import extend_bundle
+        from mlaut.bundles.opening import is_bundle
         from mlaut.files_io import FilesIO
 
+        if not is_bundle(study_file):
+            raise StudyError(f"{study_file}: no bundle; 'mlaut publish' makes one of a study")
         io = FilesIO(database) if database else None
         done = extend_bundle(study_file, added, output, hdf5_input_io=io, **given)
         show(json.dumps(done.to_dict()) if as_json else in_own_words(done))

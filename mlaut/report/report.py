@@ -12,7 +12,7 @@ import pandas as pd
 from mlaut.analysis import MLautScore, Results, read_results
 from mlaut.analysis import metric as find_metric
 from mlaut.analysis.results.given import results_of
-from mlaut.analysis.results.sources import open_study
+from mlaut.analysis.results.sources import as_table, open_study
 from mlaut.errors import AnalysisError
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.tables.tables import ending_of
@@ -111,6 +111,7 @@ def _scored(
 ) -> list[Results] | None:
     """Return the results of a table by each metric; None if the source is a study."""
     how: dict[str, Any] = {"greater_is_better": greater_is_better}
+    source = as_table(source)
     if isinstance(source, Results):
         if metrics or greater_is_better is not None:
             raise AnalysisError(

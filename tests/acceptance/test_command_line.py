@@ -451,6 +451,12 @@ def test_a_former_name_is_answered_with_that_of_today(arguments, answer, capsys)
     assert (end.value.code, capsys.readouterr().err) == (2, f"Error: {answer}\n")
 
 
+def test_strategies_are_added_to_a_bundle_and_to_nothing_else(study):
+    refused = mlaut("run", "study.h5", "--add", "SVC", "-o", "new.h5", folder=study)
+    answer = "mlaut: error: study.h5: no bundle; 'mlaut publish' makes one of a study\n"
+    assert (refused.stderr, refused.returncode) == (answer, 5)
+
+
 def test_an_option_of_another_command_is_no_setting_of_this_one(capsys):
     with pytest.raises(SystemExit):
         main(["report", "s.h5", "--n-jobs", "2"])

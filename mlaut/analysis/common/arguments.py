@@ -148,7 +148,8 @@ def _results(_: str, value: Any) -> Any:
 
 
 def _results_or_table(name: str, value: Any) -> Any:
-    return value if _is_a("DataFrame", value) else _results(name, value)
+    is_table = _is_a("DataFrame", value) or hasattr(value, "__arrow_c_stream__")
+    return value if is_table else _results(name, value)
 
 
 def _is_a(kind: str, value: Any) -> bool:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.results.results import Results
+from mlaut.analysis.results.sources import as_table
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError
 
@@ -62,6 +63,7 @@ def results_of(
     AnalysisError
         A table comes without a metric, or results come with one.
     """
+    given = as_table(given)
     if isinstance(given, pd.DataFrame):
         if isinstance(metric, str) and not metric:
             raise AnalysisError(

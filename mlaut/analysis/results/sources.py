@@ -20,6 +20,7 @@ from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.errors import AnalysisError
 from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study import StudyStore
+from mlaut.files_io.tables.tables_of_others import as_pandas
 from mlaut.markup import counted
 from mlaut.records import NOT_PLANNED, UNUSED, Block, Status
 
@@ -305,6 +306,20 @@ class TableMetric(MLautScore):
             self.incomparable = self.incomparable or known.incomparable
 
 
+def as_table(given: Any) -> Any:
+    """Return a table of scores of another library, which has no index, as one of pandas.
+
+    Its columns of datasets, folds and repeats become the index. Anything else is returned as it is.
+    """
+    if isinstance(given, pd.DataFrame) or not any(
+        hasattr(given, name) for name in ("__arrow_c_stream__", "collect")
+    ):
+        return given
+    table = as_pandas(given)
+    index = [n for n in table if str(n).lower() in {"dataset", *FOLDS, *REPEATS}]
+    return table.set_index(index) if index else table
+
+
 def of_table(
     table: pd.DataFrame,
     metric: str | MLautScore,
@@ -314,6 +329,7 @@ def of_table(
     n_train: Any = None,
 ) -> dict[str, Any]:
     """Return the fields of a table of scores; see `Results.from_table`."""
+    table = as_table(table)
     if not isinstance(table, pd.DataFrame) or table.empty:
         raise AnalysisError(f"a DataFrame with rows and columns is needed, not {_what(table)}")
     column = source_column(table, clusters)
