@@ -161,10 +161,9 @@ def with_checked_options(error: type[MlautError]) -> Callable[[Class], Class]:
 
     def of_class(cls: Class) -> Class:
         for name, method in list(vars(cls).items()):
-            if isfunction(method) and not name.startswith("_"):
-                takes = getfullargspec(method)
-                if takes.varkw is None:
-                    setattr(cls, name, of_method(method, takes.args + takes.kwonlyargs))
+            takes = getfullargspec(method) if isfunction(method) else None
+            if takes and takes.varkw is None and not name.startswith("_"):
+                setattr(cls, name, of_method(method, takes.args + takes.kwonlyargs))
         return cls
 
     return of_class

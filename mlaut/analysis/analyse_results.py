@@ -287,13 +287,8 @@ class AnalyseResults:
 
         Returns the same form as `t_test`, with ``"statistic"`` (W+ - W-) in place of ``"t_stat"``.
         """
-        return self._tests(
-            errors,
-            frequentist.wilcoxon_test,
-            "statistic",
-            alternative=alternative,
-            zeros=zeros,
-        )
+        how = {"alternative": alternative, "zeros": zeros}
+        return self._tests(errors, frequentist.wilcoxon_test, "statistic", **how)
 
     def sign_test(
         self, errors: Any, *, alternative: str = "two-sided", ties: str = "trinomial"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlaut.errors import AnalysisError, MlautError, nearest
+from mlaut.errors import MlautError
 from mlaut.experiments.options import RunOptions
 from mlaut.records import Analysis
 
@@ -77,29 +76,6 @@ def analysis_of(file: StudyFile) -> Analysis:
     return replace(
         given, **{k: x for k, x in report.items() if k in default and vars(given)[k] == default[k]}
     )
-
-
-def read_clusters(file: Path, database: Path) -> dict[str, str]:
-    """Return the source of each dataset, from a CSV file of datasets and their sources.
-
-    Raises
-    ------
-    AnalysisError
-        The file has other columns than these two, or names no source of a dataset of the study.
-    """
-    from mlaut.files_io import StudyStore
-    from mlaut.files_io.tables.tables import ending_of
-
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        rows = [row for row in csv.reader(lines) if row]
-    if not rows or {len(row) for row in rows} != {2}:
-        raise AnalysisError(f"{file}: two columns are needed, datasets and their sources")
-    found = {name.strip(): source.strip() for name, source in rows[1:]}
-    named = [] if ending_of(database.name) else StudyStore(database).datasets
-    if lacking := [name for name in named if not found.get(name)]:
-        hint = nearest(lacking[0], found)
-        raise AnalysisError(f"{file}: no source for the dataset {lacking[0]!r}{hint}")
-    return found
 
 
 def dropped_from(path: Path) -> dict[str, str]:

@@ -93,18 +93,7 @@ def datasets(database: Path | None, as_json: bool) -> None:
     show_rows(list_datasets(database), as_json)
 
 
-class _WithSources(click.Command):
-    """Command whose help ends with the references that datasets have."""
-
-    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        from mlaut.data.sources.sources import SOURCES
-
-        forms = (f"{name}/{key}" for name, source in SOURCES.items() for key in source.keys)
-        with formatter.section("References"):
-            formatter.write_text(", ".join(forms))
-
-
-@click.command(cls=_WithSources)
+@click.command()
 @click.argument("database", type=PATH)
 @click.argument("references", nargs=-1)
 @click.option("--task", type=TASKS, help="Load only datasets for this task.")
@@ -124,7 +113,9 @@ def load(
     """Load datasets into an input database.
 
     A run then needs no network. Datasets that are already there, or in a cache of this machine, are
-    not downloaded again.
+    not downloaded again. REFERENCES are starter/NAME, sklearn/NAME, openml/d/NUMBER (a dataset),
+    openml/t/NUMBER (a task with its split), openml/s/NUMBER (a suite), uci/NUMBER or uci/NAME, and
+    pmlb/NAME.
 
     \b
     mlaut load input.h5 openml/s/99

@@ -69,23 +69,14 @@ def _flags(command: click.Command) -> set[str]:
 
 
 def setting_of(flag: str, command: click.Command | None = None) -> str:
-    """Return the setting of ``--set`` that a flag is; empty if a command has not that setting.
-
-    A command says in the help of ``--set`` which sections of a study file it takes.
-    """
+    """Return the setting of ``--set`` that a flag is; empty if a command has not that setting."""
     from mlaut.experiments.options import RunOptions
     from mlaut.records import Analysis
 
     name = flag.lstrip("-").replace("-", "_")
     key = name.removeprefix("no_")
-    records = [RunOptions, Analysis]
-    if command is not None:
-        sections = "".join(
-            getattr(one, "help", "") for one in command.params if one.name == "settings"
-        )
-        records = [
-            one for one, of in zip(records, ("[run]", "[analysis]"), strict=True) if of in sections
-        ]
+    takes = {one.name for one in command.params} if command else {"settings", "shard"}
+    records = [RunOptions] * ("shard" in takes) + [Analysis] * ("settings" in takes)
     known = {item.name: item for record in records for item in fields(record)}
     if key not in known:
         return ""

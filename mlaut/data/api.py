@@ -11,7 +11,7 @@ from mlaut.data.sources.loading import load_into
 from mlaut.data.sources.references import expand
 from mlaut.data.splits.resampling import HoldOut, KFold
 from mlaut.data.splits.splitting import chosen_scheme, dataset_infos, is_split, split_entry
-from mlaut.data.tables.collections import collection, collection_entries, load_sklearn
+from mlaut.data.tables.collections import collection, collection_entries
 from mlaut.data.tables.folders import load_folder
 from mlaut.data.tables.frames import with_roles
 from mlaut.data.tables.queries import load_sql
@@ -241,17 +241,6 @@ class Data:
         found = load_folder(folder, task=task, names=names, roles=roles, unusable=unusable)
         group = Path(folder).resolve().name if hdf5_group is None else hdf5_group
         return list(hdf5_io.save_datasets(found, group, overwrite=overwrite))
-
-    def load_sklearn(
-        self,
-        *,
-        hdf5_io: FilesIO,
-        names: Iterable[str] | None = None,
-        hdf5_group: str = "sklearn",
-    ) -> list[str]:
-        """Store the tables that come with scikit-learn in a database."""
-        opened(hdf5_io).check_writable()
-        return list(hdf5_io.save_datasets(load_sklearn(names), hdf5_group))
 
     def load_sql(
         self,

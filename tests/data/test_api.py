@@ -76,7 +76,7 @@ def test_folders_and_scikit_learn_go_into_groups(data, out_io, tmp_path):
     (tmp_path / "own" / "t.csv").write_text("x,y\n1,a\n2,b\n")
     assert data.load_folder(tmp_path / "own", hdf5_io=out_io) == ["/own/t"]
     assert data.load_folder(tmp_path / "own", hdf5_io=out_io, hdf5_group="a/b") == ["/a/b/t"]
-    assert data.load_sklearn(hdf5_io=out_io, names=["wine"]) == ["/sklearn/wine"]
+    assert data.load_collection("sklearn", hdf5_io=out_io, names=["wine"]) == ["/sklearn/wine"]
     assert [row["path"] for row in list_datasets(out_io.path)] == [
         "/a/b/t",
         "/own/t",
@@ -236,7 +236,7 @@ def test_a_dataset_that_cannot_be_split_is_named_and_nothing_is_stored(data, out
 
 
 def test_two_datasets_of_one_name_are_refused(data, input_io, out_io):
-    data.load_sklearn(hdf5_io=input_io, names=["iris"])
+    data.load_collection("sklearn", hdf5_io=input_io, names=["iris"])
     message = error_of(DataError, data.split_datasets, input_io, out_io)
     assert "/sklearn/iris and /starter/iris have the same name" in message
 

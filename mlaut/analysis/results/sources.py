@@ -16,6 +16,7 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import check, floats, position, positions, shown
 from mlaut.analysis.scores.base import IN_TARGET_UNITS, CellScores, MLautScore, in_target_units
+from mlaut.analysis.scores.catalogue import direction
 from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.errors import AnalysisError
 from mlaut.files_io.outcomes.study_records import foreign_sources
@@ -438,8 +439,6 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
     """Return the metric of a table: a known metric, or any other name with a direction."""
     if isinstance(which, str) and not which and greater_is_better is not None:
         which = "score" if greater_is_better else "loss"
-    if isinstance(which, str) and which.lower() in ("loss", "error") and greater_is_better is None:
-        greater_is_better = False
     try:
         known = find_metric(which)
     except AnalysisError as error:
@@ -450,6 +449,8 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
                 "a table does not say what its scores are: give metric='accuracy', or the name of "
                 "another one, or greater_is_better=True or False"
             ) from error
+        if greater_is_better is None:
+            greater_is_better = direction(which)
         if greater_is_better is None:
             raise AnalysisError(
                 f"the direction of {which!r} is not known: give greater_is_better=True or False, "

@@ -28,15 +28,12 @@ class Source:
         Whether MLaut keeps what it loaded in its own cache.
     local : bool, default False
         Whether the tables are installed with MLaut or its dependencies.
-    keys : tuple of str
-        Forms of its keys, for ``mlaut load --help``.
     """
 
     load: Callable[..., Dataset]
     members: Callable[[str], Iterable[str] | None] | None = None
     cached: bool = False
     local: bool = False
-    keys: tuple[str, ...] = ("NAME",)
 
 
 def _collection(name: str) -> Source:
@@ -54,11 +51,7 @@ def _collection(name: str) -> Source:
 SOURCES: dict[str, Source] = {
     "starter": _collection("starter"),
     "sklearn": _collection("sklearn"),
-    "openml": Source(
-        load_openml,
-        openml_members,
-        keys=("d/NUMBER (a dataset)", "t/NUMBER (a task with its split)", "s/NUMBER (a suite)"),
-    ),
-    "uci": Source(load_uci, cached=True, keys=("NUMBER", "NAME")),
+    "openml": Source(load_openml, openml_members),
+    "uci": Source(load_uci, cached=True),
     "pmlb": Source(load_pmlb, cached=True),
 }

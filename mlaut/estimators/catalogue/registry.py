@@ -157,15 +157,14 @@ has all
         return matches
 
     def _unknown(self, what: str, word: Any, known: Mapping[str, str]) -> StrategyError:
-        """Return an error that names three words; the keys of ``known`` are near the unknown one."""
+        """Return an error that names words of ``known``, whose keys are near the unknown one."""
 
         def likeness(name: str) -> tuple[float, bool]:
             same_task = str(word)[-9:] == name[-9:]  # both end in "Regressor", for example
             return SequenceMatcher(None, _plain(word), _plain(name)).ratio(), same_task
 
-        near = sorted(
-            (name for name in known if likeness(name)[0] >= _NEAR), key=likeness, reverse=True
-        )
+        alike = [name for name in known if likeness(name)[0] >= _NEAR]
+        near = sorted(alike, key=likeness, reverse=True)
         words = " or ".join(map(repr, list(dict.fromkeys(known[name] for name in near))[:3]))
         hint = f"did you mean {words}? " * bool(words) + "'mlaut list strategies' has all"
         today = FORMER.get(str(word))

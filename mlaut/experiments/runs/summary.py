@@ -123,7 +123,7 @@ class RunSummary(Displayed):
             lines.append(f"  {self.versions}")
         if self.n_unsaved:
             lines.append(
-                f"  {counted(self.n_unsaved, 'cell')} done before without a saved model; save_models"
-                f" of the study, or 'mlaut study models {self.study}', fits them again"
+                f"  {counted(self.n_unsaved, 'cell')} done before without a saved model; "
+                f"save_models of the study, or 'mlaut study models {self.study}', fits them again"
             )
         return lines

@@ -334,7 +334,7 @@ def test_models_are_saved_and_predict_again(orchestrator):
     assert orchestrator.predict_all([strategies[1], "GaussianNaiveBayes"], trusted=True).equals(
         predicted
     )
-    with pytest.raises(StrategyError, match="no strategy of the study .* 'no tree'; did you mean"):
+    with pytest.raises(StrategyError, match=r"no strategy of the study .* 'no tree'; did you mean"):
         orchestrator.predict_all(["no tree"], trusted=True)
     with pytest.raises(StrategyError, match="'SVC'; it has GaussianNaiveBayes, own tree"):
         orchestrator.predict_all(["SVC"], trusted=True)
