@@ -120,9 +120,7 @@ def _scored(
             )
         return [results_of(source, clusters=clusters)]
     if isinstance(source, pd.DataFrame):
-        if not metrics:
-            raise AnalysisError("a table does not say what its scores are: name their metric")
-        return [results_of(source, one, greater_is_better, clusters) for one in metrics]
+        return [results_of(source, one, greater_is_better, clusters) for one in metrics or [""]]
     if isinstance(source, str | os.PathLike) and ending_of(Path(source).name):
         how["clusters"] = clusters if isinstance(clusters, str) else ""
         read = [read_results(source, one, **how) for one in metrics or [None]]

@@ -87,7 +87,9 @@ def test_the_sources_of_a_study_come_from_a_csv_file(tmp_path):
 
 
 def test_what_a_table_needs():
-    with pytest.raises(AnalysisError, match="does not say what its scores are: name their metric"):
+    with pytest.raises(
+        AnalysisError, match="does not say what its scores are: give metric='accuracy'"
+    ):
         make_report(TABLE)
     with pytest.raises(AnalysisError, match="these results are of accuracy"):
         make_report(Results.from_table(TABLE, metric="accuracy"), "mcc")

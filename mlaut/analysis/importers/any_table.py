@@ -88,11 +88,7 @@ def read_results(
                 given["greater_is_better"] = greater_is_better
             results = read(source, **given)
             return _with_sources(results, table, required, clusters)
-    if metric is None:
-        raise AnalysisError(
-            f"{source}: a table does not say what its scores are: name their metric ('mlaut "
-            "list metrics' lists those that are known), and for one of your own its direction"
-        )
+    metric = metric or ""
     names = {str(name).strip().lower(): str(name) for name in table}
     fold, repeat = (
         next((names[name] for name in names if name in known), None) for known in (FOLDS, REPEATS)

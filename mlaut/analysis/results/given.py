@@ -65,12 +65,6 @@ def results_of(
     """
     given = as_table(given)
     if isinstance(given, pd.DataFrame):
-        if isinstance(metric, str) and not metric:
-            raise AnalysisError(
-                "DataFrame does not say whether more is better, nor what its scores are: give "
-                "metric='accuracy', or a name of your own with greater_is_better=True or False, as "
-                "Results.from_table(table, metric=...) takes them"
-            )
         own = clusters if isinstance(clusters, str) else ""
         given = Results.from_table(
             given, metric=metric, greater_is_better=greater_is_better, clusters=own

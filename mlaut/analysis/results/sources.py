@@ -446,8 +446,8 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
             raise
         if not which.strip():
             raise AnalysisError(
-                "a table does not say what its scores are: give metric='accuracy', or the name of "
-                "another one, or greater_is_better=True or False"
+                "a table does not say what its scores are: give metric='accuracy', or another one "
+                "('mlaut list metrics' has all), or greater_is_better=True or False"
             ) from error
         if greater_is_better is None:
             greater_is_better = direction(which)
