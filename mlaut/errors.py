@@ -5,10 +5,16 @@ strategy), and the way out. The command line prints that line and exits with ``e
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from functools import wraps
+from inspect import getfullargspec, isfunction
+from typing import Any, TypeVar
 
 _WORD = re.compile(r"\S{200,}")
+_OTHER_WORDS = {"random_state": "seed"}  # of other libraries, with those of MLaut
+
+Class = TypeVar("Class", bound=type)
 
 
 def shortened(text: str, most: int) -> str:
@@ -114,5 +120,50 @@ def nearest(word: object, known: Iterable[object], cutoff: float = 0.6) -> str:
     ''
     """
     by_text = {str(name).lower(): name for name in known}
-    close = get_close_matches(str(word).lower(), by_text, n=1, cutoff=cutoff)
+    text = str(word).lower()
+    other = _OTHER_WORDS.get(text, text)
+    close = get_close_matches(other, by_text, n=1, cutoff=cutoff)
     return f"; did you mean {by_text[close[0]]!r}?" if close else ""
+
+
+def check_options(
+    function: str, known: Sequence[str], given: Iterable[str], error: type[MlautError]
+) -> None:
+    """Raise an error that names the nearest option, if a function has not one that is given.
+
+    The first argument of a function, its subject, is no option.
+
+    Examples
+    --------
+    >>> check_options("t_test", ["results", "alpha"], ["alhpa"], AnalysisError)
+    Traceback (most recent call last):
+    mlaut.errors.AnalysisError: unknown option 'alhpa' of t_test; did you mean 'alpha'?
+    """
+    for name in given:
+        if name not in known:
+            hint = nearest(name, known) or f"; known are {', '.join(known[1:])}"
+            raise error(f"unknown option {name!r} of {function}{hint}")
+
+
+def with_checked_options(error: type[MlautError]) -> Callable[[Class], Class]:
+    """Return a decorator of a class, whose methods then answer an unknown option in one line.
+
+    Methods with ``**options`` check these themselves.
+    """
+
+    def of_method(method: Callable[..., Any], known: Sequence[str]) -> Callable[..., Any]:
+        @wraps(method)
+        def wrapper(*args: Any, **options: Any) -> Any:
+            check_options(method.__name__, known, options, error)
+            return method(*args, **options)
+
+        return wrapper
+
+    def of_class(cls: Class) -> Class:
+        for name, method in list(vars(cls).items()):
+            takes = getfullargspec(method) if isfunction(method) else None
+            if takes and takes.varkw is None and not name.startswith("_"):
+                setattr(cls, name, of_method(method, takes.args + takes.kwonlyargs))
+        return cls
+
+    return of_class

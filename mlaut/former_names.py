@@ -3,7 +3,8 @@
 import sys
 
 _TODAY = {
-    "mlaut.AnalyseResults": "AnalyzeResults analyze_results",
+    "mlaut.AnalyseResults": "AnalyzeResults",
+    "mlaut.AnalyseResults; its scores are in mlaut.analysis.scores": "analyze_results",
     "mlaut.estimators.keras_network, or those that 'mlaut list strategies Neural_Networks' lists": (
         "Deep_NN Deep_NN_Classifier Deep_NN_Regressor estimators.nn_estimators"
     ),
@@ -12,15 +13,21 @@ _TODAY = {
         "estimators.decision_trees estimators.default_estimators estimators.ensemble_estimators "
         "estimators.estimators estimators.glm_estimators estimators.svm_estimators strategies"
     ),
-    "mlaut.MlautEstimator": "MLaut_estimator estimators.base estimators.mlaut_estimator",
+    "mlaut.MlautEstimator, and mlaut.properties": (
+        "MLaut_estimator estimators.base estimators.mlaut_estimator"
+    ),
     "mlaut.Generic_Estimator(estimator, name=...)": (
-        "MlautClassifier MlautRegressor TabClassifStrategy TabRegrStrategy highlevel "
+        "MlautClassifier MlautRegressor TabClassifStrategy TabRegrStrategy "
         "estimators.generic_estimator"
     ),
+    "mlaut.Generic_Estimator(estimator, name=...) for a strategy, and mlaut.Study.add_datasets "
+    "for a task": "highlevel",
     "mlaut.Study.add_datasets(frame, ...)": "RAMDataset HDDDataset TabClassifTask TabRegrTask",
     "mlaut.Study, and mlaut.analysis.importers.read_sktime for a folder of HDDResults": (
-        "HDDResults RAMResults benchmarking"
+        "HDDResults RAMResults"
     ),
+    "mlaut.Study to run, mlaut.compare and mlaut.analysis to evaluate, and "
+    "mlaut.analysis.importers.read_sktime for a folder of HDDResults": "benchmarking",
     "mlaut.compare, and the functions of mlaut.analysis": "Evaluator experiments.analysis",
     "mlaut.Results": "Losses experiments.losses",
     "mlaut.analysis.MLautScore": "MLautScore experiments.scores",
@@ -28,6 +35,10 @@ _TODAY = {
     "mlaut.Data": "data.data experiments.data",
     "mlaut.Data.split_datasets": "SingleSplit PresplitFilesCV model_selection resampling",
     "mlaut.Files_IO": "DiskOperations shared",
+    "mlaut.files_io.StudyStore(path).load_splits()[name].split.rows(repeat, fold)": (
+        "Data.load_train_test_split"
+    ),
+    "mlaut.files_io.StudyStore(path).load_splits()[name].truth": "Data.load_true_labels",
 }
 FORMER = {
     name if name[0].isupper() else f"mlaut.{name}": today

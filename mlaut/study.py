@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from mlaut.errors import DataError, StudyError
+from mlaut.errors import DataError, StudyError, with_checked_options
 from mlaut.experiments.options import RunKeywords, shows_options
 from mlaut.records import CLASSIFICATION, Analysis, Dataset
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mlaut.report import Report
 
 
+@with_checked_options(StudyError)
 class Study:
     """Benchmark study: datasets, strategies run on all of their folds, and their comparison.
 

@@ -15,6 +15,10 @@ from mlaut.former_names import FORMER
 
 def of_today(name):
     """Return the answer to an import of a former name or module."""
+    if name.startswith("Data."):
+        with pytest.raises(AttributeError, match=f"no attribute {name[5:]!r}; today: ") as answer:
+            getattr(mlaut.Data(), name[5:])
+        return str(answer.value)
     with pytest.raises(ImportError, match="is a name of an earlier version; today: ") as answer:
         import_module(name) if "." in name else getattr(mlaut, name)
     return str(answer.value)
@@ -40,6 +44,10 @@ def test_commands_of_the_answers_run(command):
         "from mlaut.shared.files_io import FilesIO": "mlaut.Files_IO",
         "from mlaut import shared": "mlaut.Files_IO",
         "import mlaut.analyze_results.analyze_results": "mlaut.AnalyseResults",
+        "import mlaut.analyze_results.scores": "mlaut.analysis.scores",
+        "from mlaut.estimators.mlaut_estimator import properties": "mlaut.properties",
+        "from mlaut.benchmarking.evaluation import Evaluator": "mlaut.compare",
+        "from mlaut.highlevel.tasks import TSCTask": "mlaut.Study.add_datasets",
         "from mlaut.experiments.orchestrator import Orchestrator": "mlaut.Orchestrator",
         "from mlaut.data import data": "mlaut.Data",
         "from mlaut.analysis.scores import MLautScore": "mlaut.analysis.MLautScore",

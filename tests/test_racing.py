@@ -16,7 +16,7 @@ from mlaut.analysis.racing.forecast import forecast_race
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.cli import main
 from mlaut.errors import AnalysisError, RunInterrupted, StudyError
-from mlaut.experiments import Orchestrator, study_status
+from mlaut.experiments import Orchestrator, plan_study, study_status
 from mlaut.experiments.engines.engine import InlineEngine
 from mlaut.experiments.following.status import unfinished
 from mlaut.files_io import FilesIO, StudyStore
@@ -438,6 +438,40 @@ def test_a_kind_of_race_is_added_by_one_entry(folder, monkeypatch, capsys):
     assert Chosen.of(StudyStore(folder / "study.h5")).analysis.test == "sign"
     main(["report", str(folder / "study.h5")])
     assert "for all looks" in capsys.readouterr().out
+
+
+def test_a_plan_names_sources_that_datasets_of_a_race_share(folder):
+    lines = [f"t{i:02}.csv,target,s{i // 2}" for i in range(N_DATASETS)]
+    (folder / "tables" / "manifest.csv").write_text("\n".join(["file,target,cluster", *lines]))
+    with pytest.raises(StudyError, match="12 datasets of the race share sources"):
+        plan_study(folder / "study.toml")
+
+
+def test_a_kind_whose_test_is_unknown_is_refused_before_anything_runs(folder, monkeypatch):
+    monkeypatch.setitem(KINDS, "strict", Kind("strict", lambda *_: np.sign, "none", "sgin"))
+    with pytest.raises(AnalysisError, match="the test of kind 'strict', 'sgin' is not known; did"):
+        run_race(write_study(folder, 'kind = "strict"'), **QUIET)
+    assert not study_status(folder / "study.h5").total[Status.DONE]
+
+
+def test_a_round_of_which_a_run_does_only_some_cells_has_not_ended(folder, raced, monkeypatch):
+    """As an option of a run may have it that limits the number of cells."""
+    from mlaut.experiments.plans import plan as plans
+
+    of_run = plans._cells_to_do
+
+    def some(names, now, *arguments):
+        todo = of_run(names, now, *arguments)
+        todo[names.index("guess")] = False
+        return todo
+
+    with monkeypatch.context() as limited:
+        limited.setattr(plans, "_cells_to_do", some)
+        summary = run_race(folder / "study.toml", **QUIET)
+    assert "no dataset is complete yet" in summary.race
+    assert 0 < summary.n_done < N_DATASETS
+    run_race(folder / "study.toml", **QUIET)
+    same(contents(folder), contents(raced))
 
 
 def test_a_completed_race_has_tests_again(raced, tmp_path):

@@ -146,7 +146,7 @@ def test_metrics_of_ones_own_in_regression_with_pairs_as_split(tmp_path):
     )
     worst = metric(max_error, greater_is_better=False)
     scorer = make_scorer(mean_pinball_loss, alpha=0.9, greater_is_better=False)
-    for own, name in ((worst, "max_error"), (scorer, "make_scorer(mean_pinball_loss")):
+    for own, name in ((worst, "max_error"), (scorer, "neg_mean_pinball_loss(alpha=0.9)")):
         compared = study.compare(own)
         assert compared.results.metric.name.startswith(name)
         assert compared.results.losses.mean().idxmin() == "linear"

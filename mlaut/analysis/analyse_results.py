@@ -21,9 +21,9 @@ from mlaut.analysis.pairwise.corrections import adjust_pairs
 from mlaut.analysis.pairwise.pairs import Pairs
 from mlaut.analysis.results.missing import treat_missing
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.sources import datasets_of_group, open_study, training_times
+from mlaut.analysis.results.sources import open_study, training_times
 from mlaut.analysis.scores.contingency import contingency_table, cumulative_gain
-from mlaut.errors import AnalysisError
+from mlaut.errors import AnalysisError, with_checked_options
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,6 +54,7 @@ class Errors(dict[str, pd.Series]):
         return f"{self.results.metric.loss_name}, lower is better:\n{table}"
 
 
+@with_checked_options(AnalysisError)
 class AnalyseResults:
     """Analysis of a study, or of errors from another source.
 
@@ -199,7 +200,7 @@ class AnalyseResults:
         return self.study
 
     def _datasets(self) -> list[str]:
-        return datasets_of_group(self._need_study(), self.group)
+        return list(self._need_study().load_splits(self.group))
 
     # ------------------------------------------------------------------ estimates
 
@@ -286,13 +287,8 @@ class AnalyseResults:
 
         Returns the same form as `t_test`, with ``"statistic"`` (W+ - W-) in place of ``"t_stat"``.
         """
-        return self._tests(
-            errors,
-            frequentist.wilcoxon_test,
-            "statistic",
-            alternative=alternative,
-            zeros=zeros,
-        )
+        how = {"alternative": alternative, "zeros": zeros}
+        return self._tests(errors, frequentist.wilcoxon_test, "statistic", **how)
 
     def sign_test(
         self, errors: Any, *, alternative: str = "two-sided", ties: str = "trinomial"

@@ -117,8 +117,10 @@ def _main(given: list[str]) -> None:
         show(f"mlaut: {reason or 'stopped; make the same call again to go on'}", err=True)
         sys.exit(RunInterrupted.exit_code)
     except click.ClickException as error:
-        if isinstance(error, click.NoSuchOption) and (setting := setting_of(error.option_name)):
-            error = click.UsageError(f"'{error.option_name}' is now '--set {setting}'")
+        if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+            setting = setting_of(error.option_name, error.ctx.command)
+            text = f"'{error.option_name}' is a setting: '--set {setting}'"
+            error = click.UsageError(text) if setting else error
         error.show()
         sys.exit(error.exit_code)
     except BrokenPipeError:

@@ -30,18 +30,14 @@ def with_settings(*sections: str) -> Callable[[Command], Command]:
     return click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=text)
 
 
-def with_options_of_a_run(*names: str) -> Callable[[Command], Command]:
-    """Return a decorator that adds the flags of `RunOptions` with these names, and ``--set``."""
-
-    def decorate(command: Command) -> Command:
-        command = with_settings("[run]", "[tuning]", "[analysis]")(command)
-        for item in reversed([item for item in fields(RunOptions) if item.name in names]):
-            flags, kinds, text = (item.metadata[key] for key in ("flags", "kinds", "text"))
-            kind, several = int if kinds == (int,) else str, list in kinds
-            command = click.option(*flags, type=kind, multiple=several, help=text)(command)
-        return command
-
-    return decorate
+def with_options_of_a_run(command: Command) -> Command:
+    """Add the flags of `RunOptions`, and ``--set``, to a command."""
+    command = with_settings("[run]", "[tuning]", "[analysis]")(command)
+    for item in reversed([item for item in fields(RunOptions) if item.metadata["flags"]]):
+        flags, kinds, text = (item.metadata[key] for key in ("flags", "kinds", "text"))
+        kind, several = int if kinds == (int,) else str, list in kinds
+        command = click.option(*flags, type=kind, multiple=several, help=text)(command)
+    return command
 
 
 def changes_of(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,8 +15,10 @@ _ADVICE = re.compile(
     r"\b(?:(pass|load it with) )?([a-z]+(?:_[a-z]+)*)=(True or False|True|False|'[^']*'|\[[^]]*\])"
 )
 _IN_ITS_PLACE = {
-    "greater_is_better": "--greater-is-better or --less-is-better",
-    "overwrite": "remove it first ('mlaut study remove')",
+    "greater_is_better=True or False": "--greater-is-better or --less-is-better",
+    "greater_is_better=True": "--greater-is-better",
+    "greater_is_better=False": "--less-is-better",
+    "overwrite=True": "remove it first ('mlaut study remove')",
 }
 
 
@@ -44,8 +46,8 @@ def _option(advice: re.Match[str]) -> str:
     from mlaut.cli import cli
 
     verb, name, value = advice.groups()
-    if name in _IN_ITS_PLACE:
-        other = _IN_ITS_PLACE[name]
+    if f"{name}={value}" in _IN_ITS_PLACE:
+        other = _IN_ITS_PLACE[f"{name}={value}"]
         return f"{verb} {other}" if verb and other.startswith("--") else other
     flag = f"--{'no-' * (value == 'False')}{name.replace('_', '-')}"
     words = re.findall("'([^']*)'", value) or [value.lower()]
@@ -64,14 +66,16 @@ def _flags(command: click.Command) -> set[str]:
     return own.union(*map(_flags, below))
 
 
-def setting_of(flag: str) -> str:
-    """Return the setting of ``--set`` that a former flag was; empty if it was none."""
+def setting_of(flag: str, command: click.Command | None = None) -> str:
+    """Return the setting of ``--set`` that a flag is; empty if a command has not that setting."""
     from mlaut.experiments.options import RunOptions
     from mlaut.records import Analysis
 
     name = flag.lstrip("-").replace("-", "_")
     key = name.removeprefix("no_")
-    known = {item.name: item for record in (RunOptions, Analysis) for item in fields(record)}
+    takes = {one.name for one in command.params} if command else {"settings", "shard"}
+    records = [RunOptions] * ("shard" in takes) + [Analysis] * ("settings" in takes)
+    known = {item.name: item for record in records for item in fields(record)}
     if key not in known:
         return ""
     value = str(name == key).lower() if isinstance(known[key].default, bool) else "VALUE"

@@ -119,7 +119,7 @@ def init(
 
 @click.command()
 @click.argument("study_file")
-@with_options_of_a_run("n_jobs", "timeout", "retry", "shard")
+@with_options_of_a_run
 @click.option(
     "--complete", is_flag=True, default=None, help="Run all cells that a race has left out."
 )
@@ -167,8 +167,11 @@ def run(
         raise StudyError("--add and -o belong together: mlaut run BUNDLE --add mine.py -o mine.h5")
     if added is not None and output is not None:
         from mlaut.bundles import extend_bundle
+        from mlaut.bundles.opening import is_bundle
         from mlaut.files_io import FilesIO
 
+        if not is_bundle(study_file):
+            raise StudyError(f"{study_file}: no bundle; 'mlaut publish' makes one of a study")
         io = FilesIO(database) if database else None
         done = extend_bundle(study_file, added, output, hdf5_input_io=io, **given)
         show(json.dumps(done.to_dict()) if as_json else in_own_words(done))
@@ -180,7 +183,7 @@ def run(
 
 @click.command()
 @click.argument("study_file", type=PATH)
-@with_options_of_a_run("n_jobs", "retry", "shard")
+@with_options_of_a_run
 @click.option("--no-trial", "trial", flag_value=False, default=True, help="As for 'mlaut run'.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def plan(study_file: Path, as_json: bool, **changes: Any) -> None:

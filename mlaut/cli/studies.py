@@ -1,5 +1,8 @@
 """Commands that read, check, join and compact studies."""
 
+from __future__ import annotations
+
+import csv
 import json
 import sys
 from collections.abc import Sequence
@@ -10,6 +13,7 @@ import click
 
 from mlaut.cli.inputs import PATH, database_and_options, dropped_from, race_of, with_settings
 from mlaut.cli.output import one_line, show, show_rows, show_table
+from mlaut.errors import AnalysisError, nearest
 from mlaut.markup import counted
 from mlaut.optional import need
 
@@ -127,9 +131,9 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str, foll
 @click.option("--datasets", multiple=True, metavar="DATASET", help="Report on it (repeatable).")
 @click.option(
     "--clusters",
-    metavar="COLUMN",
-    help="TableColumn of a table with the source of each dataset, the unit of all claims; default: "
-    "source, cluster or group.",
+    metavar="COLUMN or FILE.csv",
+    help="Source of each dataset, the unit of all claims: the column of a table (default: source, "
+    "cluster or group), or a CSV file with a column of datasets and one of their sources.",
 )
 @click.option("--title", help="Title of the report; default: that of the study file.")
 @click.option(
@@ -165,6 +169,8 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     database, options = database_and_options(study)
     options |= read_settings(given.pop("settings"), "analysis")["analysis"]
     options |= {name: value for name, value in given.items() if value not in (None, ())}
+    if (given["clusters"] or "").endswith(".csv"):
+        options["clusters"] = _read_clusters(Path(given["clusters"]), database)
     dropped = {k: x for k, x in dropped_from(study).items() if k not in options.get("only", ())}
     options["without"] = dropped | dict.fromkeys(options.get("without", ()), "")
     made = make_report(database, **options)
@@ -176,6 +182,29 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     else:
         for path in write_report(made, output):
             show(path)
+
+
+def _read_clusters(file: Path, database: Path) -> dict[str, str]:
+    """Return the source of each dataset, from a CSV file of datasets and their sources.
+
+    Raises
+    ------
+    AnalysisError
+        The file has other columns than these two, or names no source of a dataset of the study.
+    """
+    from mlaut.files_io import StudyStore
+    from mlaut.files_io.tables.tables import ending_of
+
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        rows = [row for row in csv.reader(lines) if row]
+    if not rows or {len(row) for row in rows} != {2}:
+        raise AnalysisError(f"{file}: two columns are needed, datasets and their sources")
+    found = {name.strip(): source.strip() for name, source in rows[1:]}
+    named = [] if ending_of(database.name) else StudyStore(database).datasets
+    if lacking := [name for name in named if not found.get(name)]:
+        hint = nearest(lacking[0], found)
+        raise AnalysisError(f"{file}: no source for the dataset {lacking[0]!r}{hint}")
+    return found
 
 
 @click.command()

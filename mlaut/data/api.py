@@ -11,17 +11,20 @@ from mlaut.data.sources.loading import load_into
 from mlaut.data.sources.references import expand
 from mlaut.data.splits.resampling import HoldOut, KFold
 from mlaut.data.splits.splitting import chosen_scheme, dataset_infos, is_split, split_entry
-from mlaut.data.tables.collections import collection, collection_entries, load_sklearn
+from mlaut.data.tables.collections import collection, collection_entries
 from mlaut.data.tables.folders import load_folder
 from mlaut.data.tables.frames import with_roles
 from mlaut.data.tables.queries import load_sql
-from mlaut.errors import DataError
+from mlaut.errors import DataError, nearest, with_checked_options
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
+from mlaut.files_io.files_io import opened
+from mlaut.former_names import FORMER
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@with_checked_options(DataError)
 class Data:
     """Methods that set up the data of a study: open databases, load datasets, and split them.
 
@@ -43,6 +46,11 @@ class Data:
 
     def __repr__(self) -> str:
         return "Data()"
+
+    def __getattr__(self, name: str) -> Any:
+        today = FORMER.get(f"Data.{name}")
+        hint = f"; today: {today}" if today else nearest(name, vars(Data))
+        raise AttributeError(f"'Data' object has no attribute {name!r}{hint}")
 
     def open_hdf5(
         self,
@@ -72,7 +80,7 @@ class Data:
 
     def list_datasets(self, hdf5_io: FilesIO, hdf5_group: str = "/") -> tuple[list[str], list[str]]:
         """Return the names and paths of the datasets of a group (`FilesIO.list_datasets`)."""
-        return hdf5_io.list_datasets(hdf5_group)
+        return opened(hdf5_io).list_datasets(hdf5_group)
 
     # ---------------------------------------------------------------- filling
 
@@ -108,7 +116,7 @@ class Data:
         list of str
             Paths of the datasets.
         """
-        hdf5_io.check_writable()
+        opened(hdf5_io).check_writable()
         found = [with_roles(one, roles) for one in collection(name, task=task, names=names)]
         return list(hdf5_io.save_datasets(found, name if hdf5_group is None else hdf5_group))
 
@@ -162,7 +170,7 @@ class Data:
         ...     Data().load(["starter/zoo", "sklearn/iris?name=iris-2"], hdf5_io=io)
         ['/starter/zoo', '/sklearn/iris-2']
         """
-        hdf5_io.check_writable()
+        opened(hdf5_io).check_writable()
         return load_into(
             hdf5_io,
             expand(references),
@@ -183,7 +191,7 @@ class Data:
 
         See `FilesIO.pandas_to_db` and, for the metadata, `FilesIO.save_pandas_dataset`.
         """
-        return list(hdf5_io.pandas_to_db(datasets, dts_metadata, save_loc))
+        return list(opened(hdf5_io).pandas_to_db(datasets, dts_metadata, save_loc))
 
     def load_folder(
         self,
@@ -229,21 +237,10 @@ class Data:
         DataError
             A table cannot be read or used; the message names file, dataset and column.
         """
-        hdf5_io.check_writable()
+        opened(hdf5_io).check_writable()
         found = load_folder(folder, task=task, names=names, roles=roles, unusable=unusable)
         group = Path(folder).resolve().name if hdf5_group is None else hdf5_group
         return list(hdf5_io.save_datasets(found, group, overwrite=overwrite))
-
-    def load_sklearn(
-        self,
-        *,
-        hdf5_io: FilesIO,
-        names: Iterable[str] | None = None,
-        hdf5_group: str = "sklearn",
-    ) -> list[str]:
-        """Store the tables that come with scikit-learn in a database."""
-        hdf5_io.check_writable()
-        return list(hdf5_io.save_datasets(load_sklearn(names), hdf5_group))
 
     def load_sql(
         self,
@@ -278,7 +275,7 @@ class Data:
         DataError
             The database cannot be opened, the query fails, or its rows are no dataset.
         """
-        hdf5_io.check_writable()
+        opened(hdf5_io).check_writable()
         found = load_sql(query, connection, name=name, target=target, task=task, roles=roles)
         return next(iter(hdf5_io.save_datasets([found], hdf5_group, overwrite=overwrite)))
 
@@ -355,7 +352,7 @@ class Data:
         StudyError
             A dataset is stored with other content or another split, and ``overwrite`` is False.
         """
-        hdf5_out.check_writable()
+        opened(hdf5_out).check_writable()
         study = StudyStore(hdf5_out.path)
         known = study.load_splits() if study.exists else {}
         entries = self.make_splits(
@@ -405,7 +402,7 @@ class Data:
         drawn = chosen_scheme(scheme, test_size, stratify, groups)
         may_be_own = not scheme and test_size is None and groups is None
         entries = []
-        for info in dataset_infos(hdf5_in, dataset_paths):
+        for info in dataset_infos(opened(hdf5_in), dataset_paths):
             chosen = None if may_be_own and info.split else drawn
             stored = known.get(info.name)
             if stored is not None and is_split(stored, info, chosen, seed, groups):

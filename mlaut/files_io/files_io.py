@@ -37,6 +37,15 @@ MODES = ("r", "a", "w")
 RESERVED = ("splits", "experiments")  # groups of a study, which may share the file
 
 
+def opened(given: Any) -> FilesIO:
+    """Return an open database as it is; raise `StoreError` for anything else, such as a path."""
+    if isinstance(given, FilesIO):
+        return given
+    raise StoreError(
+        f"{given!r} is no open database: open it with mlaut.FilesIO(path, mode='a'), and pass that"
+    )
+
+
 class FilesIO:
     """One HDF5 database. The object holds a path and a mode; each method opens the file briefly.
 

@@ -12,7 +12,7 @@ import pandas as pd
 from mlaut.analysis import MLautScore, Results, read_results
 from mlaut.analysis import metric as find_metric
 from mlaut.analysis.results.given import results_of
-from mlaut.analysis.results.sources import open_study
+from mlaut.analysis.results.sources import as_table, open_study
 from mlaut.errors import AnalysisError
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.tables.tables import ending_of
@@ -111,6 +111,7 @@ def _scored(
 ) -> list[Results] | None:
     """Return the results of a table by each metric; None if the source is a study."""
     how: dict[str, Any] = {"greater_is_better": greater_is_better}
+    source = as_table(source)
     if isinstance(source, Results):
         if metrics or greater_is_better is not None:
             raise AnalysisError(
@@ -119,9 +120,7 @@ def _scored(
             )
         return [results_of(source, clusters=clusters)]
     if isinstance(source, pd.DataFrame):
-        if not metrics:
-            raise AnalysisError("a table does not say what its scores are: name their metric")
-        return [results_of(source, one, greater_is_better, clusters) for one in metrics]
+        return [results_of(source, one, greater_is_better, clusters) for one in metrics or [""]]
     if isinstance(source, str | os.PathLike) and ending_of(Path(source).name):
         how["clusters"] = clusters if isinstance(clusters, str) else ""
         read = [read_results(source, one, **how) for one in metrics or [None]]
@@ -129,5 +128,8 @@ def _scored(
     if greater_is_better is not None:
         raise AnalysisError("greater_is_better is for tables: the metrics of a study are known")
     if isinstance(clusters, str):
-        raise AnalysisError("clusters is the name of a column for tables only: give a mapping")
+        raise AnalysisError(
+            f"clusters = {clusters!r} is a column, and only tables have columns: give the source "
+            "of each dataset in a mapping, on the command line in a CSV file"
+        )
     return None

@@ -440,15 +440,27 @@ def test_the_first_page_has_at_most_12_commands_and_fits_80_columns(tmp_path):
         (["watch", "study.h5"], "'mlaut watch' is now 'mlaut status --follow'"),
         (["strategies"], "'mlaut strategies' is now 'mlaut list strategies'"),
         (["compact", "s.h5"], "'mlaut compact' is now 'mlaut study compact'"),
-        (["run", "s.toml", "--memory", "4GiB"], "'--memory' is now '--set memory=VALUE'"),
-        (["plan", "s.toml", "--no-limits"], "'--no-limits' is now '--set limits=false'"),
-        (["report", "s.h5", "--rope", "0.1"], "'--rope' is now '--set rope=VALUE'"),
+        (["run", "s.toml", "--memory", "4GiB"], "'--memory' is a setting: '--set memory=VALUE'"),
+        (["plan", "s.toml", "--no-limits"], "'--no-limits' is a setting: '--set limits=false'"),
+        (["report", "s.h5", "--rope", "0.1"], "'--rope' is a setting: '--set rope=VALUE'"),
     ],
 )
 def test_a_former_name_is_answered_with_that_of_today(arguments, answer, capsys):
     with pytest.raises(SystemExit) as end:
         main(arguments)
     assert (end.value.code, capsys.readouterr().err) == (2, f"Error: {answer}\n")
+
+
+def test_strategies_are_added_to_a_bundle_and_to_nothing_else(study):
+    refused = mlaut("run", "study.h5", "--add", "SVC", "-o", "new.h5", folder=study)
+    answer = "mlaut: error: study.h5: no bundle; 'mlaut publish' makes one of a study\n"
+    assert (refused.stderr, refused.returncode) == (answer, 5)
+
+
+def test_an_option_of_another_command_is_no_setting_of_this_one(capsys):
+    with pytest.raises(SystemExit):
+        main(["report", "s.h5", "--n-jobs", "2"])
+    assert capsys.readouterr().err.endswith("Error: No such option '--n-jobs'.\n")
 
 
 def test_set_takes_any_key_of_three_sections(study):

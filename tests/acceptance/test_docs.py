@@ -118,18 +118,46 @@ def test_the_pages_are_short():
     assert len(tuning.split()) <= 1500
 
 
+def texts():
+    """Return what users read, by path: documentation, messages, examples; as one line of words."""
+    root = DOCS.parent
+    pages = [*root.glob("*.md"), *DOCS.glob("*.md"), *root.glob("examples/**/*.md")]
+    return {
+        path.relative_to(root): re.sub(r'"\s*\n\s*f?"', "", path.read_text("utf-8"))
+        for path in (*pages, *root.glob("mlaut/**/*.py"), *root.glob("mlaut/**/*.toml"))
+    }
+
+
 def test_commands_and_options_exist():
+    """Those in quotes, and those that stand at the beginning of a line, as in a terminal."""
     from mlaut.cli import cli
 
-    for page in DOCS.glob("*.md"):
-        for name, rest in re.findall(
-            r"^mlaut ((?:list |study )?\w+)([^\n#]*)", page.read_text("utf-8"), re.MULTILINE
-        ):
-            command = cli
-            for word in name.split():
-                command = command.commands[word]
-            options = {o for p in command.params for o in (*p.opts, *p.secondary_opts)}
-            assert set(re.findall(r"(?<=\s)--?[a-z][\w-]*", rest)) <= options, (page.name, name)
+    wrong, n = [], 0
+    for path, text in texts().items():
+        quoted = re.findall(r"['`]mlaut ([^'`]*)['`]", text, re.DOTALL)
+        for line in quoted + re.findall(r"^(?: {4})?mlaut ([a-z][^\n#]*)", text, re.MULTILINE):
+            command, words, n = cli, line.split(), n + 1
+            while hasattr(command, "commands") and words and words[0] in command.commands:
+                command = command.commands[words.pop(0)]
+            options = {
+                o for p in (*command.params, *cli.params) for o in (*p.opts, *p.secondary_opts)
+            }
+            named = set(re.findall(r"(?<!\S)--?[a-z][\w-]*", " ".join(words)))
+            lost = hasattr(command, "commands") and words and words[0].isalpha()
+            if lost or named - options - {"--help"}:
+                wrong.append((str(path), line))
+    assert wrong == []
+    assert n > 200
+
+
+def test_pages_that_messages_name_exist():
+    for path, text in texts().items():
+        named = re.findall(r"\bdocs/([\w-]+\.md)", text)
+        assert [page for page in named if not (DOCS / page).exists()] == [], path
+    measured = (DOCS / "measured-levels.md").read_text("utf-8")
+    from mlaut.analysis.methods.cross_validation import fold_tests
+
+    assert re.search("rejected ([0-9.]+) %", fold_tests._FIVE_BY_TWO)[1] in measured
 
 
 def test_the_rooms_of_the_table_are_the_folders():

@@ -3,12 +3,15 @@
 import re
 from pathlib import Path
 
+import click
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from mlaut.analysis import Results, compare
 from mlaut.analysis import metric as find_metric
+from mlaut.analysis.common.tests import TESTS, PrimaryTest
 from mlaut.analysis.comparing.compare import PAIR_TESTS
 from mlaut.analysis.deciding.terms import chosen_now
 from mlaut.analysis.pairwise.effects import mean_difference
@@ -16,9 +19,13 @@ from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.pairwise.runner import PairStatistics, pair_test
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.metrics import OWN, named
+from mlaut.cli import cli
+from mlaut.cli.inputs import with_options_of_a_run
 from mlaut.data.sources.references import load_reference, parse_reference
 from mlaut.data.sources.sources import SOURCES, Source
+from mlaut.errors import AnalysisError
 from mlaut.estimators import as_strategies
+from mlaut.experiments import RunOptions
 from mlaut.records import Dataset
 from mlaut.report import content, page
 from mlaut.report.records import PAGE, ReportTable
@@ -90,6 +97,32 @@ def test_a_test_of_pairs(monkeypatch):
     monkeypatch.setitem(PAIR_TESTS, "mean", mean_test)
     found = compare(SCORES, metric="accuracy", n_samples=0)
     assert found.pairs["mean"].value("p_value", "A", "B") == 0.75  # by Holm's method
+    leading = compare(SCORES, metric="accuracy", test="mean").sentences()
+    assert any("by the mean test" in line for line in leading)
+    with pytest.raises(AnalysisError, match="test 'mean' is not known"):
+        found.decision(test="mean")
+    monkeypatch.setitem(TESTS, "mean", PrimaryTest("the mean test", "the mean test {nobody1999}"))
+    decided = compare(SCORES, metric="accuracy", test="mean").methods(test="mean")
+    with pytest.raises(AnalysisError, match=r"'nobody1999' is cited, and .*references.bib has no"):
+        str(decided)
+
+
+def test_a_flag_of_a_run(monkeypatch):
+    item = RunOptions.__dataclass_fields__["budget"]
+    given = dict(item.metadata) | {"flags": ("--budget",), "text": "Budget of a search."}
+    monkeypatch.setattr(item, "metadata", given)
+
+    @click.command()
+    @with_options_of_a_run
+    def command(**given):
+        click.echo(given["budget"])
+
+    assert CliRunner().invoke(command, ["--budget", "10m"]).output == "10m\n"
+
+
+def test_every_source_is_in_the_help_of_load():
+    shown = CliRunner().invoke(cli, ["load", "--help"]).output
+    assert [name for name in SOURCES if f" {name}/" not in shown] == []
 
 
 def test_a_table_of_the_report(monkeypatch):

@@ -9,7 +9,7 @@ from mlaut.analysis import AnalyseResults, Results, bayesian_signed_rank_test, n
 from mlaut.analysis.methods.bayes import correlated_t_datasets
 from mlaut.analysis.methods.lacoste import poisson_binomial_test
 from mlaut.analysis.scores import ScoreAccuracy
-from mlaut.errors import AnalysisError, MissingCellsError
+from mlaut.errors import AnalysisError, MissingCellsError, StudyError
 from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
 from mlaut.records import CLASSIFICATION, Cell, Outcome, Split, Status
 
@@ -101,7 +101,7 @@ def test_estimators_are_named_in_many_ways(study, estimators):
 def test_bad_choices(study, tmp_path):
     with pytest.raises(AnalysisError, match="'experiments/predictions/', not in 'elsewhere/'"):
         AnalyseResults(study, output_h5_predictions_group="elsewhere/")
-    with pytest.raises(AnalysisError, match="group 'pmlb/', only from 'openml/', 'uci/'"):
+    with pytest.raises(StudyError, match="group 'pmlb/', only from 'openml/', 'uci/'"):
         AnalyseResults(study, None, "pmlb/").prediction_errors("accuracy")
     with pytest.raises(AnalysisError, match=r"strategy 'smv' .* did you mean 'svm'\?"):
         AnalyseResults(study).prediction_errors("accuracy", ["smv"])
@@ -109,6 +109,12 @@ def test_bad_choices(study, tmp_path):
         AnalysisError, match="there is no study to read: AnalyseResults needs hdf5_output_io"
     ):
         AnalyseResults().prediction_errors("accuracy")
+
+
+@pytest.mark.parametrize("method", ["t_test", "average_and_std_error", "plot_boxcharts"])
+def test_an_unknown_option_is_answered_in_one_line(method):
+    with pytest.raises(AnalysisError, match=rf"unknown option 'eror' of {method}; did you mean"):
+        getattr(AnalyseResults(), method)(ERRORS, eror=1)
 
 
 def test_t_test_table():

@@ -273,7 +273,7 @@ class TestOfResults:
         table = pd.DataFrame({"A": [0.1, 0.2], "B": [0.2, 0.3]})
         with pytest.raises(AnalysisError) as error:
             call(name, table)
-        one_line(error.value, "DataFrame does not say", "Results.from_table(table, metric=")
+        one_line(error.value, "what its scores are", "metric='accuracy'")
 
 
 GOOD = {"A": [0.1, 0.2, 0.3], "B": [0.2, 0.1, 0.4]}
@@ -284,7 +284,7 @@ GOOD = {"A": [0.1, 0.2, 0.3], "B": [0.2, 0.1, 0.4]}
     [
         (GOOD | {"B": [0.2, np.inf, 0.4]}, {}, "infinite"),
         (GOOD | {"B": [0.2, -np.inf, 0.4]}, {}, "infinite"),
-        (GOOD, {"greater_is_better": None}, "direction"),
+        (GOOD, {"greater_is_better": None}, "what its scores are"),
         (GOOD | {"B": ["a", "b", "c"]}, {}, "B"),
         ({}, {}, ""),
     ],

@@ -76,7 +76,7 @@ def test_folders_and_scikit_learn_go_into_groups(data, out_io, tmp_path):
     (tmp_path / "own" / "t.csv").write_text("x,y\n1,a\n2,b\n")
     assert data.load_folder(tmp_path / "own", hdf5_io=out_io) == ["/own/t"]
     assert data.load_folder(tmp_path / "own", hdf5_io=out_io, hdf5_group="a/b") == ["/a/b/t"]
-    assert data.load_sklearn(hdf5_io=out_io, names=["wine"]) == ["/sklearn/wine"]
+    assert data.load_collection("sklearn", hdf5_io=out_io, names=["wine"]) == ["/sklearn/wine"]
     assert [row["path"] for row in list_datasets(out_io.path)] == [
         "/a/b/t",
         "/own/t",
@@ -100,6 +100,19 @@ def test_a_reader_is_told_before_anything_is_loaded(data, input_io, monkeypatch)
     message = error_of(StoreError, data.load_collection, hdf5_io=reader)
     assert "opened with mode='r'" in message
     assert "mode='r'" in error_of(StoreError, data.split_datasets, input_io, reader)
+
+
+def test_arguments_of_earlier_versions_are_answered_with_those_of_today(data, input_io, out_io):
+    assert error_of(StoreError, data.list_datasets, "openml/", input_io) == (
+        "'openml/' is no open database: open it with mlaut.FilesIO(path, mode='a'), and pass that"
+    )
+    assert error_of(DataError, data.split_datasets, input_io, out_io, random_state=1) == (
+        "unknown option 'random_state' of split_datasets; did you mean 'seed'?"
+    )
+    assert "StudyStore(path).load_splits()[name].split.rows(repeat, fold)" in error_of(
+        AttributeError, getattr, data, "load_train_test_split"
+    )
+    assert not hasattr(data, "nothing")
 
 
 # ------------------------------------------------------------------- splitting
@@ -223,7 +236,7 @@ def test_a_dataset_that_cannot_be_split_is_named_and_nothing_is_stored(data, out
 
 
 def test_two_datasets_of_one_name_are_refused(data, input_io, out_io):
-    data.load_sklearn(hdf5_io=input_io, names=["iris"])
+    data.load_collection("sklearn", hdf5_io=input_io, names=["iris"])
     message = error_of(DataError, data.split_datasets, input_io, out_io)
     assert "/sklearn/iris and /starter/iris have the same name" in message
 

@@ -3,6 +3,7 @@
 import sys
 import types
 
+import cloudpickle
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +13,7 @@ from sklearn.svm import SVC
 from mlaut.errors import OptionalPackageError, StrategyError
 from mlaut.estimators import LIBRARIES, EarlyStopping, Generic_Estimator, Library
 from mlaut.estimators.catalogue.packages import check_packages
-from mlaut.estimators.libraries.library import package_of
+from mlaut.estimators.libraries.library import package_of, with_libraries
 from mlaut.estimators.libraries.native import coding_of
 from mlaut.estimators.libraries.parameters import set_n_jobs
 from mlaut.experiments.cells.memory import lacked_memory
@@ -83,6 +84,18 @@ def test_one_record_makes_a_library_known(learner):
     assert Generic_Estimator(learner(column="kind")).preprocessing is None
     with pytest.raises(StrategyError, match=r"stops early by rows .* leave patience out"):
         Generic_Estimator(learner(patience=5)).build()
+
+
+@pytest.mark.usefixtures("newboost")
+def test_its_record_goes_with_a_strategy_to_the_processes_of_a_run(monkeypatch):
+    sent = cloudpickle.dumps(with_libraries(SVC(C=2)))
+    monkeypatch.delitem(LIBRARIES, "newboost")
+    assert cloudpickle.loads(sent).C == 2
+    assert LIBRARIES["newboost"].threads == "workers"
+    assert LIBRARIES["newboost"].coding(None) == "native"
+    del LIBRARIES["newboost"]
+    learner = SVC()
+    assert with_libraries(learner) is learner
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from made_up import made_up_study
 
 from mlaut.analysis import Results, compare
 from mlaut.cli import cli
+from mlaut.cli.output import in_own_words
 from mlaut.errors import AnalysisError
 from mlaut.report import make_report
 from mlaut.report.page import as_html
@@ -45,6 +46,16 @@ def test_the_command_line_reports_a_csv_file(tmp_path):
     assert CliRunner().invoke(cli, own).exit_code == 0
 
 
+def test_scores_in_percent_are_kept_in_the_words_of_the_command_line(tmp_path):
+    path = tmp_path / "results.csv"
+    (TABLE * 100).to_csv(path)
+    command = ["report", str(path), "--metric", "accuracy"]
+    refused = CliRunner().invoke(cli, command).exception
+    assert "change the units, or pass greater_is_better=True to keep them" in str(refused)
+    assert "pass --greater-is-better to keep them" in in_own_words(refused)
+    assert CliRunner().invoke(cli, [*command, "--greater-is-better"]).exit_code == 0
+
+
 def test_the_first_of_several_metrics_is_the_primary_one(tmp_path):
     study = made_up_study(tmp_path / "s.h5", ["one", "two"], [f"d{i}" for i in range(6)])
     first, second = make_report(study, ["mcc", "accuracy"]).sections
@@ -54,8 +65,31 @@ def test_the_first_of_several_metrics_is_the_primary_one(tmp_path):
     assert line not in first.sentences
 
 
+def test_the_sources_of_a_study_come_from_a_csv_file(tmp_path):
+    names = [f"d{i}" for i in range(6)]
+    study = made_up_study(tmp_path / "s.h5", ["one", "two"], names)
+    rows = [f"{name},{name if name != 'd1' else 'd0'}" for name in names]
+    path = tmp_path / "sources.csv"
+    command = ["report", str(study.path), "--clusters", str(path)]
+    path.write_text("\n".join(["dataset,source", *rows]))
+    shown = CliRunner().invoke(cli, command)
+    assert "the 6 datasets come from 5" in " ".join(shown.output.split())
+    for text, message in {
+        "\n".join(
+            ["dataset,source", *rows[:1], "d9,x", *rows[2:]]
+        ): "no source for the dataset 'd1'",
+        "dataset\nd0": "two columns are needed, datasets and their sources",
+    }.items():
+        path.write_text(text)
+        assert message in str(CliRunner().invoke(cli, command).exception)
+    refused = CliRunner().invoke(cli, [*command[:-1], "source"]).exception
+    assert "only tables have columns: give the source of each dataset in a mapping" in str(refused)
+
+
 def test_what_a_table_needs():
-    with pytest.raises(AnalysisError, match="does not say what its scores are: name their metric"):
+    with pytest.raises(
+        AnalysisError, match="does not say what its scores are: give metric='accuracy'"
+    ):
         make_report(TABLE)
     with pytest.raises(AnalysisError, match="these results are of accuracy"):
         make_report(Results.from_table(TABLE, metric="accuracy"), "mcc")

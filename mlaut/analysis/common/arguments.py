@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from mlaut.errors import AnalysisError, nearest
+from mlaut.errors import AnalysisError, check_options, nearest
 
 _LARGEST_FIGURE = 200  # inches; at 300 dots an inch matplotlib draws at most 218
 LARGEST = 2**31 - 1  # largest whole number: numpy accepts it, and no computation needs more
@@ -42,11 +42,7 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
-        for name in kwargs:
-            if name not in takes.parameters:
-                known = ", ".join(list(takes.parameters)[1:])
-                hint = nearest(name, takes.parameters) or f"; known are {known}"
-                raise AnalysisError(f"unknown option {name!r} of {function.__name__}{hint}")
+        check_options(function.__name__, list(takes.parameters), kwargs, AnalysisError)
         try:
             given = takes.bind(*args, **kwargs)
         except TypeError as error:  # of the signature, which does not know its function
@@ -150,7 +146,8 @@ def _results(_: str, value: Any) -> Any:
 
 
 def _results_or_table(name: str, value: Any) -> Any:
-    return value if _is_a("DataFrame", value) else _results(name, value)
+    is_table = _is_a("DataFrame", value) or hasattr(value, "__arrow_c_stream__")
+    return value if is_table else _results(name, value)
 
 
 def _is_a(kind: str, value: Any) -> bool:

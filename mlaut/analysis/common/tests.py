@@ -22,7 +22,15 @@ class PrimaryTest:
     bayesian: bool = False
 
 
-TESTS = {
+class _Tests(dict[str, PrimaryTest]):
+    """Records of tests; a test that has none, and so cannot decide, is called by its key."""
+
+    def __missing__(self, key: str) -> PrimaryTest:
+        return PrimaryTest(f"the {key} test", f"the {key} test")
+
+
+TESTS = _Tests()
+TESTS |= {
     "signed rank": PrimaryTest(
         "the signed rank test", "Wilcoxon's signed rank test {wilcoxon1945}"
     ),

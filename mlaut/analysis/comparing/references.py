@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from importlib.resources import files
 
+from mlaut.errors import AnalysisError
+
 
 @dataclass(frozen=True)
 class CitedWork:
@@ -35,9 +37,16 @@ class CitedWork:
         return f"{short} {self.value_of('year')}"
 
 
+class _Works(dict[str, CitedWork]):
+    """Works by their keys."""
+
+    def __missing__(self, key: str) -> CitedWork:
+        raise AnalysisError(f"{key!r} is cited, and {_FILE} has no entry of that key: add one")
+
+
 _FILE = files("mlaut.analysis.comparing") / "references.bib"
 _ENTRY = re.compile(r"^@\w+\{(\w+),\n.*?^\}", re.DOTALL | re.MULTILINE)
-REFERENCES = {
-    entry[1]: CitedWork(entry[0]) for entry in _ENTRY.finditer(_FILE.read_text(encoding="utf-8"))
-}
+REFERENCES = _Works(
+    (entry[1], CitedWork(entry[0])) for entry in _ENTRY.finditer(_FILE.read_text(encoding="utf-8"))
+)
 """Works by their BibTeX keys."""

@@ -411,12 +411,16 @@ def _other_tests(chosen: Chosen, compared: Compared) -> dict[str, Pairwise]:
 
 def _hint(results: Results) -> str:
     """Return a sentence on datasets that may be related without being known as such."""
-    groups = copies_in(paired_losses(results).snapped.T, results.datasets)
+    same_scores = copies_in(paired_losses(results).snapped.T, results.datasets)
     of = dict(zip(results.datasets, results.source.tolist(), strict=True))
     varied = results.losses.nunique(axis=1) >= _FEW_VALUES
-    copied = [g for g in groups if varied[g[0]] and len({of[name] for name in g}) > 1]
+    alike = [group for group in same_scores if varied[group[0]]]
+    copied, alike = (
+        [group for group in groups if len({of[name] for name in group}) > 1]
+        for groups in (results.duplicates, alike)
+    )
     named = "" if results.clusters is not None else words.related(results.datasets)
-    return words.same_rows(copied) or named
+    return words.same_rows(copied, "are the same table") or words.same_rows(alike) or named
 
 
 def _smallest_change(made: Decision, results: Results) -> dict[str, Any]:

@@ -351,18 +351,20 @@ related, say so with clusters=, since the claims take them as independent."
     return ""
 
 
-def same_rows(groups: Sequence[Sequence[str]]) -> str:
-    """Return a hint on datasets that look like copies of one table; empty without any.
+def same_rows(
+    groups: Sequence[Sequence[str]],
+    seen: str = "have the same scores by every strategy: if they are one table",
+) -> str:
+    """Return a hint on datasets that are, or look like, copies of one table; empty without any.
 
     Examples
     --------
-    >>> same_rows([["wine", "wine2"]])
-    'wine and wine2 have the same scores by every strategy: if they are one table, say so with \
-clusters=, since the claims take them as independent.'
+    >>> same_rows([["wine", "wine2"]], "are the same table")
+    'wine and wine2 are the same table, say so with clusters=, since the claims take them as \
+independent.'
     """
-    listed_groups = "; ".join(map(listed, groups[:_MOST_OTHER]))
-    have = f"{listed_groups} have the same scores by every strategy"
-    return f"{have}: if they are one table, {_SAY_SO}." if groups else ""
+    named = "; ".join(map(listed, groups[:_MOST_OTHER]))
+    return f"{named} {seen}, {_SAY_SO}." if groups else ""
 
 
 def prospects(found: VerdictTable) -> str:

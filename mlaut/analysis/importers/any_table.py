@@ -15,7 +15,7 @@ from mlaut.analysis.importers import (
     tabarena,
     weka,
 )
-from mlaut.analysis.importers.reading import direction_if_unknown, in_one_line
+from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import FOLDS, REPEATS, source_column
 from mlaut.errors import AnalysisError
@@ -86,13 +86,7 @@ def read_results(
                 given["greater_is_better"] = greater_is_better
             results = read(source, **given)
             return _with_sources(results, table, required, clusters)
-    if metric is None:
-        raise AnalysisError(
-            f"{source}: a table does not say what its scores are: name their metric ('mlaut "
-            "metrics' lists those that are known), and for one of your own its direction"
-        )
-    if greater_is_better is None:
-        greater_is_better = direction_if_unknown(metric)
+    metric = metric or ""
     names = {str(name).strip().lower(): str(name) for name in table}
     fold, repeat = (
         next((names[name] for name in names if name in known), None) for known in (FOLDS, REPEATS)

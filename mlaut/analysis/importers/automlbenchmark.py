@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pandas as pd
 
-from mlaut.analysis.importers.reading import Format, Source, choose, direction, in_one_line
+from mlaut.analysis.importers.reading import Format, Source, choose, in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import TableMetric
+from mlaut.analysis.scores.catalogue import direction
 from mlaut.errors import AnalysisError
 
 FORMAT = Format(

@@ -1,11 +1,10 @@
-"""Parts of all readers: the columns of a format, cells, directions of metrics, messages.
+"""Parts of all readers: the columns of a format, cells, messages.
 
 A new reader is one file: a `Format` that names its columns, and a function with `@in_one_line`. Its
 entry in `_READERS` of `any_table.py` makes its tables known by their columns.
 """
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
@@ -16,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.errors import AnalysisError, MlautError, nearest
 from mlaut.files_io.tables.tables import read_table
 
@@ -26,15 +24,6 @@ P = ParamSpec("P")
 Read = TypeVar("Read")
 
 KEYS = ["dataset", "repeat", "fold"]
-# Endings of the names of metrics: lower is better for LESS, higher is better for GREATER.
-LESS = (
-    *("error", "loss", "rmse", "mae", "mse", "mape", "smape", "mase", "rmsle", "msle", "deviance"),
-    *("pce", "wape", "wql", "mql", "sql", "crps"),
-)
-GREATER = (
-    *("score", "accuracy", "acc", "auc", "r2", "correct", "correlation", "correlationcoefficient"),
-    *("kappa", "kappastatistic", "roc", "prc", "precision", "recall", "measure", "f1"),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,8 +192,6 @@ def results_of_cells(
     by_appearance = wide.index.get_level_values(0).map(order)
     wide = wide.iloc[np.argsort(by_appearance, kind="stable")]
     wide = wide[list(pd.unique(cells["strategy"]))]
-    if greater_is_better is None:
-        greater_is_better = direction_if_unknown(metric)
     sizes: dict[str, Any] = {
         name: _sizes(cells, name, wide.index) for name in ("n_test", "n_train")
     }
@@ -213,29 +200,6 @@ def results_of_cells(
     return replace(
         results, notes=tuple(notes), seconds=_seconds(cells, at, results), reasons=_why(cells, at)
     )
-
-
-def direction(metric: str) -> bool | None:
-    """Return whether more of a metric is better, by its name; None if the name does not show it."""
-    if _is_known(metric):
-        return find_metric(metric).greater_is_better
-    word = re.sub(r"[^a-z0-9]", "", metric.lower())
-    if metric.startswith("neg_") or word.endswith(GREATER):
-        return True
-    return False if word.endswith(LESS) else None
-
-
-def direction_if_unknown(metric: str) -> bool | None:
-    """Return the `direction` of a metric that MLaut cannot compute; None for one that it can."""
-    return None if _is_known(metric) else direction(metric)
-
-
-def _is_known(metric: str) -> bool:
-    try:
-        find_metric(metric)
-    except AnalysisError:
-        return False
-    return True
 
 
 def _sizes(cells: pd.DataFrame, name: str, index: pd.Index) -> pd.Series | None:

@@ -9,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked, position, positions, shown
+from mlaut.analysis.common.arguments import checked, one_of, position, positions, shown
 from mlaut.analysis.common.display import SMALLEST_P, Shown, number
 from mlaut.analysis.common.result_types import Pairwise
+from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.pairwise.corrections import adjust
 from mlaut.analysis.racing.course import Course, RaceDecision, control_of, follow
 from mlaut.analysis.racing.evidence import KINDS, p_of
@@ -413,6 +414,7 @@ def check_terms(terms: RaceTerms, strategies: Sequence[str], metric: MLautScore)
     if kind is None:
         known = ", ".join(map(repr, KINDS))
         raise AnalysisError(f"kind {terms.kind!r} is not known; one of {known}")
+    one_of(f"the test of kind {terms.kind!r},", kind.test, TESTS)
     if terms.failures != "last":
         raise AnalysisError(f"failures {terms.failures!r} is not known; a race knows 'last'")
     if not 0 <= terms.rope < np.inf:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.results.results import Results
+from mlaut.analysis.results.sources import as_table
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError
 
@@ -60,13 +61,8 @@ def results_of(
     AnalysisError
         A table comes without a metric, or results come with one.
     """
+    given = as_table(given)
     if isinstance(given, pd.DataFrame):
-        if isinstance(metric, str) and not metric:
-            raise AnalysisError(
-                "DataFrame does not say whether more is better, nor what its scores are: give "
-                "metric='accuracy', or a name of your own with greater_is_better=True or False, as "
-                "Results.from_table(table, metric=...) takes them"
-            )
         own = clusters if isinstance(clusters, str) else ""
         given = Results.from_table(
             given, metric=metric, greater_is_better=greater_is_better, clusters=own

@@ -159,6 +159,9 @@ def _without(results: Results, what: str, drop: np.ndarray, why: str) -> Results
     """
     names = getattr(results, what)
     kept = [name for name, gone in zip(names, drop, strict=True) if not gone]
+    if np.isnan(results.cells).all():
+        why = "; ".join(sorted(set(results.reasons.values()))[:2]) or "no cell has a result"
+        raise AnalysisError(f"no cell has a {results.metric.name}: {why}")
     if not kept:
         raise AnalysisError(
             f"every one of the {len(names)} {what} has a missing cell, so none would be left: "

@@ -79,9 +79,9 @@ class Results(Shown):
     dataset
     iris       0.1    0.05
     wine       0.2    0.15
-    >>> Results.from_table(table, metric="my score")
+    >>> Results.from_table(table, metric="gain")
     Traceback (most recent call last):
-    mlaut.errors.AnalysisError: the direction of 'my score' is not known: give greater_is_better=\
+    mlaut.errors.AnalysisError: the direction of 'gain' is not known: give greater_is_better=\
 True or False, or the name of a metric
     """
 
@@ -170,7 +170,7 @@ True or False, or the name of a metric
         cls,
         table: pd.DataFrame,
         *,
-        metric: str | MLautScore = "loss",
+        metric: str | MLautScore = "",
         greater_is_better: bool | None = None,
         n_test: Any = None,
         n_train: Any = None,
@@ -185,9 +185,10 @@ True or False, or the name of a metric
             dataset and fold, or of dataset, repeat and fold. Levels are identified by their names;
             levels without names must be in this order, with folds and repeats as whole numbers. NaN
             is a missing cell.
-        metric : str or MLautScore, default "loss"
+        metric : str or MLautScore, optional
             A metric that `mlaut.analysis.metric` accepts, in whose units the table is; or any other
-            name, together with ``greater_is_better``.
+            name, together with ``greater_is_better`` unless the name shows the direction, as "my
+            loss" does. Default ``"score"`` or ``"loss"``, as ``greater_is_better`` says.
         greater_is_better : bool, optional
             Direction of a metric that is not known by name. With it, values of a known metric may
             be outside its range (such as percentages); the range is then taken as unknown.
@@ -218,7 +219,7 @@ True or False, or the name of a metric
         strategy: str = "strategy",
         repeat: str | None = None,
         fold: str | None = None,
-        metric: str | MLautScore = "loss",
+        metric: str | MLautScore = "",
         greater_is_better: bool | None = None,
         clusters: str = "",
     ) -> Results:

@@ -16,10 +16,12 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import check, floats, position, positions, shown
 from mlaut.analysis.scores.base import IN_TARGET_UNITS, CellScores, MLautScore, in_target_units
+from mlaut.analysis.scores.catalogue import direction
 from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.errors import AnalysisError
 from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study import StudyStore
+from mlaut.files_io.tables.tables_of_others import as_pandas
 from mlaut.markup import counted
 from mlaut.records import NOT_PLANNED, UNUSED, Block, Status
 
@@ -70,20 +72,6 @@ def open_study(output: Any) -> StudyStore:
     if not isinstance(path, str | os.PathLike):
         raise AnalysisError(f"{shown(output)} is neither a study nor the path of one")
     return StudyStore(path)
-
-
-def datasets_of_group(study: StudyStore, group: str | None) -> list[str]:
-    """Return the datasets that came from a group of the input database; None: all datasets."""
-    entries = study.load_splits()
-    prefix = f"{group.strip('/')}/" if group and group.strip("/") else ""
-    found = [n for n, entry in entries.items() if f"{entry.path.strip('/')}/".startswith(prefix)]
-    if not found:
-        groups = {entry.path.strip("/").rpartition("/")[0] + "/" for entry in entries.values()}
-        raise AnalysisError(
-            f"no dataset of the study came from the group {group!r}, only from "
-            f"{', '.join(map(repr, sorted(groups)))}"
-        )
-    return found
 
 
 def training_times(study: StudyStore, datasets: Iterable[str]) -> pd.DataFrame:
@@ -319,6 +307,20 @@ class TableMetric(MLautScore):
             self.incomparable = self.incomparable or known.incomparable
 
 
+def as_table(given: Any) -> Any:
+    """Return a table of scores of another library, which has no index, as one of pandas.
+
+    Its columns of datasets, folds and repeats become the index. Anything else is returned as it is.
+    """
+    if isinstance(given, pd.DataFrame) or not any(
+        hasattr(given, name) for name in ("__arrow_c_stream__", "collect")
+    ):
+        return given
+    table = as_pandas(given)
+    index = [n for n in table if str(n).lower() in {"dataset", *FOLDS, *REPEATS}]
+    return table.set_index(index) if index else table
+
+
 def of_table(
     table: pd.DataFrame,
     metric: str | MLautScore,
@@ -328,6 +330,7 @@ def of_table(
     n_train: Any = None,
 ) -> dict[str, Any]:
     """Return the fields of a table of scores; see `Results.from_table`."""
+    table = as_table(table)
     if not isinstance(table, pd.DataFrame) or table.empty:
         raise AnalysisError(f"a DataFrame with rows and columns is needed, not {_what(table)}")
     column = source_column(table, clusters)
@@ -434,11 +437,20 @@ def of_long(
 
 def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndarray) -> MLautScore:
     """Return the metric of a table: a known metric, or any other name with a direction."""
+    if isinstance(which, str) and not which and greater_is_better is not None:
+        which = "score" if greater_is_better else "loss"
     try:
         known = find_metric(which)
     except AnalysisError as error:
-        if not isinstance(which, str) or not which.strip():
+        if not isinstance(which, str):
             raise
+        if not which.strip():
+            raise AnalysisError(
+                "a table does not say what its scores are: give metric='accuracy', or another one "
+                "('mlaut list metrics' has all), or greater_is_better=True or False"
+            ) from error
+        if greater_is_better is None:
+            greater_is_better = direction(which)
         if greater_is_better is None:
             raise AnalysisError(
                 f"the direction of {which!r} is not known: give greater_is_better=True or False, "
@@ -489,8 +501,8 @@ def _check_bounds(table: pd.DataFrame, values: np.ndarray, score: MLautScore) ->
         i, k = np.argwhere(outside)[0]
         raise AnalysisError(
             f"{score.name} is within {low:g} and {high:g}, and {table.columns[k]!r} has "
-            f"{values[i, k]:g} on {table.index[i]!r}: change the units, or give a name of your "
-            "own and greater_is_better"
+            f"{values[i, k]:g} on {table.index[i]!r}: change the units, or pass "
+            f"greater_is_better={score.greater_is_better} to keep them (percent, for example)"
         )
 
 

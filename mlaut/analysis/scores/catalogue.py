@@ -8,6 +8,33 @@ from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.metrics import OWN, LossCost
 from mlaut.errors import AnalysisError, nearest
 
+# Endings of the names of metrics: lower is better for _LESS, higher is better for _GREATER.
+_LESS = (
+    *("error", "loss", "rmse", "mae", "mse", "mape", "smape", "mase", "rmsle", "msle", "deviance"),
+    *("pce", "wape", "wql", "mql", "sql", "crps"),
+)
+_GREATER = (
+    *("score", "accuracy", "acc", "auc", "r2", "correct", "correlation", "correlationcoefficient"),
+    *("kappa", "kappastatistic", "roc", "prc", "precision", "recall", "measure", "f1"),
+)
+
+
+def direction(name: str) -> bool | None:
+    """Return whether more of a metric is better, by its name; None if the name does not show it.
+
+    Examples
+    --------
+    >>> direction("accuracy"), direction("my loss"), direction("cost of energy")
+    (True, False, None)
+    """
+    try:
+        return metric(name).greater_is_better
+    except AnalysisError:
+        word = re.sub(r"[^a-z0-9]", "", name.lower())
+    if name.startswith("neg_") or word.endswith(_GREATER):
+        return True
+    return False if word.endswith(_LESS) else None
+
 
 def metric_names() -> list[str]:
     """Return every name that `metric` accepts, including the names of scikit-learn's scorers.

@@ -46,9 +46,25 @@ def scikit_score(scorer: Any, greater_is_better: bool | None = None) -> MLautSco
 def _of_function(function: Any, greater_is_better: bool) -> MLautScore:
     score = _FunctionScore(make_scorer(function))
     score.greater_is_better = greater_is_better
-    score.name = getattr(getattr(function, "func", function), "__name__", shown(function))
+    score.name = _name_of_function(function)
     score.undefined = f"{score.name} is not defined for this test set"
     return score
+
+
+def _name_of(scorer: Any) -> str:
+    """Return the name of a scorer that is made of a function, in the words of scikit-learn's own.
+
+    ``make_scorer(fbeta_score, beta=2)`` is "fbeta_score(beta=2)"; "neg_" is for a loss.
+    """
+    if not hasattr(scorer, "_score_func"):
+        return str(scorer)
+    options = ", ".join(f"{name}={value!r}" for name, value in scorer._kwargs.items())
+    name = _name_of_function(scorer._score_func) + f"({options})" * bool(options)
+    return name if scorer._sign > 0 else f"neg_{name}"
+
+
+def _name_of_function(function: Any) -> str:
+    return str(getattr(getattr(function, "func", function), "__name__", shown(function)))
 
 
 def _n_required(function: Any) -> int:
@@ -83,10 +99,7 @@ class _ScikitScore(MLautScore):
 
     def __init__(self, scorer: Any) -> None:
         self.scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
-        try:
-            self.name = str(scorer)
-        except AttributeError:  # older scikit-learn cannot show a scorer of a partial function
-            self.name = f"make_scorer({shown(scorer._score_func)})"
+        self.name = scorer if isinstance(scorer, str) else _name_of(scorer)
         if isinstance(scorer, str):
             self.incomparable = IN_TARGET_UNITS if in_target_units(scorer) else ""
             upper = 0.0 if scorer.startswith("neg_") else 1.0

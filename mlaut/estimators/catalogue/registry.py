@@ -7,7 +7,7 @@ neither keras nor scikit-learn; a class is imported when it is instantiated.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +16,7 @@ from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS
 from mlaut.estimators.catalogue.today_entries import TODAY
 from mlaut.estimators.names import check_name, nearest
 from mlaut.estimators.strategy.record import ALL, Strategy
+from mlaut.former_names import FORMER
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,8 +26,14 @@ if TYPE_CHECKING:
 Class = TypeVar("Class", bound=type)
 
 
-_FAMILIES_OF_THE_PAPER = {"kernelmethod": "supportvectormachine", "prototypemethod": "cluster"}
-"""Families of the MLaut paper that have another name here, both as `_plain` returns them."""
+_OTHER_NAMES = {
+    "kernelmethod": "supportvectormachine",
+    "prototypemethod": "cluster",
+    "deeplearning": "neuralnetwork",
+    "sklearn": "scikitlearn",
+}
+"""Families of the MLaut paper, and a package, that have another name here, as `_plain` has them."""
+_NEAR = 0.45  # least likeness of a word that is suggested; below it, words share single letters
 
 
 def _plain(word: Any) -> str:
@@ -65,7 +72,7 @@ has all
 
     def __getitem__(self, name: str) -> Strategy:
         if name not in self._specs:
-            raise self._unknown("strategy", name, self._specs)
+            raise self._unknown("strategy", name, dict(zip(self._specs, self._specs, strict=True)))
         return self._specs[name]
 
     def add(self, spec: Strategy) -> None:
@@ -140,21 +147,28 @@ has all
     def _asked_for(self, word: str) -> list[Strategy]:
         matches = [spec for spec in self if word in spec.words]
         if not matches:
-            group = _FAMILIES_OF_THE_PAPER.get(_plain(word), _plain(word))
+            group = _OTHER_NAMES.get(_plain(word), _plain(word))
             matches = [spec for spec in self if group in map(_plain, spec.groups)]
         if not matches:
-            known = (known for spec in self for known in (spec.name, *spec.groups))
+            known = {group: group for spec in self for group in spec.groups}
+            known |= {spec.wraps.partition(":")[2]: spec.name for spec in self}
+            known |= {spec.name: spec.name for spec in self}
             raise self._unknown("strategy, family or task", word, known)
         return matches
 
-    def _unknown(self, what: str, word: Any, known: Iterable[str]) -> StrategyError:
-        """Return an error that names the three nearest of the known words."""
+    def _unknown(self, what: str, word: Any, known: Mapping[str, str]) -> StrategyError:
+        """Return an error that names words of ``known``, whose keys are near the unknown one."""
 
-        def distance(name: str) -> float:
-            return 1 - SequenceMatcher(None, _plain(word), _plain(name)).ratio()
+        def likeness(name: str) -> tuple[float, bool]:
+            same_task = str(word)[-9:] == name[-9:]  # both end in "Regressor", for example
+            return SequenceMatcher(None, _plain(word), _plain(name)).ratio(), same_task
 
-        near = " or ".join(map(repr, sorted(dict.fromkeys(known), key=distance)[:3]))
-        hint = f"did you mean {near}? 'mlaut list strategies' has all" if near else "register it"
+        alike = [name for name in known if likeness(name)[0] >= _NEAR]
+        near = sorted(alike, key=likeness, reverse=True)
+        words = " or ".join(map(repr, list(dict.fromkeys(known[name] for name in near))[:3]))
+        hint = f"did you mean {words}? " * bool(words) + "'mlaut list strategies' has all"
+        today = FORMER.get(str(word))
+        hint = f"today: {today}" if today else hint if known else "register it"
         return StrategyError(f"no {what} is called {word!r}; {hint}")
 
     def _checked(self, metadata: dict[str, Any]) -> dict[str, Any]:

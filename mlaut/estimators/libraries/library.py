@@ -1,7 +1,7 @@
 """Libraries of learners: a record for each, in one table."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -12,7 +12,7 @@ class Library:
     """Record of a library of learners.
 
     `LIBRARIES` has a record for each package that needs one. For a library of your own, put a
-    record there in the module that defines its strategies, which each process of a run imports.
+    record there before the run, which sends it with the strategies to each of its processes.
 
     Attributes
     ----------
@@ -194,3 +194,26 @@ LIBRARIES = {
     **dict.fromkeys(("cuml", "cupy", "jax", "jaxlib", "tensorflow", "torch"), Library()),
 }
 """Records of libraries by the name of their package."""
+_OF_MLAUT = dict(LIBRARIES)
+
+
+def with_libraries(contained: Any) -> Any:
+    """Return an object that is pickled with the records that a user has put into `LIBRARIES`.
+
+    When it is unpickled, in a process of a run, the records stand there too.
+    """
+    own = {name: one for name, one in LIBRARIES.items() if _OF_MLAUT.get(name) is not one}
+    return _WithLibraries(contained, own) if own else contained
+
+
+class _WithLibraries:
+    def __init__(self, *parts: Any) -> None:
+        self.parts = parts
+
+    def __reduce__(self) -> Any:
+        return _arrived, self.parts
+
+
+def _arrived(contained: Any, own: Mapping[str, Library]) -> Any:
+    LIBRARIES.update(own)
+    return contained

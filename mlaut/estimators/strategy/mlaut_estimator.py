@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mlaut.errors import DataError, StrategyError
+from mlaut.errors import DataError, StrategyError, nearest
 from mlaut.estimators.libraries.native import category_arguments
 from mlaut.estimators.libraries.parameters import (
     check_clone,
@@ -67,6 +67,9 @@ class _Own:
         return value
 
     def __set__(self, strategy: Any, value: Any) -> None:
+        if self.name == "param_grid" and isinstance(value, str) and value not in (DEFAULT, PAPER):
+            hint = nearest(value, [DEFAULT, PAPER]) or "; it is a mapping, None, or 'paper'"
+            raise StrategyError(f"no param_grid is called {value!r}{hint}")
         vars(strategy)[self.name] = value
 
 

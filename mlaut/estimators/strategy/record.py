@@ -57,7 +57,7 @@ class Strategy(Properties):
         of a collection is found by its name, by the collection, and by ``"all"``; those of
         ``"Today"``, which need packages of their own, not by ``"all"``.
     package : str
-        Distribution that must be installed; another one than scikit-learn is a word, too.
+        Distribution that must be installed; it is a word, too.
     cls : type or None
         Class of a user's strategy; those of MLaut are made when they are first used.
     """
@@ -89,8 +89,7 @@ class Strategy(Properties):
     def groups(self) -> tuple[str, ...]:
         """Words for several strategies, of which this is one."""
         groups = (self.collection,) if self.collection else (*self.estimator_family, *self.tasks)
-        own = groups if self.collection == TODAY else (*groups, ALL)
-        return own if self.package == "scikit-learn" else (*own, self.package)
+        return (*groups, self.package, *([] if self.collection == TODAY else [ALL]))
 
     def make(self, word: str, **parameters: Any) -> MlautEstimator:
         """Return a new strategy; ``chosen_by`` keeps a word that stands for several strategies."""

@@ -14,7 +14,7 @@ from mlaut.errors import DataError, MlautError, StudyError
 from mlaut.experiments.engines.engine import LocalEngine
 from mlaut.experiments.following.forecast import Forecast, make_forecast
 from mlaut.experiments.options import RunOptions
-from mlaut.experiments.plans.plan import Plan, plan_run
+from mlaut.experiments.plans.plan import Plan, check_unrelated, plan_run
 from mlaut.experiments.plans.run_options import collect, mistakes_in
 from mlaut.experiments.runs.trial import trial_fits
 from mlaut.experiments.study_files import study_file
@@ -132,6 +132,8 @@ def plan_study(
         tasks = {info.task for info in infos} if data else set(TASKS)
         if check is not None:
             collect(found, check, file, names, tasks)
+        if file.race is not None:
+            collect(found, check_unrelated, infos)
         if found or data is None:
             raise study_file.together(file.path, found)
         input_io, paths = data

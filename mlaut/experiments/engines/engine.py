@@ -44,6 +44,9 @@ class Engine(Protocol):
       noticed between two lists. An engine in the process of the run cannot do so.
     - When its generator is closed, it ends the cells that run, and the processes that it started.
     - It keeps the limits of the run, or refuses them in `of`, because the study records them.
+    - It runs one cell at a time in a process. A cell sets what the whole process has: the state of
+      the global random numbers, the limits of memory and of threads, the warnings. Threads of one
+      process that run cells side by side would change each other's results.
     - It never writes to a study.
     """
 
@@ -159,8 +162,8 @@ class InlineEngine:
         table_of = lru_cache(maxsize=1)(load_table)
         strategy_of = lru_cache(maxsize=64)(cloudpickle.loads)  # for the groups of a dataset
         for group in groups:
-            if group is None:  # cells run one after the other, so nothing is waited for
-                continue
+            if group is None:  # cells run one after the other: none is left to wait for
+                return
             table = table_of(group.dataset)
             # Unpickled inside its first cell, which has limits.
             run = prepare(group, table, partial(strategy_of, group.strategy))

@@ -336,6 +336,8 @@ def applicable(
     OptionalPackageError
         A strategy needs a package that is not installed.
     """
+    if not strategies:
+        raise StrategyError("no strategy to run: name one or more, as in run('GaussianNaiveBayes')")
     entries = list(entries)
     tasks = sorted({entry.task for entry in entries})
     tasks_of = {strategy.name: strategy.tasks for strategy in strategies}

@@ -81,9 +81,11 @@ class Rounds:
                     if self._over:
                         return
                     yield None
-            groups = list(planned.groups(self._turns[place]))
-            self._waiting.append(sum(len(cells) for _, _, cells in groups))
-            yield from groups
+            # also of cells that this run does not do: without them, the round has not ended
+            open_cells = (planned.status == Status.MISSING) & ~planned.skipped
+            running = [name in self._turns[place] for name in planned.strategies]
+            self._waiting.append(int(open_cells[running].sum()))
+            yield from planned.groups(self._turns[place])
 
     def _decide_turns(self) -> None:
         """Decide who is run in each round that may begin now."""

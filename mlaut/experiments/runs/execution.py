@@ -120,6 +120,13 @@ def carry_out(
         seconds=time.monotonic() - begun,
         race=rounds.race.sentence(rounds.n_ended) if rounds else "",
         versions=plan.versions,
+        n_unsaved=sum(
+            "model" not in record and record["strategy"] in wanted[name]
+            for name, records in study.all_details(wanted, only=[Status.DONE])
+            for record in records
+        )
+        if options.save_models
+        else 0,
     )
 
 

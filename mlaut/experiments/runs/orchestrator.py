@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-from mlaut.errors import StudyError
+from mlaut.errors import StrategyError, StudyError, nearest, with_checked_options
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
 from mlaut.experiments.engines.engine import Engine
@@ -19,6 +20,7 @@ from mlaut.experiments.plans.shards import check_shard
 from mlaut.experiments.runs.execution import carry_out
 from mlaut.experiments.runs.trial import trial_fits
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
+from mlaut.files_io.files_io import opened
 from mlaut.markup import printable
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from mlaut.experiments.runs.summary import RunSummary
 
 
+@with_checked_options(StudyError)
 class Orchestrator:
     """Runner of strategies on the datasets of a study; it stores their predictions.
 
@@ -37,10 +40,9 @@ class Orchestrator:
     hdf5_output_io : FilesIO
         Database of the study, with the splits that ``Data.split_datasets`` made.
     dts_names : sequence of str, optional
-        Names of the datasets to run on; default all that have a split.
+        Names of the datasets to run on; default all of the group that have a split.
     original_datasets_group_h5_path : str, optional
-        Group of the datasets in the input database. It is accepted and not used: the study stores
-        the path of each of its datasets.
+        Group of the input database to which the datasets belong; default any.
     seed : int, default 0
         Seed of the study. The seed of each cell is derived from it and from the key of the cell.
 
@@ -71,8 +73,8 @@ class Orchestrator:
         *,
         seed: int = 0,
     ) -> None:
-        self.hdf5_input_io = hdf5_input_io
-        self.hdf5_output_io = hdf5_output_io
+        self.hdf5_input_io = opened(hdf5_input_io)
+        self.hdf5_output_io = opened(hdf5_output_io)
         self.dts_names = dts_names
         self.original_datasets_group_h5_path = original_datasets_group_h5_path
         self.seed = seed
@@ -129,6 +131,7 @@ class Orchestrator:
         if mistakes := mistakes_in(chosen, [strategy.name for strategy in strategies]):
             raise mistakes[0]
         strategies = tuned_as(strategies, chosen.search, chosen.budget)
+        self.hdf5_output_io.check_writable()
         study = StudyStore(self.hdf5_output_io.path)
         study.settle()
         check_shard(study, chosen.shard, race is not None and not complete)
@@ -223,6 +226,7 @@ class Orchestrator:
         """
         from mlaut.experiments.runs.refit import save_models
 
+        self.hdf5_output_io.check_writable()
         study = StudyStore(self.hdf5_output_io.path)
         study.settle()
         options = RunOptions(n_jobs=n_jobs, timeout=timeout, engine=engine, scheduler=scheduler)
@@ -261,7 +265,7 @@ class Orchestrator:
         study = StudyStore(self.hdf5_output_io.path)
         names = None
         if modelling_strategies is not None:
-            names = _names_of(modelling_strategies, [entry.name for entry in study.strategies])
+            names = _names_of(modelling_strategies, study)
         return predict_again(study, self.hdf5_input_io, self._splits(study), names, trusted)
 
     def _plan(
@@ -275,7 +279,7 @@ class Orchestrator:
 
         A fingerprint that differs from the stored one makes the plan refuse the dataset.
         """
-        stored = study.load_splits()
+        stored = study.load_splits(self.original_datasets_group_h5_path)
         names = list(stored) if self.dts_names is None else list(dict.fromkeys(self.dts_names))
         missing = [name for name in names if name not in stored]
         if missing:
@@ -291,9 +295,24 @@ class Orchestrator:
         }
 
 
-def _names_of(strategies: Any, stored: Sequence[str]) -> list[str]:
-    """Return the names of strategies; the name of a stored one may be that of no other."""
-    each = strategies if isinstance(strategies, list) else [strategies]
-    own = [name for name in each if isinstance(name, str) and name in stored]
-    others = [one for one in each if not (isinstance(one, str) and one in stored)]
-    return own + [strategy.name for strategy in as_strategies(others)]
+def _names_of(strategies: Any, study: StudyStore) -> list[str]:
+    """Return the names of strategies of a study; the name of a stored one may be that of no other.
+
+    Raises
+    ------
+    StrategyError
+        The study has not one of them.
+    """
+    stored = [entry.name for entry in study.strategies]
+    found = []
+    for one in strategies if isinstance(strategies, list) else [strategies]:
+        names = [one] if isinstance(one, str) else []
+        if one not in stored:
+            with suppress(StrategyError):
+                names = [strategy.name for strategy in as_strategies(one)]
+        inside = [name for name in names if name in stored]
+        if not inside:
+            hint = nearest(one, stored) or f"; it has {', '.join(stored)}"
+            raise StrategyError(f"{study.path}: no strategy of the study is called {one!r}{hint}")
+        found += inside
+    return found

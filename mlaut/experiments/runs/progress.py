@@ -36,7 +36,7 @@ class RunProgress:
         self._total = total
         self._verbose = verbose
         self._now = now
-        self._begun = self._line_written = now()
+        self._begun = self._line_written = self._last_ended = now()
         self._last = ""
         self._bar = _bar(total) if verbose and total else None
         self._lines = bool(verbose and total and self._bar is None)
@@ -64,6 +64,7 @@ class RunProgress:
         if outcomes:
             cell = outcomes[-1].cell
             self._last = printable(f"{cell.strategy} on {cell.dataset}", "")
+            self._last_ended = self._now()
         if self._bar is not None:
             self._bar.set_postfix_str(f"{self.failed} failed, {self._last}", refresh=False)
             self._bar.update(len(outcomes))
@@ -73,11 +74,9 @@ class RunProgress:
 
     def _line(self, tail: str) -> str:
         n, elapsed = self.counts.total(), self._now() - self._begun
-        left = (
-            f", about {clock(elapsed / n * (self._total - n))} left"
-            if _FEW <= n < self._total
-            else ""
-        )
+        expected = elapsed / max(n, 1) * (self._total - n)
+        slower = self._now() - self._last_ended > expected  # than those that have ended
+        left = "" if n < _FEW or n == self._total or slower else f", about {clock(expected)} left"
         return (
             f"{n}/{counted(self._total, 'cell')} ({n / self._total:.0%}), {self.failed} failed, "
             f"{clock(elapsed)} elapsed{left}{tail}"

@@ -32,6 +32,8 @@ class RunSummary(Displayed):
         Result of the race in words; empty for a study that is no race.
     versions : str
         Versions of libraries that the results of the study mix, in words; else empty.
+    n_unsaved : int
+        Number of cells that are done and have no saved model, of a run with ``save_models``.
     """
 
     study: Path
@@ -42,6 +44,7 @@ class RunSummary(Displayed):
     seconds: float
     race: str = ""
     versions: str = ""
+    n_unsaved: int = 0
 
     @property
     def n_cells(self) -> int:
@@ -92,6 +95,7 @@ class RunSummary(Displayed):
             "seconds": self.seconds,
             **({"race": self.race} if self.race else {}),
             **({"versions": self.versions} if self.versions else {}),
+            **({"without_model": self.n_unsaved} if self.n_unsaved else {}),
         }
 
     def _lines(self) -> list[str]:
@@ -115,4 +119,9 @@ class RunSummary(Displayed):
             lines.append(f"  race: {self.race}")
         if self.versions:
             lines.append(f"  {self.versions}")
+        if self.n_unsaved:
+            lines.append(
+                f"  {counted(self.n_unsaved, 'cell')} done before without a saved model; "
+                f"save_models of the study, or 'mlaut study models {self.study}', fits them again"
+            )
         return lines

@@ -14,6 +14,7 @@ import cloudpickle
 import numpy as np
 
 from mlaut.estimators import MlautEstimator
+from mlaut.estimators.libraries.library import with_libraries
 from mlaut.experiments.cells.cell import CellOptions
 from mlaut.experiments.workers.copies import shares_process
 from mlaut.files_io import SplitEntry
@@ -275,7 +276,7 @@ def make_batches(
     options: CellOptions,
 ) -> Iterator[Batch | None]:
     """Yield groups of cells (`Plan.groups`, `Rounds.groups`) as batches, which engines take."""
-    pickled = {strategy.name: cloudpickle.dumps(strategy) for strategy in strategies}
+    pickled = {one.name: cloudpickle.dumps(with_libraries(one)) for one in strategies}
     share = {s.name for s in strategies if shares_process(s, pickled[s.name])}
     path = str(database.absolute())
     for group in groups:

@@ -216,10 +216,32 @@ class StudyStore:
         with self.reading() as file:
             return layout.entry_of(file, dataset)
 
-    def load_splits(self) -> dict[str, SplitEntry]:
-        """Return the identity, truth and split of every dataset, by name."""
+    def load_splits(self, group: str | None = None) -> dict[str, SplitEntry]:
+        """Return the identity, truth and split of every dataset, by name.
+
+        Parameters
+        ----------
+        group : str, optional
+            Return only the datasets that came from this group of the input database.
+
+        Raises
+        ------
+        StudyError
+            No dataset came from the group.
+        """
         with self.reading() as file:
-            return {name: layout.entry_of(file, name) for name in map(from_h5, file[layout.SPLITS])}
+            entries = {n: layout.entry_of(file, n) for n in map(from_h5, file[layout.SPLITS])}
+        if not group or not group.strip("/"):
+            return entries
+        at = f"{group.strip('/')}/"
+        inside = {n: e for n, e in entries.items() if f"{e.path.strip('/')}/".startswith(at)}
+        if not inside:
+            groups = {f"{e.path.strip('/').rpartition('/')[0]}/" for e in entries.values()}
+            raise StudyError(
+                f"{self.path}: no dataset came from the group {group!r}, only from "
+                f"{', '.join(map(repr, sorted(groups)))}"
+            )
+        return inside
 
     def block(self, dataset: str) -> Block:
         """Return all numeric results of one dataset, each cell checked against its checksum.

@@ -97,7 +97,7 @@ def test_a_table_with_a_metric_is_compared_as_the_results_of_it():
     assert compare(table, metric="accuracy").to_frame().equals(of_results.to_frame())
     own = compare(table, metric="mine", greater_is_better=False)
     assert "lowest mean mine" in own.sentence()
-    with pytest.raises(AnalysisError, match=r"give metric='accuracy', or a name of your own"):
+    with pytest.raises(AnalysisError, match=r"give metric='accuracy', or another one"):
         compare(table)
     with pytest.raises(AnalysisError, match=r"did you mean 'accuracy'|direction of 'acuracy'"):
         compare(table, metric="acuracy")

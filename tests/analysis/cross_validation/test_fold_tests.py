@@ -80,7 +80,7 @@ def test_the_interval_is_that_of_the_test_beside_it(name, seed):
 def test_the_note_of_the_calibration_names_the_df_in_use(name, df):
     x = np.random.default_rng(0).normal(size=(10, 10))
     assert any(f": {df} df held the level" in note for note in cv_test(x, name).notes)
-    assert "the df of each test held" in cv_test_overview(x).notes[0]
+    assert "the df of each calibratable test held" in cv_test_overview(x).notes[0]
 
 
 def test_the_default_df_come_with_a_warning_and_the_corrected_test_without():
@@ -165,7 +165,9 @@ def test_random_splits_of_a_study():
 
 
 def test_bad_studies_are_named():
-    with pytest.raises(AnalysisError, match=r"dataset 'iris': .* random splits use 'corrected"):
+    with pytest.raises(
+        AnalysisError, match=r"dataset 'iris': .* random splits, cv_test computes 'corrected"
+    ):
         cv_test_datasets(_results(repeats=10, folds=1))
     with pytest.raises(AnalysisError, match="one table of differences"):
         cv_test(np.zeros((2, 3, 4)))

@@ -177,7 +177,10 @@ def test_the_interval_covers_under_the_correlation_it_allows_for():
             lambda: cv_statistic(TINY[:, :1], "folds", "default"),
             "cannot be computed from 4 folds x 1",
         ),
-        (lambda: cv_statistic(TINY[:1], "runs, averaged var", "default"), "from 1 folds x 3 runs"),
+        (
+            lambda: cv_statistic(TINY[:1], "runs, averaged var", "default"),
+            "from 1 fold x 3 runs: split with 'kfold.*; of random splits, cv_test",
+        ),
         (lambda: cv_statistic([[0.1, np.nan]]), "a difference is missing or infinite"),
         (lambda: cv_statistic([]), "expected \\(..., folds, runs\\)"),
         (lambda: cv_statistic(TINY, test_to_train=0), "test_to_train = 0 is not a positive ratio"),

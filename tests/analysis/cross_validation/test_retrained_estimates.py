@@ -52,7 +52,7 @@ def test_bad_studies_are_named():
     with pytest.raises(AnalysisError, match="dataset 'iris' has random splits of unknown size"):
         retrained_estimates(_results(repeats=8, folds=1))
     with pytest.raises(
-        AnalysisError, match=r"dataset 'iris': .* cannot be computed from 1 folds x 1"
+        AnalysisError, match=r"dataset 'iris': .* from 1 fold x 1 run: split with 'kfold\(10\)'"
     ):
         retrained_estimates(_results(repeats=1, folds=1, n_test=10, n_train=20))
     index = pd.MultiIndex.from_product([["iris"], range(2), range(2)])

@@ -509,3 +509,13 @@ def test_tables_with_the_same_rows_are_pointed_out_before_the_answer():
     known = compare(twice, metric="accuracy", clusters=sources).decision()
     assert not known.hint
     assert not decided(twice.round(0)).hint  # too coarse to tell
+
+
+def test_a_copy_of_a_dataset_is_pointed_out_by_its_content_whatever_its_scores():
+    results = Results.from_table(table(n=12, A=0.0, B=0.1), metric="accuracy")
+    marks = [*map(str, range(11)), "3"]
+    found = compare(replace(results, fingerprints=tuple(marks))).decision()
+    first, last = results.datasets[3], results.datasets[11]
+    assert found.headline()[1].startswith(f"{first} and {last} are the same table, say so with cl")
+    sources = dict(zip(results.datasets, marks, strict=True))
+    assert not compare(results, clusters=sources).decision().hint

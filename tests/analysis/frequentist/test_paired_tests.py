@@ -255,7 +255,9 @@ def test_bad_input_is_an_error_of_one_line(test, losses):
         test(losses({"A": [0.1], "B": [0.2]}))
     with pytest.raises(MissingCellsError, match=r"1 of 4 cells.*strategies B \(1\)"):
         test(losses({"A": [0.1, 0.2], "B": [0.2, np.nan]}))
-    with pytest.raises(AnalysisError, match="DataFrame does not say whether more is better"):
+    with pytest.raises(
+        AnalysisError, match="a table does not say what its scores are: give metric"
+    ):
         test(pd.DataFrame({"A": [0.1, 0.2], "B": [0.2, 0.3]}))
     with pytest.raises(AnalysisError, match="'two-sided', 'better', 'worse'"):
         test(losses({"A": [0.1, 0.2], "B": [0.2, 0.3]}), alternative="less")

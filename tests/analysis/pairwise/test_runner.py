@@ -47,7 +47,9 @@ def test_a_table_with_its_metric_is_as_good_as_results(name):
     assert own.metric == "-mine"
     with pytest.raises(AnalysisError, match="these results are of accuracy: metric and"):
         test(RESULTS, metric="mcc", **how)
-    with pytest.raises(AnalysisError, match="DataFrame does not say whether more is better"):
+    with pytest.raises(
+        AnalysisError, match="a table does not say what its scores are: give metric"
+    ):
         test(TABLE, **how)
 
 

@@ -7,10 +7,14 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from pandas.testing import assert_frame_equal
+from sklearn.metrics import fbeta_score, make_scorer
 
-from mlaut.analysis import Results, metric
+from mlaut import Study
+from mlaut.analysis import Results, average_ranks, compare, metric, treat_missing
 from mlaut.errors import AnalysisError, MissingCellsError
 from mlaut.records import REGRESSION, Status
+from mlaut.report import make_report
 
 WIDE = pd.DataFrame(
     {"tree": [0.9, 0.8, 0.7], "forest": [0.95, 0.85, 0.8]}, index=["iris", "wine", "zoo"]
@@ -88,6 +92,28 @@ def test_sizes_of_test_sets_give_standard_errors():
         Results.from_table(WIDE, metric="accuracy", n_test=[10, 20, 0])
     with pytest.raises(AnalysisError, match=r"scenario \(a\) needs the point losses"):
         _ = Results.from_table(WIDE, metric="accuracy").standard_errors
+
+
+def test_a_table_of_another_library_is_taken_where_one_of_pandas_is():
+    polars = pytest.importorskip("polars")
+    table = polars.from_pandas(WIDE.rename_axis("dataset").reset_index())
+    expected = Results.from_table(WIDE, metric="accuracy")
+    assert_frame_equal(Results.from_table(table, metric="accuracy").scores, expected.scores)
+    assert compare(table, metric="accuracy").sentences() == compare(expected).sentences()
+    assert_frame_equal(average_ranks(table, metric="accuracy").frame, average_ranks(expected).frame)
+    assert make_report(table, "accuracy").sections[0].sentences
+
+
+def test_a_metric_that_is_defined_nowhere_is_named_with_the_reason(tmp_path):
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets("starter/iris")
+    study.run(["BaselineClassifier"], engine="inline", verbose=0)
+    of_no_class = make_scorer(fbeta_score, beta=2, pos_label="none")
+    results = study.results(of_no_class)
+    with pytest.raises(
+        AnalysisError, match=r"no cell has a fbeta_score\(.*: scikit-learn's .* is not defined"
+    ):
+        treat_missing(results, "failures last")
 
 
 @pytest.mark.parametrize(
@@ -369,7 +395,7 @@ def test_a_row_without_a_name_is_refused():
         ({"metric": metric("rmse"), "greater_is_better": True}, "contradicts <rmse"),
         ({"metric": "mine", "greater_is_better": "yes"}, "neither True nor False"),
         ({"metric": None}, "None' is not known|None is not known"),
-        ({"metric": "", "greater_is_better": True}, "'' is not known"),
+        ({}, "does not say what its scores are: give metric='accuracy'"),
         (
             {"metric": "accuracy", "n_test": [10, 20]},
             r"n_test has shape \(2,\), and the table 3 rows",

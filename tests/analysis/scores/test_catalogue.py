@@ -161,9 +161,11 @@ def test_scikit_learn_by_name_gives_scikit_learns_numbers():
 def test_a_scorer_of_ones_own():
     fbeta = sk.make_scorer(sk.fbeta_score, beta=2)
     assert metric(fbeta).calculate(TRUTH, GUESS) == sk.fbeta_score(TRUTH, GUESS, beta=2)
+    assert metric(fbeta).name == "fbeta_score(beta=2)"
     pinball = metric(sk.make_scorer(sk.mean_pinball_loss, alpha=0.9, greater_is_better=False))
     expected = -sk.mean_pinball_loss(Y, F, alpha=0.9)
     assert pinball.calculate(Y, F) == expected
+    assert pinball.name == "neg_mean_pinball_loss(alpha=0.9)"
     assert pinball.cells(Y, F[None], ()).tolist() == [expected]  # as a block of regression has it
     weighted = pinball.cells(Y, F[None], (), np.arange(len(Y)))[0]
     assert weighted == -sk.mean_pinball_loss(Y, F, alpha=0.9, sample_weight=np.arange(len(Y)))

@@ -91,6 +91,16 @@ class Contract:
         assert taken == [0, 3, 6]
         assert len(ended) == 9
 
+    def test_it_ends_where_groups_wait_and_no_cell_runs(self, options, groups):
+        batches = iter(groups(options, *named(good=Random())))
+
+        def waiting():
+            yield next(batches)
+            while True:
+                yield None
+
+        assert len(self.run(options, waiting())) == 3
+
     def test_it_does_not_take_all_groups_of_a_great_study(self, options, groups, monkeypatch):
         monkeypatch.setattr("mlaut.experiments.workers.batches._FAR", 10)
         batches, taken = list(groups(options, *named(good=Random()))), count()

@@ -32,7 +32,7 @@ from mlaut import Data, Orchestrator
 from mlaut.errors import StoreError, StrategyError, StudyError
 from mlaut.estimators import as_strategies
 from mlaut.experiments.workers.process import GuardedProcess
-from mlaut.files_io import StudyStore
+from mlaut.files_io import FilesIO, StudyStore
 from mlaut.records import Status
 
 HERE = Path(__file__).parents[1]
@@ -334,8 +334,10 @@ def test_models_are_saved_and_predict_again(orchestrator):
     assert orchestrator.predict_all([strategies[1], "GaussianNaiveBayes"], trusted=True).equals(
         predicted
     )
-    with pytest.raises(StrategyError, match="'no tree'"):
+    with pytest.raises(StrategyError, match=r"no strategy of the study .* 'no tree'; did you mean"):
         orchestrator.predict_all(["no tree"], trusted=True)
+    with pytest.raises(StrategyError, match="'SVC'; it has GaussianNaiveBayes, own tree"):
+        orchestrator.predict_all(["SVC"], trusted=True)
     study = StudyStore(orchestrator.hdf5_output_io.path)
     assert len(predicted) == 2 * sum(len(study.load_split(n).truth) for n in study.datasets)
     for name in study.datasets:
@@ -349,6 +351,34 @@ def test_models_are_saved_and_predict_again(orchestrator):
     model.write_bytes(model.read_bytes()[:-1] + b"x")
     with pytest.raises(StoreError, match="not the model that the study recorded"):
         orchestrator.predict_all(trusted=True)
+
+
+def test_cells_that_were_done_without_a_model_are_named(orchestrator):
+    strategies = ["GaussianNaiveBayes", "BaselineClassifier"]
+    assert orchestrator.run(strategies[0], n_jobs=1, verbose=0).n_unsaved == 0
+    done = orchestrator.run(strategies, n_jobs=1, verbose=0, save_models=True)
+    assert done.n_unsaved == done.n_before > 0
+    assert f"{done.n_before} cells done before without a saved model; save_models" in str(done)
+    assert done.to_dict()["without_model"] == done.n_before
+    assert orchestrator.save_models(n_jobs=1) == done.n_before
+    assert orchestrator.run(strategies, n_jobs=1, verbose=0, save_models=True).n_unsaved == 0
+
+
+def test_a_study_that_is_open_for_reading_is_not_run(orchestrator):
+    orchestrator.hdf5_output_io = FilesIO(orchestrator.hdf5_output_io.path, mode="r")
+    for write in (orchestrator.run, orchestrator.save_models):
+        with pytest.raises(StoreError, match="opened with mode='r', which only reads"):
+            write("GaussianNaiveBayes", n_jobs=1)
+
+
+def test_a_database_that_is_not_open_and_a_group_without_datasets_are_refused(orchestrator):
+    io, out = orchestrator.hdf5_input_io, orchestrator.hdf5_output_io
+    with pytest.raises(StoreError, match=r"'input.h5' is no open database: open it with mlaut"):
+        Orchestrator("input.h5", out)
+    with pytest.raises(StudyError, match="no dataset came from the group 'foo/', only from '"):
+        Orchestrator(io, out, None, "foo/").run("GaussianNaiveBayes")
+    with pytest.raises(StrategyError, match="no strategy to run: name one or more"):
+        orchestrator.run([])
 
 
 def test_predicting_again_without_models_says_how(orchestrator):

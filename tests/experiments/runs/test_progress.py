@@ -35,6 +35,19 @@ def test_a_line_comes_every_ten_seconds_with_and_without_outcomes(capsys):
     ]
 
 
+def test_no_time_is_forecast_while_the_last_cells_take_longer_than_the_others(capsys):
+    clock = Clock()
+    shown = RunProgress(101, now=clock)
+    for seconds, outcomes in [(100, 100), (110, 0), (120, 0)]:
+        clock.seconds = 100 + seconds
+        shown.update([DONE] * outcomes)
+    assert [line.partition("elapsed")[2] for line in capsys.readouterr().err.splitlines()] == [
+        ", about 0:01 left: SVC on iris",
+        ": SVC on iris",
+        ": SVC on iris",
+    ]
+
+
 @pytest.mark.parametrize("options", [{"verbose": 0}, {"total": 0}])
 def test_where_nothing_is_to_be_told_nothing_is(capsys, options):
     clock = Clock()

@@ -229,7 +229,7 @@ def cv_test_overview(
         source="Bouckaert 2003",
         metric=metric,
         scenario="(b)",
-        notes=tuple(_limit_notes(CV_TESTS["use all data"], df, "the df of each test")),
+        notes=tuple(_limit_notes(CV_TESTS["use all data"], df, "the df of each calibratable test")),
     )
 
 

@@ -20,6 +20,7 @@ from mlaut.analysis.methods.cross_validation.statistics import (
     find_cv_test,
 )
 from mlaut.errors import AnalysisError
+from mlaut.markup import counted
 
 
 def degrees_of_freedom(test: CvTest, df: float | str, folds: int, runs: int) -> float:
@@ -61,9 +62,10 @@ def difference_table(differences: ArrayLike, test: CvTest) -> np.ndarray:
     if test.name.startswith("5x2cv") and (folds, runs) != (2, 5):
         raise AnalysisError(f"{test.name} needs 2 folds x 5 runs, not {folds} x {runs}")
     if test.default_df(folds, runs) < 1 or folds < 2:
+        splits = "; of random splits, cv_test computes 'corrected resampling'" * (runs > 1)
         raise AnalysisError(
-            f"{test.name!r} cannot be computed from {folds} folds x {runs} runs; for random splits "
-            "use 'corrected resampling'"
+            f"{test.name!r} cannot be computed from {counted(folds, 'fold')} x "
+            f"{counted(runs, 'run')}: split with 'kfold(10)' or 'repeated_kfold(10, 10)'{splits}"
         )
     return x
 
