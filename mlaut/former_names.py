@@ -27,7 +27,7 @@ _TODAY = {
     "mlaut.Orchestrator": "experiments.orchestrator",
     "mlaut.Data": "data.data experiments.data",
     "mlaut.Data.split_datasets": "SingleSplit PresplitFilesCV model_selection resampling",
-    "mlaut.Files_IO": "DiskOperations shared",
+    "mlaut.Files_IO": "DiskOperations FilesIO shared",
 }
 FORMER = {
     name if name[0].isupper() else f"mlaut.{name}": today

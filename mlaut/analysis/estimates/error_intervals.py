@@ -36,6 +36,10 @@ _TOO_SHORT = (
     "{share} of its predictions are the same: the intervals of a nearly constant learner are too "
     "short (Schulz-Kuempel et al. 2024)"
 )
+_NO_POINTS = (
+    "this method is for metrics that are means over test points, and for 'rmse' (delta method): "
+    "choose method='corrected t' on folds, or another metric"
+)
 
 
 class Interval(NamedTuple):
@@ -90,15 +94,6 @@ class Sample:
         used = (self.split.folds[: self.split.n_main] != UNUSED).sum(axis=1)
         return used[:, None] - self.n_test
 
-    def of_rows(self) -> np.ndarray:
-        """Return the point losses, or raise an error if the metric is no mean of points."""
-        if self.points is None:
-            raise AnalysisError(
-                "this method needs the losses of single test points, and the metric has none: "
-                "choose method='corrected t' on folds, or a metric that is a mean of points"
-            )
-        return self.points
-
     def ends(
         self, value: np.ndarray, error: np.ndarray, df: float, level: float, n: float
     ) -> Interval:
@@ -111,8 +106,14 @@ def _flat(values: np.ndarray) -> np.ndarray:
     return values.reshape(*values.shape[:-2], -1)
 
 
+def _rows(sample: Sample) -> np.ndarray:
+    if sample.points is None:
+        raise AnalysisError(_NO_POINTS)
+    return sample.points
+
+
 def _hold_out(sample: Sample, confidence: float) -> Interval:
-    points = sample.of_rows()[..., 0, sample.split.folds[0] >= 0]
+    points = _rows(sample)[..., 0, sample.split.folds[0] >= 0]
     n = points.shape[-1]
     value, error = points.mean(axis=-1), points.std(axis=-1, ddof=min(1, n - 1)) / np.sqrt(n)
     if sample.zero_one:
@@ -139,7 +140,7 @@ def _conservative_z(sample: Sample, confidence: float) -> Interval:
 
 
 def _nested_cv(sample: Sample, confidence: float) -> Interval:
-    points, folds, n = sample.of_rows(), sample.split.folds, sample.split.n_rows
+    points, folds, n = _rows(sample), sample.split.folds, sample.split.n_rows
     k = int(np.argmax(np.cumsum(sample.n_test) >= n)) + 1
     n_pairs = k * (k - 1) // 2
     inner, outer, differences, noise = [], [], [], []
@@ -166,7 +167,7 @@ def _nested_cv(sample: Sample, confidence: float) -> Interval:
 
 
 def _cv_wald(sample: Sample, confidence: float) -> Interval:
-    points = sample.of_rows()[..., 0, :]
+    points = _rows(sample)[..., 0, :]
     n = points.shape[-1]
     error = points.std(axis=-1) / np.sqrt(n)
     return sample.ends(points.mean(axis=-1), error, np.inf, confidence, n)
@@ -175,7 +176,7 @@ def _cv_wald(sample: Sample, confidence: float) -> Interval:
 def _inflated(sample: Sample, confidence: float) -> Interval:
     from scipy.special import stdtrit
 
-    points = sample.of_rows()
+    points = _rows(sample)
     repeats, n = points.shape[-2:]
     value, variance = points.mean(axis=(-1, -2)), points.var(axis=-1, ddof=1).mean(axis=-1)
     scale = np.sqrt(np.where(variance > 0, variance, 1.0))
@@ -222,6 +223,11 @@ class Method:
     splits: tuple[str, ...]
     estimand: str
     source: str
+
+    @property
+    def of_test_sets(self) -> bool:
+        """Whether the losses of whole test sets are enough, so that any metric will do."""
+        return self.compute in (_corrected_t, _conservative_z)
 
 
 _EXPECTED = "the expected error of the learner trained on {train} such rows"
@@ -293,12 +299,12 @@ def kind_of(split: Split) -> str:
     >>> kind_of(Split(np.array([[0, 1, 0, 1]], dtype=np.int16), "kfold(n_folds=2)"))
     'k-fold'
     """
-    scheme = split.scheme.partition("(")[0]
-    if scheme in ("nested_cv", "paired_subsampling"):
-        return scheme
-    if scheme == "time_series":
+    scheme = split.scheme.lower()
+    if split.n_main < split.n_repeats:
+        return scheme.partition("(")[0]
+    if scheme.startswith(("time_series", "timeseries")):
         return ""
-    if "group" in split.scheme or " by " in split.scheme:
+    if "group" in scheme or " by " in scheme:
         return "folds of groups" if split.n_folds * split.n_repeats > 1 else ""
     repeated = "repeated " if split.n_repeats > 1 else ""
     if split.n_folds > 1:
@@ -312,7 +318,7 @@ def chosen_method(name: str | None, split: Split, by_points: bool) -> Method:
     if name is None:
         name = DEFAULTS.get(kind, "")
         if not by_points and kind in METHODS["corrected t"].splits:
-            name = "corrected t"  # it takes the losses of whole test sets
+            name = "corrected t"
         if not name:
             raise AnalysisError(
                 f"no published interval is valid for {split.scheme or 'this split'}: its test sets "
@@ -324,30 +330,35 @@ def chosen_method(name: str | None, split: Split, by_points: bool) -> Method:
             f"{name!r} is for {' or '.join(method.splits)}, and the split is {split.scheme}: "
             f"choose {DEFAULTS.get(kind, 'another split')!r}"
         )
+    if not by_points and not method.of_test_sets:
+        raise AnalysisError(_NO_POINTS)
     return method
 
 
-def sample_of(metric: MLautScore, block: Block) -> tuple[Sample, bool]:
-    """Return the losses of a block, and whether they are squares whose root is the metric.
+def metric_of_points(metric: MLautScore) -> MLautScore | None:
+    """Return the metric whose mean over test points is meant: of the root, that of the squares."""
+    if metric.name == "rmse":  # a function of a mean of points, so the delta method applies
+        return find_metric("mse")
+    return metric if metric.average else None
 
-    The root mean squared error is a function of a mean of points, so the delta method applies.
-    """
-    root = metric.name == "rmse" and block.weights is None
-    of_points = find_metric("mse") if root else metric
+
+def sample_of(metric: MLautScore, block: Block) -> Sample:
+    """Return the losses of the strategies of a block."""
+    of_points = metric_of_points(metric)
+    if of_points is None or block.weights is not None:
+        return Sample(block.split, metric.evaluate(block).losses, bounds=metric.loss_bounds)
     about = {"bounds": of_points.loss_bounds, "zero_one": of_points.zero_one}
-    if of_points.average and block.weights is None:
-        return Sample.of_points(of_points.point_losses(block), block.split, **about), root
-    return Sample(block.split, metric.evaluate(block).losses, **about), False
+    return Sample.of_points(of_points.point_losses(block), block.split, **about)
 
 
 def interval_of(
-    sample: Sample, root: bool, method: str | None, confidence: float
+    metric: MLautScore, sample: Sample, method: str | None, confidence: float
 ) -> tuple[Interval, Method]:
-    """Return intervals of a sample, and their method; ``root`` as in `sample_of`."""
+    """Return the intervals of a sample (`sample_of`), and their method."""
     chosen = chosen_method(method, sample.split, sample.points is not None)
     with np.errstate(invalid="ignore", divide="ignore"):
         found = chosen.compute(sample, confidence)
-        if root:
+        if sample.points is not None and not metric.average:
             value, low, high = (np.sqrt(part) for part in (found.value, found.low, found.high))
             found = Interval(value, found.standard_error / (2 * value), low, high)
     return found, chosen
@@ -399,6 +410,9 @@ class ErrorInterval(Estimate):
     def title(self) -> str:  # noqa: D102 - inherited
         return f"{self.name} ({self.method})"
 
+    def __str__(self) -> str:
+        return "\n".join((self.sentence(), *(f"Note: {note}" for note in self.notes)))
+
     def sentence(self) -> str:  # noqa: D102 - inherited
         how = f"{self.method} on {self.split}, {counted(self.fits, 'fit')}"
         return f"{self.words()}: {self.estimand} ({how})."
@@ -418,19 +432,16 @@ def error_of_block(
         Name in `METHODS`; default that of the split in `DEFAULTS`.
     confidence : float, default 0.95
     """
-    sample, root = sample_of(metric, block)
-    name, constant = metric.loss_name, nearly_constant(block).max()
-    too_short = _TOO_SHORT.format(share=f"{number(100 * constant)} %")
+    sample, name, notes = sample_of(metric, block), metric.loss_name, ()
     if len(block.strategies) == 2:
-        if root:
-            raise AnalysisError("the difference of two roots is no mean of points: choose 'mse'")
         first, second = block.strategies
         name = f"{name} of {first} minus that of {second}"
-        span = metric.span
         points = None if sample.points is None else -np.diff(sample.points, axis=0)
-        cells = -np.diff(sample.cells, axis=0)
-        sample = Sample(sample.split, cells, points, bounds=(-span, span))
-    found, chosen = interval_of(sample, root, method, confidence)
+        bounds = (-metric.span, metric.span)
+        sample = Sample(sample.split, -np.diff(sample.cells, axis=0), points, bounds)
+    elif (share := nearly_constant(block)[0]) >= NEARLY_CONSTANT:
+        notes = (_TOO_SHORT.format(share=f"{number(100 * share)} %"),)
+    found, chosen = interval_of(metric, sample, method, confidence)
     value, error, low, high = (float(part[0]) for part in found)
     return ErrorInterval(
         name=name,
@@ -443,9 +454,7 @@ def error_of_block(
         scenario="(a)" if chosen.name == "hold-out" else "(b)",
         n=block.split.n_rows,
         unit="rows",
-        notes=(_TOO_SHORT.format(share=f"{number(100 * constant)} %"),)
-        if constant >= NEARLY_CONSTANT
-        else (),
+        notes=notes,
         estimand=estimand(chosen, block.split),
         source=chosen.source,
         split=block.split.scheme,
@@ -488,11 +497,11 @@ def error_intervals(
         block = results.load_block(dataset)
         block = block.whole or block
         rows = [block.strategies.index(name) for name in results.strategies]
-        sample, root = sample_of(metric, block)
+        sample = sample_of(metric, block)
         points = None if sample.points is None else sample.points[rows]
         sample = replace(sample, cells=sample.cells[rows], points=points)
         try:
-            found, chosen = interval_of(sample, root, method, confidence)
+            found, chosen = interval_of(metric, sample, method, confidence)
         except AnalysisError as error:
             notes[f"{dataset}: {error}"] = None
             found, name = Interval(*np.full((4, len(rows)), np.nan)), ""

@@ -108,7 +108,7 @@ return_train_score, share_work
         with self._failures_in_one_line():
             _SEARCHES[wanted.kind](self, run, wanted)
             self.shares_ = np.array(run.shares)
-            self._conclude(run.points, run.progress, limits)
+            self._conclude(evaluation, run.points, run.progress, limits)
         self.spent_ = run.spent()
         if self.refit:
             self._refit(X, y, fit_params)
@@ -122,6 +122,12 @@ return_train_score, share_work
             return 0
         most = self.shares_[np.isfinite(means)].max()
         return int(np.nanargmax(np.where(self.shares_ == most, means, np.nan)))
+
+    def _no_honest_score(self) -> str:
+        return {
+            "halving": "halving dropped candidates by scores of the same rows",
+            "optuna": "Optuna proposed candidates by scores of the same rows",
+        }.get(parse_search(self.search).kind, "")
 
     # ---- the searches
 

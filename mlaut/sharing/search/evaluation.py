@@ -20,9 +20,15 @@ from mlaut.sharing.interface import (
     Shared,
 )
 from mlaut.sharing.learners.candidate_groups import Group
-from mlaut.sharing.private import SharingWarning, _fit_and_score, _safe_indexing
+from mlaut.sharing.private import (
+    SharingWarning,
+    _fit_and_score,
+    _MultimetricScorer,
+    _safe_indexing,
+)
+from mlaut.sharing.search.honest import ROWS
 from mlaut.sharing.search.score_log import Checkpoint, Place, Writer
-from mlaut.sharing.search.scores import Scoring
+from mlaut.sharing.search.scores import Recorder, Scoring
 
 CPU_TIME = "cpu_time"
 """Key of the CPU seconds of a score, which scikit-learn's results do not have."""
@@ -192,11 +198,14 @@ class Evaluation:
     def _plain(self, candidate: Candidate, number: int) -> dict[str, Any]:
         train, test = self.splits[number]
         started = _now()
+        # several metrics have no rows, and scikit-learn treats their scorer in a way of its own
+        one = not isinstance(self.scoring.scorer, _MultimetricScorer)
+        recorder = Recorder(self.scoring)
         scores: dict[str, Any] = _fit_and_score(
             clone(self.base),
             self.X,
             self.y,
-            scorer=self.scoring.scorer,
+            scorer=recorder if one else self.scoring.scorer,
             train=train,
             test=test,
             verbose=self.verbose,
@@ -210,7 +219,8 @@ class Evaluation:
             candidate_progress=(candidate.index, self.n_candidates),
             error_score=self.error_score,
         )
-        return {**scores, CPU_TIME: _now().cpu - started.cpu}
+        rows = {} if recorder.rows is None else {ROWS: recorder.rows}
+        return {**scores, **rows, CPU_TIME: _now().cpu - started.cpu}
 
 
 class _Clocks(NamedTuple):

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics import accuracy_score, mean_absolute_error, mean_squared_error, r2_score
+from sklearn.pipeline import Pipeline
 
 from mlaut.sharing.interface import Fold
 from mlaut.sharing.private import (
@@ -22,6 +23,7 @@ from mlaut.sharing.private import (
     _PassthroughScorer,
     _Scorer,
 )
+from mlaut.sharing.search.honest import ROWS
 
 
 def only_asks_for_predictions(scorer: Any) -> bool:
@@ -49,19 +51,42 @@ class Scoring:
 
     def __call__(self, model: Any, fold: Fold) -> dict[str, Any]:
         """Return the scores of a model on one fold; errors of the scorer pass through."""
-        scores = {"test_scores": self._score(model, fold, fold.X_test, fold.y_test)}
+        truth = fold.once(("truth", id(fold.y_test)), lambda: _Truth(fold.y_test))
+        score, rows = self.score(model, fold.X_test, fold.y_test, truth)
+        scores = {"test_scores": score} if rows is None else {"test_scores": score, ROWS: rows}
         if self.train:
-            scores["train_scores"] = self._score(model, fold, fold.X_train, fold.y_train)
+            truth = fold.once(("truth", id(fold.y_train)), lambda: _Truth(fold.y_train))
+            scores["train_scores"] = self.score(model, fold.X_train, fold.y_train, truth)[0]
         return scores
 
-    def _score(self, model: Any, fold: Fold, X: Any, y: Any) -> Any:
+    def score(
+        self, model: Any, X: Any, y: Any, truth: _Truth | None = None
+    ) -> tuple[Any, np.ndarray | None]:
+        """Return the score of a model, and that of each row if the score is a mean over rows."""
         metric = _plain_metric(self.scorer, model)
         if metric is not None:
-            truth = fold.once(("truth", id(y)), lambda: _Truth(y))
-            score = metric(truth, np.asarray(model.predict(X)))
-            if score is not None:
-                return score
-        return _as_numbers(self.scorer(model, X, y))
+            truth = _Truth(y) if truth is None else truth
+            predicted = np.asarray(model.predict(X))
+            score = metric(truth, predicted)
+            rows = _ROWS[metric](truth.values, predicted) if truth.like(predicted) else None
+            return _as_numbers(self.scorer(model, X, y)) if score is None else score, rows
+        return _as_numbers(self.scorer(model, X, y)), None
+
+
+class Recorder:
+    """Scorer that scores as another one, and keeps the scores of the rows of the first call."""
+
+    def __init__(self, scoring: Scoring) -> None:
+        self._scoring = scoring
+        self.rows: np.ndarray | None = None
+        self._called = False
+
+    def __call__(self, model: Any, X: Any, y: Any) -> Any:
+        """Return the score."""
+        score, rows = self._scoring.score(model, X, y)
+        self.rows = self.rows if self._called else rows
+        self._called = True
+        return score
 
 
 class _Truth:
@@ -69,6 +94,11 @@ class _Truth:
 
     def __init__(self, y: Any) -> None:
         self.values = np.asarray(y)
+
+    def like(self, predicted: np.ndarray) -> bool:
+        """Return whether there is one prediction for each row, none of them infinite or NaN."""
+        finite = predicted.dtype.kind != "f" or bool(np.isfinite(predicted).all())
+        return finite and self.values.ndim == 1 and self.values.shape == predicted.shape
 
     @cached_property
     def column(self) -> np.ndarray:
@@ -85,10 +115,18 @@ class _Truth:
 
 def _plain_metric(scorer: Any, model: Any) -> Callable[[_Truth, np.ndarray], float | None] | None:
     if isinstance(scorer, _PassthroughScorer):
-        return _OWN_SCORES.get(type(model).score)
-    if not isinstance(scorer, _Scorer) or scorer._kwargs or scorer._sign != 1:
+        while isinstance(model, Pipeline):
+            model = model.steps[-1][1]  # whose score it has
+        return _OWN_SCORES.get(getattr(type(model), "score", None))
+    if not isinstance(scorer, _Scorer) or scorer._kwargs:
         return None
-    return {accuracy_score: _accuracy, r2_score: _r2}.get(scorer._score_func)
+    return _OF_SCORERS.get((scorer._score_func, scorer._sign))
+
+
+def is_share(scorer: Any, estimator: Any) -> bool | None:
+    """Return whether a score is R2, a share of a sum of squares; None if it is no mean of rows."""
+    metric = _plain_metric(scorer, estimator)
+    return None if metric is None else metric is _r2
 
 
 def _accuracy(truth: _Truth, predicted: np.ndarray) -> float | None:
@@ -107,6 +145,26 @@ def _r2(truth: _Truth, predicted: np.ndarray) -> float | None:
     return None if missed == 0 else float(1 - missed / truth.spread)
 
 
+def _negative_mse(truth: _Truth, predicted: np.ndarray) -> float:
+    return -mean_squared_error(truth.values, predicted)
+
+
+def _negative_mae(truth: _Truth, predicted: np.ndarray) -> float:
+    return -mean_absolute_error(truth.values, predicted)
+
+
+_OF_SCORERS = {
+    (accuracy_score, 1): _accuracy,
+    (r2_score, 1): _r2,
+    (mean_squared_error, -1): _negative_mse,
+    (mean_absolute_error, -1): _negative_mae,
+}
+_ROWS: dict[Any, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    _accuracy: lambda truth, predicted: (truth == predicted).astype(float),
+    _r2: lambda truth, predicted: -np.square(truth - predicted),
+    _negative_mse: lambda truth, predicted: -np.square(truth - predicted),
+    _negative_mae: lambda truth, predicted: -np.abs(truth - predicted),
+}
 _OWN_SCORES = {ClassifierMixin.score: _accuracy, RegressorMixin.score: _r2}
 
 
