@@ -86,21 +86,12 @@ def error_interval(
     >>> round(found.value, 3), found.method, found.fits
     (0.053, 'inflated CV Wald', 10)
     """
-    return _error([estimator], X, y, metric, split, method, confidence, groups, seed)
+    how = (split, method, confidence, groups, seed)
+    return _error([estimator], X, y, metric, *how)
 
 
 def error_difference(
-    a: Any,
-    b: Any,
-    X: Any,
-    y: Any,
-    metric: Any = None,
-    *,
-    split: Any = "kfold(10)",
-    method: str | None = None,
-    confidence: float = 0.95,
-    groups: Any = None,
-    seed: int = 0,
+    a: Any, b: Any, X: Any, y: Any, metric: Any = None, **options: Any
 ) -> ErrorInterval:
     """Estimate the error of learner ``a`` minus that of ``b`` on one table, on the same folds.
 
@@ -108,8 +99,10 @@ def error_difference(
     ----------
     a, b : scikit-learn estimators
         Two classifiers or two regressors.
-    X, y, metric, split, method, confidence, groups, seed
+    X, y, metric
         As for `error_interval`.
+    **options
+        ``split``, ``method``, ``confidence``, ``groups`` and ``seed`` of `error_interval`.
 
     Returns
     -------
@@ -133,7 +126,7 @@ def error_difference(
     >>> found.high < 0, found.name
     (True, 'misclassification of DecisionTreeClassifier minus that of KNeighborsClassifier')
     """
-    return _error([a, b], X, y, metric, split, method, confidence, groups, seed)
+    return _error([a, b], X, y, metric, **options)
 
 
 def _error(
@@ -141,11 +134,11 @@ def _error(
     X: Any,
     y: Any,
     metric: Any,
-    split: Any,
-    method: str | None,
-    confidence: float,
-    groups: Any,
-    seed: int,
+    split: Any = "kfold(10)",
+    method: str | None = None,
+    confidence: float = 0.95,
+    groups: Any = None,
+    seed: int = 0,
 ) -> ErrorInterval:
     check(confidence=confidence)
     task = _task_of(estimators)

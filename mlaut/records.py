@@ -504,15 +504,19 @@ class Block:
     @property
     def main(self) -> Block:
         """The block without the repeats that serve intervals only (`Split.n_main`)."""
-        n, split = self.split.n_main, self.split
-        if n == split.n_repeats:
+        n = self.split.n_main
+        if n == self.split.n_repeats:
             return self
-        parts = {
-            name: None if (values := getattr(self, name)) is None else values[:, :n]
-            for name in ("status", "predictions", "probabilities", "seconds")
-        }
-        main = replace(split, folds=split.folds[:n], scheme=f"main part of {split.scheme}")
-        return replace(self, split=main, whole=self, **parts)
+        main = Split(self.split.folds[:n], f"main part of {self.split.scheme}", self.split.seed)
+        return replace(
+            self,
+            split=main,
+            status=self.status[:, :n],
+            predictions=self.predictions[:, :n],
+            probabilities=None if self.probabilities is None else self.probabilities[:, :n],
+            seconds=self.seconds[:, :n],
+            whole=self,
+        )
 
     @property
     def done(self) -> np.ndarray:

@@ -17,7 +17,7 @@ from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.numerics import wilson
 from mlaut.analysis.common.result_types import Estimate, ResultTable
-from mlaut.analysis.estimates.intervals import mean_ends
+from mlaut.analysis.estimates.intervals import Interval, mean_ends, turned
 from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import MLautScore
@@ -40,15 +40,6 @@ _NO_POINTS = (
     "this method is for metrics that are means over test points, and for 'rmse' (delta method): "
     "choose method='corrected t' on folds, or another metric"
 )
-
-
-class Interval(NamedTuple):
-    """Estimates, standard errors and ends of intervals: arrays of one shape."""
-
-    value: np.ndarray
-    standard_error: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,8 +193,7 @@ def _halls(t: np.ndarray, skew: np.ndarray, n: int) -> np.ndarray:
     return np.where(g == skew, 3 / g * (np.cbrt(1 + g * (t - g / (6 * n))) - 1), t)
 
 
-@dataclass(frozen=True)
-class Method:
+class Method(NamedTuple):
     """Method of the interval of one learner's error.
 
     Attributes
@@ -212,7 +202,7 @@ class Method:
     compute : callable
         Function of a `Sample` and the confidence that returns an `Interval`.
     splits : tuple of str
-        Kinds of splits (`kind_of`) that it takes, the ones of which it is the default first.
+        Kinds of splits (`kind_of`) that it takes.
     estimand : str
         What the interval is of; ``{train}`` and ``{rows}`` stand for numbers of rows.
     source : str
@@ -231,64 +221,24 @@ class Method:
 
 
 _EXPECTED = "the expected error of the learner trained on {train} such rows"
-METHODS = {
-    method.name: method
-    for method in (
-        Method(
-            "hold-out",
-            _hold_out,
-            ("hold-out",),
-            "the error of the tested model, which was trained on {train} rows",
-            "Wilson 1927; Student 1908",
-        ),
-        Method(
-            "corrected t",
-            _corrected_t,
-            ("repeated hold-out", "folds of groups", "k-fold", "repeated k-fold"),
-            _EXPECTED,
-            "Nadeau & Bengio 2003; Bouckaert & Frank 2004",
-        ),
-        Method(
-            "conservative z",
-            _conservative_z,
-            ("paired_subsampling",),
-            _EXPECTED,
-            "Nadeau & Bengio 2003, section 5.1",
-        ),
-        Method(
-            "nested CV",
-            _nested_cv,
-            ("nested_cv",),
-            "the error of the model that is trained on all {rows} rows",
-            "Bates, Hastie & Tibshirani 2024",
-        ),
-        Method(
-            "CV Wald",
-            _cv_wald,
-            ("k-fold",),
-            "the mean error of the models of the folds, each trained on {train} rows",
-            "Bayle et al. 2020",
-        ),
-        Method(
-            "inflated CV Wald",
-            _inflated,
-            ("k-fold", "repeated k-fold"),
-            "the error of the learner trained on about {rows} such rows",
-            "Bayle et al. 2020; factors of the variance measured: docs/intervals.md",
-        ),
-    )
-}
+_OF_MODEL = "the error of the tested model, which was trained on {train} rows"
+_OF_ALL = "the error of the model that is trained on all {rows} rows"
+_OF_FOLDS = "the mean error of the models of the folds, each trained on {train} rows"
+_OF_LEARNER = "the error of the learner trained on about {rows} such rows"
+_NB, _BAYLE = "Nadeau & Bengio 2003", "Bayle et al. 2020"
+_ANY_FOLDS = ("k-fold", "repeated k-fold")
+_ANY_SETS = ("repeated hold-out", "folds of groups", *_ANY_FOLDS)
+# The first method of a kind of split is its default; docs/intervals.md has their coverage.
+_ALL = (
+    Method("hold-out", _hold_out, ("hold-out",), _OF_MODEL, "Wilson 1927; Student 1908"),
+    Method("inflated CV Wald", _inflated, _ANY_FOLDS, _OF_LEARNER, f"{_BAYLE}; measured factors"),
+    Method("corrected t", _corrected_t, _ANY_SETS, _EXPECTED, f"{_NB}; Bouckaert & Frank 2004"),
+    Method("conservative z", _conservative_z, ("paired_subsampling",), _EXPECTED, _NB),
+    Method("nested CV", _nested_cv, ("nested_cv",), _OF_ALL, "Bates, Hastie & Tibshirani 2024"),
+    Method("CV Wald", _cv_wald, ("k-fold",), _OF_FOLDS, _BAYLE),
+)
+METHODS = {method.name: method for method in _ALL}
 """Methods by name."""
-DEFAULTS = {
-    "hold-out": "hold-out",
-    "k-fold": "inflated CV Wald",
-    "repeated k-fold": "inflated CV Wald",
-    "repeated hold-out": "corrected t",
-    "folds of groups": "corrected t",
-    "paired_subsampling": "conservative z",
-    "nested_cv": "nested CV",
-}
-"""Method of each kind of split."""
 
 
 def kind_of(split: Split) -> str:
@@ -315,20 +265,18 @@ def kind_of(split: Split) -> str:
 def chosen_method(name: str | None, split: Split, by_points: bool) -> Method:
     """Return a method by name, or the default of a split; raise an error if it does not suit."""
     kind = kind_of(split)
-    if name is None:
-        name = DEFAULTS.get(kind, "")
-        if not by_points and kind in METHODS["corrected t"].splits:
-            name = "corrected t"
-        if not name:
-            raise AnalysisError(
-                f"no published interval is valid for {split.scheme or 'this split'}: its test sets "
-                "depend on each other in time or by group"
-            )
-    method = METHODS[one_of("method", name, METHODS)]
-    if kind not in method.splits:
+    suited = [method for method in _ALL if kind in method.splits]
+    if not suited:
+        raise AnalysisError(
+            f"no published interval is valid for {split.scheme or 'this split'}: its test sets "
+            "depend on each other in time or by group"
+        )
+    usable = [method for method in suited if by_points or method.of_test_sets]
+    method = (usable or suited)[0] if name is None else METHODS[one_of("method", name, METHODS)]
+    if method not in suited:
         raise AnalysisError(
             f"{name!r} is for {' or '.join(method.splits)}, and the split is {split.scheme}: "
-            f"choose {DEFAULTS.get(kind, 'another split')!r}"
+            f"choose {suited[0].name!r}"
         )
     if not by_points and not method.of_test_sets:
         raise AnalysisError(_NO_POINTS)
@@ -366,8 +314,7 @@ def interval_of(
 
 def estimand(method: Method, split: Split) -> str:
     """Return what a method estimates on a split, in words."""
-    sample = Sample(split, np.empty((0, 0)))
-    train = int(np.median(sample.n_train[sample.n_test > 0]))
+    train = int(np.median(Sample(split, np.empty(0)).n_train))
     return method.estimand.format(train=train, rows=split.n_rows)
 
 
@@ -432,7 +379,8 @@ def error_of_block(
         Name in `METHODS`; default that of the split in `DEFAULTS`.
     confidence : float, default 0.95
     """
-    sample, name, notes = sample_of(metric, block), metric.loss_name, ()
+    sample, name = sample_of(metric, block), metric.loss_name
+    notes: tuple[str, ...] = ()
     if len(block.strategies) == 2:
         first, second = block.strategies
         name = f"{name} of {first} minus that of {second}"
@@ -486,13 +434,14 @@ def error_intervals(
     Returns
     -------
     ResultTable
-        One row for each dataset and strategy: value, standard_error, low, high, method. NaN where
-        a cell is missing, or where no method is valid for the split. The notes say what the
-        intervals are of, and name learners that are nearly constant.
+        One row for each dataset and strategy: value, standard_error, low, high, method, note. NaN
+        where a cell is missing, or where no method is valid for the split. The note is ``"nearly
+        constant"`` for a learner whose interval is too short. The notes say what intervals are of.
     """
     if results.load_block is None:
         raise AnalysisError("these results come from a table: see mlaut.analysis.dataset_estimates")
-    metric, frames, notes = results.metric, [], {}
+    metric, frames = results.metric, {}
+    notes: dict[str, None] = {}
     for dataset in results.datasets:
         block = results.load_block(dataset)
         block = block.whole or block
@@ -508,24 +457,13 @@ def error_intervals(
         else:
             name = chosen.name
             notes[f"{name} ({chosen.source}): {estimand(chosen, block.split)}"] = None
-        constant = [
-            name
-            for name, share in zip(block.strategies, nearly_constant(block), strict=True)
-            if share >= NEARLY_CONSTANT and name in results.strategies
-        ]
-        if constant:
-            notes[f"{dataset}: {', '.join(constant)}: nearly constant"] = None
-        if as_scores and metric.greater_is_better:
-            turn = metric.loss  # its own inverse
-            value, low, high = turn(found.value), turn(found.high), turn(found.low)
-            found = Interval(value, found.standard_error, low, high)
-        index = pd.MultiIndex.from_product(
-            [[dataset], results.strategies], names=["dataset", "strategy"]
-        )
-        frames.append(pd.DataFrame(found._asdict(), index=index).assign(method=name))
+        constant = nearly_constant(block) >= NEARLY_CONSTANT
+        columns = turned(found, results, as_scores)._asdict()
+        columns |= {"method": name, "note": np.where(constant[rows], "nearly constant", "")}
+        frames[dataset] = pd.DataFrame(columns, index=pd.Index(results.strategies))
     return ResultTable(
         name="Error of each learner on each dataset",
-        frame=pd.concat(frames),
+        frame=pd.concat(frames, names=["dataset", "strategy"]),
         source="Schulz-Kuempel et al. 2024",
         metric=metric.name if as_scores else metric.loss_name,
         scenario="(b)",

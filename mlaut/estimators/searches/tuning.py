@@ -253,7 +253,7 @@ return_train_score
         self.best_score_ = np.nan
         self.cv_results_: dict[str, Any] = {"params": []}
         self.searched_grid_, self.n_splits_, self.multimetric_ = {}, 0, False
-        self._keep(OutOfFold(None, None, "nothing was searched"))
+        self._out_of_fold = OutOfFold(reason="nothing was searched")
         self.sharing_ = dict.fromkeys(("shared", "plain", "resumed", "missing"), 0)
         self.scorer_ = check_scoring(self.estimator, self.scoring)
         started = perf_counter()

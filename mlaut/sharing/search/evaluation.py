@@ -219,8 +219,9 @@ class Evaluation:
             candidate_progress=(candidate.index, self.n_candidates),
             error_score=self.error_score,
         )
-        rows = {} if recorder.rows is None else {ROWS: recorder.rows}
-        return {**scores, **rows, CPU_TIME: _now().cpu - started.cpu}
+        if recorder.rows and recorder.rows[0] is not None:  # the test rows come first
+            scores[ROWS] = recorder.rows[0]
+        return {**scores, CPU_TIME: _now().cpu - started.cpu}
 
 
 class _Clocks(NamedTuple):

@@ -9,7 +9,9 @@ no further fit.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +28,8 @@ class NoHonestScoreError(StrategyError, AttributeError):
     """Error for a search without an honest score; its text is the reason."""
 
 
-class OutOfFold(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
     """Scores of all rows and candidates, or the reason why there are none.
 
     Attributes
@@ -37,11 +40,49 @@ class OutOfFold(NamedTuple):
         For R2: squared deviation of each target from the mean of its fold.
     reason : str
         Reason why there is no honest score; empty if there is one.
+
+    Examples
+    --------
+    Of 100 candidates that guess, the best is right more often than half of the time:
+
+    >>> guesses = np.random.default_rng(1).integers(0, 2, (200, 100)).astype(float)
+    >>> score, (low, high) = OutOfFold(guesses).honest
+    >>> float(guesses.mean(axis=0).max()), round(score, 2), low < 0.5 < high
+    (0.6, 0.51, True)
     """
 
-    scores: np.ndarray | None
-    deviations: np.ndarray | None
+    scores: np.ndarray | None = None
+    deviations: np.ndarray | None = None
     reason: str = ""
+
+    @cached_property
+    def honest(self) -> tuple[float, tuple[float, float]]:
+        """Bootstrap bias corrected score of the best candidate, and its interval of 95 %.
+
+        The interval is Student's, as wide as that of one candidate that was chosen beforehand. (The
+        paper's percentiles of draws are wider: a draw leaves out a third of the rows.)
+        """
+        from scipy.special import stdtrit
+
+        if self.scores is None:
+            raise NoHonestScoreError(f"no honest score: {self.reason}")
+        scores = self.scores[:, np.isfinite(self.scores).all(axis=0)]
+        n, n_candidates = scores.shape
+        if n_candidates == 0:
+            raise NoHonestScoreError("no honest score: every candidate failed on a fold")
+        drawn = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=_DRAWS)
+        chosen = (drawn.astype(float) @ scores).argmax(axis=1)
+        left_out = (drawn == 0).astype(float)
+        sums = (left_out[chosen == i].sum(axis=0) @ scores[:, i] for i in np.unique(chosen))
+        value = float(sum(sums) / left_out.sum())
+        apart = scores - scores.mean(axis=0)
+        if self.deviations is not None:
+            mean = self.deviations.mean()
+            apart = (apart - (self.deviations - mean)[:, None] * value / mean) / mean
+            value = float(1 + value / mean)
+        variance = apart.var(axis=0, ddof=1) @ np.bincount(chosen, minlength=n_candidates) / _DRAWS
+        half = float(stdtrit(n - 1, 0.5 + _CONFIDENCE / 2) * np.sqrt(variance / n))
+        return value, (value - half, value + half)
 
 
 def out_of_fold(
@@ -64,9 +105,9 @@ def out_of_fold(
     n_rows = 1 + max(int(test.max()) for _, test in splits)
     if n_rows * len(candidates) > MOST_NUMBERS:
         size = f"{n_rows:,} rows x {len(candidates):,} candidates"
-        return OutOfFold(None, None, f"{size} are more than {MOST_NUMBERS:,} numbers")
-    times, total = np.zeros(n_rows), np.zeros((n_rows, len(candidates)))
-    deviations = np.zeros(n_rows)
+        return OutOfFold(reason=f"{size} are more than {MOST_NUMBERS:,} numbers")
+    times, deviations = np.zeros((2, n_rows))
+    total = np.zeros((n_rows, len(candidates)))
     for fold, (_, test) in enumerate(splits):
         times[test] += 1
         for place, candidate in enumerate(candidates):
@@ -76,45 +117,3 @@ def out_of_fold(
     seen = times > 0
     scores = total[seen] / times[seen, None]
     return OutOfFold(scores, None if y is None else deviations[seen] / times[seen])
-
-
-def honest_score(found: OutOfFold) -> tuple[float, tuple[float, float]]:
-    """Return the bootstrap bias corrected score of the best candidate, and its 95 % interval.
-
-    The interval is Student's, as wide as that of one candidate that was chosen beforehand. (The
-    paper's percentiles of draws are wider: the rows that a draw leaves out are a third of all.)
-
-    Examples
-    --------
-    Of 100 candidates that guess, the best is right more often than half of the time:
-
-    >>> guesses = np.random.default_rng(1).integers(0, 2, (200, 100)).astype(float)
-    >>> score, interval = honest_score(OutOfFold(guesses, None))
-    >>> float(guesses.mean(axis=0).max()), round(score, 2), interval[0] < 0.5 < interval[1]
-    (0.6, 0.51, True)
-    """
-    from scipy.special import stdtrit
-
-    scores = found.scores
-    if scores is None:
-        raise NoHonestScoreError(f"no honest score: {found.reason}")
-    scores = scores[:, np.isfinite(scores).all(axis=0)]
-    n, n_candidates = scores.shape
-    if n_candidates == 0:
-        raise NoHonestScoreError("no honest score: every candidate failed on a fold")
-    rng = np.random.default_rng(0)
-    drawn = rng.multinomial(n, np.full(n, 1 / n), size=_DRAWS).astype(np.float64)
-    chosen = (drawn @ scores).argmax(axis=1)
-    left_out = (drawn == 0).astype(np.float64)
-    counts = np.bincount(chosen, minlength=n_candidates)
-    by_choice = np.zeros((n, n_candidates))
-    np.add.at(by_choice.T, chosen, left_out)
-    value = float((by_choice * scores).sum() / left_out.sum())
-    apart = scores - scores.mean(axis=0)
-    if found.deviations is not None:
-        mean = found.deviations.mean()
-        apart = (apart - (found.deviations - mean)[:, None] * value / mean) / mean
-        value = float(1 + value / mean)
-    variance = apart.var(axis=0, ddof=1) @ counts / _DRAWS
-    half = float(stdtrit(n - 1, 0.5 + _CONFIDENCE / 2) * np.sqrt(variance / n))
-    return value, (value - half, value + half)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import accuracy_score, mean_absolute_error, mean_squared_error, r2_score
+from sklearn.base import ClassifierMixin, RegressorMixin, is_regressor
+from sklearn.metrics import accuracy_score, mean_squared_error, r2_score
 from sklearn.pipeline import Pipeline
 
 from mlaut.sharing.interface import Fold
@@ -67,25 +67,23 @@ class Scoring:
         if metric is not None:
             truth = _Truth(y) if truth is None else truth
             predicted = np.asarray(model.predict(X))
-            score = metric(truth, predicted)
-            rows = _ROWS[metric](truth.values, predicted) if truth.like(predicted) else None
+            score = metric.mean(truth, predicted)
+            rows = metric.of_rows(truth.values, predicted) if truth.like(predicted) else None
             return _as_numbers(self.scorer(model, X, y)) if score is None else score, rows
         return _as_numbers(self.scorer(model, X, y)), None
 
 
 class Recorder:
-    """Scorer that scores as another one, and keeps the scores of the rows of the first call."""
+    """Scorer that scores as another one, and keeps the scores of the rows of each call."""
 
     def __init__(self, scoring: Scoring) -> None:
         self._scoring = scoring
-        self.rows: np.ndarray | None = None
-        self._called = False
+        self.rows: list[np.ndarray | None] = []
 
     def __call__(self, model: Any, X: Any, y: Any) -> Any:
         """Return the score."""
         score, rows = self._scoring.score(model, X, y)
-        self.rows = self.rows if self._called else rows
-        self._called = True
+        self.rows.append(rows)
         return score
 
 
@@ -113,7 +111,7 @@ class _Truth:
         return ((self.column - np.average(self.column, axis=0)) ** 2).sum(axis=0)[0] or None
 
 
-def _plain_metric(scorer: Any, model: Any) -> Callable[[_Truth, np.ndarray], float | None] | None:
+def _plain_metric(scorer: Any, model: Any) -> _Metric | None:
     if isinstance(scorer, _PassthroughScorer):
         while isinstance(model, Pipeline):
             model = model.steps[-1][1]  # whose score it has
@@ -123,10 +121,11 @@ def _plain_metric(scorer: Any, model: Any) -> Callable[[_Truth, np.ndarray], flo
     return _OF_SCORERS.get((scorer._score_func, scorer._sign))
 
 
-def is_share(scorer: Any, estimator: Any) -> bool | None:
-    """Return whether a score is R2, a share of a sum of squares; None if it is no mean of rows."""
-    metric = _plain_metric(scorer, estimator)
-    return None if metric is None else metric is _r2
+def is_r2(scorer: Any, estimator: Any) -> bool:
+    """Return whether a score is R2, for which a mean over rows is a part only."""
+    if isinstance(scorer, _PassthroughScorer):
+        return is_regressor(estimator)
+    return getattr(scorer, "_score_func", None) is r2_score
 
 
 def _accuracy(truth: _Truth, predicted: np.ndarray) -> float | None:
@@ -145,27 +144,25 @@ def _r2(truth: _Truth, predicted: np.ndarray) -> float | None:
     return None if missed == 0 else float(1 - missed / truth.spread)
 
 
-def _negative_mse(truth: _Truth, predicted: np.ndarray) -> float:
-    return -mean_squared_error(truth.values, predicted)
+class _Metric(NamedTuple):
+    """Score of predictions, computed as scikit-learn does, and the scores of single rows."""
+
+    mean: Callable[[_Truth, np.ndarray], float | None]
+    of_rows: Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def _negative_mae(truth: _Truth, predicted: np.ndarray) -> float:
-    return -mean_absolute_error(truth.values, predicted)
+def _squares(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    return -np.square(truth - predicted)
 
 
+_ACCURACY = _Metric(_accuracy, lambda truth, predicted: (truth == predicted).astype(float))
+_R2 = _Metric(_r2, _squares)
+_OWN_SCORES = {ClassifierMixin.score: _ACCURACY, RegressorMixin.score: _R2}
 _OF_SCORERS = {
-    (accuracy_score, 1): _accuracy,
-    (r2_score, 1): _r2,
-    (mean_squared_error, -1): _negative_mse,
-    (mean_absolute_error, -1): _negative_mae,
+    (accuracy_score, 1): _ACCURACY,
+    (r2_score, 1): _R2,
+    (mean_squared_error, -1): _Metric(lambda t, p: -mean_squared_error(t.values, p), _squares),
 }
-_ROWS: dict[Any, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
-    _accuracy: lambda truth, predicted: (truth == predicted).astype(float),
-    _r2: lambda truth, predicted: -np.square(truth - predicted),
-    _negative_mse: lambda truth, predicted: -np.square(truth - predicted),
-    _negative_mae: lambda truth, predicted: -np.abs(truth - predicted),
-}
-_OWN_SCORES = {ClassifierMixin.score: _accuracy, RegressorMixin.score: _r2}
 
 
 def _as_numbers(scores: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from time import perf_counter
 from typing import Any, Self
 
@@ -28,10 +27,10 @@ from mlaut.sharing.private import (
     warn_if_lacking,
 )
 from mlaut.sharing.search.evaluation import CPU_TIME, Evaluation
-from mlaut.sharing.search.honest import ROWS, OutOfFold, honest_score, out_of_fold
+from mlaut.sharing.search.honest import ROWS, OutOfFold, out_of_fold
 from mlaut.sharing.search.parallel import Runner, SearchProgress
 from mlaut.sharing.search.score_log import Checkpoint, Place
-from mlaut.sharing.search.scores import Scoring, is_share, only_asks_for_predictions
+from mlaut.sharing.search.scores import Scoring, is_r2, only_asks_for_predictions
 from mlaut.sharing.search_limits import IncompleteSearchWarning, Limits, current_limits
 
 
@@ -104,7 +103,7 @@ class GridSearchCV(model_selection.GridSearchCV):
             super().fit(X, y, **params)
             plain = len(self.cv_results_["params"]) * self.n_splits_
             self.sharing_ = {"shared": 0, "plain": plain, "resumed": 0, "missing": 0}
-            self._keep(OutOfFold(None, None, "scikit-learn itself did this search"))
+            self._out_of_fold = OutOfFold(reason="scikit-learn itself did this search")
             return self
         self._validate_params()
         X, y = indexable(X, y)
@@ -196,10 +195,14 @@ class GridSearchCV(model_selection.GridSearchCV):
         points: Sequence[Mapping[str, Any]],
         progress: SearchProgress,
         limits: Limits,
+        reason: str = "",
     ) -> None:
-        """Choose a candidate, and set the attributes of a search that was fitted."""
+        """Choose a candidate, and set the attributes of a search that was fitted.
+
+        ``reason`` says why a search of this kind has no honest score.
+        """
         scorers, refit_metric = self._get_scorers()
-        self._keep(self._rows(evaluation, len(points), progress.scores))
+        self._out_of_fold = self._rows(evaluation, len(points), progress.scores, reason)
         kinds = ("shared", "plain", "resumed")
         self.sharing_ = {kind: progress.counts[kind] for kind in kinds}
         self.sharing_["missing"] = len(points) * self.n_splits_ - len(progress.scores)
@@ -210,48 +213,28 @@ class GridSearchCV(model_selection.GridSearchCV):
         self.scorer_ = scorers._scorers if isinstance(scorers, _MultimetricScorer) else scorers
 
     def _rows(
-        self, evaluation: Evaluation, n: int, scores: Mapping[Place, dict[str, Any]]
+        self, evaluation: Evaluation, n: int, scores: Mapping[Place, dict[str, Any]], reason: str
     ) -> OutOfFold:
         """Return the scores of single rows, and take them out of the scores."""
         rows = {place: one.pop(ROWS) for place, one in scores.items() if ROWS in one}
-        reason, folds = self._no_honest_score(), range(len(evaluation.splits))
-        share = is_share(evaluation.scoring.scorer, evaluation.base)
-        without = any(
-            one["fit_error"] is None for place, one in scores.items() if place not in rows
-        )
-        if callable(self.refit):
-            reason = "a function chose the candidate (refit)"
-        elif share is None or without:
-            reason = "the score is no accuracy, R2, or negative mean squared or absolute error"
-        if reason:
-            return OutOfFold(None, None, reason)
+        if any(one["fit_error"] is None for place, one in scores.items() if place not in rows):
+            reason = reason or "the score is no accuracy, R2 or negative mean squared error"
+        if reason or callable(self.refit):
+            return OutOfFold(reason=reason or "a function chose the candidate (refit)")
+        folds = range(len(evaluation.splits))
         complete = [i for i in range(n) if all((i, fold) in scores for fold in folds)]
-        y = np.asarray(evaluation.y) if share else None
+        y = np.asarray(evaluation.y) if is_r2(evaluation.scoring.scorer, evaluation.base) else None
         return out_of_fold(rows, evaluation.splits, complete, y)
-
-    def _keep(self, found: OutOfFold) -> None:
-        self._out_of_fold = found
-        self.__dict__.pop("_honest", None)  # of an earlier fit
-
-    def _no_honest_score(self) -> str:
-        """Return why the kind of search has no honest score; empty if it has one."""
-        return ""
-
-    @cached_property
-    def _honest(self) -> tuple[float, tuple[float, float]]:
-        found = honest_score(self._out_of_fold)
-        self._out_of_fold = OutOfFold(None, None, "it was computed")  # frees memory
-        return found
 
     @property
     def honest_score_(self) -> float:
-        """Score of the best candidate without the bias of its choice; see `honest_score`."""
-        return self._honest[0]
+        """Score of the best candidate without the bias of its choice; see `OutOfFold`."""
+        return self._out_of_fold.honest[0]
 
     @property
     def honest_interval_(self) -> tuple[float, float]:
         """Interval of 95 % of `honest_score_`."""
-        return self._honest[1]
+        return self._out_of_fold.honest[1]
 
     def _splits(self, X: Any, y: Any, row_groups: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
