@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,8 @@ def _error(
     check(confidence=confidence)
     task = _task_of(estimators)
     score = find_metric(_METRICS[task] if metric is None else metric)
+    if score.task not in (None, task):
+        raise AnalysisError(f"{score.name} is for {score.task}, and the learners for {task}")
     try:
         X, labels = indexable(X, y)
     except (TypeError, ValueError) as error:
@@ -179,9 +182,10 @@ def _error(
 
 
 def _task_of(estimators: Sequence[Any]) -> str:
-    for task, has_it in ((CLASSIFICATION, is_classifier), (REGRESSION, is_regressor)):
-        if all(map(has_it, estimators)):
-            return task
+    with suppress(AttributeError):  # of an object without scikit-learn's tags
+        for task, has_it in ((CLASSIFICATION, is_classifier), (REGRESSION, is_regressor)):
+            if all(map(has_it, estimators)):
+                return task
     kinds = " and ".join(type(one).__name__ for one in estimators)
     raise StrategyError(f"{kinds}: give classifiers, or regressors, of scikit-learn's interface")
 
