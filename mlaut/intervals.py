@@ -56,7 +56,8 @@ def error_interval(
         As `mlaut.Study.run` takes it. The number of its fits is the cost.
     method : str, optional
         ``"hold-out"``, ``"corrected t"``, ``"conservative z"``, ``"nested CV"``, ``"CV Wald"`` or
-        ``"inflated CV Wald"``; default that of the split (docs/intervals.md has their coverage).
+        ``"inflated CV Wald"``; default that of the split (docs/intervals.md has their coverage),
+        and for the difference of two learners on folds ``"corrected t"``.
     confidence : float, default 0.95
         Confidence of the interval.
     groups : array-like, shape (n_rows,), optional

@@ -58,14 +58,16 @@ def test_a_difference_is_that_of_the_same_rows():
     assert (other.low, other.high) == pytest.approx((-found.high, -found.low))
     assert found.high < 0
     assert found.name.startswith("misclassification of DecisionTreeClassifier minus that of KNei")
+    assert error_difference(TREE, KNN, X, Y).method == "corrected t"  # measured: docs/intervals.md
     same = error_difference(KNN, KNN, X, Y)
     assert (same.value, same.low, same.high) == (0, 0, 0)
 
 
 def test_a_constant_learner_gets_a_warning():
-    (note,) = error_interval(DummyClassifier(), X, Y).notes
-    assert note.startswith("100 % of its predictions are the same")
-    assert error_interval(KNN, X, Y).notes == ()
+    (note,) = error_interval(DummyClassifier(), X, Y, method="corrected t").notes
+    assert note.startswith("100 % of its predictions are the same, and stratified test sets")
+    assert error_interval(KNN, X, Y, method="corrected t").notes == ()
+    assert error_interval(DummyClassifier(), X, Y).notes == ()  # its default covers
 
 
 class Broken(KNeighborsClassifier):

@@ -232,8 +232,9 @@ TABLES = (
         lambda s: s.budgets,
         (PAGE, TEXT),
         "Mean scores with smaller budgets of tuning. The inner score is that of the tuning folds, "
-        "greater is better, and biased upwards; the honest score is that of the whole search without "
-        "the bias; the outer score is {metric} on the test rows, scenario (c). Seconds are CPU seconds that the candidates added to the whole search",
+        "greater is better, and biased upwards; the honest score is that of the whole search "
+        "without the bias; the outer score is {metric} on the test rows, scenario (c). Seconds are "
+        "CPU seconds that the candidates added to the whole search",
         heading="How much tuning is enough",
     ),
     ReportTable(

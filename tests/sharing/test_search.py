@@ -354,6 +354,7 @@ def test_the_honest_score_survives_a_kill_and_needs_no_sharing(tmp_path, n_jobs)
     assert again.honest_score_ == whole.honest_score_
     pipeline = make_pipeline(MinMaxScaler(), GaussianNB())
     alone = SharingGridSearchCV(pipeline, {"gaussiannb__var_smoothing": [1e-9, 1e-3]})
+    alone.share_work = False
     assert alone.fit(X, Y).sharing_["shared"] == 0
     assert 0.5 < alone.honest_score_ <= 1
 

@@ -29,12 +29,12 @@ from mlaut.records import UNUSED, Block, Split
 # Factors of the variance of "CV Wald, inflated". They were chosen on 34 tables and confirmed on
 # others: see docs/intervals.md.
 ONE_REPEAT, SEVERAL_REPEATS = 1.45, (1.1, 1.5)
-# Share of equal predictions from which a learner counts as nearly constant. Its expected error is
-# that of a constant, whose interval is the least covered of all learners (docs/intervals.md).
+# Stratified test sets have the same shares of the classes, so the error of a learner near the base
+# rate varies too little between them. From this share of equal predictions on, a result says so.
 NEARLY_CONSTANT = 0.95
 _TOO_SHORT = (
-    "{share} of its predictions are the same: the intervals of a nearly constant learner are too "
-    "short (Schulz-Kuempel et al. 2024)"
+    "{share} of its predictions are the same, and stratified test sets are too alike to show how "
+    "uncertain its error is: this interval is too short (docs/intervals.md)"
 )
 _NO_POINTS = (
     "this method is for metrics that are means over test points, and for 'rmse' (delta method): "
@@ -318,19 +318,13 @@ def estimand(method: Method, split: Split) -> str:
     return method.estimand.format(train=train, rows=split.n_rows)
 
 
-def nearly_constant(block: Block) -> np.ndarray:
-    """Return the largest share of equal predictions of each strategy: shape (S,).
-
-    For regression it is 1 where predictions vary by less than 5 % of the truth's deviation.
-    """
-    tested = block.split.folds >= 0
-    if block.classes:
-        counts = [
-            (block.predictions[:, tested] == k).mean(axis=1) for k in range(len(block.classes))
-        ]
-        return np.max(counts, axis=0)
-    varied = np.nanstd(block.predictions[:, tested], axis=1)
-    return np.where(varied < (1 - NEARLY_CONSTANT) * block.truth.std(), 1.0, 0.0)
+def too_short(method: Method, block: Block) -> tuple[str, ...]:
+    """Return for each strategy a warning of an interval that is too short, or an empty text."""
+    given = block.predictions[:, block.split.folds >= 0]
+    classes = range(len(block.classes) if method.of_test_sets else 0)
+    shares = np.max([(given == k).mean(axis=1) for k in classes] or [np.zeros(len(given))], axis=0)
+    words = [_TOO_SHORT.format(share=f"{number(100 * share)} %") for share in shares]
+    return tuple(np.where(shares >= NEARLY_CONSTANT, words, "").tolist())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -376,20 +370,20 @@ def error_of_block(
     block : Block
         One or two strategies with all cells done.
     method : str, optional
-        Name in `METHODS`; default that of the split in `DEFAULTS`.
+        Name in `METHODS`; default that of the split, and for differences ``"corrected t"``.
     confidence : float, default 0.95
     """
     sample, name = sample_of(metric, block), metric.loss_name
-    notes: tuple[str, ...] = ()
     if len(block.strategies) == 2:
         first, second = block.strategies
         name = f"{name} of {first} minus that of {second}"
         points = None if sample.points is None else -np.diff(sample.points, axis=0)
         bounds = (-metric.span, metric.span)
         sample = Sample(sample.split, -np.diff(sample.cells, axis=0), points, bounds)
-    elif (share := nearly_constant(block)[0]) >= NEARLY_CONSTANT:
-        notes = (_TOO_SHORT.format(share=f"{number(100 * share)} %"),)
+        if method is None and kind_of(block.split) in _ANY_SETS:
+            method = "corrected t"  # measured: it covers differences where the others are too short
     found, chosen = interval_of(metric, sample, method, confidence)
+    notes = too_short(chosen, block) if len(block.strategies) == 1 else ()
     value, error, low, high = (float(part[0]) for part in found)
     return ErrorInterval(
         name=name,
@@ -402,7 +396,7 @@ def error_of_block(
         scenario="(a)" if chosen.name == "hold-out" else "(b)",
         n=block.split.n_rows,
         unit="rows",
-        notes=notes,
+        notes=tuple(filter(None, notes)),
         estimand=estimand(chosen, block.split),
         source=chosen.source,
         split=block.split.scheme,
@@ -425,7 +419,7 @@ def error_intervals(
     results : Results
         Results of a study, whose predictions are known.
     method : str, optional
-        Name in `METHODS`; default that of each split in `DEFAULTS`.
+        Name in `METHODS`; default that of each split.
     confidence : float, default 0.95
         Confidence of the intervals.
     as_scores : bool, default False
@@ -435,8 +429,8 @@ def error_intervals(
     -------
     ResultTable
         One row for each dataset and strategy: value, standard_error, low, high, method, note. NaN
-        where a cell is missing, or where no method is valid for the split. The note is ``"nearly
-        constant"`` for a learner whose interval is too short. The notes say what intervals are of.
+        where a cell is missing, or where no method is valid for the split. The note tells of an
+        interval that is too short. The notes of the table say what intervals are of.
     """
     if results.load_block is None:
         raise AnalysisError("these results come from a table: see mlaut.analysis.dataset_estimates")
@@ -453,13 +447,12 @@ def error_intervals(
             found, chosen = interval_of(metric, sample, method, confidence)
         except AnalysisError as error:
             notes[f"{dataset}: {error}"] = None
-            found, name = Interval(*np.full((4, len(rows)), np.nan)), ""
+            found, name, short = Interval(*np.full((4, len(rows)), np.nan)), "", ("",) * len(rows)
         else:
-            name = chosen.name
+            name, warned = chosen.name, too_short(chosen, block)
+            short = tuple(warned[row] for row in rows)
             notes[f"{name} ({chosen.source}): {estimand(chosen, block.split)}"] = None
-        constant = nearly_constant(block) >= NEARLY_CONSTANT
-        columns = turned(found, results, as_scores)._asdict()
-        columns |= {"method": name, "note": np.where(constant[rows], "nearly constant", "")}
+        columns = turned(found, results, as_scores)._asdict() | {"method": name, "note": short}
         frames[dataset] = pd.DataFrame(columns, index=pd.Index(results.strategies))
     return ResultTable(
         name="Error of each learner on each dataset",

@@ -254,10 +254,13 @@ def test_intervals_of_a_study_name_method_and_constant_learners(study):
     table = error_intervals(study.results("accuracy"), as_scores=True)
     frame = table.frame.loc["iris"]
     assert frame["method"].tolist() == ["inflated CV Wald"] * 2
-    assert frame["note"].to_dict() == {"tree": "", "constant": "nearly constant"}
+    assert frame["note"].tolist() == ["", ""]
     assert frame.loc["constant", "value"] == pytest.approx(1 / 3)
     assert (frame["low"] < frame["value"]).all()
     assert any("trained on about 150 such rows" in note for note in table.notes)
+    by_sets = error_intervals(study.results("accuracy"), method="corrected t").frame.loc["iris"]
+    assert by_sets.loc["tree", "note"] == ""
+    assert by_sets.loc["constant", "note"].startswith("100 % of its predictions are the same, and")
     auc = error_intervals(study.results("auc")).frame
     assert auc["method"].unique().tolist() == ["corrected t"]
 
