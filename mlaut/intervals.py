@@ -86,7 +86,7 @@ def error_interval(
     >>> X, y = load_iris(return_X_y=True)
     >>> found = error_interval(DecisionTreeClassifier(random_state=0), X, y)
     >>> round(found.value, 3), found.method, found.fits
-    (0.053, 'inflated CV Wald', 10)
+    (0.067, 'inflated CV Wald', 10)
     """
     how = (split, method, confidence, groups, seed)
     return _error([estimator], X, y, metric, *how)

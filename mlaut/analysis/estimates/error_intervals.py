@@ -397,7 +397,7 @@ def error_of_block(
         n=block.split.n_rows,
         unit="rows",
         notes=tuple(filter(None, notes)),
-        estimand=estimand(chosen, block.split),
+        estimand="the difference in " * (len(block.strategies) - 1) + estimand(chosen, block.split),
         source=chosen.source,
         split=block.split.scheme,
         fits=int((np.array(block.split.test_sizes) > 0).sum()),
