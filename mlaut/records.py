@@ -7,8 +7,9 @@ repeat of a dataset: this is a *cell*. The result of a cell is its *outcome*.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -317,6 +318,13 @@ class Split:
         """Number of rows of the dataset."""
         return int(self.folds.shape[1])
 
+    @property
+    def n_main(self) -> int:
+        """Number of leading repeats that estimate losses; the others serve intervals only."""
+        form = r"(?:nested_cv\(n_folds=(\d+)|paired_subsampling\(.*?), n_repeats=(\d+)"
+        found = re.match(form, self.scheme)
+        return int(found[1] or 1) * int(found[2]) if found else self.n_repeats
+
     @cached_property
     def n_folds(self) -> int:
         """Number of folds of each repeat."""
@@ -475,6 +483,8 @@ class Block:
         Wall seconds of tuning, fitting and predicting; NaN where a cell has none.
     weights : ndarray of float64, shape (n_rows,), or None
         Weight of each row in fits and metrics; None where all rows count the same.
+    whole : Block or None
+        The block with the repeats that serve intervals only; None where this one has them.
     """
 
     dataset: str
@@ -489,6 +499,24 @@ class Block:
     probabilities: np.ndarray | None
     seconds: np.ndarray
     weights: np.ndarray | None = None
+    whole: Block | None = None
+
+    @property
+    def main(self) -> Block:
+        """The block without the repeats that serve intervals only (`Split.n_main`)."""
+        n = self.split.n_main
+        if n == self.split.n_repeats:
+            return self
+        main = Split(self.split.folds[:n], f"main part of {self.split.scheme}", self.split.seed)
+        return replace(
+            self,
+            split=main,
+            status=self.status[:, :n],
+            predictions=self.predictions[:, :n],
+            probabilities=None if self.probabilities is None else self.probabilities[:, :n],
+            seconds=self.seconds[:, :n],
+            whole=self,
+        )
 
     @property
     def done(self) -> np.ndarray:

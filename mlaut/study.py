@@ -362,7 +362,7 @@ class Study:
         return import_predictions(self._store, rows, **about)
 
     def status(self) -> StudyStatus:
-        """Return the progress of the study, also while it runs (`mlaut.study_status`)."""
+        """Return the progress of the study, also while it runs."""
         from mlaut.experiments import study_status
 
         return study_status(self.path)

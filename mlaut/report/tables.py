@@ -22,6 +22,7 @@ from mlaut.analysis import (
     scale_free_table,
 )
 from mlaut.analysis.common.display import SCENARIOS, number
+from mlaut.analysis.estimates.error_intervals import error_intervals
 from mlaut.analysis.methods.aggregates import interquartile_means, ranking_stability
 from mlaut.analysis.results.sources import mean_seconds
 from mlaut.errors import AnalysisError
@@ -197,6 +198,8 @@ def _missing_cells(section: Section) -> pd.DataFrame | None:
 
 
 def _estimates_by_dataset(section: Section) -> pd.DataFrame | None:
+    if section.scored.load_block is not None:
+        return error_intervals(section.scored, as_scores=True).to_frame()
     if section.scored.variances is None:
         return None
     return dataset_estimates(section.scored, as_scores=True).to_frame()
@@ -229,8 +232,9 @@ TABLES = (
         lambda s: s.budgets,
         (PAGE, TEXT),
         "Mean scores with smaller budgets of tuning. The inner score is that of the tuning folds, "
-        "greater is better, and biased upwards; the outer score is {metric} on the test rows, "
-        "scenario (c). Seconds are CPU seconds that the candidates added to the whole search",
+        "greater is better, and biased upwards; the honest score is that of the whole search "
+        "without the bias; the outer score is {metric} on the test rows, scenario (c). Seconds are "
+        "CPU seconds that the candidates added to the whole search",
         heading="How much tuning is enough",
     ),
     ReportTable(

@@ -8,13 +8,13 @@ import h5py
 import numpy as np
 import pytest
 
-from mlaut import AnalyseResults, FilesIO
+from mlaut import AnalyseResults
 from mlaut.analysis import Results
 from mlaut.cli import main
 from mlaut.data.old_studies import convert_old_study
 from mlaut.errors import MlautError, StoreError
 from mlaut.experiments import verify_study
-from mlaut.files_io import StudyStore
+from mlaut.files_io import FilesIO, StudyStore
 
 N = 12
 TEST = np.array([7, 2, 11, 0], dtype="i4")

@@ -8,10 +8,11 @@ from sklearn.metrics import average_precision_score, f1_score
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from mlaut import Generic_Estimator, Study, study_status
+from mlaut import Generic_Estimator, Study
 from mlaut.analysis import metric
 from mlaut.estimators import as_strategies
 from mlaut.estimators.strategy.scoring import OnPositions, tuned_by
+from mlaut.experiments import study_status
 from mlaut.files_io import StudyStore as Store
 from mlaut.report.state import study_state
 

@@ -35,14 +35,14 @@ import kills
 import race_kills
 import shim
 
-from mlaut import Data, FilesIO, Orchestrator
+from mlaut import Data, Orchestrator
 from mlaut.bundles import build_leaderboard, publish_study
 from mlaut.data.old_studies import convert_old_study
 from mlaut.errors import MlautError
 from mlaut.estimators import Generic_Estimator
 from mlaut.experiments.engines import engine as engines
 from mlaut.experiments.restructure import restructure
-from mlaut.files_io import StudyStore, import_predictions, merge_studies
+from mlaut.files_io import FilesIO, StudyStore, import_predictions, merge_studies
 from mlaut.racing import run_race
 
 MOST_SECONDS = 600  # of a command that takes one, on a machine that many use: then it hangs

@@ -6,21 +6,26 @@ import pytest
 import sklearn
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import make_friedman1
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import accuracy_score, make_scorer
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from mlaut.errors import StrategyError
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
+from mlaut.sharing import search_limits
 from mlaut.sharing.interface import Candidate, CannotShareError
 from mlaut.sharing.learners.candidate_groups import groups_of
 from mlaut.sharing.learners.kernels import GaussianMachines
+from mlaut.sharing.search.honest import OutOfFold
 
 from .sharing_cases import CLASSES, STRATIFIED, both, check_all_shared, check_equal
 
@@ -295,3 +300,75 @@ def test_a_candidate_makes_new_estimators():
     assert pattern.n_neighbors == 5
     assert candidate.setting("n_neighbors") == 3
     assert candidate.setting("weights") == "distance"
+
+
+# ------------------------------------------------------------------- honest score
+
+
+def test_the_honest_score_follows_its_algorithm():
+    """Tsamardinos et al. (2018), algorithm 5, draw by draw."""
+    search = SharingGridSearchCV(KNN, NEIGHBOURS, cv=STRATIFIED).fit(X, Y)
+    right = np.zeros((len(Y), 4))
+    for place, n in enumerate(NEIGHBOURS["n_neighbors"]):
+        guess = cross_val_predict(KNeighborsClassifier(n), X, Y, cv=STRATIFIED)
+        right[:, place] = guess == Y
+    n = len(Y)
+    drawn = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=1000)
+    total = rows = 0
+    for counts in drawn:
+        chosen = np.argmax([np.repeat(column, counts).sum() for column in right.T])
+        total += right[counts == 0, chosen].sum()
+        rows += (counts == 0).sum()
+    assert search.honest_score_ == pytest.approx(total / rows)
+    assert search.honest_score_ < search.best_score_
+    low, high = search.honest_interval_
+    assert low < search.honest_score_ < high
+    assert (low + high) / 2 == pytest.approx(search.honest_score_)
+
+
+def test_the_honest_score_without_information_is_a_half():
+    rng = np.random.default_rng(1)
+    common, own = rng.normal(size=(60, 200, 1)), rng.normal(size=(60, 200, 100))
+    found = [OutOfFold(rows.astype(float)).honest for rows in 0.9 * common + 0.45 * own > 0]
+    bias = (np.mean([score for score, _ in found]) - 0.5) / (0.5 / np.sqrt(200))
+    covered = [low < 0.5 < high for _, (low, high) in found]
+    assert abs(bias) < 0.2
+    assert 0.9 < np.mean(covered) <= 1
+
+
+def test_one_candidate_needs_no_correction():
+    search = SharingGridSearchCV(DecisionTreeRegressor(random_state=0), {"max_depth": [3]}, cv=5)
+    for scoring in (None, "neg_mean_squared_error"):
+        rows, target = make_friedman1(200, random_state=0)
+        search.set_params(scoring=scoring).fit(rows, target)
+        assert search.honest_score_ == pytest.approx(search.best_score_, rel=0.02)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_honest_score_survives_a_kill_and_needs_no_sharing(tmp_path, n_jobs):
+    whole = SharingGridSearchCV(KNN, NEIGHBOURS, cv=STRATIFIED).fit(X, Y)
+    for _ in range(2):
+        with search_limits(checkpoint=tmp_path / "scores"):
+            again = SharingGridSearchCV(KNN, NEIGHBOURS, cv=STRATIFIED, n_jobs=n_jobs).fit(X, Y)
+    assert again.sharing_["resumed"] == 4 * whole.n_splits_
+    assert again.honest_score_ == whole.honest_score_
+    pipeline = make_pipeline(MinMaxScaler(), GaussianNB())
+    alone = SharingGridSearchCV(pipeline, {"gaussiannb__var_smoothing": [1e-9, 1e-3]})
+    alone.share_work = False
+    assert alone.fit(X, Y).sharing_["shared"] == 0
+    assert 0.5 < alone.honest_score_ <= 1
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"scoring": "roc_auc"}, "the score is no accuracy, R2 or negative mean squared error"),
+        ({"scoring": ["accuracy", "roc_auc"], "refit": "accuracy"}, "the score is no accuracy"),
+        ({"refit": lambda _: 0}, "a function chose the candidate"),
+    ],
+)
+def test_searches_without_an_honest_score_say_why(options, reason):
+    search = SharingGridSearchCV(KNN, NEIGHBOURS, **options).fit(X, Y)
+    with pytest.raises(StrategyError, match=f"no honest score: {reason}"):
+        _ = search.honest_score_
+    assert getattr(search, "honest_score_", None) is None

@@ -31,7 +31,9 @@ _OF_TEST_SETS = (
 )
 
 
-class _Interval(NamedTuple):
+class Interval(NamedTuple):
+    """Estimates, standard errors and ends of intervals: arrays of one shape."""
+
     value: np.ndarray
     standard_error: np.ndarray
     low: np.ndarray
@@ -101,7 +103,7 @@ def dataset_estimates(
         from mlaut.analysis.estimates.bootstrap import bootstrap_datasets
 
         results.complete()
-        interval = _Interval(*bootstrap_datasets(results, confidence, seed))
+        interval = Interval(*bootstrap_datasets(results, confidence, seed))
         n_test = _test_points(results)
     else:
         interval, n_test, by_sets = _dataset_intervals(results, method, confidence)
@@ -109,10 +111,7 @@ def dataset_estimates(
     if method not in _OF_SHARES:
         notes += _too_narrow(interval, n_test, results.metric.zero_one)
     frame = pd.DataFrame(
-        {
-            key: part.ravel()
-            for key, part in _turned(interval, results, as_scores)._asdict().items()
-        },
+        {key: part.ravel() for key, part in turned(interval, results, as_scores)._asdict().items()},
         index=pd.MultiIndex.from_product(
             [results.datasets, results.strategies], names=["dataset", "strategy"]
         ),
@@ -121,7 +120,7 @@ def dataset_estimates(
     return _table("Estimates by dataset", frame, results, "(a)", method, as_scores, notes)
 
 
-def _too_narrow(interval: _Interval, n_test: np.ndarray, zero_one: bool) -> list[str]:
+def _too_narrow(interval: Interval, n_test: np.ndarray, zero_one: bool) -> list[str]:
     """Return notes on how many intervals of means of test points are too narrow, and why."""
     notes = []
     instead = ": choose 'wilson' or 'jeffreys'" if zero_one else ""
@@ -174,7 +173,7 @@ def _of_seen(results: Results) -> tuple[np.ndarray, np.ndarray, bool]:
 
 def _dataset_intervals(
     results: Results, method: str, confidence: float
-) -> tuple[_Interval, np.ndarray, bool]:
+) -> tuple[Interval, np.ndarray, bool]:
     error, n_test, by_sets = _of_seen(results)
     value, n = results.losses.to_numpy(), n_test[:, None]
     if method in METHODS:
@@ -192,7 +191,7 @@ def _dataset_intervals(
         if method == "wilson"
         else _beta(value, n, _PRIOR[method], confidence)
     )
-    return _Interval(value, error, *ends), n_test, by_sets
+    return Interval(value, error, *ends), n_test, by_sets
 
 
 def _beta(
@@ -286,7 +285,7 @@ def mean_estimates(
         from mlaut.analysis.estimates.bootstrap import bootstrap_means
 
         check_independent(results, "the bootstrap of means")
-        interval = _Interval(*bootstrap_means(results, scenario, confidence, seed))
+        interval = Interval(*bootstrap_means(results, scenario, confidence, seed))
     else:
         estimate = _mean_of_unseen if scenario == "(c)" else _mean_of_seen
         interval = estimate(results, method, confidence)
@@ -298,13 +297,13 @@ def mean_estimates(
         *_small_sample_notes(interval, scenario, method, results.n_sources),
     ]
     frame = pd.DataFrame(
-        _turned(interval, results, as_scores)._asdict(),
+        turned(interval, results, as_scores)._asdict(),
         index=pd.Index(results.strategies, name="strategy"),
     )
     return _table("Mean over datasets", frame, results, scenario, method, as_scores, notes)
 
 
-def _small_sample_notes(interval: _Interval, scenario: str, method: str, n: int) -> list[str]:
+def _small_sample_notes(interval: Interval, scenario: str, method: str, n: int) -> list[str]:
     """Return notes on which intervals of means over datasets are too narrow, and why."""
     notes = []
     points = int(((interval.standard_error == 0) & _alike(interval)).sum())
@@ -322,7 +321,7 @@ def _small_sample_notes(interval: _Interval, scenario: str, method: str, n: int)
     return notes
 
 
-def _alike(interval: _Interval) -> np.ndarray:
+def _alike(interval: Interval) -> np.ndarray:
     """Return whether both ends of each interval are equal but for rounding."""
     return np.isclose(interval.low, interval.high, rtol=1e-12, atol=0)
 
@@ -335,10 +334,10 @@ def _mean_interval(
     df: ArrayLike,
     confidence: float,
     n: ArrayLike,
-) -> _Interval:
+) -> Interval:
     """Return the intervals of mean losses; for ``n`` see `mean_ends`."""
     bounds = results.metric.loss_bounds
-    return _Interval(value, error, *mean_ends(value, error, method, df, confidence, bounds, n))
+    return Interval(value, error, *mean_ends(value, error, method, df, confidence, bounds, n))
 
 
 def mean_ends(
@@ -373,7 +372,7 @@ def mean_ends(
     return np.clip(value - half, *bounds), np.clip(value + half, *bounds)
 
 
-def _mean_of_unseen(results: Results, method: str, confidence: float) -> _Interval:
+def _mean_of_unseen(results: Results, method: str, confidence: float) -> Interval:
     losses = results.by_source(results.losses.to_numpy())
     n = len(losses)
     value, error = losses.mean(axis=0), losses.std(axis=0, ddof=1) / np.sqrt(n)
@@ -383,7 +382,7 @@ def _mean_of_unseen(results: Results, method: str, confidence: float) -> _Interv
     return _mean_interval(results, value, error, method, n - 1, confidence, n)
 
 
-def _mean_of_seen(results: Results, method: str, confidence: float) -> _Interval:
+def _mean_of_seen(results: Results, method: str, confidence: float) -> Interval:
     losses, (errors, values, _) = results.losses.to_numpy(), _of_seen(results)
     if np.isnan(errors).any():
         raise MissingCellsError(
@@ -415,13 +414,13 @@ def too_few_for_normal(n: int) -> str:
     return f"a normal interval on {n} datasets is too narrow: choose method='bounded'"
 
 
-def _turned(interval: _Interval, results: Results, as_scores: bool) -> _Interval:
+def turned(interval: Interval, results: Results, as_scores: bool) -> Interval:
     """Return the interval of losses, or the interval of scores with its ends swapped."""
     if not as_scores or not results.metric.greater_is_better:
         return interval
     turn = results.metric.loss  # its own inverse
     value, low, high = turn(interval.value), turn(interval.high), turn(interval.low)
-    return _Interval(value, interval.standard_error, low, high)
+    return Interval(value, interval.standard_error, low, high)
 
 
 def _table(

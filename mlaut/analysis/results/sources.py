@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -128,7 +129,7 @@ def of_blocks(
     if load_block is None:
         kept = {block.dataset: block for block in blocks}
         blocks, load_block = kept.values(), kept.__getitem__
-    each = (_Scored.of(block, score) for block in blocks)
+    each = (_Scored.of(block.main, score) for block in blocks)
     scored = [_Scored.joined(list(of_one)) for _, of_one in groupby(each, lambda one: one.dataset)]
     if not scored:
         raise AnalysisError(f"there is no dataset that suits the metric {score.name!r}")
@@ -143,7 +144,11 @@ def of_blocks(
             "approximate under cross-validation"
         )
     arrays = _assemble(scored, names, score)
-    return arrays | {"notes": tuple(notes), "gaps": gaps, "load_block": load_block}
+    return arrays | {"notes": tuple(notes), "gaps": gaps, "load_block": partial(_main, load_block)}
+
+
+def _main(load_block: Callable[[str], Block], dataset: str) -> Block:
+    return load_block(dataset).main
 
 
 def mean_seconds(seconds: np.ndarray, done: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,115 @@ class KFold:
         return folds
 
 
+@dataclass(frozen=True)
+class NestedCV(KFold):
+    """Nested cross-validation (Bates, Hastie and Tibshirani 2024), for the interval of one learner.
+
+    Each fit is stored as a repeat with one fold. The first ``n_repeats * n_folds`` are those of a
+    repeated k-fold, which estimates losses. Then each pair of folds of each of its repeats has a
+    fit: it trains without both and tests both. These serve the interval only. There are ``n_repeats
+    * n_folds * (n_folds + 1) / 2`` fits.
+
+    Attributes
+    ----------
+    n_folds : int, default 5
+        Number of folds, at least 3.
+    n_repeats : int, default 10
+        Number of independent draws.
+    stratify : bool, default True
+        Whether each fold has the same share of each class (classification only).
+
+    Examples
+    --------
+    >>> split = make_split(np.zeros(6), "Regression", NestedCV(3, 1))
+    >>> split.scheme, split.n_main, split.n_repeats
+    ('nested_cv(n_folds=3, n_repeats=1)', 3, 6)
+    """
+
+    n_folds: int = 5
+    n_repeats: int = 10
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_count("n_folds", self.n_folds, 3)
+
+    def __str__(self) -> str:
+        return _of_interval("nested_cv", f"n_folds={self.n_folds}", self)
+
+    def extended(self, folds: np.ndarray, **_: Any) -> np.ndarray:
+        """Return the fits of a repeated k-fold, and those that serve the interval, one a row."""
+        sets = [[(fold,) for fold in range(self.n_folds)], combinations(range(self.n_folds), 2)]
+        codes = [
+            np.where(np.isin(one, tested), 0, TRAIN_ONLY)
+            for of_kind in map(list, sets)
+            for one in folds
+            for tested in of_kind
+        ]
+        return np.array(codes, dtype=folds.dtype)
+
+
+@dataclass(frozen=True)
+class PairedSubsampling(HoldOut):
+    """Paired subsampling (Nadeau and Bengio 2003), for the conservative z interval of one learner.
+
+    The first ``n_repeats`` repeats are hold-outs of all rows, which estimate losses. Then the rows
+    are halved ``n_pairs`` times, and each half has as many hold-outs with as many test rows. These
+    serve the interval only. There are ``n_repeats * (2 * n_pairs + 1)`` fits.
+
+    Attributes
+    ----------
+    test_size : float, default 1/10
+        Share of the rows that test; below 1/2, so that the halves have rows to train on.
+    n_repeats : int, default 15
+        Number of hold-outs of all rows, and of each half.
+    stratify : bool, default True
+        Whether all parts have the same share of each class (classification only).
+    n_pairs : int, default 10
+        Number of independent draws of two halves.
+
+    Examples
+    --------
+    >>> split = make_split(np.zeros(20), "Regression", PairedSubsampling(0.1, 2, n_pairs=3))
+    >>> split.n_main, split.n_repeats, [len(rows) for rows in split.rows(2, 0)]
+    (2, 14, [8, 2])
+    """
+
+    test_size: float = 1 / 10
+    n_repeats: int = 15
+    n_pairs: int = 10
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_count("n_pairs", self.n_pairs, 1)
+        if self.test_size >= 0.5:
+            raise DataError(f"test_size {self.test_size!r}: a half of the rows cannot train")
+
+    def __str__(self) -> str:
+        return _of_interval("paired_subsampling", f"test_size={_share(self.test_size)}", self)
+
+    def extended(self, folds: np.ndarray, truth: np.ndarray, task: str, key: str, seed: int) -> Any:
+        """Return the hold-outs of all rows, and those of the halves, which serve the interval."""
+        even = len(truth) - len(truth) % 2  # halves of one size
+        n_test = int((folds[0] == 0).sum())
+        halving = HoldOut(0.5, n_repeats=self.n_pairs, stratify=self.stratify)
+        scheme = HoldOut(2 * n_test / even, n_repeats=self.n_repeats, stratify=self.stratify)
+        halves = make_split(truth[:even], task, halving, seed=seed, key=f"{key} halves").folds
+        codes = [folds]
+        for pair, half in [(pair, half) for pair in halves for half in (0, TRAIN_ONLY)]:
+            rows = np.flatnonzero(pair == half)
+            part = make_split(truth[rows], task, scheme, seed=seed, key=f"{key} {len(codes)}")
+            codes.append(np.full_like(folds, UNUSED))
+            codes[-1][:, rows] = part.folds
+        return np.concatenate(codes)
+
+
+def _of_interval(name: str, first: str, scheme: NestedCV | PairedSubsampling) -> str:
+    """Return the text of a scheme that always names its repeats (`mlaut.records.Split.n_main`)."""
+    pairs = f", n_pairs={scheme.n_pairs}" if isinstance(scheme, PairedSubsampling) else ""
+    stratify = "" if scheme.stratify else ", stratify=False"
+    return f"{name}({first}, n_repeats={scheme.n_repeats}{pairs}{stratify})"
+
+
 def _share(value: float) -> str:
     fraction = Fraction(value).limit_denominator(100)
     return str(fraction) if float(fraction) == value else repr(value)
@@ -130,6 +240,8 @@ SCHEMES: dict[str, Scheme] = {
     "repeated_holdout": HoldOut(n_repeats=10),
     "kfold": KFold(),
     "repeated_kfold": KFold(n_repeats=10),
+    "nested_cv": NestedCV(),
+    "paired_subsampling": PairedSubsampling(),
     "group_kfold": GroupFolds(),
     "stratified_group_kfold": GroupFolds(stratify=True),
     "leave_one_group_out": LeaveOneGroupOut(),
@@ -146,6 +258,8 @@ def parse_scheme(text: str) -> Scheme:
         ``"holdout"``, ``"repeated_holdout"``, ``"kfold"`` or ``"repeated_kfold"``, optionally
         followed by parameters in brackets: ``test_size`` or ``n_folds``, then ``n_repeats`` and
         ``stratify``, with or without their names. Repeated schemes have 10 repeats by default.
+        ``"nested_cv(5, 10)"`` and ``"paired_subsampling(1/10, 15, n_pairs=10)"`` have further
+        repeats, which only serve the intervals of single learners.
         ``"group_kfold(5)"``, ``"stratified_group_kfold(5)"`` and ``"leave_one_group_out"`` keep
         the rows of a group together; ``"time_series(5)"``, also with ``gap``, tests later rows
         than it trains on. They are for datasets with a column of that role.
@@ -264,7 +378,10 @@ def make_split(
         if stratified:
             order = order[np.argsort(truth[order], kind="stable")]
         repeats.append(scheme.folds(order, generator))
-    return Split(np.stack(repeats), str(scheme), seed)
+    folds = np.stack(repeats)
+    if isinstance(scheme, NestedCV | PairedSubsampling):
+        folds = scheme.extended(folds, truth=truth, task=task, key=key, seed=seed)
+    return Split(folds, str(scheme), seed)
 
 
 def _split_by_role(

@@ -23,6 +23,11 @@ from mlaut.sharing.search_limits import current_limits
 
 _MOST_DRAWN = 1000  # candidates of a random search that only a time limits
 _FEWEST_ROWS = 20  # training rows of a fold in the first rung of halving
+# Why a search has no honest score: the bootstrap would have to repeat what depends on the rows.
+_ADAPTIVE = {
+    "halving": "halving dropped candidates by scores of the same rows",
+    "optuna": "Optuna proposed candidates by scores of the same rows",
+}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -106,7 +111,9 @@ return_train_score, share_work
         with self._failures_in_one_line():
             _SEARCHES[wanted.kind](self, run, wanted)
             self.shares_ = np.array(run.shares)
-            self._conclude(run.points, run.progress, limits)
+            self._conclude(
+                evaluation, run.points, run.progress, limits, _ADAPTIVE.get(wanted.kind, "")
+            )
         self.spent_ = run.spent()
         if self.refit:
             self._refit(X, y, fit_params)

@@ -23,6 +23,7 @@ from mlaut.estimators.preparing.related_rows import RelatedRows
 from mlaut.estimators.searches.traces import fitted_incumbents, search_in, short_names
 from mlaut.identity.digests import plain
 from mlaut.sharing import GridSearchCV
+from mlaut.sharing.search.honest import OutOfFold
 from mlaut.sharing.search_limits import current_limits
 
 FEWEST_FOLDS = 3
@@ -250,6 +251,7 @@ return_train_score
         self.best_score_ = np.nan
         self.cv_results_: dict[str, Any] = {"params": []}
         self.searched_grid_, self.n_splits_, self.multimetric_ = {}, 0, False
+        self._out_of_fold = OutOfFold(reason="nothing was searched")
         self.sharing_ = dict.fromkeys(("shared", "plain", "resumed", "missing"), 0)
         self.scorer_ = check_scoring(self.estimator, self.scoring)
         started = perf_counter()
@@ -292,6 +294,8 @@ class TuningRecord:
         Parameters of the chosen candidate: plain JSON values, names without pipeline prefixes.
     best_score : float or None
         Mean score of the chosen candidate over the tuning folds; None where it was not scored.
+    honest_score : float or None
+        Score of the chosen candidate without the bias of its choice; None where it is not valid.
     tuning_seconds : float
         Wall seconds of the search without the final fit. For a search other than `GridSearch`, the
         sum over its fits, which exceeds the wall seconds if they ran in parallel.
@@ -308,6 +312,7 @@ class TuningRecord:
 
     best_params: Mapping[str, Any]
     best_score: float | None
+    honest_score: float | None
     tuning_seconds: float
     fit_seconds: float
     n_candidates: int
@@ -345,10 +350,12 @@ def tuning_record(fitted: Any) -> TuningRecord | None:
     if search is None:
         return None
     score, results = float(getattr(search, "best_score_", np.nan)), search.cv_results_
+    honest = float(getattr(search, "honest_score_", np.nan))
     n_candidates = len(results["params"])
     return TuningRecord(
         best_params=plain(short_names(search.best_params_)),
         best_score=score if math.isfinite(score) else None,
+        honest_score=honest if math.isfinite(honest) else None,
         tuning_seconds=_tuning_seconds(search),
         fit_seconds=float(getattr(search, "refit_time_", 0.0)),
         n_candidates=n_candidates,

@@ -250,6 +250,7 @@ def _details_of(tuning: TuningRecord) -> dict[str, Any]:
     details: dict[str, Any] = {
         "best_params": _shortened_values(tuning.best_params),
         "tuning_score": tuning.best_score,
+        "honest_score": tuning.honest_score,
         "candidates": tuning.n_candidates,
     }
     if tuning.n_scored < tuning.n_candidates:

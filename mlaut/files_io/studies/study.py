@@ -315,7 +315,8 @@ class StudyStore:
         list of dict
             One dict per cell, with ``strategy``, ``repeat``, ``fold``, ``status``, ``reason``,
             ``seconds``, ``seed``, and where they apply ``started``, ``elapsed``, ``peak_memory``,
-            ``best_params``, ``tuning_score``, ``warnings``, ``traceback``, ``model``.
+            ``best_params``, ``tuning_score``, ``honest_score``, ``warnings``, ``traceback``,
+            ``model``.
         """
         return next(self.all_details([dataset]))[1]
 

@@ -18,9 +18,15 @@ from mlaut.sharing.interface import (
     Shared,
 )
 from mlaut.sharing.learners.candidate_groups import Group
-from mlaut.sharing.private import SharingWarning, _fit_and_score, _safe_indexing
+from mlaut.sharing.private import (
+    SharingWarning,
+    _fit_and_score,
+    _MultimetricScorer,
+    _safe_indexing,
+)
+from mlaut.sharing.search.honest import ROWS
 from mlaut.sharing.search.score_log import Checkpoint, Place, Writer
-from mlaut.sharing.search.scores import Scoring
+from mlaut.sharing.search.scores import Recorder, Scoring
 
 CPU_TIME = "cpu_time"
 """Key of the CPU seconds of a score, which scikit-learn's results do not have."""
@@ -190,11 +196,14 @@ class Evaluation:
     def _plain(self, candidate: Candidate, number: int) -> dict[str, Any]:
         train, test = self.splits[number]
         started = _now()
+        # several metrics have no rows, and scikit-learn treats their scorer in a way of its own
+        one = not isinstance(self.scoring.scorer, _MultimetricScorer)
+        recorder = Recorder(self.scoring)
         scores: dict[str, Any] = _fit_and_score(
             clone(self.base),
             self.X,
             self.y,
-            scorer=self.scoring.scorer,
+            scorer=recorder if one else self.scoring.scorer,
             train=train,
             test=test,
             verbose=self.verbose,
@@ -208,6 +217,8 @@ class Evaluation:
             candidate_progress=(candidate.index, self.n_candidates),
             error_score=self.error_score,
         )
+        if recorder.rows and recorder.rows[0] is not None:  # the test rows come first
+            scores[ROWS] = recorder.rows[0]
         return {**scores, CPU_TIME: _now().cpu - started.cpu}
 
 

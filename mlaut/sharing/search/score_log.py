@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, Self
 from zlib import crc32
 
+import numpy as np
+
 from mlaut.errors import StoreError
 
 Place = tuple[int, int]
@@ -62,7 +64,8 @@ class Checkpoint:
             os.close(handle)
 
     def _line(self, place: Place, scores: Mapping[str, Any]) -> bytes:
-        text = json.dumps({"search": self.search, "place": place, "scores": scores}).encode()
+        entry = {"search": self.search, "place": place, "scores": scores}
+        text = json.dumps(entry, default=np.ndarray.tolist).encode()
         return b"\n%08x %b\n" % (crc32(text), text)
 
     def read(self) -> dict[Place, dict[str, Any]]:

@@ -7,11 +7,12 @@ Accuracy and R2, the defaults, are computed here, with the same steps in the sam
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.base import ClassifierMixin, RegressorMixin, is_regressor
+from sklearn.metrics import accuracy_score, mean_squared_error, r2_score
+from sklearn.pipeline import Pipeline
 
 from mlaut.sharing.interface import Fold
 from mlaut.sharing.private import (
@@ -20,6 +21,7 @@ from mlaut.sharing.private import (
     _PassthroughScorer,
     _Scorer,
 )
+from mlaut.sharing.search.honest import ROWS
 
 
 def only_asks_for_predictions(scorer: Any) -> bool:
@@ -47,19 +49,40 @@ class Scoring:
 
     def __call__(self, model: Any, fold: Fold) -> dict[str, Any]:
         """Return the scores of a model on one fold; errors of the scorer pass through."""
-        scores = {"test_scores": self._score(model, fold, fold.X_test, fold.y_test)}
+        truth = fold.once(("truth", id(fold.y_test)), lambda: _Truth(fold.y_test))
+        score, rows = self.score(model, fold.X_test, fold.y_test, truth)
+        scores = {"test_scores": score} if rows is None else {"test_scores": score, ROWS: rows}
         if self.train:
-            scores["train_scores"] = self._score(model, fold, fold.X_train, fold.y_train)
+            truth = fold.once(("truth", id(fold.y_train)), lambda: _Truth(fold.y_train))
+            scores["train_scores"] = self.score(model, fold.X_train, fold.y_train, truth)[0]
         return scores
 
-    def _score(self, model: Any, fold: Fold, X: Any, y: Any) -> Any:
+    def score(
+        self, model: Any, X: Any, y: Any, truth: _Truth | None = None
+    ) -> tuple[Any, np.ndarray | None]:
+        """Return the score of a model, and that of each row if the score is a mean over rows."""
         metric = _plain_metric(self.scorer, model)
         if metric is not None:
-            truth = fold.once(("truth", id(y)), lambda: _Truth(y))
-            score = metric(truth, np.asarray(model.predict(X)))
-            if score is not None:
-                return score
-        return _as_numbers(self.scorer(model, X, y))
+            truth = _Truth(y) if truth is None else truth
+            predicted = np.asarray(model.predict(X))
+            score = metric.mean(truth, predicted)
+            rows = metric.of_rows(truth.values, predicted) if truth.like(predicted) else None
+            return _as_numbers(self.scorer(model, X, y)) if score is None else score, rows
+        return _as_numbers(self.scorer(model, X, y)), None
+
+
+class Recorder:
+    """Scorer that scores as another one, and keeps the scores of the rows of each call."""
+
+    def __init__(self, scoring: Scoring) -> None:
+        self._scoring = scoring
+        self.rows: list[np.ndarray | None] = []
+
+    def __call__(self, model: Any, X: Any, y: Any) -> Any:
+        """Return the score."""
+        score, rows = self._scoring.score(model, X, y)
+        self.rows.append(rows)
+        return score
 
 
 class _Truth:
@@ -67,6 +90,11 @@ class _Truth:
 
     def __init__(self, y: Any) -> None:
         self.values = np.asarray(y)
+
+    def like(self, predicted: np.ndarray) -> bool:
+        """Return whether there is one prediction for each row, none of them infinite or NaN."""
+        finite = predicted.dtype.kind != "f" or bool(np.isfinite(predicted).all())
+        return finite and self.values.ndim == 1 and self.values.shape == predicted.shape
 
     @cached_property
     def column(self) -> np.ndarray:
@@ -81,12 +109,21 @@ class _Truth:
         return ((self.column - np.average(self.column, axis=0)) ** 2).sum(axis=0)[0] or None
 
 
-def _plain_metric(scorer: Any, model: Any) -> Callable[[_Truth, np.ndarray], float | None] | None:
+def _plain_metric(scorer: Any, model: Any) -> _Metric | None:
     if isinstance(scorer, _PassthroughScorer):
-        return _OWN_SCORES.get(type(model).score)
-    if not isinstance(scorer, _Scorer) or scorer._kwargs or scorer._sign != 1:
+        while isinstance(model, Pipeline):
+            model = model.steps[-1][1]  # whose score it has
+        return _OWN_SCORES.get(getattr(type(model), "score", None))
+    if not isinstance(scorer, _Scorer) or scorer._kwargs:
         return None
-    return {accuracy_score: _accuracy, r2_score: _r2}.get(scorer._score_func)
+    return _OF_SCORERS.get((scorer._score_func, scorer._sign))
+
+
+def is_r2(scorer: Any, estimator: Any) -> bool:
+    """Return whether a score is R2, for which a mean over rows is a part only."""
+    if isinstance(scorer, _PassthroughScorer):
+        return is_regressor(estimator)
+    return getattr(scorer, "_score_func", None) is r2_score
 
 
 def _accuracy(truth: _Truth, predicted: np.ndarray) -> float | None:
@@ -105,7 +142,25 @@ def _r2(truth: _Truth, predicted: np.ndarray) -> float | None:
     return None if missed == 0 else float(1 - missed / truth.spread)
 
 
-_OWN_SCORES = {ClassifierMixin.score: _accuracy, RegressorMixin.score: _r2}
+class _Metric(NamedTuple):
+    """Score of predictions, computed as scikit-learn does, and the scores of single rows."""
+
+    mean: Callable[[_Truth, np.ndarray], float | None]
+    of_rows: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def _squares(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    return -np.square(truth - predicted)
+
+
+_ACCURACY = _Metric(_accuracy, lambda truth, predicted: (truth == predicted).astype(float))
+_R2 = _Metric(_r2, _squares)
+_OWN_SCORES = {ClassifierMixin.score: _ACCURACY, RegressorMixin.score: _R2}
+_OF_SCORERS = {
+    (accuracy_score, 1): _ACCURACY,
+    (r2_score, 1): _R2,
+    (mean_squared_error, -1): _Metric(lambda t, p: -mean_squared_error(t.values, p), _squares),
+}
 
 
 def _as_numbers(scores: Any) -> Any:

@@ -25,9 +25,10 @@ from mlaut.sharing.private import (
     warn_if_lacking,
 )
 from mlaut.sharing.search.evaluation import CPU_TIME, Evaluation
+from mlaut.sharing.search.honest import ROWS, OutOfFold, out_of_fold
 from mlaut.sharing.search.parallel import Runner, SearchProgress
 from mlaut.sharing.search.score_log import Checkpoint, Place
-from mlaut.sharing.search.scores import Scoring, only_asks_for_predictions
+from mlaut.sharing.search.scores import Scoring, is_r2, only_asks_for_predictions
 from mlaut.sharing.search_limits import IncompleteSearchWarning, Limits, current_limits
 
 
@@ -53,6 +54,12 @@ class GridSearchCV(model_selection.GridSearchCV):
     cpu_seconds_ : ndarray, shape (n_candidates,)
         CPU seconds that each candidate added, on all folds; only where scikit-learn itself did not
         do the search.
+    honest_score_ : float
+        Score of the best candidate without the bias of being the best: bootstrap bias corrected
+        cross-validation, from what was predicted out of fold, without another fit. An error says
+        why where it is not valid: see docs/tuning.md.
+    honest_interval_ : (float, float)
+        Its interval of 95 %.
 
     Examples
     --------
@@ -62,6 +69,8 @@ class GridSearchCV(model_selection.GridSearchCV):
     >>> search = GridSearchCV(SVC(), grid).fit(*load_iris(return_X_y=True))
     >>> search.best_params_, search.sharing_["shared"]
     ({'C': 1.0, 'gamma': 0.1}, 30)
+    >>> round(float(search.best_score_), 3), round(search.honest_score_, 3)
+    (0.98, 0.974)
     """
 
     share_work = True
@@ -92,6 +101,7 @@ class GridSearchCV(model_selection.GridSearchCV):
             super().fit(X, y, **params)
             plain = len(self.cv_results_["params"]) * self.n_splits_
             self.sharing_ = {"shared": 0, "plain": plain, "resumed": 0, "missing": 0}
+            self._out_of_fold = OutOfFold(reason="scikit-learn itself did this search")
             return self
         self._validate_params()
         X, y = indexable(X, y)
@@ -115,8 +125,6 @@ class GridSearchCV(model_selection.GridSearchCV):
         alone = [group for group in groups if group.sharer is None]
         if limits.limiting or not alone:
             return groups
-        if len(alone) == len(groups):
-            return None
         random = any(draws_anew(self.estimator, g.candidates[0].params) for g in alone)
         return None if random else groups
 
@@ -152,7 +160,7 @@ class GridSearchCV(model_selection.GridSearchCV):
         known = evaluation.checkpoint.read() if evaluation.checkpoint else {}
         progress = SearchProgress(known, Counter(resumed=len(known)))
         Runner(evaluation, progress, self.n_jobs, self.pre_dispatch)(groups, range(len(splits)))
-        self._conclude(points, progress, limits)
+        self._conclude(evaluation, points, progress, limits)
 
     def _evaluation(
         self,
@@ -180,10 +188,19 @@ class GridSearchCV(model_selection.GridSearchCV):
         )
 
     def _conclude(
-        self, points: Sequence[Mapping[str, Any]], progress: SearchProgress, limits: Limits
+        self,
+        evaluation: Evaluation,
+        points: Sequence[Mapping[str, Any]],
+        progress: SearchProgress,
+        limits: Limits,
+        reason: str = "",
     ) -> None:
-        """Choose a candidate, and set the attributes of a search that was fitted."""
+        """Choose a candidate, and set the attributes of a search that was fitted.
+
+        ``reason`` says why a search of this kind has no honest score.
+        """
         scorers, refit_metric = self._get_scorers()
+        self._out_of_fold = self._rows(evaluation, len(points), progress.scores, reason)
         kinds = ("shared", "plain", "resumed")
         self.sharing_ = {kind: progress.counts[kind] for kind in kinds}
         self.sharing_["missing"] = len(points) * self.n_splits_ - len(progress.scores)
@@ -192,6 +209,30 @@ class GridSearchCV(model_selection.GridSearchCV):
         for (index, _), scores in progress.scores.items():
             self.cpu_seconds_[index] += scores[CPU_TIME]
         self.scorer_ = scorers._scorers if isinstance(scorers, _MultimetricScorer) else scorers
+
+    def _rows(
+        self, evaluation: Evaluation, n: int, scores: Mapping[Place, dict[str, Any]], reason: str
+    ) -> OutOfFold:
+        """Return the scores of single rows, and take them out of the scores."""
+        rows = {place: one.pop(ROWS) for place, one in scores.items() if ROWS in one}
+        if any(one["fit_error"] is None for place, one in scores.items() if place not in rows):
+            reason = reason or "the score is no accuracy, R2 or negative mean squared error"
+        if reason or callable(self.refit):
+            return OutOfFold(reason=reason or "a function chose the candidate (refit)")
+        folds = range(len(evaluation.splits))
+        complete = [i for i in range(n) if all((i, fold) in scores for fold in folds)]
+        y = np.asarray(evaluation.y) if is_r2(evaluation.scoring.scorer, evaluation.base) else None
+        return out_of_fold(rows, evaluation.splits, complete, y)
+
+    @property
+    def honest_score_(self) -> float:
+        """Score of the best candidate without the bias of its choice; see `OutOfFold`."""
+        return self._out_of_fold.honest[0]
+
+    @property
+    def honest_interval_(self) -> tuple[float, float]:
+        """Interval of 95 % of `honest_score_`."""
+        return self._out_of_fold.honest[1]
 
     def _splits(self, X: Any, y: Any, row_groups: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
@@ -215,7 +256,7 @@ class GridSearchCV(model_selection.GridSearchCV):
             return None
         parts = {
             **about,
-            "form": 2,  # of scores; those of form 1 had no CPU seconds
+            "form": 3,  # of scores; those of form 2 had no scores of rows
             "rows": X,
             "targets": np.asarray(y),
             "folds": [len(train) for train, _ in splits],

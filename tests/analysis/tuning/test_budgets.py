@@ -38,6 +38,9 @@ def test_the_table_has_a_row_for_each_budget(study):
     seconds = table.loc["K_Neighbours", "seconds"]
     assert seconds.is_monotonic_increasing
     inner = table.loc["K_Neighbours", "inner score"]
+    honest = table.loc["K_Neighbours", "honest score"]
+    assert honest.notna().tolist() == [False] * (len(honest) - 1) + [True]
+    assert 0.5 < honest.iloc[-1] <= inner.iloc[-1]
     assert inner.is_monotonic_increasing
 
 

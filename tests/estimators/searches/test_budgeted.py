@@ -14,7 +14,7 @@ from mlaut.errors import StrategyError
 from mlaut.estimators import BudgetedSearch, as_strategies
 from mlaut.estimators.searches.budgeted import _affordable, _rungs
 from mlaut.estimators.searches.traces import search_in
-from mlaut.estimators.searches.tuning import TuningFolds
+from mlaut.estimators.searches.tuning import TuningFolds, tuning_record
 from mlaut.sharing import Floats, Integers
 
 X, Y = load_iris(return_X_y=True)
@@ -194,3 +194,13 @@ def test_the_number_of_evaluations_counts_resumed_scores(tmp_path):
     again, _ = searched("random(4)", checkpoint=tmp_path / "scores")
     assert again.sharing_["resumed"] == 16
     assert again.spent_ == whole.spent_
+
+
+def test_only_searches_whose_candidates_do_not_depend_on_scores_are_honest():
+    search = fitted("random(6)")
+    assert 0.8 < search.honest_score_ <= search.best_score_
+    assert tuning_record(search).honest_score == search.honest_score_
+    halving = fitted("halving(27)")
+    with pytest.raises(StrategyError, match="halving dropped candidates by scores of the same"):
+        _ = halving.honest_score_
+    assert tuning_record(halving).honest_score is None

@@ -80,6 +80,8 @@ def score_against_budget(
         ``evaluations``, ``seconds`` (of CPU time, but see `search_traces`), what these candidates
         cost on average; ``inner score``, mean score on the tuning folds of what would have been
         chosen (greater is better; it is biased upwards, the more the larger the budget);
+        ``honest score``, that of the whole search without the bias (bootstrap bias corrected
+        cross-validation, see `mlaut.sharing.GridSearchCV`), NaN where it is not valid for a cell;
         ``outer score``, the metric on the test rows, NaN where predictions of smaller budgets were
         not stored (``trace_predictions``); ``standard error`` of the outer score over datasets;
         ``datasets``, their number. A strategy stays at its last row in larger budgets: its search
@@ -123,7 +125,24 @@ def score_against_budget(
             for name, size in sizes.items()
             if n < size or whole
         ]
-    return pd.DataFrame(rows).set_index(["strategy", "candidates"]).loc[list(sizes)]
+    table = pd.DataFrame(rows).set_index(["strategy", "candidates"]).loc[list(sizes)]
+    honest = _honest_scores(stored, traces, sizes)
+    found = [honest[name] if n == sizes[name] else np.nan for name, n in table.index]
+    table.insert(list(table).index("inner score") + 1, "honest score", found)
+    return table
+
+
+def _honest_scores(study: Any, traces: Mapping[str, Cells], names: Iterable[str]) -> pd.Series:
+    """Return the mean honest score of each strategy's searches; NaN where a cell has none."""
+    rows = [
+        (record["strategy"], dataset, record.get("honest_score"))
+        for dataset, records in study.all_details(list(traces), only=[Status.DONE])
+        for record in records
+        if (record["strategy"], record["repeat"], record["fold"]) in traces[dataset]
+    ]
+    frame = pd.DataFrame(rows, columns=["strategy", "dataset", "score"]).astype({"score": float})
+    means = frame.groupby(["strategy", "dataset"])["score"].mean(skipna=False)
+    return means.groupby("strategy").mean(skipna=False).reindex(list(names))
 
 
 def results_at_budget(

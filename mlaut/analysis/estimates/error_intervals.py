@@ -1,0 +1,464 @@
+"""Intervals of the error of one learner on one dataset, by five published methods and our own.
+
+Each method says what it estimates (its estimand). Schulz-Kuempel et al. (2024) compare methods.
+`mlaut.error_interval` fits a learner and calls them; `error_intervals` takes a study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.common.arguments import one_of
+from mlaut.analysis.common.display import number
+from mlaut.analysis.common.numerics import wilson
+from mlaut.analysis.common.result_types import Estimate, ResultTable
+from mlaut.analysis.estimates.intervals import Interval, mean_ends, turned
+from mlaut.analysis.results.given import of_results
+from mlaut.analysis.results.results import Results
+from mlaut.analysis.scores.base import MLautScore
+from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.errors import AnalysisError
+from mlaut.markup import counted
+from mlaut.records import UNUSED, Block, Split
+
+# Factors of the variance of "CV Wald, inflated". They were chosen on 34 tables and confirmed on
+# others: see docs/intervals.md.
+ONE_REPEAT, SEVERAL_REPEATS = 1.45, (1.1, 1.5)
+# Stratified test sets have the same shares of the classes, so the error of a learner near the base
+# rate varies too little between them. From this share of equal predictions on, a result says so.
+NEARLY_CONSTANT = 0.95
+_TOO_SHORT = (
+    "{share} of its predictions are the same, and stratified test sets are too alike to show how "
+    "uncertain its error is: this interval is too short (docs/intervals.md)"
+)
+_NO_POINTS = (
+    "this method is for metrics that are means over test points, and for 'rmse' (delta method): "
+    "choose method='corrected t' on folds, or another metric"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Losses of learners on the test sets of one dataset.
+
+    Attributes
+    ----------
+    split : Split
+        R repeats of F folds, with the repeats that serve intervals only.
+    cells : ndarray of float, shape (..., R, F)
+        Loss of each test set; NaN where there is none.
+    points : ndarray of float, shape (..., R, n_rows), or None
+        Loss of each test point, NaN where a row is not tested; None for a metric that is no mean.
+    bounds : (float, float), default no bounds
+        Range of the losses.
+    zero_one : bool, default False
+        Whether each point loss is 0 or 1.
+    """
+
+    split: Split
+    cells: np.ndarray
+    points: np.ndarray | None = None
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    zero_one: bool = False
+
+    @classmethod
+    def of_points(cls, points: np.ndarray, split: Split, **about: Any) -> Sample:
+        """Return the sample of point losses, whose means are the losses of the test sets."""
+        sets = split.folds[:, None] == np.arange(split.n_folds)[:, None]  # (R, F, n)
+        with np.errstate(invalid="ignore"):
+            sums = np.where(sets, points[..., None, :], 0.0).sum(axis=-1)
+            return cls(split, sums / sets.sum(axis=-1), points, **about)
+
+    @property
+    def n_test(self) -> np.ndarray:
+        """Number of test rows of each test set of the main repeats: shape (n_main, F)."""
+        return np.array(self.split.test_sizes)[: self.split.n_main]
+
+    @property
+    def n_train(self) -> np.ndarray:
+        """Number of training rows of each test set of the main repeats: shape (n_main, F)."""
+        used = (self.split.folds[: self.split.n_main] != UNUSED).sum(axis=1)
+        return used[:, None] - self.n_test
+
+    def ends(
+        self, value: np.ndarray, error: np.ndarray, df: float, level: float, n: float
+    ) -> Interval:
+        """Return Student's (or for infinite ``df`` the normal) interval within the bounds."""
+        ends = mean_ends(value, error, "bounded", df, level, self.bounds, n)
+        return Interval(value, error, *ends)
+
+
+def _flat(values: np.ndarray) -> np.ndarray:
+    return values.reshape(*values.shape[:-2], -1)
+
+
+def _rows(sample: Sample) -> np.ndarray:
+    if sample.points is None:
+        raise AnalysisError(_NO_POINTS)
+    return sample.points
+
+
+def _hold_out(sample: Sample, confidence: float) -> Interval:
+    points = _rows(sample)[..., 0, sample.split.folds[0] >= 0]
+    n = points.shape[-1]
+    value, error = points.mean(axis=-1), points.std(axis=-1, ddof=min(1, n - 1)) / np.sqrt(n)
+    if sample.zero_one:
+        return Interval(value, error, *wilson(value, np.array(n), confidence))
+    return sample.ends(value, error, n - 1, confidence, n)
+
+
+def _corrected_t(sample: Sample, confidence: float) -> Interval:
+    cells, n_test = _flat(sample.cells[..., : sample.split.n_main, :]), sample.n_test
+    j, ratio = cells.shape[-1], float((n_test / sample.n_train).mean())
+    error = np.sqrt(cells.var(axis=-1, ddof=1) * (1 / j + ratio))
+    # where no test set has an error, as many points as the corrected number of test sets has
+    return sample.ends(
+        cells.mean(axis=-1), error, j - 1, confidence, n_test.sum() / (1 + j * ratio)
+    )
+
+
+def _conservative_z(sample: Sample, confidence: float) -> Interval:
+    main = sample.split.n_main
+    value = sample.cells[..., :main, 0].mean(axis=-1)
+    halves = sample.cells[..., main:, 0].reshape(*value.shape, -1, 2, main).mean(axis=-1)
+    error = np.sqrt(np.square(halves[..., 0] - halves[..., 1]).mean(axis=-1) / 2)
+    return sample.ends(value, error, np.inf, confidence, sample.split.n_rows / 2)
+
+
+def _nested_cv(sample: Sample, confidence: float) -> Interval:
+    points, folds, n = _rows(sample), sample.split.folds, sample.split.n_rows
+    k = int(np.argmax(np.cumsum(sample.n_test) >= n)) + 1
+    n_pairs = k * (k - 1) // 2
+    inner, outer, differences, noise = [], [], [], []
+    for repeat in range(sample.split.n_main // k):
+        rows = slice(sample.split.n_main + repeat * n_pairs, None)
+        tested = folds[rows][:n_pairs] >= 0
+        pairs = points[..., rows, :][..., :n_pairs, :]
+        inner.append(pairs[..., tested])
+        for row in range(repeat * k, repeat * k + k):
+            fold = folds[row] >= 0
+            others = pairs[..., tested[:, fold].all(axis=1), :][..., ~fold]
+            of_fold = points[..., row, fold]
+            outer.append(of_fold.mean(axis=-1))
+            differences.append(np.nanmean(others, axis=(-1, -2)) - outer[-1])
+            noise.append(of_fold.var(axis=-1, ddof=1) / fold.sum())
+    losses = np.concatenate(inner, axis=-1)
+    value, spread = losses.mean(axis=-1), losses.std(axis=-1, ddof=1)
+    squared = np.mean(np.square(differences), axis=0) - np.mean(noise, axis=0)
+    usual = np.where(spread > 0, spread, 1.0) / np.sqrt(n * (k - 1) // k)
+    inflation = np.clip(np.sqrt(np.maximum(squared, 0)) / usual, 1, np.sqrt(k))
+    bias = (1 + ((k - 2) / k) ** 1.5) * (value - np.mean(outer, axis=0))
+    value = np.clip(value - bias, *sample.bounds)
+    return sample.ends(value, spread / np.sqrt(n) * inflation, np.inf, confidence, n)
+
+
+def _cv_wald(sample: Sample, confidence: float) -> Interval:
+    points = _rows(sample)[..., 0, :]
+    n = points.shape[-1]
+    error = points.std(axis=-1) / np.sqrt(n)
+    return sample.ends(points.mean(axis=-1), error, np.inf, confidence, n)
+
+
+def _inflated(sample: Sample, confidence: float) -> Interval:
+    from scipy.special import stdtrit
+
+    points = _rows(sample)
+    repeats, n = points.shape[-2:]
+    value, variance = points.mean(axis=(-1, -2)), points.var(axis=-1, ddof=1).mean(axis=-1)
+    scale = np.sqrt(np.where(variance > 0, variance, 1.0))
+    factor = np.full_like(variance, ONE_REPEAT)
+    if repeats > 1:  # the share of the variance of losses that comes from other splits
+        of_rows = points.mean(axis=-2).var(axis=-1, ddof=1)
+        share = np.clip((variance - of_rows) / scale**2 * repeats / (repeats - 1), 0, 1)
+        factor = SEVERAL_REPEATS[0] + SEVERAL_REPEATS[1] * share
+    if sample.zero_one:
+        error = np.sqrt(variance * factor / n)
+        return sample.ends(value, error, n - 1, confidence, n / ONE_REPEAT)
+    factor = np.maximum(factor, ONE_REPEAT)
+    skew = ((points - points.mean(axis=-1, keepdims=True)) ** 3).mean(axis=(-1, -2)) / scale**3
+    half = stdtrit(n - 1, 0.5 + confidence / 2) * np.sqrt(factor / n)
+    root = np.sqrt(variance)
+    ends = (np.clip(value - root * _halls(t, skew, n), *sample.bounds) for t in (half, -half))
+    return Interval(value, root * np.sqrt(factor / n), *ends)
+
+
+def _halls(t: np.ndarray, skew: np.ndarray, n: int) -> np.ndarray:
+    """Return the x of ``x + g x^2 / 3 + g^2 x^3 / 27 + g / 6n = t`` (Hall 1992), g the skewness."""
+    g = np.where(np.abs(skew) > 1e-6, skew, 1.0)
+    return np.where(g == skew, 3 / g * (np.cbrt(1 + g * (t - g / (6 * n))) - 1), t)
+
+
+class Method(NamedTuple):
+    """Method of the interval of one learner's error.
+
+    Attributes
+    ----------
+    name : str
+    compute : callable
+        Function of a `Sample` and the confidence that returns an `Interval`.
+    splits : tuple of str
+        Kinds of splits (`kind_of`) that it takes.
+    estimand : str
+        What the interval is of; ``{train}`` and ``{rows}`` stand for numbers of rows.
+    source : str
+    """
+
+    name: str
+    compute: Callable[[Sample, float], Interval]
+    splits: tuple[str, ...]
+    estimand: str
+    source: str
+
+    @property
+    def of_test_sets(self) -> bool:
+        """Whether the losses of whole test sets are enough, so that any metric will do."""
+        return self.compute in (_corrected_t, _conservative_z)
+
+
+_EXPECTED = "the expected error of the learner trained on {train} such rows"
+_OF_MODEL = "the error of the tested model, which was trained on {train} rows"
+_OF_ALL = "the error of the model that is trained on all {rows} rows"
+_OF_FOLDS = "the mean error of the models of the folds, each trained on {train} rows"
+_OF_LEARNER = "the error of the learner trained on about {rows} such rows"
+_NB, _BAYLE = "Nadeau & Bengio 2003", "Bayle et al. 2020"
+_ANY_FOLDS = ("k-fold", "repeated k-fold")
+_ANY_SETS = ("repeated hold-out", "folds of groups", *_ANY_FOLDS)
+# The first method of a kind of split is its default; docs/intervals.md has their coverage.
+_ALL = (
+    Method("hold-out", _hold_out, ("hold-out",), _OF_MODEL, "Wilson 1927; Student 1908"),
+    Method("inflated CV Wald", _inflated, _ANY_FOLDS, _OF_LEARNER, f"{_BAYLE}; measured factors"),
+    Method("corrected t", _corrected_t, _ANY_SETS, _EXPECTED, f"{_NB}; Bouckaert & Frank 2004"),
+    Method("conservative z", _conservative_z, ("paired_subsampling",), _EXPECTED, _NB),
+    Method("nested CV", _nested_cv, ("nested_cv",), _OF_ALL, "Bates, Hastie & Tibshirani 2024"),
+    Method("CV Wald", _cv_wald, ("k-fold",), _OF_FOLDS, _BAYLE),
+)
+METHODS = {method.name: method for method in _ALL}
+"""Methods by name."""
+
+
+def kind_of(split: Split) -> str:
+    """Return the kind of a split, by which methods are chosen; empty where none is valid.
+
+    Examples
+    --------
+    >>> kind_of(Split(np.array([[0, 1, 0, 1]], dtype=np.int16), "kfold(n_folds=2)"))
+    'k-fold'
+    """
+    scheme = split.scheme.lower()
+    if split.n_main < split.n_repeats:
+        return scheme.partition("(")[0]
+    if scheme.startswith(("time_series", "timeseries")):
+        return ""
+    if "group" in scheme or " by " in scheme:
+        return "folds of groups" if split.n_folds * split.n_repeats > 1 else ""
+    repeated = "repeated " if split.n_repeats > 1 else ""
+    if split.n_folds > 1:
+        return f"{repeated}k-fold" if (split.folds >= 0).all() else ""
+    return f"{repeated}hold-out"
+
+
+def chosen_method(name: str | None, split: Split, by_points: bool) -> Method:
+    """Return a method by name, or the default of a split; raise an error if it does not suit."""
+    kind = kind_of(split)
+    suited = [method for method in _ALL if kind in method.splits]
+    if not suited:
+        raise AnalysisError(
+            f"no published interval is valid for {split.scheme or 'this split'}: its test sets "
+            "depend on each other in time or by group"
+        )
+    usable = [method for method in suited if by_points or method.of_test_sets]
+    method = (usable or suited)[0] if name is None else METHODS[one_of("method", name, METHODS)]
+    if method not in suited:
+        raise AnalysisError(
+            f"{name!r} is for {' or '.join(method.splits)}, and the split is {split.scheme}: "
+            f"choose {suited[0].name!r}"
+        )
+    if not by_points and not method.of_test_sets:
+        raise AnalysisError(_NO_POINTS)
+    return method
+
+
+def metric_of_points(metric: MLautScore) -> MLautScore | None:
+    """Return the metric whose mean over test points is meant: of the root, that of the squares."""
+    if metric.name == "rmse":  # a function of a mean of points, so the delta method applies
+        return find_metric("mse")
+    return metric if metric.average else None
+
+
+def sample_of(metric: MLautScore, block: Block) -> Sample:
+    """Return the losses of the strategies of a block."""
+    of_points = metric_of_points(metric)
+    if of_points is None or block.weights is not None:
+        return Sample(block.split, metric.evaluate(block).losses, bounds=metric.loss_bounds)
+    about = {"bounds": of_points.loss_bounds, "zero_one": of_points.zero_one}
+    return Sample.of_points(of_points.point_losses(block), block.split, **about)
+
+
+def interval_of(
+    metric: MLautScore, sample: Sample, method: str | None, confidence: float
+) -> tuple[Interval, Method]:
+    """Return the intervals of a sample (`sample_of`), and their method."""
+    chosen = chosen_method(method, sample.split, sample.points is not None)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = chosen.compute(sample, confidence)
+        if sample.points is not None and not metric.average:
+            value, low, high = (np.sqrt(part) for part in (found.value, found.low, found.high))
+            found = Interval(value, found.standard_error / (2 * value), low, high)
+    return found, chosen
+
+
+def estimand(method: Method, split: Split) -> str:
+    """Return what a method estimates on a split, in words."""
+    train = int(np.median(Sample(split, np.empty(0)).n_train))
+    return method.estimand.format(train=train, rows=split.n_rows)
+
+
+def too_short(method: Method, block: Block) -> tuple[str, ...]:
+    """Return for each strategy a warning of an interval that is too short, or an empty text."""
+    given = block.predictions[:, block.split.folds >= 0]
+    classes = range(len(block.classes) if method.of_test_sets else 0)
+    shares = np.max([(given == k).mean(axis=1) for k in classes] or [np.zeros(len(given))], axis=0)
+    words = [_TOO_SHORT.format(share=f"{number(100 * share)} %") for share in shares]
+    return tuple(np.where(shares >= NEARLY_CONSTANT, words, "").tolist())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ErrorInterval(Estimate):
+    """Estimated error of one learner, or difference of two, with its interval and its meaning.
+
+    Attributes
+    ----------
+    estimand : str
+        What is estimated, in words.
+    source : str
+        Paper of the method.
+    split : str
+        Scheme of the split.
+    fits : int
+        Number of models that were fitted for the estimate, of each learner.
+    """
+
+    estimand: str
+    source: str
+    split: str
+    fits: int
+
+    def title(self) -> str:  # noqa: D102 - inherited
+        return f"{self.name} ({self.method})"
+
+    def __str__(self) -> str:
+        return "\n".join((self.sentence(), *(f"Note: {note}" for note in self.notes)))
+
+    def sentence(self) -> str:  # noqa: D102 - inherited
+        how = f"{self.method} on {self.split}, {counted(self.fits, 'fit')}"
+        return f"{self.words()}: {self.estimand} ({how})."
+
+
+def error_of_block(
+    metric: MLautScore, block: Block, *, method: str | None = None, confidence: float = 0.95
+) -> ErrorInterval:
+    """Return the error of the strategy of a block, or of two the difference (first - second).
+
+    Parameters
+    ----------
+    metric : MLautScore
+    block : Block
+        One or two strategies with all cells done.
+    method : str, optional
+        Name in `METHODS`; default that of the split, and for differences ``"corrected t"``.
+    confidence : float, default 0.95
+    """
+    sample, name = sample_of(metric, block), metric.loss_name
+    if len(block.strategies) == 2:
+        first, second = block.strategies
+        name = f"{name} of {first} minus that of {second}"
+        points = None if sample.points is None else -np.diff(sample.points, axis=0)
+        bounds = (-metric.span, metric.span)
+        sample = Sample(sample.split, -np.diff(sample.cells, axis=0), points, bounds)
+        if method is None and kind_of(block.split) in _ANY_SETS:
+            method = "corrected t"  # measured: it covers differences where the others are too short
+    found, chosen = interval_of(metric, sample, method, confidence)
+    notes = too_short(chosen, block) if len(block.strategies) == 1 else ()
+    value, error, low, high = (float(part[0]) for part in found)
+    return ErrorInterval(
+        name=name,
+        value=value,
+        standard_error=error,
+        low=low,
+        high=high,
+        confidence=confidence,
+        method=chosen.name,
+        scenario="(a)" if chosen.name == "hold-out" else "(b)",
+        n=block.split.n_rows,
+        unit="rows",
+        notes=tuple(filter(None, notes)),
+        estimand="the difference in " * (len(block.strategies) - 1) + estimand(chosen, block.split),
+        source=chosen.source,
+        split=block.split.scheme,
+        fits=int((np.array(block.split.test_sizes) > 0).sum()),
+    )
+
+
+@of_results
+def error_intervals(
+    results: Results,
+    *,
+    method: str | None = None,
+    confidence: float = 0.95,
+    as_scores: bool = False,
+) -> ResultTable:
+    """Estimate the error of each learner on each dataset, by the method of the dataset's split.
+
+    Parameters
+    ----------
+    results : Results
+        Results of a study, whose predictions are known.
+    method : str, optional
+        Name in `METHODS`; default that of each split.
+    confidence : float, default 0.95
+        Confidence of the intervals.
+    as_scores : bool, default False
+        Whether to return scores as the metric defines them, in place of losses.
+
+    Returns
+    -------
+    ResultTable
+        One row for each dataset and strategy: value, standard_error, low, high, method, note. NaN
+        where a cell is missing, or where no method is valid for the split. The note tells of an
+        interval that is too short. The notes of the table say what intervals are of.
+    """
+    if results.load_block is None:
+        raise AnalysisError("these results come from a table: see mlaut.analysis.dataset_estimates")
+    metric, frames = results.metric, {}
+    notes: dict[str, None] = {}
+    for dataset in results.datasets:
+        block = results.load_block(dataset)
+        block = block.whole or block
+        rows = [block.strategies.index(name) for name in results.strategies]
+        sample = sample_of(metric, block)
+        points = None if sample.points is None else sample.points[rows]
+        sample = replace(sample, cells=sample.cells[rows], points=points)
+        try:
+            found, chosen = interval_of(metric, sample, method, confidence)
+        except AnalysisError as error:
+            notes[f"{dataset}: {error}"] = None
+            found, name, short = Interval(*np.full((4, len(rows)), np.nan)), "", ("",) * len(rows)
+        else:
+            name, warned = chosen.name, too_short(chosen, block)
+            short = tuple(warned[row] for row in rows)
+            notes[f"{name} ({chosen.source}): {estimand(chosen, block.split)}"] = None
+        columns = turned(found, results, as_scores)._asdict() | {"method": name, "note": short}
+        frames[dataset] = pd.DataFrame(columns, index=pd.Index(results.strategies))
+    return ResultTable(
+        name="Error of each learner on each dataset",
+        frame=pd.concat(frames, names=["dataset", "strategy"]),
+        source="Schulz-Kuempel et al. 2024",
+        metric=metric.name if as_scores else metric.loss_name,
+        scenario="(b)",
+        notes=(*results.notes_text(), *notes),
+    )

@@ -1,0 +1,215 @@
+"""Error of one learner on one table, and difference of two, with intervals, without a study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import indexable
+
+from mlaut.analysis.common.arguments import check
+from mlaut.analysis.estimates.error_intervals import (
+    ErrorInterval,
+    chosen_method,
+    error_of_block,
+    metric_of_points,
+)
+from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.data.splits.resampling import make_split
+from mlaut.data.splits.targets import encode_target
+from mlaut.errors import AnalysisError, DataError, StrategyError
+from mlaut.records import CLASSIFICATION, REGRESSION, Block, Status
+from mlaut.sharing.private import _safe_indexing
+
+_METRICS = {CLASSIFICATION: "misclassification", REGRESSION: "absolute"}
+
+
+def error_interval(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    metric: Any = None,
+    *,
+    split: Any = "kfold(10)",
+    method: str | None = None,
+    confidence: float = 0.95,
+    groups: Any = None,
+    seed: int = 0,
+) -> ErrorInterval:
+    """Estimate the error of a learner on one table, with an interval and what it is of.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+        Classifier or regressor; copies of it are fitted, also of a pipeline or a search.
+    X : array-like or DataFrame, shape (n_rows, n_features)
+    y : array-like, shape (n_rows,)
+    metric : str or MLautScore, optional
+        See `mlaut.analysis.metric`; a score is turned into a loss. Default ``"misclassification"``
+        for classifiers and ``"absolute"`` for regressors. Intervals are for means over test points,
+        for ``"rmse"`` (delta method), and from folds by ``"corrected t"`` for all others.
+    split : str, scheme or scikit-learn splitter, default "kfold(10)"
+        As `mlaut.Study.run` takes it. The number of its fits is the cost.
+    method : str, optional
+        ``"hold-out"``, ``"corrected t"``, ``"conservative z"``, ``"nested CV"``, ``"CV Wald"`` or
+        ``"inflated CV Wald"``; default that of the split (docs/intervals.md has their coverage),
+        and for the difference of two learners on folds ``"corrected t"``.
+    confidence : float, default 0.95
+        Confidence of the interval.
+    groups : array-like, shape (n_rows,), optional
+        Group of each row, for a split that keeps groups together.
+    seed : int, default 0
+        Seed of the split.
+
+    Returns
+    -------
+    ErrorInterval
+        With ``value``, ``low``, ``high``, ``method``, ``estimand``; it prints as a sentence.
+
+    Raises
+    ------
+    StrategyError
+        The estimator is neither classifier nor regressor, or a fit failed.
+    DataError
+        The split or the target does not suit.
+    AnalysisError
+        The method does not suit the split or the metric.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = error_interval(DecisionTreeClassifier(random_state=0), X, y)
+    >>> round(found.value, 3), found.method, found.fits
+    (0.067, 'inflated CV Wald', 10)
+    """
+    how = (split, method, confidence, groups, seed)
+    return _error([estimator], X, y, metric, *how)
+
+
+def error_difference(
+    a: Any, b: Any, X: Any, y: Any, metric: Any = None, **options: Any
+) -> ErrorInterval:
+    """Estimate the error of learner ``a`` minus that of ``b`` on one table, on the same folds.
+
+    Parameters
+    ----------
+    a, b : scikit-learn estimators
+        Two classifiers or two regressors.
+    X, y, metric
+        As for `error_interval`.
+    **options
+        ``split``, ``method``, ``confidence``, ``groups`` and ``seed`` of `error_interval`.
+
+    Returns
+    -------
+    ErrorInterval
+        Below 0 where ``a`` is better. An interval without 0 says which one is better here: on rows
+        of this source, not on other datasets.
+
+    Raises
+    ------
+    StrategyError, DataError, AnalysisError
+        As for `error_interval`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(random_state=0)
+    >>> found = error_difference(tree, KNeighborsClassifier(), X, y)
+    >>> found.high < 0, found.name
+    (True, 'misclassification of DecisionTreeClassifier minus that of KNeighborsClassifier')
+    """
+    return _error([a, b], X, y, metric, **options)
+
+
+def _error(
+    estimators: Sequence[Any],
+    X: Any,
+    y: Any,
+    metric: Any,
+    split: Any = "kfold(10)",
+    method: str | None = None,
+    confidence: float = 0.95,
+    groups: Any = None,
+    seed: int = 0,
+) -> ErrorInterval:
+    check(confidence=confidence)
+    task = _task_of(estimators)
+    score = find_metric(_METRICS[task] if metric is None else metric)
+    if score.task not in (None, task):
+        raise AnalysisError(f"{score.name} is for {score.task}, and the learners for {task}")
+    try:
+        X, labels = indexable(X, y)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"X and y do not match: {error}") from None
+    target = pd.Series(np.asarray(labels), name="y")
+    truth, classes = encode_target(target, task)
+    drawn = make_split(truth, task, split, seed=seed, groups=groups, table=(X, target))
+    of_points = metric_of_points(score)
+    if of_points is not score and of_points is not None and len(estimators) == 2:
+        raise AnalysisError("the difference of two roots is no mean of points: choose 'mse'")
+    chosen_method(method, drawn, by_points=of_points is not None)  # before any fit
+    names = [type(one).__name__ for one in estimators]
+    if len(set(names)) < len(names):
+        names = ["the first", "the second"]
+    shape = (len(names), drawn.n_repeats, len(truth))
+    block = Block(
+        dataset="the table",
+        task=task,
+        fingerprint="",
+        strategies=tuple(names),
+        classes=classes,
+        truth=truth,
+        split=drawn,
+        status=np.full((*shape[:2], drawn.n_folds), Status.DONE, dtype=np.uint8),
+        predictions=np.full(shape, -1 if classes else np.nan, dtype=truth.dtype),
+        probabilities=np.full((*shape, len(classes)), np.nan, np.float32) if classes else None,
+        seconds=np.full((*shape[:2], drawn.n_folds, 3), np.nan),
+    )
+    for place, estimator in enumerate(estimators):
+        for number, (train, test) in enumerate(drawn):
+            at = (place, number // drawn.n_folds, test)
+            _predict(estimator, (X, target), train, block, at, score.uses == "probabilities")
+    return error_of_block(score, block, method=method, confidence=confidence)
+
+
+def _task_of(estimators: Sequence[Any]) -> str:
+    with suppress(AttributeError):  # of an object without scikit-learn's tags
+        for task, has_it in ((CLASSIFICATION, is_classifier), (REGRESSION, is_regressor)):
+            if all(map(has_it, estimators)):
+                return task
+    kinds = " and ".join(type(one).__name__ for one in estimators)
+    raise StrategyError(f"{kinds}: give classifiers, or regressors, of scikit-learn's interface")
+
+
+def _predict(
+    estimator: Any, table: Any, train: np.ndarray, block: Block, at: Any, probabilities: bool
+) -> None:
+    """Fit a copy of an estimator, and write its predictions into a block."""
+    (X, target), test = table, at[-1]
+    try:
+        model = clone(estimator).fit(_safe_indexing(X, train), target.to_numpy()[train])
+        given = model.predict(_safe_indexing(X, test))
+        shares = model.predict_proba(_safe_indexing(X, test)) if probabilities else None
+    except Exception as error:
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        name, n = type(estimator).__name__, len(train)
+        raise StrategyError(f"{name} failed on {n} training rows: {what}") from error
+    if not block.classes:
+        block.predictions[at] = given
+        return
+    block.predictions[at] = pd.Index(block.classes).get_indexer(given)
+    if shares is not None and block.probabilities is not None:
+        block.probabilities[at] = 0.0
+        columns = pd.Index(block.classes).get_indexer(model.classes_)
+        for column, share in zip(columns, shares.T, strict=True):
+            block.probabilities[(*at, column)] = share

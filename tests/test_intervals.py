@@ -1,0 +1,103 @@
+"""`error_interval` and `error_difference`: numbers of scikit-learn's folds, sentences, refusals."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit, cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from mlaut import error_difference, error_interval
+from mlaut.errors import AnalysisError, DataError, StrategyError
+
+X, Y = load_wine(return_X_y=True, as_frame=True)
+TREE, KNN = DecisionTreeClassifier(random_state=0), KNeighborsClassifier()
+FOLDS = KFold(10, shuffle=True, random_state=0)
+
+
+def test_it_is_the_error_of_scikit_learns_folds():
+    wrong = cross_val_predict(TREE, X, Y, cv=FOLDS) != Y
+    found = error_interval(TREE, X, Y, split=FOLDS, method="CV Wald")
+    assert found.value == wrong.mean()
+    assert found.standard_error == pytest.approx(np.sqrt(np.var(wrong.to_numpy()) / len(Y)))
+    assert found.sentence() == (
+        f"misclassification {wrong.mean():.4g}, 95 % interval [{found.low:.4g}, {found.high:.4g}]: "
+        "the mean error of the models of the folds, each trained on 160 rows (CV Wald on "
+        f"{FOLDS}, 10 fits)."
+    )
+    assert str(found) == found.sentence()
+
+
+def test_labels_probabilities_and_frames_are_taken_as_they_are():
+    names = np.array(["one", "two", "three"])[Y]
+    by_number, by_name = error_interval(KNN, X, Y), error_interval(KNN, X.to_numpy(), names)
+    assert abs(by_number.value - by_name.value) < 0.05  # other folds, since classes sort otherwise
+    assert error_interval(KNN, X, Y, "log_loss").low > 0
+    assert error_interval(KNN, X, Y, "auc").method == "corrected t"
+
+
+def test_the_root_of_the_mean_squared_error_by_the_delta_method():
+    X, y = load_diabetes(return_X_y=True)
+    squared, root = (error_interval(Ridge(), X, y, name) for name in ("mse", "rmse"))
+    assert root.value == pytest.approx(np.sqrt(squared.value))
+    assert root.standard_error == pytest.approx(squared.standard_error / (2 * root.value))
+    assert (root.low, root.high) == pytest.approx((np.sqrt(squared.low), np.sqrt(squared.high)))
+    with pytest.raises(AnalysisError, match=r"difference of two roots .*: choose 'mse'"):
+        error_difference(Ridge(), Ridge(9), X, y, "rmse")
+
+
+def test_a_difference_is_that_of_the_same_rows():
+    a, b = (cross_val_predict(one, X, Y, cv=FOLDS) != Y for one in (TREE, KNN))
+    found = error_difference(TREE, KNN, X, Y, split=FOLDS, method="CV Wald")
+    apart = a.astype(float) - b
+    assert found.value == pytest.approx(apart.mean())
+    assert found.standard_error == pytest.approx(np.sqrt(np.var(apart.to_numpy()) / len(Y)))
+    other = error_difference(KNN, TREE, X, Y, split=FOLDS, method="CV Wald")
+    assert (other.low, other.high) == pytest.approx((-found.high, -found.low))
+    assert found.high < 0
+    assert found.name.startswith("misclassification of DecisionTreeClassifier minus that of KNei")
+    assert error_difference(TREE, KNN, X, Y).method == "corrected t"  # measured: docs/intervals.md
+    same = error_difference(KNN, KNN, X, Y)
+    assert (same.value, same.low, same.high) == (0, 0, 0)
+
+
+def test_a_constant_learner_gets_a_warning():
+    (note,) = error_interval(DummyClassifier(), X, Y, method="corrected t").notes
+    assert note.startswith("100 % of its predictions are the same, and stratified test sets")
+    assert error_interval(KNN, X, Y, method="corrected t").notes == ()
+    assert error_interval(DummyClassifier(), X, Y).notes == ()  # its default covers
+
+
+class Broken(KNeighborsClassifier):
+    def fit(self, X, y):
+        raise ValueError("no\nneighbours")
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "line"),
+    [
+        ({"estimator": Broken()}, StrategyError, "Broken failed on 16. training rows: Val"),
+        ({"estimator": 3}, StrategyError, "int: give classifiers, or regressors"),
+        ({"y": Y[:9]}, DataError, "X and y do not match: .*178, 9"),
+        ({"y": Y * np.nan}, DataError, "missing"),
+        ({"metric": "mse"}, AnalysisError, "squared is for Regression"),
+        ({"metric": "auc", "split": "holdout"}, AnalysisError, "means over test points"),
+        ({"method": "nested CV"}, AnalysisError, "'nested CV' is for nested_cv, and"),
+        ({"method": "nestd CV"}, AnalysisError, "did you mean 'nested CV'"),
+        ({"confidence": 95}, AnalysisError, "confidence = 95 is not between 0 and 1"),
+        ({"split": TimeSeriesSplit(3)}, AnalysisError, "no published interval is valid"),
+        ({"split": "kfold(500)"}, DataError, "178 rows cannot make 500 folds"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_in_one_line(given, error, line):
+    with pytest.raises(error, match=line) as answer:
+        error_interval(**({"estimator": KNN, "X": X, "y": Y} | given))
+    assert "\n" not in str(answer.value)
+
+
+def test_random_splits_of_scikit_learn_have_corrected_t():
+    found = error_interval(KNN, X, Y, split=ShuffleSplit(5, test_size=0.2, random_state=0))
+    assert (found.method, found.fits) == ("corrected t", 5)
+    assert "trained on 142 such rows" in found.estimand
