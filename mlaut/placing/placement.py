@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from mlaut.analysis import (
     PUBLISHED,
     Results,
@@ -16,11 +18,14 @@ from mlaut.analysis import (
     published,
     treat_missing,
 )
-from mlaut.analysis.placing import beside_published, place, place_pairs, reproduction
+from mlaut.analysis.importers.published import families_of
+from mlaut.analysis.placing import beside_published, place, reproduction
+from mlaut.analysis.placing.few_datasets import Placing, course_of
 from mlaut.errors import AnalysisError, nearest
+from mlaut.estimators.searches.words import parse_budget
 from mlaut.experiments import read_study_file
 from mlaut.markup import csv_text
-from mlaut.placing.protocols import BENCHMARK, ProtocolRun, run_protocol
+from mlaut.placing.protocols import BENCHMARK, ProtocolRun, protocol_datasets, run_protocol
 
 if TYPE_CHECKING:
     from mlaut.analysis.common.result_types import ResultTable
@@ -37,27 +42,31 @@ class Placement:
     check : ResultTable or None
         Strategies that were run again, beside their published columns (`mlaut.analysis.
         reproduction`); None where none was.
-    place, pairs, profile : ResultTable
-        Rank, P(best) and Elo of one's own strategies; their comparison with every published one;
-        and the performance profile of all.
+    place : Placing
+        Places of one's own strategies, with their comparison with every published one.
+    profile : ResultTable or None
+        Performance profile of all; None with a budget.
     """
 
     check: ResultTable | None
-    place: ResultTable
-    pairs: ResultTable
-    profile: ResultTable
+    place: Placing
+    profile: ResultTable | None = None
 
     @property
     def sentence(self) -> str:
         """Return the place of the best own strategy, and whether the check supports it."""
-        row = self.place.frame.iloc[0]
-        rank, of, better, worse, open_ = (
-            int(row[name]) for name in ("rank", "of", "better than", "worse than", "undecided")
+        row = self.place.frame.sort_values("average rank").iloc[0]
+        better, worse, undecided = (
+            int(row[name]) for name in ("better than", "worse than", "undecided")
         )
+        if "rank" in row:
+            has = f"has rank {row['rank']:.0f} of {row['of']:.0f} (P(best) {row['P(best)']:.2f})"
+        else:
+            ends = f"{row['average rank low']:.1f} to {row['average rank high']:.1f}"
+            has = f"has an average rank of {row['average rank']:.1f} ({ends}) of {row['of']:.0f}"
         return (
-            f"{row.name} has rank {rank} of {of} (P(best) {row['P(best)']:.2f}): better than "
-            f"{better} published strategies, worse than {worse}, undecided from {open_}. "
-            f"{self.trust}"
+            f"{row.name} {has}: better than {better} published strategies, worse than {worse}, "
+            f"undecided from {undecided}. {self.trust}"
         )
 
     @property
@@ -83,10 +92,12 @@ class Placement:
 
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
-        for name in ("check", "place", "pairs", "profile"):
-            table = getattr(self, name)
-            if table is not None:
+        for name in ("check", "place", "profile"):
+            if (table := getattr(self, name)) is not None:
                 (path / f"{name}.csv").write_text(csv_text(table.frame), "utf-8")
+        (path / "pairs.csv").write_text(csv_text(self.place.pairs), "utf-8")
+        if self.profile is None:
+            return
         shares = self.profile.frame
         own = list(self.place.frame.index)
         others = shares.drop(columns=own).mean().nlargest(_SHOWN).index
@@ -102,6 +113,8 @@ def place_study(
     same: Mapping[str, str] | None = None,
     check: Collection[str] | None = None,
     missing: str = "row mean",
+    budget: str = "",
+    few: Mapping[str, Any] | None = None,
     verbose: int = 1,
     **changes: Any,
 ) -> Placement:
@@ -125,6 +138,11 @@ def place_study(
         Published strategies that the protocol runs again; default all that it has.
     missing : str, default "row mean"
         Treatment of cells that were not published; see `mlaut.analysis.placing.place`.
+    budget : str, optional
+        Number of datasets, such as ``"10"``; or time, such as ``"2h cpu"``, for which ``few`` has
+        costs in seconds. A protocol is run on these datasets alone, from look to look.
+    few : mapping, optional
+        Options with a budget; see `mlaut.analysis.placing.place`.
     verbose : int, default 1
         0 shows nothing of a run, 1 the progress, 2 also each failure.
     **changes
@@ -154,7 +172,13 @@ def place_study(
     theirs = published(against)  # held here, so that it is read once for all below
     path = Path(study)
     run = None
-    if path.suffix == ".toml" and against == BENCHMARK:
+    own_protocol = path.suffix == ".toml" and against == BENCHMARK
+    if budget:
+        options = {"families": families_of(against), **(few or {})}
+        if own_protocol:
+            how = {"check": check, "verbose": verbose, **changes}
+            return _by_few(path, against, _amount(budget, options), options, how)
+    if own_protocol:
         run = run_protocol(path, against, check=check, verbose=verbose, **changes)
         path = run.path
     elif path.suffix == ".toml":
@@ -162,14 +186,56 @@ def place_study(
     results = Results.from_study(path, theirs.metric)
     same = {**(run.same if run else {}), **(same or {})}
     chosen = list(strategies or (run.strategies if run else results.strategies))
+    checked = reproduction(results, against, same) if same else None
+    if budget:
+        mine = results.select(strategies=chosen)
+        return Placement(checked, place(mine, theirs, budget=_amount(budget, options), **options))
     placed = place(results, against, strategies=chosen, missing=missing)
     beside = treat_missing(beside_published(results, against, chosen), missing)
     return Placement(
-        check=reproduction(results, against, same) if same else None,
+        check=checked,
         place=replace(placed, notes=(*placed.notes, *_how(run))),
-        pairs=place_pairs(results, against, strategies=chosen, missing=missing),
         profile=performance_profile(beside),
     )
+
+
+def _amount(budget: str, options: Mapping[str, Any]) -> float:
+    """Return a budget as a number of datasets or of seconds."""
+    amount = parse_budget(budget)
+    if amount is None or (amount.unit == "evaluations") == bool(options.get("costs")):
+        raise AnalysisError(
+            f"budget {budget!r}: a time needs the cost of each dataset in seconds, and a number of "
+            "datasets needs none; give --costs with the time alone"
+        )
+    return amount.amount
+
+
+def _by_few(
+    path: Path, against: str, budget: float, options: Mapping[str, Any], how: Mapping[str, Any]
+) -> Placement:
+    """Run the protocol on the datasets that a placement asks for, look by look, or resume it."""
+    datasets, entry = protocol_datasets(path, against)
+    theirs = published(against).select(datasets=datasets)
+    options = {"entry": entry, **options}
+    course = course_of(theirs, budget, **{k: x for k, x in options.items() if k != "audit"})
+    more = tuple(theirs.datasets[j] for j in course.order[: course.looks[0]])
+    parts: list[Results] = []
+    while more:
+        part = f"-{len(parts) + 1}"
+        run = run_protocol(path, against, datasets=more, part=part, **how)
+        parts.append(Results.from_study(run.path, theirs.metric))
+        table = pd.concat([one.scores for one in parts])
+        results = Results.from_table(table, metric=theirs.metric)
+        failed = pd.concat([one.missing for one in parts])[["dataset", "strategy", "reason"]]
+        at = {name: i for i, name in enumerate((*results.datasets, *results.strategies))}
+        n = len(results.datasets)
+        reasons = {(at[d], at[s] - n, 0, 0): why for d, s, why in failed.itertuples(index=False)}
+        results = replace(results, reasons=reasons)
+        mine = results.select(strategies=run.strategies)
+        placed = place(mine, theirs, budget=budget, **options)
+        more = placed.more
+    check = reproduction(results, against, run.same) if run.same else None
+    return Placement(check, replace(placed, notes=(*placed.notes, *_how(run))))
 
 
 def _how(run: ProtocolRun | None) -> tuple[str, ...]:
