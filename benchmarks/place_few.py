@@ -23,8 +23,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from mlaut.analysis import Results, published
-from mlaut.analysis.placing.board import listed
+from mlaut.analysis import Results
 from mlaut.analysis.placing.few_datasets import Course, _look, course_of
 from mlaut.errors import AnalysisError
 
@@ -54,7 +53,7 @@ def board_of(name, folder):
 
 def course(others, drawn, looks, designed):
     """Return the course of a draw or of a list, as `course_of` does."""
-    order, unknown = listed(others.priors[0][1], others.costs, None if designed else drawn)
+    order, unknown = others.listed(None if designed else drawn)
     names = SimpleNamespace(strategies=list(range(len(others.families))))
     return Course(others, names, drawn, order, unknown, list(looks), designed, ())
 
@@ -111,7 +110,9 @@ def plain_claims(found, board, others, k, rivals, drawn):
                 break
         gap = d.mean()
         wrong = said is not None and said[0] != (gap < 0)
-        found["plain t, repeated"].append((wrong, said is not None, said[1] if said else LOOKS[-1], abs(gap)))
+        found["plain t, repeated"].append(
+            (wrong, said is not None, said[1] if said else LOOKS[-1], abs(gap))
+        )
 
 
 def audits(found, made, held, ranks, i, random):
@@ -160,7 +161,9 @@ def measure(name, folder):
                     seen_at(covered, truth, "designed", m, row, learners)
                     audits(flagged, made, held, own[0], looks.index(m), random)
                 rivals = random.choice(learners, RIVALS, replace=False)
-                claims(claimed, "designed", made._replace(looks=list(LOOKS)), short, own, truth, rivals)
+                claims(
+                    claimed, "designed", made._replace(looks=list(LOOKS)), short, own, truth, rivals
+                )
                 plain_claims(claimed, board, others, k, rivals, random.permutation(n))
                 made_random = course(others, random.permutation(n), LOOKS, False)
                 nothing = no_calibration(others, LOOKS)
@@ -194,13 +197,27 @@ def table(size, found, kind):
     elif kind == 2:
         for arm, said in found.items():
             said = np.array(said, dtype=float)
-            rows.append([size, arm, len(said), f"{100 * said[:, 0].mean():.2f}",
-                         f"{100 * said[:, 1].mean():.0f}", f"{said[:, 2].mean():.1f}"])
+            rows.append(
+                [
+                    size,
+                    arm,
+                    len(said),
+                    f"{100 * said[:, 0].mean():.2f}",
+                    f"{100 * said[:, 1].mean():.0f}",
+                    f"{said[:, 2].mean():.1f}",
+                ]
+            )
     else:
         for learner in dict.fromkeys(key for key, _ in found):
             cells = [found[learner, m] for m in SIZES]
-            rows.append([size, learner, len(cells[0]),
-                         " / ".join(f"{100 * np.mean(one):.0f}" for one in cells)])
+            rows.append(
+                [
+                    size,
+                    learner,
+                    len(cells[0]),
+                    " / ".join(f"{100 * np.mean(one):.0f}" for one in cells),
+                ]
+            )
     return rows
 
 

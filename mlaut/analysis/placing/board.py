@@ -98,78 +98,6 @@ def prior_of(values: np.ndarray) -> Prior:
     return mean, (1 - weight) * sample + weight * target + ridge * np.eye(n)
 
 
-def listed(
-    covariance: np.ndarray, costs: np.ndarray, given: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return datasets in order of what they say about the mean over all, and what is then unknown.
-
-    Each is the one that lowers the variance of the mean most for its cost (greedy A-optimal), so
-    the first five of thirty are the list of five.
-
-    Parameters
-    ----------
-    covariance : ndarray, shape (N, N)
-    costs : ndarray, shape (N,)
-    given : ndarray of int, shape (N,), optional
-        Order of the datasets, where it is given.
-
-    Returns
-    -------
-    order : ndarray of int, shape (N,)
-    unknown : ndarray, shape (N + 1,)
-        Variance of the mean before the first dataset and after each.
-    """
-    left, order, unknown = covariance.copy(), list[int](), [covariance.mean()]
-    for i in range(len(left)):
-        gain = left.mean(axis=1) ** 2 / np.maximum(np.diag(left), 1e-300) / costs
-        gain[order] = -1
-        best = int(gain.argmax() if given is None else given[i])
-        order.append(best)
-        left -= np.outer(left[best], left[best]) / left[best, best]
-        unknown.append(max(left.mean(), 1e-300))
-    return np.array(order), np.array(unknown)
-
-
-def predicted(
-    prior: Prior, at: np.ndarray, seen: np.ndarray, over: np.ndarray | slice = slice(None)
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what values on some datasets say about the mean over all, or over others.
-
-    Parameters
-    ----------
-    prior : (mean, covariance)
-    at : ndarray of int, shape (m,)
-        Datasets that were seen.
-    seen : ndarray, shape (n, m)
-        Values of n learners on them.
-
-    Returns
-    -------
-    estimate : ndarray, shape (n,)
-        Best linear unbiased predictor of the mean over all datasets.
-    sd : ndarray, shape (n,)
-        Its standard deviation, larger where the values are strange.
-    strange : ndarray, shape (n,)
-        Squared Mahalanobis distance of the values from the prior, a dataset.
-    """
-    mean, covariance = prior
-    m, inner, to_all = len(at), covariance[np.ix_(at, at)], covariance[at][:, over].mean(axis=1)
-    weights = np.linalg.solve(inner, to_all)
-    off = seen - mean[at]
-    strange = (off.T * np.linalg.solve(inner, off.T)).sum(axis=0) / m
-    left = max(covariance[over][:, over].mean() - to_all @ weights, 1e-300)
-    sd = np.sqrt(left * (_FREEDOM + m * strange) / (_FREEDOM + m))
-    return mean[over].mean() + off @ weights, sd, strange
-
-
-def without_each(prior: Prior, at: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """Return what each value differs by from its prediction by the other datasets, shape (m,)."""
-    mean, covariance = prior
-    inverse = np.linalg.inv(covariance[np.ix_(at, at)])
-    residuals: np.ndarray = inverse @ (seen - mean[at]) / np.diag(inverse)
-    return residuals
-
-
 @dataclass(frozen=True, eq=False)
 class Board:
     """Learners on datasets, as a population from which a new learner comes.
@@ -215,6 +143,73 @@ class Board:
         """Return the board without some learners, given as a mask of shape (K,)."""
         return replace(self, losses=self.losses[:, ~learners], families=self.families[~learners])
 
+    def listed(self, given: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return datasets in order of what they say about the mean rank, and what is then unknown.
+
+        Each is the one that lowers the variance of the mean most for its cost (greedy A-optimal),
+        so the first five of thirty are the list of five.
+
+        Parameters
+        ----------
+        given : ndarray of int, shape (N,), optional
+            Order of the datasets, where it is given.
+
+        Returns
+        -------
+        order : ndarray of int, shape (N,)
+        unknown : ndarray, shape (N + 1,)
+            Variance of the mean relative rank before the first dataset and after each.
+        """
+        left = self.priors[0][1].copy()
+        order, unknown = list[int](), [left.mean()]
+        for i in range(len(left)):
+            gain = left.mean(axis=1) ** 2 / np.maximum(np.diag(left), 1e-300) / self.costs
+            gain[order] = -1
+            best = int(gain.argmax() if given is None else given[i])
+            order.append(best)
+            left -= np.outer(left[best], left[best]) / left[best, best]
+            unknown.append(max(left.mean(), 1e-300))
+        return np.array(order), np.array(unknown)
+
+    def predicted(
+        self, kind: int, at: np.ndarray, seen: np.ndarray, over: np.ndarray | slice = slice(None)
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what values on some datasets say about the mean over all, or over others.
+
+        Parameters
+        ----------
+        kind : int
+            0 for relative ranks, 1 for clipped scores.
+        at : ndarray of int, shape (m,)
+            Datasets that were seen.
+        seen : ndarray, shape (n, m)
+            Values of n learners on them.
+
+        Returns
+        -------
+        estimate : ndarray, shape (n,)
+            Best linear unbiased predictor of the mean over all datasets.
+        sd : ndarray, shape (n,)
+            Its standard deviation, larger where the values are strange.
+        strange : ndarray, shape (n,)
+            Squared Mahalanobis distance of the values from the prior, a dataset.
+        """
+        mean, covariance = self.priors[kind]
+        m, inner, to_all = len(at), covariance[np.ix_(at, at)], covariance[at][:, over].mean(axis=1)
+        weights = np.linalg.solve(inner, to_all)
+        off = seen - mean[at]
+        strange = (off.T * np.linalg.solve(inner, off.T)).sum(axis=0) / m
+        left = max(covariance[over][:, over].mean() - to_all @ weights, 1e-300)
+        sd = np.sqrt(left * (_FREEDOM + m * strange) / (_FREEDOM + m))
+        return mean[over].mean() + off @ weights, sd, strange
+
+    def without_each(self, kind: int, at: np.ndarray, seen: np.ndarray) -> np.ndarray:
+        """Return by how much each value differs from its prediction by the others, shape (m,)."""
+        mean, covariance = self.priors[kind]
+        inverse = np.linalg.inv(covariance[np.ix_(at, at)])
+        residuals: np.ndarray = inverse @ (seen - mean[at]) / np.diag(inverse)
+        return residuals
+
     def held_out(self, looks: Sequence[int], drawn: np.ndarray, *, designed: bool) -> HeldOut:
         """Predict each family by the others, which choose prior and list again.
 
@@ -246,11 +241,11 @@ class Board:
             values = others.of(self.losses[:, of_it])
             order = drawn
             if designed:
-                order = listed(others.priors[0][1], self.costs)[0]
+                order = others.listed()[0]
             for i, m in enumerate(looks):
                 at = order[:m]
                 for kind, value in enumerate(values):
-                    found, sd, far = predicted(others.priors[kind], at, value[:, at])
+                    found, sd, far = others.predicted(kind, at, value[:, at])
                     errors[kind, i, of_it] = (found - value.mean(axis=1)) / sd
                     strange[i, of_it] = far if kind == 0 else strange[i, of_it]
                 if designed:
@@ -277,28 +272,26 @@ class Board:
         audit = drawn[~np.isin(drawn, at)][:AUDITED]
         if not len(audit):
             return np.zeros(len(ranks)), audit
-        expected, sd, _ = predicted(self.priors[0], at, ranks[:, at], audit)
+        expected, sd, _ = self.predicted(0, at, ranks[:, at], audit)
         return (ranks[:, audit].mean(axis=1) - expected) / sd, audit
 
+    def reach(self, errors: np.ndarray, alpha: float) -> float:
+        """Return how many standard deviations cover a learner of a new family with 1 - alpha.
 
-def multiplier(errors: np.ndarray, families: np.ndarray, alpha: float) -> float:
-    """Return how many standard deviations cover a learner of a new family with 1 - alpha.
+        It is the larger of the quantile over learners and of a Student's t in which each family
+        counts alike: with few families no quantile over families would be finite.
 
-    It is the larger of the quantile over learners and of a Student's t in which each family counts
-    alike: with few families no quantile over families would be finite.
+        Parameters
+        ----------
+        errors : ndarray, shape (K,)
+        """
+        from scipy.special import stdtrit
 
-    Parameters
-    ----------
-    errors : ndarray, shape (K,)
-    families : ndarray, shape (K,)
-    """
-    from scipy.special import stdtrit
-
-    known = np.sort(np.abs(errors))
-    at = int(np.ceil((len(known) + 1) * (1 - alpha))) - 1
-    quantile = known[at] if at < len(known) else 0.0
-    names, which = np.unique(families, return_inverse=True)
-    n = len(names)
-    by_family = np.bincount(which, errors**2) / np.bincount(which)
-    spread = np.sqrt((1 + 1 / n) * by_family.mean())
-    return float(max(quantile, stdtrit(n, 1 - alpha / 2) * spread))
+        known = np.sort(np.abs(errors))
+        at = int(np.ceil((len(known) + 1) * (1 - alpha))) - 1
+        quantile = known[at] if at < len(known) else 0.0
+        names, which = np.unique(self.families, return_inverse=True)
+        n = len(names)
+        by_family = np.bincount(which, errors**2) / np.bincount(which)
+        spread = np.sqrt((1 + 1 / n) * by_family.mean())
+        return float(max(quantile, stdtrit(n, 1 - alpha / 2) * spread))

@@ -12,22 +12,16 @@ import pandas as pd
 from mlaut.analysis.common.arguments import one_of, position
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.importers.published import families_of, published
-from mlaut.analysis.placing.board import (
-    CLIP,
-    Board,
-    HeldOut,
-    listed,
-    multiplier,
-    predicted,
-    without_each,
-)
+from mlaut.analysis.placing.board import CLIP, Board, HeldOut
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 from mlaut.identity.digests import digest
+from mlaut.markup import counted
 from mlaut.records import NOT_RUN
 
-# Below these the designed arm covered 78 to 100 % in place of 90, by leave-one-family-out.
-_LEARNERS, _FAMILIES = 30, 8
+# With fewer learners lists covered 78 to 100 % in place of 90, and draws were not measured.
+_LEARNERS = {"designed": 30, "random": 9}
+_FAMILIES = 8
 _FEWEST = 5  # datasets: with fewer nothing was measured
 _LOOKS = (5, 10, 15, 20, 25, 30, 40, 60, 80)
 _STRANGE = 0.1  # p-value at or below which a learner is unlike the published ones
@@ -98,6 +92,8 @@ def course_of(
     known = families or (families_of(against) if isinstance(against, str) else {})
     failures = theirs.losses.isna().mean()
     theirs = theirs.select(strategies=failures.index[failures <= _FAILURES])
+    if costs and (lacking := [name for name in theirs.datasets if not costs.get(name, 0) > 0]):
+        raise AnalysisError(f"costs lacks {counted(len(lacking), 'dataset')}, such as {lacking[0]}")
     price = np.array([costs[name] if costs else 1.0 for name in theirs.datasets])
     losses = theirs.losses.fillna(np.inf).to_numpy()
     board = Board(losses, np.array([known.get(name, name) for name in theirs.strategies]), price)
@@ -105,21 +101,19 @@ def course_of(
         board = replace(board, families=_related(board.own[0]))
     n, learners, n_families = *losses.shape, len(set(board.families))
     designed = one_of("arm", arm, ("designed", "random")) == "designed"
-    if designed and (learners < _LEARNERS or n_families < _FAMILIES):
+    least = _LEARNERS[arm]
+    if learners < least or n_families < _FAMILIES:
         raise AnalysisError(
-            f"a designed list needs {_LEARNERS} published learners of {_FAMILIES} families, and "
-            f"there are {learners} of {n_families}: take arm='random'"
+            f"the {arm} arm needs {least} published learners of {_FAMILIES} families, and there "
+            f"are {learners} of {n_families}: {'take arm=random' if designed else 'run all'}"
         )
     random = np.random.default_rng(int(digest([entry, seed, *theirs.datasets])[:16], 16))
     drawn = random.permutation(n)
-    order, unknown = listed(board.priors[0][1], price, None if designed else drawn)
+    order, unknown = board.listed(None if designed else drawn)
     # a draw that ends when the money does would have the cheap datasets
     spent = price[order].cumsum() if designed else price.mean() * np.arange(1, n + 1)
-    most = int((spent <= budget).sum())
-    if most < _FEWEST:
-        raise AnalysisError(
-            f"budget={budget:g} is enough for {most} datasets, and a placement needs {_FEWEST}"
-        )
+    if (most := int((spent <= budget).sum())) < _FEWEST:
+        raise AnalysisError(f"budget={budget:g} buys {most} datasets, and {_FEWEST} are needed")
     if rival:
         position("strategy", rival, theirs.strategies)
     how = f"the draw follows from entry={entry!r}, seed={seed}"
@@ -158,10 +152,8 @@ def place_few(
     entry = entry or ", ".join(sorted(results.strategies))
     course = course_of(against, budget, entry, rival=rival, **how)
     board, theirs, alpha = course.board, course.theirs, alpha / len(course.looks)
-    if results.metric.name != theirs.metric.name:
-        raise AnalysisError(
-            f"the published scores are {theirs.metric.name}, and these {results.metric.name}"
-        )
+    if (metric := results.metric.name) != theirs.metric.name:
+        raise AnalysisError(f"the published scores are {theirs.metric.name}, and these {metric}")
     losses = results.losses
     for (i, k, *_), why in results.reasons.items():
         if why not in NOT_RUN:
@@ -177,14 +169,12 @@ def place_few(
                 break
             own = [value[k] for value in values]
             rows[name], pairs[name] = _look(course, held, i, own, alpha)
-            if (rival and pairs[name].loc[rival, "verdict"] != "undecided") or m == course.looks[
-                -1
-            ]:
-                worse, fresh = board.audited(needed, course.drawn, own[0][None])
-                if audit and known[fresh, k].all():
-                    rows[name]["audit p"] = _p(held[2][i], worse[0])
-                needed = fresh if audit else needed
+            if rival and pairs[name].loc[rival, "verdict"] != "undecided":
                 break
+        if audit and course.designed and known[needed, k].all():
+            worse, needed = board.audited(needed, course.drawn, own[0][None])
+            if known[needed, k].all():
+                rows[name]["audit p"] = _p(held[2][i], worse[0])
         more |= dict.fromkeys(needed[~known[needed, k]])
     told = [f"{alpha:.3g} is the level at each of {len(course.looks)} looks"]
     for name, row in rows.items():
@@ -218,13 +208,13 @@ def _look(
     at, sizes = course.order[:m], np.arange(m, n + 1)
     found = {}
     for kind, lowest, highest in ((1, -CLIP, CLIP), (0, 0, 1)):
-        seen, prior = values[kind][at], board.priors[kind]
-        middle, sd, strange = (x[0] for x in predicted(prior, at, seen[None]))
+        seen = values[kind][at]
+        middle, sd, strange = (x[0] for x in board.predicted(kind, at, seen[None]))
         if course.designed:
-            reach = multiplier(held[0][kind, i], board.families, alpha) * sd
+            reach = board.reach(held[0][kind, i], alpha) * sd
             half = reach * np.sqrt(course.unknown[m:] / course.unknown[m])
         else:
-            spread = np.sqrt((without_each(prior, at, seen) ** 2).mean())
+            spread = np.sqrt((board.without_each(kind, at, seen) ** 2).mean())
             half = stdtrit(sizes - 1, 1 - alpha / 2) * spread * np.sqrt(1 / sizes - 1 / n)
         possible = seen.sum() / n + (1 - m / n) * np.array([lowest, highest])
         found[kind] = np.clip([middle, middle - half[0], middle + half[0]], *possible)
@@ -285,10 +275,10 @@ def choose_datasets(against: str | Results, n: int, *, entry: str = "", **how: A
         half = board.without(judges)
         ranks = half.of(board.losses[:, judges])[0]
         given = None if course.designed else course.drawn
-        order = listed(half.priors[0][1], half.costs, given)[0]
+        order = half.listed(given)[0]
         for m in range(1, n + 1):
             at = order[:m]
-            pair = predicted(half.priors[0], at, ranks[:, at])[0], ranks.mean(axis=1)
+            pair = half.predicted(0, at, ranks[:, at])[0], ranks.mean(axis=1)
             kept.append((spearmanr(*pair).statistic, kendalltau(*pair).statistic))
     agreed = np.reshape(kept, (_HALVES, n, 2))
     columns = {

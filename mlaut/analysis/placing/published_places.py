@@ -54,12 +54,7 @@ def beside_published(
     AnalysisError
         The metrics differ, or fewer than two datasets have the same name.
     """
-    return _joined(results, against, published(against), strategies)
-
-
-def _joined(
-    results: Results, against: str, theirs: Results, strategies: Iterable[str] | None
-) -> Results:
+    theirs = published(against)
     if results.metric.name != theirs.metric.name:
         raise AnalysisError(
             f"{against} has {theirs.metric.name}, and these results have {results.metric.name}; "
@@ -172,11 +167,13 @@ def place(
     C4.5 of mine     1   6            4           0
     >>> placed.pairs["verdict"].loc["C4.5 of mine", "NaiveBayes"]
     'undecided'
-    >>> few = place(mine, "garcia2008", budget=15, arm="random")
+    >>> wainer = published("wainer2023")
+    >>> mine = Results.from_table(wainer.scores[["svm"]].add_suffix(" of mine"), metric="accuracy")
+    >>> few = place(mine, "wainer2023", budget=15, arm="random")
     >>> few.frame.filter(like="average rank").round(1)
-                  average rank  average rank low  average rank high
+                 average rank  average rank low  average rank high
     strategy
-    C4.5 of mine           1.7               1.0                2.3
+    svm of mine           4.1               2.6                5.7
     """
     if budget is not None:
         few |= {"seed": seed, "alpha": alpha or 0.1}
@@ -184,7 +181,7 @@ def place(
     if few or not isinstance(against, str):
         raise AnalysisError(f"{', '.join(few) or 'a board of Results'} needs a budget")
     alpha, theirs = alpha or 0.05, published(against)
-    complete = treat_missing(_joined(results, against, theirs, strategies), missing)
+    complete = treat_missing(beside_published(results, against, strategies), missing)
     rivals = [name for name in complete.strategies if name in theirs.strategies]
     own = [name for name in complete.strategies if name not in theirs.strategies]
     pairs = _pairs(complete, own, rivals, alpha)
@@ -289,7 +286,7 @@ def reproduction(results: Results, against: str, same: Mapping[str, str]) -> Res
     for name, other in same.items():
         positions("strategy", [name], results.strategies)
         positions("strategy", [other], theirs.strategies)
-        scores = _joined(results, against, theirs, [name]).scores
+        scores = beside_published(results, against, [name]).scores
         own = f"{name} (here)" if name in theirs.strategies else name
         difference = (scores[own] - scores[other]).dropna()
         if len(difference) < 2:
