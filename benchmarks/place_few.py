@@ -53,7 +53,9 @@ def board_of(name, folder):
 
 def course(others, drawn, looks, designed):
     """Return the course of a draw or of a list, as `course_of` does."""
-    order, unknown = others.listed(None if designed else drawn)
+    order, unknown = drawn, np.ones(len(drawn) + 1)  # which no interval of a draw uses
+    if designed:
+        order, unknown = others.listed(len(drawn))
     names = SimpleNamespace(strategies=list(range(len(others.families))))
     return Course(others, names, drawn, order, unknown, list(looks), designed, ())
 

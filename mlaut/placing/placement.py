@@ -1,4 +1,4 @@
-"""Strategies of a study among published ones: check and place in one record."""
+"""Strategies of a study among published ones: check, place and profile in one record."""
 
 from __future__ import annotations
 
@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from mlaut.analysis import PUBLISHED, Results, metric_names, published
+from mlaut.analysis import (
+    PUBLISHED,
+    Results,
+    metric_names,
+    performance_profile,
+    published,
+    treat_missing,
+)
 from mlaut.analysis.importers.published import families_of
-from mlaut.analysis.placing import place, reproduction
+from mlaut.analysis.placing import beside_published, place, reproduction
 from mlaut.analysis.placing.few_datasets import Placing, course_of
 from mlaut.errors import AnalysisError, nearest
 from mlaut.estimators.searches.words import parse_budget
@@ -22,6 +29,8 @@ from mlaut.placing.protocols import BENCHMARK, ProtocolRun, protocol_datasets, r
 
 if TYPE_CHECKING:
     from mlaut.analysis.common.result_types import ResultTable
+
+_SHOWN = 8  # published strategies in the figure of the profile: with one's own it names nine
 
 
 @dataclass(frozen=True)
@@ -35,10 +44,13 @@ class Placement:
         reproduction`); None where none was.
     place : Placing
         Places of one's own strategies, with their comparison with every published one.
+    profile : ResultTable or None
+        Performance profile of all; None with a budget.
     """
 
     check: ResultTable | None
     place: Placing
+    profile: ResultTable | None = None
 
     @property
     def sentence(self) -> str:
@@ -75,14 +87,20 @@ class Placement:
         return "\n\n".join([*map(repr, tables), self.sentence])
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the tables as CSV."""
+        """Write the tables as CSV, and the profile of one's own and the best as a figure."""
+        from mlaut.analysis import profile_plot
+
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
-        tables = {"place": self.place.frame, "pairs": self.place.pairs}
-        if self.check is not None:
-            tables["check"] = self.check.frame
-        for name, frame in tables.items():
+        tables = {"check": self.check, "place": self.place, "profile": self.profile}
+        frames = {name: table.frame for name, table in tables.items() if table is not None}
+        for name, frame in {**frames, "pairs": self.place.pairs}.items():
             (path / f"{name}.csv").write_text(csv_text(frame), "utf-8")
+        if self.profile is not None:
+            shares, own = self.profile.frame, list(self.place.frame.index)
+            others = shares.drop(columns=own).mean().nlargest(_SHOWN).index
+            few = replace(self.profile, frame=shares[[*own, *others]])
+            profile_plot(few).savefig(path / "profile.svg")
 
 
 def place_study(
@@ -171,7 +189,9 @@ def place_study(
         mine = results.select(strategies=chosen)
         return Placement(checked, place(mine, theirs, budget=_amount(budget, options), **options))
     placed = place(results, against, strategies=chosen, missing=missing)
-    return Placement(checked, replace(placed, notes=(*placed.notes, *_how(run))))
+    beside = treat_missing(beside_published(results, against, chosen), missing)
+    placed = replace(placed, notes=(*placed.notes, *_how(run)))
+    return Placement(checked, placed, performance_profile(beside))
 
 
 def _amount(budget: str, options: Mapping[str, Any]) -> float:

@@ -73,7 +73,7 @@ def test_residuals_are_those_of_leaving_each_dataset_out():
 
 def test_each_dataset_of_the_list_leaves_least_unknown():
     board = population(BOARD, FAMILIES)
-    order, unknown = board.listed()
+    order, unknown = board.listed(40)
     covariance = board.priors[0][1]
 
     def left(at):
@@ -87,7 +87,7 @@ def test_each_dataset_of_the_list_leaves_least_unknown():
         assert unknown[m] == pytest.approx(tried[order[m - 1]])
     assert sorted(order) == list(range(40))
     dear = Board(board.losses, board.families, np.where(np.arange(40) == order[0], 100.0, 1.0))
-    assert dear.listed()[0][0] != order[0]
+    assert dear.listed(40)[0][0] != order[0]
 
 
 def test_correlations_shrink_to_their_mean_and_variances_stay():
@@ -350,7 +350,7 @@ def test_lists_that_are_chosen_again_cover_and_a_fixed_list_does_not():
     for family in np.unique(board.families):
         new = board.families == family
         others = board.without(new)
-        at = others.listed()[0][:10]
+        at = others.listed(10)[0]
         ranks = others.of(board.losses[:, new])[0]
         estimate, sd, _ = others.predicted(0, at, ranks[:, at])
         off = np.abs(estimate - ranks.mean(axis=1)) / sd
@@ -362,3 +362,11 @@ def test_lists_that_are_chosen_again_cover_and_a_fixed_list_does_not():
     assert len(nested) == 172
     assert 0.88 <= np.mean(nested) <= 0.97
     assert np.mean(fixed) < 0.85
+
+
+def test_a_copy_of_a_published_learner_is_neither_better_nor_worse():
+    mine = replace(WAINER.select(strategies=["svm"]), strategies=("mine",))
+    pairs = place(mine, "wainer2023", budget=132, arm="random").pairs.loc["mine"]
+    assert pairs.loc["svm", "verdict"] == "undecided"
+    assert pairs.loc["svm", "difference"] == pytest.approx(0, abs=1e-9)
+    assert pairs["verdict"].value_counts()["undecided"] == 1

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from mlaut.analysis import Results, published
+from mlaut.analysis import Results, performance_profile, published
 from mlaut.analysis.methods.ratings import elo
 from mlaut.analysis.placing import place, reproduction
 from mlaut.cli import cli
@@ -33,7 +33,7 @@ def test_a_study_file_is_run_and_placed(study, tmp_path, monkeypatch):
     assert len(pairs) == 2 * 179
     assert (pairs["better"] + pairs["worse"] <= 4).all()
     written = {path.name for path in (tmp_path / "out").iterdir()}
-    assert written == {"check.csv", "pairs.csv", "place.csv"}
+    assert written == {"check.csv", "pairs.csv", "place.csv", "profile.csv", "profile.svg"}
     database = str(study.with_name("study.delgado2014.h5"))
     done = CliRunner().invoke(
         cli, ["study", "place", database, "--against", "delgado2014", "--strategy", "K_Neighbours"]
@@ -58,6 +58,7 @@ def placement(again):
     return Placement(
         check=reproduction(results, "garcia2008", {"again": "Kernel"}),
         place=place(results, "garcia2008", **how),
+        profile=performance_profile(GARCIA),
     )
 
 
@@ -81,6 +82,15 @@ def test_a_check_that_fails_is_said():
         "Beyond what folds explain: again / Kernel. So others that were run here may not be "
         "comparable with the published ones either."
     )
+
+
+def test_the_profile_is_drawn_of_ones_own_and_the_best(tmp_path):
+    mine = GARCIA.scores.rename(columns={"C4.5": "mine"})
+    profile = performance_profile(mine, metric="accuracy")
+    found = placement(again=0)
+    Placement(found.check, found.place, profile).save(tmp_path)
+    assert (tmp_path / "profile.svg").stat().st_size > 10_000
+    assert len(pd.read_csv(tmp_path / "profile.csv").columns) == 6
 
 
 def figures(study, **few):

@@ -41,9 +41,9 @@ def relative_ranks(losses: np.ndarray, pool: np.ndarray) -> np.ndarray:
     >>> relative_ranks(np.array([[2.0, 9.0]]), np.array([[1.0, 2.0, 3.0, np.inf]])).tolist()
     [[0.375], [0.75]]
     """
-    theirs, own = pool[:, None], losses[:, :, None]
-    shares: np.ndarray = ((theirs < own) + 0.5 * (theirs == own)).mean(axis=-1).T
-    return shares
+    both = zip(np.sort(pool, axis=1), losses, strict=True)
+    twice = [np.searchsorted(row, own) + np.searchsorted(row, own, "right") for row, own in both]
+    return np.array(twice).T / (2 * pool.shape[1])
 
 
 def clipped_scores(losses: np.ndarray, pool: np.ndarray) -> np.ndarray:
@@ -65,16 +65,21 @@ def clipped_scores(losses: np.ndarray, pool: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> clipped_scores(np.array([[2.0, 5.5, np.inf]]), np.array([[4.0, 5.0, 6.0, 9.0]])).tolist()
-    [[2.333...], [0.0], [-3.0]]
+    >>> clipped_scores(np.array([[3.0, 5.5, np.inf]]), np.array([[4.0, 5.0, 6.0, 9.0]])).tolist()
+    [[2.5], [0.0], [-3.0]]
     """
-    known = np.where(np.isfinite(pool), pool, np.nan)
-    middle = np.nanmedian(known, axis=1)
-    reach = CLIP * np.nanmedian(np.abs(known - middle[:, None]), axis=1)
-    low = np.where(reach > 0, middle - reach, np.nanmin(known, axis=1))
-    width = np.where(reach > 0, 2 * reach, np.nanmax(known, axis=1) - low)
+    middle, largest = _medians(pool)
+    reach = CLIP * _medians(np.abs(pool - middle[:, None]))[0]
+    low = np.where(reach > 0, middle - reach, pool.min(axis=1))
+    width = np.where(reach > 0, 2 * reach, largest - low)
     share = (np.clip(losses.T, low, low + width) - low) / np.where(width > 0, width, 1)
     return np.where(width > 0, CLIP * (1 - 2 * share), 0.0)
+
+
+def _medians(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the median and the largest of the finite values of each row."""
+    n, ordered, rows = np.isfinite(values).sum(axis=1), np.sort(values), np.arange(len(values))
+    return (ordered[rows, (n - 1) // 2] + ordered[rows, n // 2]) / 2, ordered[rows, n - 1]
 
 
 def prior_of(values: np.ndarray) -> Prior:
@@ -143,7 +148,7 @@ class Board:
         """Return the board without some learners, given as a mask of shape (K,)."""
         return replace(self, losses=self.losses[:, ~learners], families=self.families[~learners])
 
-    def listed(self, given: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def listed(self, n: int, given: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return datasets in order of what they say about the mean rank, and what is then unknown.
 
         Each is the one that lowers the variance of the mean most for its cost (greedy A-optimal),
@@ -151,18 +156,20 @@ class Board:
 
         Parameters
         ----------
+        n : int
+            Number of datasets.
         given : ndarray of int, shape (N,), optional
             Order of the datasets, where it is given.
 
         Returns
         -------
-        order : ndarray of int, shape (N,)
-        unknown : ndarray, shape (N + 1,)
+        order : ndarray of int, shape (n,)
+        unknown : ndarray, shape (n + 1,)
             Variance of the mean relative rank before the first dataset and after each.
         """
         left = self.priors[0][1].copy()
         order, unknown = list[int](), [left.mean()]
-        for i in range(len(left)):
+        for i in range(n):
             gain = left.mean(axis=1) ** 2 / np.maximum(np.diag(left), 1e-300) / self.costs
             gain[order] = -1
             best = int(gain.argmax() if given is None else given[i])
@@ -241,7 +248,7 @@ class Board:
             values = others.of(self.losses[:, of_it])
             order = drawn
             if designed:
-                order = others.listed()[0]
+                order = others.listed(max(looks))[0]
             for i, m in enumerate(looks):
                 at = order[:m]
                 for kind, value in enumerate(values):
