@@ -24,6 +24,7 @@ import pandas as pd
 from scipy.stats import t as student
 
 from mlaut.analysis import Results
+from mlaut.analysis.placing import choose_datasets
 from mlaut.analysis.placing.few_datasets import Course, _look, course_of
 from mlaut.errors import AnalysisError
 
@@ -39,12 +40,17 @@ FILES = {
 BOARDS = ("delgado2014", "mlaut2018", "wainer2023", *FILES)
 
 
+def read(name, folder):
+    """Return the name of a published board, or the results of a leaderboard."""
+    if name not in FILES:
+        return name
+    table = pd.read_csv(Path(folder) / FILES[name], index_col="task").drop(columns="source")
+    return Results.from_table(table, metric="loss", greater_is_better=False)
+
+
 def board_of(name, folder):
     """Return a board, and whether the designed arm is allowed on it."""
-    against = name
-    if name in FILES:
-        table = pd.read_csv(Path(folder) / FILES[name], index_col="task").drop(columns="source")
-        against = Results.from_table(table, metric="loss", greater_is_better=False)
+    against = read(name, folder)
     try:
         return course_of(against, 30, "measured").board, True
     except AnalysisError:
@@ -223,6 +229,23 @@ def table(size, found, kind):
     return rows
 
 
+def rankings(folder, output):
+    """Write how lists keep the ranking of the half of the families that did not choose them."""
+    rows = []
+    for name in ("delgado2014", "GIFT-Eval, CRPS"):
+        against = read(name, folder)
+        kept = choose_datasets(against, 30).frame
+        drawn = choose_datasets(against, 30, arm="random", entry="measured").frame
+        for m in (5, round(0.1 * len(course_of(against, 30, "").board.losses)), 20, 30):
+            row = kept.iloc[m - 1]
+            spearman = f"{row['Spearman']:.3f} ± {row['SD']:.3f}"
+            rows.append([name, m, spearman, f"{row['Kendall']:.2f}", f"{row['left']:.1f}",
+                         f"{drawn['Spearman'].iloc[m - 1]:.3f}"])  # fmt: skip
+    heads = ["board", "datasets", "Spearman", "Kendall", "left, ranks", "Spearman of a draw"]
+    frame = pd.DataFrame(rows, columns=heads)
+    frame.to_csv(Path(output) / "place_few_rankings.csv", index=False)
+
+
 def main(folder, output, *boards):
     """Measure the boards, and write three tables."""
     heads = (
@@ -239,6 +262,7 @@ def main(folder, output, *boards):
         for part, head, all_ in zip(("coverage", "claims", "audits"), heads, rows, strict=True):
             frame = pd.DataFrame(all_, columns=head)
             frame.to_csv(Path(output) / f"place_few_{part}.csv", index=False)
+    rankings(folder, output)
 
 
 if __name__ == "__main__":

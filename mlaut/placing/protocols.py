@@ -112,18 +112,11 @@ def run_protocol(
     DataError
         A dataset of the folder lacks its splits.
     """
-    if against != BENCHMARK:
-        raise StudyError(
-            f"{against!r} has no protocol that can be run; there is one for {BENCHMARK}"
-        )
-    file = read_study_file(path).changed(changes)
-    _check_file(file, against)
+    file, input_io, entries = _prepared(path, against, changes)
     folder = file.path.parent / file.data.folder
     strategies = choose_strategies(file)
     checks = _checks(check, [strategy.name for strategy in strategies])
     every = (*strategies, *checks)
-    input_io, paths = prepare_data(file)
-    entries = _entries(input_io, paths, against, folder)
     if datasets is not None:
         entries = [entry for entry in entries if entry.name in datasets]
     candidates = {strategy.name: _candidates(strategy) for strategy in every}
@@ -143,12 +136,23 @@ def run_protocol(
 
 def protocol_datasets(path: str | os.PathLike[str], against: str) -> tuple[list[str], str]:
     """Return the datasets of a study file that the benchmark has, and the names of strategies."""
-    file = read_study_file(path)
-    _check_file(file, against)
-    input_io, paths = prepare_data(file)
-    entries = _entries(input_io, paths, against, file.path.parent / file.data.folder)
+    file, _, entries = _prepared(path, against, {})
     names = sorted(strategy.name for strategy in choose_strategies(file))
     return [entry.name for entry in entries], ", ".join(names)
+
+
+def _prepared(
+    path: str | os.PathLike[str], against: str, changes: Mapping[str, Any]
+) -> tuple[StudyFile, FilesIO, list[SplitEntry]]:
+    """Return a study file that can be run by the protocol, its data, and the datasets to run."""
+    if against != BENCHMARK:
+        raise StudyError(
+            f"{against!r} has no protocol that can be run; there is one for {BENCHMARK}"
+        )
+    file = read_study_file(path).changed(changes)
+    _check_file(file, against)
+    input_io, paths = prepare_data(file)
+    return file, input_io, _entries(input_io, paths, against, file.path.parent / file.data.folder)
 
 
 def _check_file(file: StudyFile, against: str) -> None:

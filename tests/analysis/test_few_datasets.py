@@ -278,6 +278,9 @@ def test_a_budget_of_time_buys_the_datasets_that_say_most_for_their_cost():
         (WAINER, {"budget": 9, "arm": "random", "rival": "svn"}, "did you mean 'svm'"),
         (WAINER, {"budget": 9, "arm": "random", "costs": {"iris": 1}}, "costs lacks 131 datasets"),
         (WAINER, {"rival": "svm"}, "rival needs a budget"),
+        (WAINER, {"budget": 9, "amr": "random"}, "unknown option 'amr' of course_of; did you mean"),
+        (WAINER, {"budget": "9"}, "budget = '9' is not a number"),
+        (WAINER, {"budget": 9, "alpha": 5, "arm": "random"}, "alpha = 5 is not between 0 and 1"),
     ],
 )
 def test_what_cannot_be_placed_is_refused(results, how, message):

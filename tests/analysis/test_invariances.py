@@ -82,7 +82,6 @@ ELSEWHERE = {
     "beside_published": "test_placing.py: no statistic",
     "box_plot": "a figure",
     "compare": "comparing/test_comparison.py: made of these",
-    "choose_datasets": "test_few_datasets.py: published learners, which have families",
     "critical_difference_diagram": "a figure",
     "cv_differences": "numbers of one pair by fold, without a statistic",
     "cv_test_datasets": "cross_validation/test_fold_tests.py, of one pair",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import one_of, position
+from mlaut.analysis.common.arguments import check, checked, one_of, position
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.importers.published import families_of, published
 from mlaut.analysis.placing.board import CLIP, Board, HeldOut
@@ -77,6 +77,7 @@ class Course(NamedTuple):
     notes: tuple[str, ...]
 
 
+@checked
 def course_of(
     against: str | Results,
     budget: float,
@@ -150,6 +151,7 @@ def place_few(
     **how: Any,
 ) -> Placing:
     """Place strategies by few datasets; the parameters are those of `place`."""
+    check(alpha=alpha, results=results)
     entry = entry or ", ".join(sorted(results.strategies))
     course = course_of(against, budget, entry, rival=rival, **how)
     board, theirs, alpha = course.board, course.theirs, alpha / len(course.looks)
@@ -222,17 +224,19 @@ def _look(
     ranks, scores = (found[kind][:, None] - board.means[kind] for kind in (0, 1))
     apart = half < np.abs(ranks[0])[:, None]
     words = np.select([ranks[2] < -_NOISE, ranks[1] > _NOISE], ["better", "worse"], "undecided")
-    pairs = pd.DataFrame({**_ends("difference", learners * ranks), **_ends("score", scores)})
+    pairs = pd.DataFrame(
+        {**with_ends("difference", learners * ranks), **with_ends("score", scores)}
+    )
     pairs["verdict"] = words
     pairs["more"] = np.where(apart.any(axis=1), apart.argmax(axis=1), np.nan)
-    row = {"datasets": m, **_ends("average rank", 1 + learners * found[0]), "of": learners + 1}
+    row = {"datasets": m, **with_ends("average rank", 1 + learners * found[0]), "of": learners + 1}
     row |= {f"{word} than": int((words == word).sum()) for word in ("better", "worse")}
     row["undecided"] = learners - row["better than"] - row["worse than"]
-    row |= {**_ends("score", found[1]), "strange p": _p(held[1][i], strange)}
+    row |= {**with_ends("score", found[1]), "strange p": _p(held[1][i], strange)}
     return row, pairs.set_axis(course.theirs.strategies)
 
 
-def _ends(name: str, values: np.ndarray) -> dict[str, Any]:
+def with_ends(name: str, values: Iterable[Any]) -> dict[str, Any]:
     """Return an estimate and the ends of its interval by the names of columns."""
     return dict(zip((name, f"{name} low", f"{name} high"), values, strict=True))
 

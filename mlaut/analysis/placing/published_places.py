@@ -18,7 +18,7 @@ from mlaut.analysis.methods.ratings.elo import elo_ratings
 from mlaut.analysis.pairwise.corrections import adjust
 from mlaut.analysis.pairwise.pairs import Pairs, paired_losses
 from mlaut.analysis.pairwise.signed_rank import SignedRanks, signed_rank_p
-from mlaut.analysis.placing.few_datasets import Placing, place_few
+from mlaut.analysis.placing.few_datasets import Placing, place_few, with_ends
 from mlaut.analysis.results.missing import treat_missing
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
@@ -198,9 +198,7 @@ def place(
             "average rank": ranks[name],
             "P(best)": chance["P(best)"],
             "P(top 10)": chance.filter(like="P(top").iloc[0],
-            "Elo": elo.loc[name, "Elo"],
-            "Elo low": elo.loc[name, "low"],
-            "Elo high": elo.loc[name, "high"],
+            **with_ends("Elo", elo.loc[name, ["Elo", "low", "high"]]),
             "better than": decided.get("better", 0),
             "undecided": decided.get("undecided", 0),
             "worse than": decided.get("worse", 0),
