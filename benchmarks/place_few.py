@@ -37,7 +37,14 @@ FILES = {
     "GIFT-Eval, MASE": "gift_eval_97x120_mase.csv",
     "fev-bench, SQL": "fev_bench_100x26_sql.csv",
 }
-BOARDS = ("delgado2014", "mlaut2018", "wainer2023", *FILES)
+BOARDS = (
+    "mlaut2018",
+    "wainer2023",
+    "fev-bench, SQL",
+    "delgado2014",
+    "GIFT-Eval, CRPS",
+    "GIFT-Eval, MASE",
+)
 
 
 def read(name, folder):

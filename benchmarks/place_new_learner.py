@@ -108,7 +108,7 @@ def main(archive, work, output):
         rows.append([f"{arm}, {row['datasets']:.0f} of {len(every)}",
                      f"{row['average rank']:.1f} ({ends})",
                      f"{row['score']:.2f} ({row['score low']:.2f} to {row['score high']:.2f})",
-                     f"{row['strange p']:.2f}", f"{row.get('audit p', np.nan):.2f}",
+                     f"{row['strange p']:.2f}", f"{row['audit p']:.2f}" if "audit p" in row else "",
                      f"{len(ran)} datasets, {100 * share:.0f} %", kills[arm]])  # fmt: skip
     rows.append([f"all {len(every)}", f"{truth['average rank']:.1f}", f"{truth['score']:.2f}",
                  "", "", "100 %", ""])  # fmt: skip

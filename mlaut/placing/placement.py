@@ -55,6 +55,8 @@ class Placement:
     @property
     def sentence(self) -> str:
         """Return the place of the best own strategy, and whether the check supports it."""
+        if self.place.frame.empty:
+            return f"No strategy was run on the datasets of the first look. {self.trust}"
         row = self.place.frame.sort_values("average rank").iloc[0]
         better, worse, undecided = (
             int(row[name]) for name in ("better than", "worse than", "undecided")

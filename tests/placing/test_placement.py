@@ -144,3 +144,5 @@ def test_a_finished_study_is_placed_by_few_of_its_datasets(nine):
     found = place_study(database, "delgado2014", budget="5", few={"arm": "random"})
     assert "among these 121 datasets, and for no others" in found.place.notes
     assert 3 <= len(found.place.more) <= 5  # its six datasets are hardly those of the draw
+    assert found.place.notes[-1] == f"to run next: {', '.join(found.place.more)}"
+    assert "No strategy was run on the datasets of the first look. No published" in str(found)
