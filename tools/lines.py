@@ -17,7 +17,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent / "mlaut"
 OWN = "modules of mlaut itself"
 BUDGETS = {
-    "analysis": 15_930,
+    "analysis": 15_940,
     "bundles": 1_310,
     "cli": 1_010,
     "data": 1_850,
@@ -25,7 +25,7 @@ BUDGETS = {
     "experiments": 5_800,
     "files_io": 5_030,
     "identity": 840,
-    "placing": 360,
+    "placing": 370,
     "report": 2_000,
     "sharing": 2_720,
     OWN: 1_190,

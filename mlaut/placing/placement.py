@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from mlaut.analysis import (
@@ -172,24 +173,25 @@ def place_study(
     theirs = published(against)  # held here, so that it is read once for all below
     path = Path(study)
     run = None
-    own_protocol = path.suffix == ".toml" and against == BENCHMARK
+    how = {"check": check, "verbose": verbose, **changes}
+    options = {"families": families_of(against), **(few or {})}
     if budget:
-        options = {"families": families_of(against), **(few or {})}
-        if own_protocol:
-            how = {"check": check, "verbose": verbose, **changes}
-            return _by_few(path, against, _amount(budget, options), options, how)
-    if own_protocol:
-        run = run_protocol(path, against, check=check, verbose=verbose, **changes)
-        path = run.path
-    elif path.suffix == ".toml":
-        path = read_study_file(path).output
-    results = Results.from_study(path, theirs.metric)
+        options["budget"] = _amount(budget, options)
+    if path.suffix == ".toml" and against == BENCHMARK:
+        if budget:
+            run, results, theirs = _run_few(path, against, strategies, options, how)
+        else:
+            run = run_protocol(path, against, **how)
+            results = Results.from_study(run.path, theirs.metric)
+    else:
+        path = read_study_file(path).output if path.suffix == ".toml" else path
+        results = Results.from_study(path, theirs.metric)
     same = {**(run.same if run else {}), **(same or {})}
     chosen = list(strategies or (run.strategies if run else results.strategies))
     checked = reproduction(results, against, same) if same else None
     if budget:
-        mine = results.select(strategies=chosen)
-        return Placement(checked, place(mine, theirs, budget=_amount(budget, options), **options))
+        placed = place(results, theirs, strategies=chosen, **options)
+        return Placement(checked, replace(placed, notes=(*placed.notes, *_how(run))))
     placed = place(results, against, strategies=chosen, missing=missing)
     beside = treat_missing(beside_published(results, against, chosen), missing)
     placed = replace(placed, notes=(*placed.notes, *_how(run)))
@@ -207,32 +209,47 @@ def _amount(budget: str, options: Mapping[str, Any]) -> float:
     return amount.amount
 
 
-def _by_few(
-    path: Path, against: str, budget: float, options: Mapping[str, Any], how: Mapping[str, Any]
-) -> Placement:
-    """Run the protocol on the datasets that a placement asks for, look by look, or resume it."""
+def _run_few(
+    path: Path,
+    against: str,
+    strategies: Iterable[str] | None,
+    options: dict[str, Any],
+    how: Mapping[str, Any],
+) -> tuple[ProtocolRun, Results, Results]:
+    """Run the protocol on the datasets that a placement asks for, look by look, or resume it.
+
+    The last run, the results of all, and the published ones on the datasets that the folder has
+    are returned; ``options`` get the entry.
+    """
     datasets, entry = protocol_datasets(path, against)
     theirs = published(against).select(datasets=datasets)
-    options = {"entry": entry, **options}
-    course = course_of(theirs, budget, **{k: x for k, x in options.items() if k != "audit"})
+    options.setdefault("entry", entry)
+    course = course_of(theirs, **{name: x for name, x in options.items() if name != "audit"})
     more = tuple(theirs.datasets[j] for j in course.order[: course.looks[0]])
     parts: list[Results] = []
     while more:
-        part = f"-{len(parts) + 1}"
-        run = run_protocol(path, against, datasets=more, part=part, **how)
+        # chosen parameters are part of a strategy, so that those on further datasets are another's
+        run = run_protocol(path, against, datasets=more, part=f"-{len(parts) + 1}", **how)
         parts.append(Results.from_study(run.path, theirs.metric))
-        table = pd.concat([one.scores for one in parts])
-        results = Results.from_table(table, metric=theirs.metric)
-        failed = pd.concat([one.missing for one in parts])[["dataset", "strategy", "reason"]]
-        at = {name: i for i, name in enumerate((*results.datasets, *results.strategies))}
-        n = len(results.datasets)
-        reasons = {(at[d], at[s] - n, 0, 0): why for d, s, why in failed.itertuples(index=False)}
-        results = replace(results, reasons=reasons)
-        mine = results.select(strategies=run.strategies)
-        placed = place(mine, theirs, budget=budget, **options)
-        more = placed.more
-    check = reproduction(results, against, run.same) if run.same else None
-    return Placement(check, replace(placed, notes=(*placed.notes, *_how(run))))
+        results = _joined(parts)
+        more = place(results, theirs, strategies=strategies or run.strategies, **options).more
+    return run, results, theirs
+
+
+def _joined(parts: Sequence[Results]) -> Results:
+    """Return results of the same strategies on different datasets as one."""
+    cells = [np.moveaxis(one.cells, 1, -1)[one.expected] for one in parts]
+    frames = [
+        pd.DataFrame(values, index=one.fold_losses.index, columns=list(one.strategies))
+        for values, one in zip(cells, parts, strict=True)
+    ]
+    joined = Results.from_table(pd.concat(frames), metric=parts[0].metric)
+    reasons = {
+        (joined.datasets.index(one.datasets[i]), k, r, f): why
+        for one in parts
+        for (i, k, r, f), why in one.reasons.items()
+    }
+    return replace(joined, reasons=reasons)
 
 
 def _how(run: ProtocolRun | None) -> tuple[str, ...]:

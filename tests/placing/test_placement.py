@@ -11,7 +11,7 @@ from mlaut.analysis.methods.ratings import elo
 from mlaut.analysis.placing import place, reproduction
 from mlaut.cli import cli
 from mlaut.errors import AnalysisError
-from mlaut.placing.placement import Placement, place_study
+from mlaut.placing.placement import Placement, _joined, place_study
 
 GARCIA = published("garcia2008")
 
@@ -110,6 +110,8 @@ def test_the_protocol_runs_on_the_datasets_that_a_placement_asks_for(nine):
     assert found.place.notes[2] == "among these 9 datasets, and for no others"
     assert found.place.notes[-1].startswith("tuning here: by the benchmark's protocol: K_Neighb")
     assert f"has an average rank of {row['average rank']:.1f} (" in placed_of(found, "K_Neigh")
+    # folds stay through the join, else no dataset could be beyond them
+    assert 0 < found.check.frame.loc["rforest_R (again) / rforest_R", "beyond folds"] <= 1
     before = [part.read_bytes() for part in sorted(nine.parent.glob("*.h5"))]
     again, _ = figures(nine, rival="rf_caret", audit=True)  # goes on from what is stored
     pd.testing.assert_frame_equal(again.place.frame, found.place.frame, check_exact=True)
@@ -144,5 +146,21 @@ def test_a_finished_study_is_placed_by_few_of_its_datasets(nine):
     found = place_study(database, "delgado2014", budget="5", few={"arm": "random"})
     assert "among these 121 datasets, and for no others" in found.place.notes
     assert 3 <= len(found.place.more) <= 5  # its six datasets are hardly those of the draw
-    assert found.place.notes[-1] == f"to run next: {', '.join(found.place.more)}"
+    assert found.place.notes[-2] == f"to run next: {', '.join(found.place.more)}"
     assert "No strategy was run on the datasets of the first look. No published" in str(found)
+
+
+def test_parts_of_a_run_are_joined_with_their_failures():
+    def part(names, failed):
+        index = pd.MultiIndex.from_product([names, [0, 1]], names=["dataset", "fold"])
+        table = pd.DataFrame({"a": 0.5, "b": 0.75}, index=index)
+        table.loc[(failed, 1), "b"] = float("nan")
+        at = names.index(failed), 1, 0, 1
+        return replace(Results.from_table(table, metric="accuracy"), reasons={at: "timeout"})
+
+    joined = _joined([part(["wine", "car"], "car"), part(["iris"], "iris")])
+    assert joined.datasets == ("wine", "car", "iris")
+    assert joined.cells.shape == (3, 2, 1, 2)
+    rows = joined.missing[["dataset", "strategy", "fold", "reason"]].to_numpy().tolist()
+    assert rows == [["car", "b", 1, "timeout"], ["iris", "b", 1, "timeout"]]
+    assert joined.scores.loc["wine"].tolist() == [0.5, 0.75]
