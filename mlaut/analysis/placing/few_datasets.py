@@ -179,7 +179,7 @@ def place_few(
             if known[needed, k].all():
                 rows[name]["audit p"] = _p(held[2][i], worse[0])
         more |= dict.fromkeys(needed[~known[needed, k]])
-    told = [f"{alpha:.3g} is the level at each of {len(course.looks)} looks"]
+    told = [f"the level is {alpha:.3g} at each of {counted(len(course.looks), 'look')}"]
     wanted = tuple(theirs.datasets[j] for j in more)
     told += [f"to run next: {', '.join(wanted)}"] if wanted else []
     for name, row in rows.items():
@@ -187,9 +187,11 @@ def place_few(
             told.append(f"{name} is unlike the published ones: its interval may be too short")
         if row.get("audit p", 1) <= _STRANGE:
             told.append(f"{name} may be tuned to the list, so do not trust it: take arm='random'")
-        if rival and pairs[name].loc[rival, "verdict"] == "undecided":
+        if rival and (verdict := pairs[name]["verdict"][rival]) == "undecided":
             further = np.fmin(pairs[name]["more"][rival], len(board.losses) - row["datasets"])
             told.append(f"{further:g} more datasets would separate {name} from {rival}")
+        elif rival:
+            told.append(f"{name} is {verdict} than {rival}")
     return Placing(
         name=f"Place of {entry} by {budget:g} of {len(board.losses)} datasets",
         frame=pd.DataFrame.from_dict(rows, orient="index").rename_axis("strategy"),
