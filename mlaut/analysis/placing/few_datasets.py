@@ -187,11 +187,13 @@ def place_few(
             told.append(f"{name} is unlike the published ones: its interval may be too short")
         if row.get("audit p", 1) <= _STRANGE:
             told.append(f"{name} may be tuned to the list, so do not trust it: take arm='random'")
-        if rival and (verdict := pairs[name]["verdict"][rival]) == "undecided":
-            further = np.fmin(pairs[name]["more"][rival], len(board.losses) - row["datasets"])
-            told.append(f"{further:g} more datasets would separate {name} from {rival}")
-        elif rival:
-            told.append(f"{name} is {verdict} than {rival}")
+        if rival:
+            gap, low, high, *_, verdict, further = pairs[name].loc[rival].tolist()
+            apart = f"by {gap:.1f} ranks ({low:.1f} to {high:.1f})"
+            told.append(f"{name} is {verdict} against {rival}, {apart}")
+            if verdict == "undecided":
+                further = np.fmin(further, len(board.losses) - row["datasets"])
+                told.append(f"{further:g} more datasets would separate {name} from {rival}")
     return Placing(
         name=f"Place of {entry} by {budget:g} of {len(board.losses)} datasets",
         frame=pd.DataFrame.from_dict(rows, orient="index").rename_axis("strategy"),
