@@ -182,18 +182,7 @@ def place_few(
     told = [f"the level is {alpha:.3g} at each of {counted(len(course.looks), 'look')}"]
     wanted = tuple(theirs.datasets[j] for j in more)
     told += [f"to run next: {', '.join(wanted)}"] if wanted else []
-    for name, row in rows.items():
-        if row["strange p"] <= _STRANGE:
-            told.append(f"{name} is unlike the published ones: its interval may be too short")
-        if row.get("audit p", 1) <= _STRANGE:
-            told.append(f"{name} may be tuned to the list, so do not trust it: take arm='random'")
-        if rival:
-            gap, low, high, *_, verdict, further = pairs[name].loc[rival].tolist()
-            apart = f"by {gap:.1f} ranks ({low:.1f} to {high:.1f})"
-            told.append(f"{name} is {verdict} against {rival}, {apart}")
-            if verdict == "undecided":
-                further = np.fmin(further, len(board.losses) - row["datasets"])
-                told.append(f"{further:g} more datasets would separate {name} from {rival}")
+    told += _told(rows, pairs, rival, len(board.losses))
     return Placing(
         name=f"Place of {entry} by {budget:g} of {len(board.losses)} datasets",
         frame=pd.DataFrame.from_dict(rows, orient="index").rename_axis("strategy"),
@@ -204,6 +193,26 @@ def place_few(
         pairs=pd.concat(pairs, names=["strategy", "published"]) if pairs else pd.DataFrame(),
         more=wanted,
     )
+
+
+def _told(
+    rows: Mapping[str, Mapping[str, Any]], pairs: Mapping[str, pd.DataFrame], rival: str, n: int
+) -> list[str]:
+    """Return notes on strategies: strange ones, those that an audit flags, and their rival."""
+    told = []
+    for name, row in rows.items():
+        if row["strange p"] <= _STRANGE:
+            told.append(f"{name} is unlike the published ones: its interval may be too short")
+        if row.get("audit p", 1) <= _STRANGE:
+            told.append(f"{name} may be tuned to the list, so do not trust it: take arm='random'")
+        if rival:
+            gap, low, high, *_, verdict, further = list(pairs[name].loc[rival])
+            apart = f"by {gap:.1f} ranks ({low:.1f} to {high:.1f})"
+            told.append(f"{name} is {verdict} against {rival}, {apart}")
+            if verdict == "undecided":
+                further = np.fmin(further, n - row["datasets"])
+                told.append(f"{further:g} more datasets would separate {name} from {rival}")
+    return told
 
 
 def _look(
