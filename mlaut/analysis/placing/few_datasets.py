@@ -165,7 +165,7 @@ def place_few(
     values, known = board.of(losses.to_numpy()), losses.notna().to_numpy()
     held = board.held_out(course.looks, course.drawn, designed=course.designed)
     rows, pairs, more = {}, {}, dict[int, None]()
-    for k, name in enumerate(losses):
+    for k, name in enumerate(results.strategies):
         for i, m in enumerate(course.looks):
             needed = course.order[:m]
             if not known[needed, k].all():
