@@ -86,6 +86,11 @@ def import_(study: Path, sources: Sequence[Path], strategy: str, source: str, **
 @click.option(
     "--missing", default="row mean", show_default=True, help="Treatment of unpublished cells."
 )
+@click.option("--budget", default="", help="Place by few datasets: 10, or '2h cpu' with --costs.")
+@click.option("--arm", type=click.Choice(["designed", "random"]), help="Choice of datasets.")
+@click.option("--rival", help="Published strategy; end when it is separated.")
+@click.option("--audit", is_flag=True, help="Run 5 random datasets besides a designed list.")
+@click.option("--costs", type=PATH, help="CSV of datasets and seconds.")
 @click.option("-j", "--n-jobs", type=int, help="Worker processes, if the study is run.")
 @click.option(
     "-o",
@@ -94,7 +99,7 @@ def import_(study: Path, sources: Sequence[Path], strategy: str, source: str, **
     help="Folder for the tables (CSV), also of all pairs, and the profile.",
 )
 def place(
-    study: Path, same: Sequence[str], n_jobs: int | None, output: Path | None, **how: Any
+    study: Path, same: Sequence[str], n_jobs: int | None, output: Path | None, **given: Any
 ) -> None:
     """Show where your strategies stand among published ones.
 
@@ -106,12 +111,19 @@ def place(
     \b
     mlaut study place study.toml --against delgado2014 -o place/
     mlaut study place study.h5 --against delgado2014 --same RandomForestClassifier=rf_caret
+    mlaut study place study.toml --against delgado2014 --budget 40 --rival rf_caret
     """
+    import pandas as pd
+
     from mlaut.placing.placement import place_study
 
     pairs = dict(pair.partition("=")[::2] for pair in same)
+    few = {name: given.pop(name) for name in ("arm", "rival", "audit", "costs")}
+    if few["costs"]:
+        few["costs"] = pd.read_csv(few["costs"], index_col=0).iloc[:, 0].to_dict()
+    few = {name: value for name, value in few.items() if value}
     changes: dict[str, Any] = {} if n_jobs is None else {"n_jobs": n_jobs}
-    found = place_study(study, same=pairs, **how, **changes)
+    found = place_study(study, same=pairs, few=few, **given, **changes)
     show(found)
     if output is not None:
         found.save(output)

@@ -1,12 +1,15 @@
-"""Strategies of a study among published ones: check, place, pairs and profile in one record."""
+"""Strategies of a study among published ones: check, place and profile in one record."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
 
 from mlaut.analysis import (
     PUBLISHED,
@@ -16,11 +19,14 @@ from mlaut.analysis import (
     published,
     treat_missing,
 )
-from mlaut.analysis.placing import beside_published, place, place_pairs, reproduction
+from mlaut.analysis.importers.published import families_of
+from mlaut.analysis.placing import beside_published, place, reproduction
+from mlaut.analysis.placing.few_datasets import Placing, course_of
 from mlaut.errors import AnalysisError, nearest
+from mlaut.estimators.searches.words import parse_budget
 from mlaut.experiments import read_study_file
 from mlaut.markup import csv_text
-from mlaut.placing.protocols import BENCHMARK, ProtocolRun, run_protocol
+from mlaut.placing.protocols import BENCHMARK, ProtocolRun, protocol_datasets, run_protocol
 
 if TYPE_CHECKING:
     from mlaut.analysis.common.result_types import ResultTable
@@ -37,27 +43,33 @@ class Placement:
     check : ResultTable or None
         Strategies that were run again, beside their published columns (`mlaut.analysis.
         reproduction`); None where none was.
-    place, pairs, profile : ResultTable
-        Rank, P(best) and Elo of one's own strategies; their comparison with every published one;
-        and the performance profile of all.
+    place : Placing
+        Places of one's own strategies, with their comparison with every published one.
+    profile : ResultTable or None
+        Performance profile of all; None with a budget.
     """
 
     check: ResultTable | None
-    place: ResultTable
-    pairs: ResultTable
-    profile: ResultTable
+    place: Placing
+    profile: ResultTable | None = None
 
     @property
     def sentence(self) -> str:
         """Return the place of the best own strategy, and whether the check supports it."""
-        row = self.place.frame.iloc[0]
-        rank, of, better, worse, open_ = (
-            int(row[name]) for name in ("rank", "of", "better than", "worse than", "undecided")
+        if self.place.frame.empty:
+            return f"No strategy was run on the datasets of the first look. {self.trust}"
+        row = self.place.frame.sort_values("average rank").iloc[0]
+        better, worse, undecided = (
+            int(row[name]) for name in ("better than", "worse than", "undecided")
         )
+        if "rank" in row:
+            has = f"has rank {row['rank']:.0f} of {row['of']:.0f} (P(best) {row['P(best)']:.2f})"
+        else:
+            ends = f"{row['average rank low']:.1f} to {row['average rank high']:.1f}"
+            has = f"has an average rank of {row['average rank']:.1f} ({ends}) of {row['of']:.0f}"
         return (
-            f"{row.name} has rank {rank} of {of} (P(best) {row['P(best)']:.2f}): better than "
-            f"{better} published strategies, worse than {worse}, undecided from {open_}. "
-            f"{self.trust}"
+            f"{row.name} {has}: better than {better} published strategies, worse than {worse}, "
+            f"undecided from {undecided}. {self.trust}"
         )
 
     @property
@@ -83,15 +95,15 @@ class Placement:
 
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
-        for name in ("check", "place", "pairs", "profile"):
-            table = getattr(self, name)
-            if table is not None:
-                (path / f"{name}.csv").write_text(csv_text(table.frame), "utf-8")
-        shares = self.profile.frame
-        own = list(self.place.frame.index)
-        others = shares.drop(columns=own).mean().nlargest(_SHOWN).index
-        few = replace(self.profile, frame=shares[[*own, *others]])
-        profile_plot(few).savefig(path / "profile.svg")
+        tables = {"check": self.check, "place": self.place, "profile": self.profile}
+        frames = {name: table.frame for name, table in tables.items() if table is not None}
+        for name, frame in {**frames, "pairs": self.place.pairs}.items():
+            (path / f"{name}.csv").write_text(csv_text(frame), "utf-8")
+        if self.profile is not None:
+            shares, own = self.profile.frame, list(self.place.frame.index)
+            others = shares.drop(columns=own).mean().nlargest(_SHOWN).index
+            few = replace(self.profile, frame=shares[[*own, *others]])
+            profile_plot(few).savefig(path / "profile.svg")
 
 
 def place_study(
@@ -102,6 +114,8 @@ def place_study(
     same: Mapping[str, str] | None = None,
     check: Collection[str] | None = None,
     missing: str = "row mean",
+    budget: str = "",
+    few: Mapping[str, Any] | None = None,
     verbose: int = 1,
     **changes: Any,
 ) -> Placement:
@@ -125,6 +139,11 @@ def place_study(
         Published strategies that the protocol runs again; default all that it has.
     missing : str, default "row mean"
         Treatment of cells that were not published; see `mlaut.analysis.placing.place`.
+    budget : str, optional
+        Number of datasets, such as ``"10"``; or time, such as ``"2h cpu"``, for which ``few`` has
+        costs in seconds. A protocol is run on these datasets alone, from look to look.
+    few : mapping, optional
+        Options with a budget; see `mlaut.analysis.placing.place`.
     verbose : int, default 1
         0 shows nothing of a run, 1 the progress, 2 also each failure.
     **changes
@@ -154,22 +173,83 @@ def place_study(
     theirs = published(against)  # held here, so that it is read once for all below
     path = Path(study)
     run = None
+    how = {"check": check, "verbose": verbose, **changes}
+    options = {"families": families_of(against), **(few or {})}
+    if budget:
+        options["budget"] = _amount(budget, options)
     if path.suffix == ".toml" and against == BENCHMARK:
-        run = run_protocol(path, against, check=check, verbose=verbose, **changes)
-        path = run.path
-    elif path.suffix == ".toml":
-        path = read_study_file(path).output
-    results = Results.from_study(path, theirs.metric)
+        if budget:
+            run, results, theirs = _run_few(path, against, strategies, options, how)
+        else:
+            run = run_protocol(path, against, **how)
+            results = Results.from_study(run.path, theirs.metric)
+    else:
+        path = read_study_file(path).output if path.suffix == ".toml" else path
+        results = Results.from_study(path, theirs.metric)
     same = {**(run.same if run else {}), **(same or {})}
     chosen = list(strategies or (run.strategies if run else results.strategies))
+    checked = reproduction(results, against, same) if same else None
+    if budget:
+        placed = place(results, theirs, strategies=chosen, **options)
+        return Placement(checked, replace(placed, notes=(*placed.notes, *_how(run))))
     placed = place(results, against, strategies=chosen, missing=missing)
     beside = treat_missing(beside_published(results, against, chosen), missing)
-    return Placement(
-        check=reproduction(results, against, same) if same else None,
-        place=replace(placed, notes=(*placed.notes, *_how(run))),
-        pairs=place_pairs(results, against, strategies=chosen, missing=missing),
-        profile=performance_profile(beside),
-    )
+    placed = replace(placed, notes=(*placed.notes, *_how(run)))
+    return Placement(checked, placed, performance_profile(beside))
+
+
+def _amount(budget: str, options: Mapping[str, Any]) -> float:
+    """Return a budget as a number of datasets or of seconds."""
+    amount = parse_budget(budget)
+    if amount is None or (amount.unit == "evaluations") == bool(options.get("costs")):
+        raise AnalysisError(
+            f"budget {budget!r}: a time needs the cost of each dataset in seconds, and a number of "
+            "datasets needs none; give --costs with the time alone"
+        )
+    return amount.amount
+
+
+def _run_few(
+    path: Path,
+    against: str,
+    strategies: Iterable[str] | None,
+    options: dict[str, Any],
+    how: Mapping[str, Any],
+) -> tuple[ProtocolRun, Results, Results]:
+    """Run the protocol on the datasets that a placement asks for, look by look, or resume it.
+
+    The last run, the results of all, and the published ones on the datasets that the folder has
+    are returned; ``options`` get the entry.
+    """
+    datasets, entry = protocol_datasets(path, against)
+    theirs = published(against).select(datasets=datasets)
+    options.setdefault("entry", entry)
+    course = course_of(theirs, **{name: x for name, x in options.items() if name != "audit"})
+    more = tuple(theirs.datasets[j] for j in course.order[: course.looks[0]])
+    parts: list[Results] = []
+    while more:
+        # chosen parameters are part of a strategy, so that those on further datasets are another's
+        run = run_protocol(path, against, datasets=more, part=f"-{len(parts) + 1}", **how)
+        parts.append(Results.from_study(run.path, theirs.metric))
+        results = _joined(parts)
+        more = place(results, theirs, strategies=strategies or run.strategies, **options).more
+    return run, results, theirs
+
+
+def _joined(parts: Sequence[Results]) -> Results:
+    """Return results of the same strategies on different datasets as one."""
+    cells = [np.moveaxis(one.cells, 1, -1)[one.expected] for one in parts]
+    frames = [
+        pd.DataFrame(values, index=one.fold_losses.index, columns=list(one.strategies))
+        for values, one in zip(cells, parts, strict=True)
+    ]
+    joined = Results.from_table(pd.concat(frames), metric=parts[0].metric)
+    reasons = {
+        (joined.datasets.index(one.datasets[i]), k, r, f): why
+        for one in parts
+        for (i, k, r, f), why in one.reasons.items()
+    }
+    return replace(joined, reasons=reasons)
 
 
 def _how(run: ProtocolRun | None) -> tuple[str, ...]:

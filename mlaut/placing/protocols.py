@@ -70,6 +70,8 @@ def run_protocol(
     against: str,
     *,
     check: Collection[str] | None = None,
+    datasets: Collection[str] | None = None,
+    part: str = "",
     verbose: int = 1,
     **changes: Any,
 ) -> ProtocolRun:
@@ -88,6 +90,11 @@ def run_protocol(
         `BENCHMARK`.
     check : collection of str, optional
         Published strategies to run again; default all of `CHECKS`.
+    datasets : collection of str, optional
+        Datasets to run; default all that the folder and the benchmark have.
+    part : str, optional
+        Ending of the name of the final study, for a part of the datasets: strategies with chosen
+        parameters are others on other datasets.
     verbose : int, default 1
         0 shows nothing, 1 the progress, 2 also each failure.
     **changes
@@ -105,31 +112,47 @@ def run_protocol(
     DataError
         A dataset of the folder lacks its splits.
     """
-    if against != BENCHMARK:
-        raise StudyError(
-            f"{against!r} has no protocol that can be run; there is one for {BENCHMARK}"
-        )
-    file = read_study_file(path).changed(changes)
-    _check_file(file, against)
+    file, input_io, entries = _prepared(path, against, changes)
     folder = file.path.parent / file.data.folder
     strategies = choose_strategies(file)
     checks = _checks(check, [strategy.name for strategy in strategies])
     every = (*strategies, *checks)
-    input_io, paths = prepare_data(file)
-    entries = _entries(input_io, paths, against, folder)
+    if datasets is not None:
+        entries = [entry for entry in entries if entry.name in datasets]
     candidates = {strategy.name: _candidates(strategy) for strategy in every}
     trials = [trial for several in candidates.values() for trial, _ in several]
     chosen: Mapping[str, Mapping[str, Any]] = {}
     if trials:
         halves = [replace(entry, split=tuning_split(folder, entry.name)) for entry in entries]
         tuning = _run(file, f"{against}-tuning", input_io, halves, trials, verbose)
-        chosen = _chosen(tuning, candidates)
+        chosen = _chosen(tuning, candidates, [entry.name for entry in entries])
     final = [ByDataset(strategy, chosen.get(strategy.name, {})) for strategy in every]
     return ProtocolRun(
-        path=_run(file, against, input_io, entries, final, verbose),
+        path=_run(file, against + part, input_io, entries, final, verbose),
         candidates={strategy.name: len(candidates[strategy.name]) for strategy in strategies},
         same={strategy.name: known for strategy, known in checks.items()},
     )
+
+
+def protocol_datasets(path: str | os.PathLike[str], against: str) -> tuple[list[str], str]:
+    """Return the datasets of a study file that the benchmark has, and the names of strategies."""
+    file, _, entries = _prepared(path, against, {})
+    names = sorted(strategy.name for strategy in choose_strategies(file))
+    return [entry.name for entry in entries], ", ".join(names)
+
+
+def _prepared(
+    path: str | os.PathLike[str], against: str, changes: Mapping[str, Any]
+) -> tuple[StudyFile, FilesIO, list[SplitEntry]]:
+    """Return a study file that can be run by the protocol, its data, and the datasets to run."""
+    if against != BENCHMARK:
+        raise StudyError(
+            f"{against!r} has no protocol that can be run; there is one for {BENCHMARK}"
+        )
+    file = read_study_file(path).changed(changes)
+    _check_file(file, against)
+    input_io, paths = prepare_data(file)
+    return file, input_io, _entries(input_io, paths, against, file.path.parent / file.data.folder)
 
 
 def _check_file(file: StudyFile, against: str) -> None:
@@ -216,13 +239,15 @@ def _run(
 
 
 def _chosen(
-    tuning: Path, candidates: Mapping[str, Sequence[tuple[MlautEstimator, Mapping[str, Any]]]]
+    tuning: Path,
+    candidates: Mapping[str, Sequence[tuple[MlautEstimator, Mapping[str, Any]]]],
+    datasets: Sequence[str],
 ) -> dict[str, dict[str, Mapping[str, Any]]]:
     """Return the parameters of the best candidate, by strategy and dataset.
 
     A dataset on which every candidate failed is left out.
     """
-    scores = Results.from_study(tuning, "accuracy").scores
+    scores = Results.from_study(tuning, "accuracy", datasets=datasets).scores
     chosen: dict[str, dict[str, Mapping[str, Any]]] = {}
     for name, several in candidates.items():
         for dataset in scores.index if several else ():

@@ -422,7 +422,7 @@ ELSEWHERE = {  # their own tests have their bad input
     "race_plot",
     "resolution", "roc_plot", "simplex_plot", "smallest_difference", "time_plot",
     "describe_metrics", "beside_published", "decision_plot", "place", "reproduction",
-    "heat_map", "place_pairs", "rank_plot",
+    "choose_datasets", "heat_map", "rank_plot",
     "budget_plot", "budget_use", "contingency_table", "cumulative_gain", "results_at_budget",
     "score_against_budget", "search_traces",
 }  # fmt: skip

@@ -89,7 +89,6 @@ ELSEWHERE = {
     "hierarchical_test": "bayes/test_hierarchical.py, of one pair",
     "mcnemar_test": "predictions, which a table has not",
     "place": "test_placing.py: beside a published benchmark",
-    "place_pairs": "test_placing.py: beside a published benchmark",
     "poisson_binomial_test": "predictions, which a table has not",
     "reproduction": "test_placing.py: beside a published benchmark",
     "race": "racing/test_race.py: the order of the datasets is part of it",

@@ -72,3 +72,11 @@ def study(tmp_path, monkeypatch):
     path = tmp_path / "study.toml"
     path.write_text(STUDY)
     return path
+
+
+@pytest.fixture
+def nine(study, tmp_path):
+    """Return the study file with nine datasets, of which a budget takes some."""
+    _write_archive(tmp_path / "archive", names=("ecoli", "pima", "yeast", "seeds", "car"))
+    study.write_text(study.read_text().replace("[1, 5, 25]", "[1, 5]"))
+    return study

@@ -1,15 +1,17 @@
 """Strategies of a study among published ones, from Python and from the command line."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 from mlaut.analysis import Results, performance_profile, published
 from mlaut.analysis.methods.ratings import elo
-from mlaut.analysis.placing import place, place_pairs, reproduction
+from mlaut.analysis.placing import place, reproduction
 from mlaut.cli import cli
 from mlaut.errors import AnalysisError
-from mlaut.placing.placement import Placement, place_study
+from mlaut.placing.placement import Placement, _joined, place_study
 
 GARCIA = published("garcia2008")
 
@@ -56,14 +58,13 @@ def placement(again):
     return Placement(
         check=reproduction(results, "garcia2008", {"again": "Kernel"}),
         place=place(results, "garcia2008", **how),
-        pairs=place_pairs(results, "garcia2008", **how),
         profile=performance_profile(GARCIA),
     )
 
 
 def test_a_sentence_has_the_numbers_of_the_tables():
     found = placement(again=0)
-    verdicts = found.pairs.frame.loc["mine", "verdict"]
+    verdicts = found.place.pairs.loc["mine", "verdict"]
     assert verdicts.to_dict() == {
         "C4.5": "better",
         "k-NN(k=1)": "better",
@@ -87,6 +88,79 @@ def test_the_profile_is_drawn_of_ones_own_and_the_best(tmp_path):
     mine = GARCIA.scores.rename(columns={"C4.5": "mine"})
     profile = performance_profile(mine, metric="accuracy")
     found = placement(again=0)
-    Placement(found.check, found.place, found.pairs, profile).save(tmp_path)
+    Placement(found.check, found.place, profile).save(tmp_path)
     assert (tmp_path / "profile.svg").stat().st_size > 10_000
     assert len(pd.read_csv(tmp_path / "profile.csv").columns) == 6
+
+
+def figures(study, **few):
+    """Return what placing a study by few of nine datasets finds, and the datasets that ran."""
+    found = place_study(study, "delgado2014", budget="6", few=few, verbose=0)
+    parts = sorted(study.parent.glob("study.delgado2014-?.h5"))
+    ran = [Results.from_study(part, "accuracy").datasets for part in parts]
+    return found, ran
+
+
+def test_the_protocol_runs_on_the_datasets_that_a_placement_asks_for(nine):
+    found, ran = figures(nine, rival="rf_caret", audit=True)
+    row = found.place.frame.loc["K_Neighbours"]
+    assert len(ran) > 1
+    assert sum(map(len, ran)) == len(set(sum(ran, ()))) <= 9  # each dataset runs once
+    assert [len(ran[0]), row["of"], found.place.more] == [5, 176, ()]
+    assert found.place.notes[2] == "among these 9 datasets, and for no others"
+    assert found.place.notes[-1].startswith("tuning here: by the benchmark's protocol: K_Neighb")
+    assert f"has an average rank of {row['average rank']:.1f} (" in placed_of(found, "K_Neigh")
+    # folds stay through the join, else no dataset could be beyond them
+    assert 0 < found.check.frame.loc["rforest_R (again) / rforest_R", "beyond folds"] <= 1
+    before = [part.read_bytes() for part in sorted(nine.parent.glob("*.h5"))]
+    again, _ = figures(nine, rival="rf_caret", audit=True)  # goes on from what is stored
+    pd.testing.assert_frame_equal(again.place.frame, found.place.frame, check_exact=True)
+    pd.testing.assert_frame_equal(again.place.pairs, found.place.pairs, check_exact=True)
+    assert [part.read_bytes() for part in sorted(nine.parent.glob("*.h5"))] == before
+
+
+def placed_of(found, start):
+    """Return the sentence about the strategy whose name starts so."""
+    name = next(name for name in found.place.frame.index if name.startswith(start))
+    one = Placement(None, replace(found.place, frame=found.place.frame.loc[[name]]))
+    return one.sentence
+
+
+def test_a_command_places_by_few_datasets(nine, tmp_path):
+    costs = tmp_path / "costs.csv"
+    names = [path.name for path in (tmp_path / "archive").iterdir()]
+    costs.write_text("dataset,seconds\n" + "".join(f"{name},60\n" for name in names))
+    call = ["study", "place", str(nine), "--against", "delgado2014", "--arm", "random"]
+    done = CliRunner().invoke(cli, [*call, "--budget", "6m cpu", "--costs", str(costs)])
+    assert done.exit_code == 0, done.output
+    assert "Note: random arm: the draw follows from entry='BaselineClassifier, K_N" in done.output
+    database = nine.with_name("study.delgado2014-1.h5")
+    assert len(Results.from_study(database, "accuracy").datasets) == 6
+    refused = CliRunner().invoke(cli, [*call, "--budget", "6m cpu"])
+    assert "a time needs the cost of each dataset" in str(refused.exception or refused.output)
+
+
+def test_a_finished_study_is_placed_by_few_of_its_datasets(nine):
+    figures(nine)
+    database = nine.with_name("study.delgado2014-1.h5")
+    found = place_study(database, "delgado2014", budget="5", few={"arm": "random"})
+    assert "among these 121 datasets, and for no others" in found.place.notes
+    assert 3 <= len(found.place.more) <= 5  # its six datasets are hardly those of the draw
+    assert found.place.notes[-2] == f"to run next: {', '.join(found.place.more)}"
+    assert "No strategy was run on the datasets of the first look. No published" in str(found)
+
+
+def test_parts_of_a_run_are_joined_with_their_failures():
+    def part(names, failed):
+        index = pd.MultiIndex.from_product([names, [0, 1]], names=["dataset", "fold"])
+        table = pd.DataFrame({"a": 0.5, "b": 0.75}, index=index)
+        table.loc[(failed, 1), "b"] = float("nan")
+        at = names.index(failed), 1, 0, 1
+        return replace(Results.from_table(table, metric="accuracy"), reasons={at: "timeout"})
+
+    joined = _joined([part(["wine", "car"], "car"), part(["iris"], "iris")])
+    assert joined.datasets == ("wine", "car", "iris")
+    assert joined.cells.shape == (3, 2, 1, 2)
+    rows = joined.missing[["dataset", "strategy", "fold", "reason"]].to_numpy().tolist()
+    assert rows == [["car", "b", 1, "timeout"], ["iris", "b", 1, "timeout"]]
+    assert joined.scores.loc["wine"].tolist() == [0.5, 0.75]

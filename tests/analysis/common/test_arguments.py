@@ -169,7 +169,7 @@ SKIPPED = {
 # of published datasets (test_placing.py), of a decision, and of the searches of a study
 ELSEWHERE = (
     "beside_published", "budget_plot", "budget_use", "contingency_table", "cumulative_gain",
-    "decision_plot", "place", "place_pairs",
+    "choose_datasets", "decision_plot", "place",
     "reproduction", "results_at_budget", "score_against_budget", "search_traces",
 )  # fmt: skip
 

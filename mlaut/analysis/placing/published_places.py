@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from mlaut.analysis.methods.ratings.elo import elo_ratings
 from mlaut.analysis.pairwise.corrections import adjust
 from mlaut.analysis.pairwise.pairs import Pairs, paired_losses
 from mlaut.analysis.pairwise.signed_rank import SignedRanks, signed_rank_p
+from mlaut.analysis.placing.few_datasets import Placing, place_few, with_ends
 from mlaut.analysis.results.missing import treat_missing
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
@@ -52,12 +54,7 @@ def beside_published(
     AnalysisError
         The metrics differ, or fewer than two datasets have the same name.
     """
-    return _joined(results, against, published(against), strategies)
-
-
-def _joined(
-    results: Results, against: str, theirs: Results, strategies: Iterable[str] | None
-) -> Results:
+    theirs = published(against)
     if results.metric.name != theirs.metric.name:
         raise AnalysisError(
             f"{against} has {theirs.metric.name}, and these results have {results.metric.name}; "
@@ -82,66 +79,118 @@ def _joined(
 
 def place(
     results: Results,
-    against: str,
+    against: str | Results,
     *,
+    budget: float | None = None,
     strategies: Iterable[str] | None = None,
     missing: str = "row mean",
-    alpha: float = 0.05,
+    alpha: float | None = None,
     seed: int = 0,
-) -> ResultTable:
+    **few: Any,
+) -> Placing:
     """Compute where strategies of one's own stand among published ones.
 
     Scenario (c). The published strategies are not run again: the datasets and, if the benchmark has
     them, the folds must be those of the benchmark.
 
+    With a budget few datasets are enough. The average rank among all N published datasets is
+    predicted from those that were run (BLUP under a shrunk covariance of the published ranks), with
+    intervals that were measured to cover; they speak about these N datasets, and about no others.
+
     Parameters
     ----------
     results : Results
         Results of strategies of one's own, in the benchmark's metric.
-    against : str
-        Name of a published benchmark; a key of `mlaut.analysis.PUBLISHED`.
+    against : str or Results
+        Name of a published benchmark, a key of `mlaut.analysis.PUBLISHED`; with a budget also the
+        results of any board.
+    budget : float, optional
+        Number of datasets, from 5 on; or with ``costs`` their sum, in the same unit. Default: all
+        datasets, by tests.
     strategies : iterable of str, optional
         Names of the strategies to place; default all.
     missing : str, default "row mean"
         Treatment of cells that were not published (`mlaut.analysis.treat_missing`). The default
-        reproduces the ranks that Fernandez-Delgado et al. (2014) printed.
-    alpha : float, default 0.05
-        Familywise level of the tests against the published strategies.
+        reproduces the ranks that Fernandez-Delgado et al. (2014) printed. With a budget a failed
+        cell is beaten by all, and one without a reason, such as NaN in a table, was not run.
+    alpha : float, optional
+        Without a budget the familywise level of the tests against the published strategies,
+        default 0.05; with one intervals have 1 - alpha, default 0.1.
     seed : int, default 0
+        With a budget a number that the board's maker draws after the entry is closed.
+    **few
+        Options with a budget. ``arm``: "designed" (default), the list that says most, for a
+        question of one's own, with 30 learners of 8 families at least; or "random", for a public
+        claim or a small board. ``entry``: text that the draw follows from, default the names of the
+        strategies. ``rival``: published strategy; one looks after 5, 10, 15, ... datasets, with an
+        equal part of alpha each, and ends when it is separated. ``audit=True``: 5 random datasets
+        besides, by which a learner that was tuned to the list is found. ``costs``: cost by dataset.
+        ``families``: family by published strategy; default those of the benchmark, else clusters
+        with a mean correlation of ranks above 0.55.
 
     Returns
     -------
-    ResultTable
+    Placing
         One row for each strategy of one's own: ``rank`` among all by the average rank, ``of`` how
         many, ``average rank``, ``P(best)``, ``P(top 10)``, ``Elo`` with the ends ``Elo low`` and
         ``Elo high`` of its interval, and ``better than``, ``undecided`` and ``worse than``: numbers
         of published strategies by Wilcoxon's signed rank test with Holm's correction over all of
-        them. Notes name what is not comparable.
+        them. Notes name what is not comparable. ``pairs`` has one row for each strategy of one's
+        own and each published one: ``better`` and ``worse``, the numbers of datasets on which one's
+        own has the smaller and the larger loss; ``mean difference`` of the scores, one's own minus
+        published; ``p``, adjusted; and ``verdict``.
+
+        With a budget ``datasets``; ``average rank`` and ``score`` with their intervals; ``better
+        than`` and ``worse than``, all at once; and ``strange p``, ``audit p``: shares of published
+        learners, left out with their families, that are as unlike the others, and as much worse on
+        the audit than the list predicts. The score of a dataset is the distance of the loss below
+        the published median, in median absolute deviations, clipped at -3 and 3. ``pairs`` has the
+        ``difference`` of the average ranks (below 0 one's own is better), of the ``score`` (above
+        0), each with its interval, and ``more``: how many further datasets would separate the two,
+        if the estimates stayed. ``more`` of the result has the datasets to run next.
 
     Raises
     ------
     AnalysisError
-        The metrics differ, or fewer than two datasets have the same name.
+        The metrics differ, fewer than two datasets have the same name, or a list or a budget is
+        not possible.
 
     Examples
     --------
     >>> garcia = published("garcia2008")
     >>> mine = Results.from_table(garcia.scores[["C4.5"]].add_suffix(" of mine") + 0.01,
     ...                           metric="accuracy")
-    >>> place(mine, "garcia2008").frame[["rank", "of", "better than", "worse than"]]
+    >>> placed = place(mine, "garcia2008")
+    >>> placed.frame[["rank", "of", "better than", "worse than"]]
                   rank  of  better than  worse than
     strategy
     C4.5 of mine     1   6            4           0
+    >>> placed.pairs["verdict"].loc["C4.5 of mine", "NaiveBayes"]
+    'undecided'
+    >>> wainer = published("wainer2023")
+    >>> mine = Results.from_table(wainer.scores[["svm"]].add_suffix(" of mine"), metric="accuracy")
+    >>> few = place(mine, "wainer2023", budget=15, arm="random")
+    >>> few.frame.filter(like="average rank").round(1)
+                 average rank  average rank low  average rank high
+    strategy
+    svm of mine           7.1               6.2                8.0
     """
-    theirs = published(against)
-    complete, own, rivals = _complete(results, against, theirs, strategies, missing)
-    pairs = _pairs(complete, own, rivals, alpha)["verdict"]
+    if budget is not None:
+        few |= {"seed": seed, "alpha": alpha or 0.1}
+        return place_few(results.select(strategies=strategies), against, budget, **few)
+    if few or not isinstance(against, str):
+        raise AnalysisError(f"{', '.join(few) or 'a board of Results'} needs a budget")
+    alpha, theirs = alpha or 0.05, published(against)
+    complete = treat_missing(beside_published(results, against, strategies), missing)
+    rivals = [name for name in complete.strategies if name in theirs.strategies]
+    own = [name for name in complete.strategies if name not in theirs.strategies]
+    pairs = _pairs(complete, own, rivals, alpha)
     likely = probability_of_best(complete, top=min(10, len(complete.strategies)), seed=seed)
     elo = elo_ratings(complete, seed=seed).frame
     ranks = average_ranks(complete).frame["average_rank"]
     rows = {}
     for name in own:
-        decided = pairs[name].value_counts()
+        decided = pairs["verdict"][name].value_counts()
         chance = likely.frame.loc[name]
         rows[name] = {
             "rank": int((ranks < ranks[name]).sum()) + 1,
@@ -149,9 +198,7 @@ def place(
             "average rank": ranks[name],
             "P(best)": chance["P(best)"],
             "P(top 10)": chance.filter(like="P(top").iloc[0],
-            "Elo": elo.loc[name, "Elo"],
-            "Elo low": elo.loc[name, "low"],
-            "Elo high": elo.loc[name, "high"],
+            **with_ends("Elo", elo.loc[name, ["Elo", "low", "high"]]),
             "better than": decided.get("better", 0),
             "undecided": decided.get("undecided", 0),
             "worse than": decided.get("worse", 0),
@@ -159,77 +206,19 @@ def place(
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("strategy")
     n = len(complete.datasets)
     smallest = min(1.0, len(rivals) * 2.0 ** (1 - n))
-    few = f"{n} datasets decide against none of {len(rivals)} strategies: the smallest p of a "
-    return ResultTable(
+    few_datasets = (
+        f"{n} datasets decide against none of {len(rivals)} strategies: the smallest p of a "
+        f"corrected test is {smallest:.2g}"
+    )
+    return Placing(
         name=f"Place among {len(rivals)} of the {len(theirs.strategies)} strategies of "
-        f"{against}, {len(complete.datasets)} datasets",
+        f"{against}, {n} datasets",
         frame=frame.sort_values("rank", kind="stable"),
         source=PUBLISHED[against].source,
         metric=complete.metric.loss_name,
-        notes=(
-            *complete.notes,
-            *((f"{few}corrected test is {smallest:.2g}",) * (smallest > alpha)),
-        ),
+        notes=(*complete.notes, *(few_datasets,) * (smallest > alpha)),
+        pairs=pairs,
     )
-
-
-def place_pairs(
-    results: Results,
-    against: str,
-    *,
-    strategies: Iterable[str] | None = None,
-    missing: str = "row mean",
-    alpha: float = 0.05,
-) -> ResultTable:
-    """Compare each strategy of one's own with each published one.
-
-    Scenario (c). `place` counts these verdicts.
-
-    Parameters
-    ----------
-    results, against, strategies, missing, alpha
-        As in `place`.
-
-    Returns
-    -------
-    ResultTable
-        One row for each strategy of one's own and each published one: ``better`` and ``worse``, the
-        numbers of datasets on which one's own has the smaller and the larger loss; ``mean
-        difference`` of the scores, one's own minus published; ``p``, of Wilcoxon's signed rank
-        test, adjusted by Holm over the published strategies; and ``verdict``: "better", "worse" or
-        "undecided".
-
-    Examples
-    --------
-    >>> garcia = published("garcia2008")
-    >>> mine = Results.from_table(garcia.scores[["C4.5"]].add_suffix(" of mine") + 0.01,
-    ...                           metric="accuracy")
-    >>> place_pairs(mine, "garcia2008").frame["verdict"].loc["C4.5 of mine", "NaiveBayes"]
-    'undecided'
-    """
-    theirs = published(against)
-    complete, own, rivals = _complete(results, against, theirs, strategies, missing)
-    return ResultTable(
-        name=f"One's own strategies against those of {against}, {len(complete.datasets)} datasets",
-        frame=_pairs(complete, own, rivals, alpha),
-        source=PUBLISHED[against].source,
-        metric=complete.metric.loss_name,
-        notes=complete.notes,
-    )
-
-
-def _complete(
-    results: Results,
-    against: str,
-    theirs: Results,
-    strategies: Iterable[str] | None,
-    missing: str,
-) -> tuple[Results, list[str], list[str]]:
-    """Return joined results without missing cells, the strategies of one's own, the published."""
-    complete = treat_missing(_joined(results, against, theirs, strategies), missing)
-    rivals = [name for name in complete.strategies if name in theirs.strategies]
-    own = [name for name in complete.strategies if name not in theirs.strategies]
-    return complete, own, rivals
 
 
 def _pairs(
@@ -295,7 +284,7 @@ def reproduction(results: Results, against: str, same: Mapping[str, str]) -> Res
     for name, other in same.items():
         positions("strategy", [name], results.strategies)
         positions("strategy", [other], theirs.strategies)
-        scores = _joined(results, against, theirs, [name]).scores
+        scores = beside_published(results, against, [name]).scores
         own = f"{name} (here)" if name in theirs.strategies else name
         difference = (scores[own] - scores[other]).dropna()
         if len(difference) < 2:

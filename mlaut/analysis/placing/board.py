@@ -1,0 +1,304 @@
+"""Published learners as a population: what few datasets say about a new learner's mean over all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+Prior = tuple[np.ndarray, np.ndarray]
+HeldOut = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+AUDITED = 5
+"""Random datasets of an audit: with them a learner that was tuned to a list stands out."""
+
+# Degrees of freedom of the prior's spread: about as many as a board has families. It was set before
+# any coverage was measured.
+_FREEDOM = 8.0
+CLIP = 3.0
+"""Median absolute deviations from a dataset's median, beyond which scores are clipped."""
+_LEAST_SHRINKAGE = 0.02  # keeps the covariance of more datasets than learners invertible
+
+
+def relative_ranks(losses: np.ndarray, pool: np.ndarray) -> np.ndarray:
+    """Return the share of a pool of learners that beats each of other learners, by dataset.
+
+    Parameters
+    ----------
+    losses : ndarray, shape (N, n)
+        Losses of the learners; inf where one failed.
+    pool : ndarray, shape (N, K)
+
+    Returns
+    -------
+    ndarray, shape (n, N)
+        0 is beaten by none and 1 by all; a tie counts half.
+
+    Examples
+    --------
+    >>> relative_ranks(np.array([[2.0, 9.0]]), np.array([[1.0, 2.0, 3.0, np.inf]])).tolist()
+    [[0.375], [0.75]]
+    """
+    both = zip(np.sort(pool, axis=1), losses, strict=True)
+    twice = [np.searchsorted(row, own) + np.searchsorted(row, own, "right") for row, own in both]
+    return np.array(twice).T / (2 * pool.shape[1])
+
+
+def clipped_scores(losses: np.ndarray, pool: np.ndarray) -> np.ndarray:
+    """Return how far losses are below a pool's median, in its spread on each dataset.
+
+    The spread is the median absolute deviation, and scores are clipped at -3 and 3; where more than
+    half of the pool is equal, the pool's extremes are -3 and 3. Raw losses would let the few
+    datasets with the largest spread decide.
+
+    Parameters
+    ----------
+    losses : ndarray, shape (N, n)
+        inf where a learner failed: its score is -3.
+    pool : ndarray, shape (N, K)
+
+    Returns
+    -------
+    ndarray, shape (n, N)
+
+    Examples
+    --------
+    >>> clipped_scores(np.array([[3.0, 5.5, np.inf]]), np.array([[4.0, 5.0, 6.0, 9.0]])).tolist()
+    [[2.5], [0.0], [-3.0]]
+    """
+    middle, largest = _medians(pool)
+    reach = CLIP * _medians(np.abs(pool - middle[:, None]))[0]
+    low = np.where(reach > 0, middle - reach, pool.min(axis=1))
+    width = np.where(reach > 0, 2 * reach, largest - low)
+    share = (np.clip(losses.T, low, low + width) - low) / np.where(width > 0, width, 1)
+    return np.where(width > 0, CLIP * (1 - 2 * share), 0.0)
+
+
+def _medians(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the median and the largest of the finite values of each row."""
+    n, ordered, rows = np.isfinite(values).sum(axis=1), np.sort(values), np.arange(len(values))
+    return (ordered[rows, (n - 1) // 2] + ordered[rows, n // 2]) / 2, ordered[rows, n - 1]
+
+
+def prior_of(values: np.ndarray) -> Prior:
+    """Return mean and covariance over datasets of values of shape (K, N).
+
+    Correlations shrink to their mean, by as much as their sampling variance explains (Schäfer and
+    Strimmer 2005, target F).
+    """
+    n_learners, n = values.shape
+    mean = values.mean(axis=0)
+    off = values - mean
+    sample = off.T @ off / (n_learners - 1)
+    sd = np.sqrt(np.diag(sample) + 1e-12)
+    between = ~np.eye(n, dtype=bool)
+    target = (sample / np.outer(sd, sd))[between].mean() * np.outer(sd, sd)
+    np.fill_diagonal(target, np.diag(sample))
+    noise = ((off**2).T @ off**2 / n_learners - sample**2) / n_learners
+    far = ((sample - target)[between] ** 2).sum()
+    weight = np.clip(noise[between].sum() / max(far, 1e-300), _LEAST_SHRINKAGE, 1)
+    ridge = 1e-4 * np.diag(sample).mean() + 1e-12  # datasets on which all learners are equal
+    return mean, (1 - weight) * sample + weight * target + ridge * np.eye(n)
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """Learners on datasets, as a population from which a new learner comes.
+
+    Attributes
+    ----------
+    losses : ndarray, shape (N, K)
+        Losses; inf where a learner failed.
+    families : ndarray of str, shape (K,)
+    costs : ndarray, shape (N,)
+        Cost of each dataset, in any unit.
+    """
+
+    losses: np.ndarray
+    families: np.ndarray
+    costs: np.ndarray
+
+    def of(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return relative ranks and clipped losses of new learners: shape (n, N) each."""
+        return relative_ranks(losses, self.losses), clipped_scores(losses, self.losses)
+
+    @cached_property
+    def own(self) -> tuple[np.ndarray, np.ndarray]:
+        """Relative ranks of the board's own learners among the others, and clipped losses."""
+        ranks, scores = self.of(self.losses)
+        n = self.losses.shape[1]
+        return (ranks * n - 0.5) / (n - 1), scores
+
+    @cached_property
+    def means(self) -> list[np.ndarray]:
+        """Means over datasets of what `of` returns for the board's own learners.
+
+        A learner ties with itself, so that a new one with equal losses has an equal mean.
+        """
+        return [value.mean(axis=1) for value in self.of(self.losses)]
+
+    @cached_property
+    def priors(self) -> tuple[Prior, Prior]:
+        """Priors of the relative ranks and of the clipped losses."""
+        return prior_of(self.own[0]), prior_of(self.own[1])
+
+    def without(self, learners: np.ndarray) -> Board:
+        """Return the board without some learners, given as a mask of shape (K,)."""
+        return replace(self, losses=self.losses[:, ~learners], families=self.families[~learners])
+
+    def listed(self, n: int, given: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return datasets in order of what they say about the mean rank, and what is then unknown.
+
+        Each is the one that lowers the variance of the mean most for its cost (greedy A-optimal),
+        so the first five of thirty are the list of five.
+
+        Parameters
+        ----------
+        n : int
+            Number of datasets.
+        given : ndarray of int, shape (N,), optional
+            Order of the datasets, where it is given.
+
+        Returns
+        -------
+        order : ndarray of int, shape (n,)
+        unknown : ndarray, shape (n + 1,)
+            Variance of the mean relative rank before the first dataset and after each.
+        """
+        left = self.priors[0][1].copy()
+        order, unknown = list[int](), [left.mean()]
+        for i in range(n):
+            gain = left.mean(axis=1) ** 2 / np.maximum(np.diag(left), 1e-300) / self.costs
+            gain[order] = -1
+            best = int(gain.argmax() if given is None else given[i])
+            order.append(best)
+            left -= np.outer(left[best], left[best]) / left[best, best]
+            unknown.append(max(left.mean(), 1e-300))
+        return np.array(order), np.array(unknown)
+
+    def predicted(
+        self, kind: int, at: np.ndarray, seen: np.ndarray, over: np.ndarray | slice = slice(None)
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what values on some datasets say about the mean over all, or over others.
+
+        Parameters
+        ----------
+        kind : int
+            0 for relative ranks, 1 for clipped scores.
+        at : ndarray of int, shape (m,)
+            Datasets that were seen.
+        seen : ndarray, shape (n, m)
+            Values of n learners on them.
+
+        Returns
+        -------
+        estimate : ndarray, shape (n,)
+            Best linear unbiased predictor of the mean over all datasets.
+        sd : ndarray, shape (n,)
+            Its standard deviation, larger where the values are strange.
+        strange : ndarray, shape (n,)
+            Squared Mahalanobis distance of the values from the prior, a dataset.
+        """
+        mean, covariance = self.priors[kind]
+        m, inner, to_all = len(at), covariance[np.ix_(at, at)], covariance[at][:, over].mean(axis=1)
+        weights = np.linalg.solve(inner, to_all)
+        off = seen - mean[at]
+        strange = (off.T * np.linalg.solve(inner, off.T)).sum(axis=0) / m
+        left = max(covariance[over][:, over].mean() - to_all @ weights, 1e-300)
+        sd = np.sqrt(left * (_FREEDOM + m * strange) / (_FREEDOM + m))
+        return mean[over].mean() + off @ weights, sd, strange
+
+    def without_each(self, kind: int, at: np.ndarray, seen: np.ndarray) -> np.ndarray:
+        """Return by how much each value differs from its prediction by the others, shape (m,)."""
+        mean, covariance = self.priors[kind]
+        inverse = np.linalg.inv(covariance[np.ix_(at, at)])
+        residuals: np.ndarray = inverse @ (seen - mean[at]) / np.diag(inverse)
+        return residuals
+
+    def held_out(self, looks: Sequence[int], drawn: np.ndarray, *, designed: bool) -> HeldOut:
+        """Predict each family by the others, which choose prior and list again.
+
+        With the list of all learners the errors would be too small: it suits these learners.
+
+        Parameters
+        ----------
+        looks : sequence of int, length L
+            Numbers of datasets.
+        drawn : ndarray of int, shape (N,)
+            Random order of all datasets. An audit takes the first ones that are not on the list.
+        designed : bool
+            Whether a list is chosen; else datasets come in the random order.
+
+        Returns
+        -------
+        errors : ndarray, shape (2, L, K)
+            Errors of ranks and of clipped scores, in standard deviations of their prediction.
+        strange : ndarray, shape (L, K)
+            As `predicted`, of ranks.
+        audit : ndarray, shape (L, K)
+            As `audited`; 0 without a list.
+        """
+        shape = len(looks), len(self.families)
+        errors, strange, audit = np.empty((2, *shape)), np.empty(shape), np.zeros(shape)
+        for family in np.unique(self.families):
+            of_it = self.families == family
+            others = self.without(of_it)
+            values = others.of(self.losses[:, of_it])
+            order = drawn
+            if designed:
+                order = others.listed(max(looks))[0]
+            for i, m in enumerate(looks):
+                at = order[:m]
+                for kind, value in enumerate(values):
+                    found, sd, far = others.predicted(kind, at, value[:, at])
+                    errors[kind, i, of_it] = (found - value.mean(axis=1)) / sd
+                    strange[i, of_it] = far if kind == 0 else strange[i, of_it]
+                if designed:
+                    audit[i, of_it] = others.audited(at, drawn, values[0])[0]
+        return errors, strange, audit
+
+    def audited(
+        self, at: np.ndarray, drawn: np.ndarray, ranks: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return by how many sd learners are worse on random datasets than a list predicts.
+
+        Parameters
+        ----------
+        at, drawn : ndarray of int
+            Datasets of the list; and all in a random order, of which the first others are taken.
+        ranks : ndarray, shape (n, N)
+
+        Returns
+        -------
+        worse : ndarray, shape (n,)
+        audit : ndarray of int
+            Datasets that were taken.
+        """
+        audit = drawn[~np.isin(drawn, at)][:AUDITED]
+        if not len(audit):
+            return np.zeros(len(ranks)), audit
+        expected, sd, _ = self.predicted(0, at, ranks[:, at], audit)
+        return (ranks[:, audit].mean(axis=1) - expected) / sd, audit
+
+    def reach(self, errors: np.ndarray, alpha: float) -> float:
+        """Return how many standard deviations cover a learner of a new family with 1 - alpha.
+
+        It is the larger of the quantile over learners and of a Student's t in which each family
+        counts alike: with few families no quantile over families would be finite.
+
+        Parameters
+        ----------
+        errors : ndarray, shape (K,)
+        """
+        from scipy.special import stdtrit
+
+        known = np.sort(np.abs(errors))
+        at = int(np.ceil((len(known) + 1) * (1 - alpha))) - 1
+        quantile = known[at] if at < len(known) else 0.0
+        names, which = np.unique(self.families, return_inverse=True)
+        n = len(names)
+        by_family = np.bincount(which, errors**2) / np.bincount(which)
+        spread = np.sqrt((1 + 1 / n) * by_family.mean())
+        return float(max(quantile, stdtrit(n, 1 - alpha / 2) * spread))
