@@ -68,6 +68,7 @@ OF_RESULTS = {
     "retrained_mean_estimates": {},
     "scale_free_table": {},
     "sign_test": {},
+    "skill_table": {"baseline": "C"},
     "skillings_mack_test": {},
     "t_test": {},
     "treat_missing": {},

@@ -73,6 +73,7 @@ CASES = {
     "retrained_mean_estimates": Case(units=False, others=True),
     "scale_free_table": Case(),
     "sign_test": Case(others=True),
+    "skill_table": Case({"baseline": "A"}),
     "skillings_mack_test": Case(),
     "t_test": Case(units=False, others=True),
     "trinomial_test": Case(others=True),

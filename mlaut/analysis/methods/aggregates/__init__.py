@@ -9,6 +9,7 @@ __getattr__, __dir__, __all__ = attach(
         "profiles": ("data_profile",),
         "runs": ("interquartile_means", "probability_of_improvement"),
         "scale_free": ("percent_of_best",),
+        "skill": ("skill_table",),
         "stability": ("ranking_stability",),
     },
 )
