@@ -51,6 +51,7 @@ OF_RESULTS = {
     "multilevel_model": {"n_samples": 64, "rope": 0.01},
     "multiple_imputation": {"test": analysis.t_test, "n_samples": 2},
     "nemenyi_test": {},
+    "paired_items": {"first": "A", "second": "B"},
     "percent_of_best": {},
     "performance_profile": {},
     "pilot_design": {},
@@ -89,7 +90,7 @@ OF_ONE_STRATEGY = {
     "retrained_estimates", "retrained_mean_estimates", "treat_missing",
 }  # fmt: skip
 UNDEFINED = {"conover_test", "hierarchical_test"}  # where nothing varies; they say so
-OF_GAPS = {"box_plot", "dataset_estimates", "dataset_properties",
+OF_GAPS = {"box_plot", "dataset_estimates", "dataset_properties", "paired_items",
            "skillings_mack_test", "under_treatments"}  # fmt: skip
 
 

@@ -80,15 +80,15 @@ def skill_table(
         )
     relative, k = np.clip(losses / base, *_CLIP), len(results.strategies)
     wins = (k - ranked(relative.T).T) / (k - 1)
-    win, skill = (_mean(results, x, weights, confidence) for x in (wins, np.log(relative)))
+    each = (mean_by_source(results, x, weights) for x in (wins, np.log(relative)))
+    win, skill = (ends(results, found, confidence) for found in each)
     rates, skills = np.clip(win, 0, 1), 1 - np.exp(skill[[0, 2, 1]])
     columns = ["win rate", "win rate low", "win rate high"]
     columns += ["skill score", "skill score low", "skill score high"]
     index = pd.Index(results.strategies, name="strategy")
     frame = pd.DataFrame(np.vstack([rates, skills]).T, index=index, columns=columns)
-    each = "source" if weights == "source" else "dataset"
     return ResultTable(
-        name=f"Skill score and win rate against {baseline}, each {each} once",
+        name=f"Skill score and win rate against {baseline}, each {weights} once",
         frame=frame.sort_values("win rate", ascending=False, kind="stable"),
         source="Shchur et al. 2025",
         metric=results.metric.loss_name,
@@ -96,12 +96,21 @@ def skill_table(
     )
 
 
-def _mean(results: Results, values: np.ndarray, weights: str, confidence: float) -> np.ndarray:
-    """Return means over datasets or sources, and the ends of their intervals: shape (3, K)."""
+def mean_by_source(results: Results, values: np.ndarray, weights: str = "dataset") -> np.ndarray:
+    """Return means of values (N, K) over datasets or sources, and jackknife errors: shape (2, K).
+
+    The error leaves out one source at a time (CR3); Student's t has one degree of freedom less than
+    there are sources.
+    """
     means, size = results.by_source(values), np.bincount(results.source).astype(float)[:, None]
     size = size if weights == "dataset" else np.ones_like(size)
-    mean, g = (size * means).sum(axis=0) / size.sum(), len(means)
-    without = size / size.sum() * (means - mean) / (1 - size / size.sum())  # mean less that without
-    error = np.sqrt(np.square(without).sum(axis=0) * (g - 1) / g)
-    half = stdtrit(g - 1, (1 + confidence) / 2) * error
-    return np.stack([mean, mean - half, mean + half])
+    share = size / size.sum()
+    mean, g = (share * means).sum(axis=0), len(means)
+    moved = share * (means - mean) / (1 - share)  # the mean less the one without a source
+    return np.stack([mean, np.sqrt(np.square(moved).sum(axis=0) * (g - 1) / g)])
+
+
+def ends(results: Results, found: np.ndarray, confidence: float) -> np.ndarray:
+    """Return means and the ends of their intervals of Student's t: shape (3, K)."""
+    half = stdtrit(results.n_sources - 1, (1 + confidence) / 2) * found[1]
+    return np.stack([found[0], found[0] - half, found[0] + half])
