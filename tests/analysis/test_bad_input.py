@@ -51,6 +51,7 @@ OF_RESULTS = {
     "multilevel_model": {"n_samples": 64, "rope": 0.01},
     "multiple_imputation": {"test": analysis.t_test, "n_samples": 2},
     "nemenyi_test": {},
+    "new_records": {},
     "paired_items": {"first": "A", "second": "B"},
     "percent_of_best": {},
     "performance_profile": {},

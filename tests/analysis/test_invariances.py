@@ -93,6 +93,7 @@ ELSEWHERE = {
     "heat_map": "a figure",
     "hierarchical_test": "bayes/test_hierarchical.py, of one pair",
     "mcnemar_test": "predictions, which a table has not",
+    "new_records": "aggregates/test_growing.py: the order of the strategies is part of it",
     "paired_items": "aggregates/test_items.py, of one pair",
     "place": "test_placing.py: beside a published benchmark",
     "place_pairs": "test_placing.py: beside a published benchmark",

@@ -351,7 +351,7 @@ _RULES: dict[str, Rule] = {
         ("after", "alternative", "correction", "how", "method", "metric", "missing", "name"), _text
     ),
     **dict.fromkeys(("aggregate",), _text),
-    **dict.fromkeys(("anchor", "baseline"), _or(_none, _text)),
+    **dict.fromkeys(("anchor", "baseline", "since"), _or(_none, _text)),
     **dict.fromkeys(("anchor_rating", "local_rope", "tolerance"), _real),
     "others": _or(_none, _mapping_of(_results)),
     "weight": _or(_none, _real),

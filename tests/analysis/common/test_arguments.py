@@ -75,8 +75,10 @@ RIGHT = {
     "interquartile_means": {"n_samples": 5},
     "multilevel_model": {"n_samples": 8},
     "multiple_imputation": {"test": analysis.sign_test, "n_samples": 2},
+    "paired_items": {"first": "A", "second": "B"},
     "probability_of_improvement": {"n_samples": 5},
     "ranking_stability": {"n_samples": 5},
+    "skill_table": {"baseline": "C"},
     "hierarchical_probabilities": {
         "mean": np.array([0.1, 0.2, 0.0]),
         "scale": np.full(3, 0.1),

@@ -6,6 +6,7 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "best": ("RankProbabilities",),
+        "growing": ("new_records",),
         "items": ("paired_items",),
         "profiles": ("data_profile",),
         "runs": ("interquartile_means", "probability_of_improvement"),
