@@ -44,7 +44,7 @@ def test_false_records_are_rare_on_boards_of_120_submissions():
         assert "record" not in set(new_records(board(noise)).frame["claim"])
         claims = new_records(board(noise + better)).frame["claim"].to_numpy()
         assert "record" not in set(claims[::2])  # the copies
-        assert (claims[1::2] == "record").mean() > 0.9
+        assert (claims[1::2] == "record").mean() > 0.8
 
 
 def test_a_claim_says_against_whom_and_how_much_is_needed():
