@@ -130,8 +130,8 @@ def _tsml(path: Path) -> pd.DataFrame:
     table = table.rename(columns={first: "dataset"})
     if first == "Estimators:":  # accuracy_mean.csv
         return table.melt("dataset", var_name="strategy", value_name=name)
-    rows = table.melt("dataset", var_name="fold", value_name=last)  # HC2_accuracy.csv
-    return rows.astype({"fold": int}).assign(strategy=name)
+    rows = table.melt("dataset", var_name="repeat", value_name=last).dropna()  # HC2_accuracy.csv
+    return rows.astype({"repeat": int}).assign(strategy=name)
 
 
 def _mlr3(path: Path) -> pd.DataFrame:

@@ -190,7 +190,11 @@ def test_repeats_of_mteb_and_resamples_of_tsml_are_kept(tmp_path):
         "1 dataset with unequal numbers of repeats: the means of strategies count" in results.notes
     )
     tsml(tmp_path / "tsml")
-    assert read_results(tmp_path / "tsml").cells[0, :, 0].tolist() == [[0.9, 0.7], [0.8, 0.8]]
+    resamples = read_results(tmp_path / "tsml").cells[0, :, :, 0]
+    assert resamples.tolist() == [[0.9, 0.7], [0.8, 0.8]]
+    write(tmp_path / "tsml/CIF_accuracy.csv", "folds:,0,1\nACSF1,0.6,\n")  # one of two resamples
+    results = read_results(tmp_path / "tsml")
+    assert results.scores.loc["ACSF1"].to_dict() == {"CIF": 0.6, "HC2": 0.8, "ROCKET": 0.8}
     write(tmp_path / "accuracy_mean.csv", "Estimators:,HC2,ROCKET\nACSF1,0.9,0.8\n")
     assert read_results(tmp_path / "accuracy_mean.csv").metric.name == "accuracy"
 
