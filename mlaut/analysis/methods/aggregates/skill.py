@@ -88,11 +88,11 @@ def skill_table(
     index = pd.Index(results.strategies, name="strategy")
     frame = pd.DataFrame(np.vstack([rates, skills]).T, index=index, columns=columns)
     return ResultTable(
-        name=f"Skill score and win rate against {baseline}, each {weights} once",
+        name=f"Skill score and win rate against {baseline}",
         frame=frame.sort_values("win rate", ascending=False, kind="stable"),
         source="Shchur et al. 2025",
         metric=results.metric.loss_name,
-        notes=results.notes_text(),
+        notes=(*results.notes_text(), f"each {weights} counts once"),
     )
 
 
