@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,6 @@ _DATASETS = ("dataset", "task", "problem", "data", "benchmark")
 _EXCEL, _JSON = (".xlsx", ".xls"), (".json", ".jsonl")
 # 0.79 +- 0.01, 0.79 ± 0.01, 0.79 (0.01)
 _MEAN_AND_SPREAD = re.compile(r"\s*-?[\d.,]+\s*(\+-|\+/-|±|\()\s*[\d.,]+\s*%?\)?\s*%?\s*")
-_SOURCES_KNOWN = "the sources of a leaderboard are known: leave it out"
 
 _READERS: dict[tuple[str, ...], Callable[..., Results]] = {
     automlbenchmark.FORMAT.required: automlbenchmark.read_automlbenchmark,
@@ -97,10 +96,9 @@ def read_results(
     """
     path = Path(source)
     if path.is_dir() or board_of(path) is not None:
-        results = read_board(path, metric, greater_is_better=greater_is_better)
         if clusters:
-            raise AnalysisError(f"{source}: clusters is a column of a table, and {_SOURCES_KNOWN}")
-        return results
+            raise AnalysisError(f"{source}: a board has its own sources: leave clusters out")
+        return read_board(path, metric, greater_is_better=greater_is_better)
     table = _table_of(path)
     if table.empty:
         raise AnalysisError(f"{source}: a table without rows; check the file")
@@ -118,18 +116,16 @@ def read_results(
         )
     if greater_is_better is None:
         greater_is_better = direction_if_unknown(metric)
-    table, dataset, strategy = _usual(source, table, source_column(table, clusters))
+    label = source_column(table, clusters)
+    table, dataset, strategy = _usual(source, table, label)
     names = {str(name).strip().lower(): str(name) for name in table}
     fold, repeat = (
         next((names[name] for name in names if name in known), None) for known in (FOLDS, REPEATS)
     )
-    how: dict[str, Any] = {"metric": metric, "greater_is_better": greater_is_better}
-    how["clusters"] = clusters
-    label = [name for name in [source_column(table, clusters)] if name is not None]
+    how: Any = {"metric": metric, "greater_is_better": greater_is_better, "clusters": clusters}
     if strategy:
-        keys: dict[str, Any] = {"dataset": dataset, "strategy": strategy}
-        keys |= {"repeat": repeat, "fold": fold}
-        value = _score_column(source, table.drop(columns=label), list(keys.values()), metric)
+        keys: Any = {"dataset": dataset, "strategy": strategy, "repeat": repeat, "fold": fold}
+        value = _score_column(source, table, [label, *keys.values()], metric)
         return _named(source, partial(Results.from_long, table, value=value, **keys, **how))
     index = [name for name in (dataset, repeat, fold) if name is not None]
     return _named(source, partial(Results.from_table, table.set_index(index), **how))
@@ -154,10 +150,9 @@ def _table_of(path: Path) -> pd.DataFrame:
     if path.suffix.lower() not in _JSON:
         return read_table(path)
     found = list(objects(path))
-    content = found[0] if path.suffix.lower() == ".json" else found
-    if isinstance(content, Mapping):  # scores by strategy and dataset, or by column
-        return pd.DataFrame(content).rename_axis("dataset").reset_index()
-    return pd.DataFrame(content)
+    frame = pd.DataFrame(found[0] if path.suffix.lower() == ".json" else found)
+    by_name = not isinstance(frame.index, pd.RangeIndex)  # {strategy: {dataset: score}}
+    return frame.rename_axis("dataset").reset_index() if by_name else frame
 
 
 def _usual(source: object, table: pd.DataFrame, label: Any) -> tuple[pd.DataFrame, str, str]:
@@ -172,11 +167,7 @@ def _usual(source: object, table: pd.DataFrame, label: Any) -> tuple[pd.DataFram
         table = table.drop(columns=first) if counts else table
         table = table if counts or named else table.rename(columns={first: "dataset"})
     names = {str(name).strip().lower(): str(name) for name in table}
-    texts = [
-        str(name)
-        for name in table
-        if name != label and not pd.api.types.is_numeric_dtype(table[name])
-    ]
+    texts = [str(name) for name in table.select_dtypes(exclude="number") if name != label]
     _check_numbers(source, table, texts)
     dataset, strategy = (
         next((names[name] for name in known if name in names), "")

@@ -136,8 +136,9 @@ def _tsml(path: Path) -> pd.DataFrame:
 
 def _mlr3(path: Path) -> pd.DataFrame:
     """Return the rows of a ``BenchmarkAggr``, or of the scores by iteration."""
-    rows = read_table(path).rename(columns={"iteration": "fold"})
-    rows = rows.drop(columns=["nr", "iters"], errors="ignore")
+    rows = read_table(path).drop(columns=["nr", "iters"], errors="ignore")
+    rows.columns = rows.columns.str.removeprefix("classif.").str.removeprefix("regr.")
+    rows = rows.rename(columns={"iteration": "fold"})
     return rows.assign(dataset=rows["task_id"], strategy=rows["learner_id"])
 
 
@@ -201,14 +202,8 @@ def _lm_eval(path: Path) -> pd.DataFrame:
 
 
 _CRPS = "eval_metrics/mean_weighted_sum_quantile_loss"
-_OF_MLR3 = {
-    f"{task}{name}": known
-    for task in ("", "classif.")
-    for name, known in (
-        *(("acc", "accuracy"), ("ce", "misclassification"), ("bacc", "balanced_accuracy")),
-        *(("auc", "roc_auc"), ("logloss", "log_loss")),
-    )
-}
+_MLR3 = {"acc": "accuracy", "ce": "misclassification", "bacc": "balanced_accuracy"}
+_MLR3 |= {"auc": "roc_auc", "logloss": "log_loss"}
 BOARDS = (
     Board(
         kind="GIFT-Eval",
@@ -227,7 +222,7 @@ BOARDS = (
         greater_is_better=False,
     ),
     Board(kind="tsml", files="*_*.csv", read=_tsml),
-    Board(kind="mlr3", files="*.csv", read=_mlr3, metrics=_OF_MLR3),
+    Board(kind="mlr3", files="*.csv", read=_mlr3, metrics=_MLR3),
     Board(
         kind="SWE-bench",
         files="*/results/results.json",

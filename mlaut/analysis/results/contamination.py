@@ -66,36 +66,29 @@ def treat_contaminated(results: Results, how: str = KEEP) -> Results:
     marked = results.contaminated
     if how == KEEP or marked is None or not marked.any():
         return results
-    notes = tuple(note for note in results.notes if "contaminated, as declared" not in note)
     n = counted(int(marked.sum()), "contaminated cell")
     if how in ("drop datasets", "drop strategies"):
-        what, axis = how.removeprefix("drop "), 1 if how == "drop datasets" else 0
+        what = how.removeprefix("drop ")
         names = getattr(results, what)
-        kept = [names[at] for at in np.flatnonzero(~marked.any(axis=axis))]
-        if not kept:
+        clean = ~marked.any(axis=1 if what == "datasets" else 0)
+        if not clean.any():
             raise AnalysisError(
                 f"each of the {len(names)} {what} has a contaminated cell, so none would be left: "
                 "name a strategy whose scores take their place"
             )
-        note = f"{len(names) - len(kept)} of {len(names)} {what} left out for {n}"
-        chosen: dict[str, Any] = {what: kept}
-        return replace(results.select(**chosen), notes=(*notes, note), gaps=(*results.gaps, note))
-    k = position("strategy", how, results.strategies)
-    if marked[:, k].any():
-        raise AnalysisError(f"{how} is contaminated too: name a strategy that is not")
-    mask = marked[:, :, None, None]
-    filled = mask & results.expected[:, None]
-    note = f"{n} replaced by the scores of {how}"
-    taken = {
-        name: np.where(mask, array[:, [k]], array)
-        for name in ("cells", "cell_losses", "variances")
-        if (array := getattr(results, name)) is not None
-    }
-    return replace(
-        results,
-        **taken,
-        contaminated=None,
-        notes=(*notes, note),
-        gaps=(*results.gaps, note),
-        imputed=filled if results.imputed is None else filled | results.imputed,
-    )
+        chosen: dict[str, Any] = {what: [names[at] for at in np.flatnonzero(clean)]}
+        treated = results.select(**chosen)
+        note = f"{(~clean).sum()} of {len(names)} {what} left out for {n}"
+    else:
+        k = position("strategy", how, results.strategies)
+        if marked[:, k].any():
+            raise AnalysisError(f"{how} is contaminated too: name a strategy that is not")
+        mask, arrays = marked[:, :, None, None], ("cells", "cell_losses", "variances")
+        given = {name: array for name in arrays if (array := getattr(results, name)) is not None}
+        taken = {name: np.where(mask, array[:, [k]], array) for name, array in given.items()}
+        filled = mask & results.expected[:, None]
+        filled = filled if results.imputed is None else filled | results.imputed
+        treated = replace(results, **taken, contaminated=None, imputed=filled)
+        note = f"{n} replaced by the scores of {how}"
+    notes = [one for one in results.notes if "contaminated, as declared" not in one]
+    return replace(treated, notes=(*notes, note), gaps=(*results.gaps, note))
