@@ -14,7 +14,7 @@ import pytest
 
 from mlaut.analysis import read_results
 from mlaut.analysis.results.contamination import treat_contaminated
-from mlaut.errors import AnalysisError, DataError
+from mlaut.errors import AnalysisError, DataError, MlautError
 from mlaut.report import make_report
 
 
@@ -223,6 +223,25 @@ def test_a_folder_of_another_form_and_a_damaged_file_are_refused_in_one_line(tmp
     write(tmp_path / "x.json", '{"model_info": ')
     with pytest.raises(DataError, match=r"x.json: cannot be read as JSON \(Expecting value"):
         read_results(tmp_path / "x.json", "accuracy")
+
+
+@pytest.mark.parametrize("make", FORMS, ids=lambda make: make.__name__)
+def test_a_damaged_file_of_a_board_is_read_or_refused_in_one_line(tmp_path, make):
+    make(tmp_path)
+    files = [one for one in tmp_path.rglob("*") if one.is_file()]
+    path = max(files, key=lambda one: (one.suffix == ".jsonl", one.name))
+    content, generator = path.read_bytes(), np.random.default_rng(0)
+    messages = []
+    for _ in range(25):
+        at, size = generator.integers(len(content)), generator.integers(1, 30)
+        other = generator.choice(list(b",'\"\n0123456789abc{}[]?- "), generator.integers(0, 6))
+        path.write_bytes(content[:at] + bytes(other.tolist()) + content[at + size :])
+        try:
+            read_results(tmp_path, FORMS[make][1], greater_is_better=None)
+        except MlautError as error:
+            messages.append(str(error))
+    assert messages
+    assert not any("\n" in text for text in messages)
 
 
 # ------------------------------------------------------------------- contamination
