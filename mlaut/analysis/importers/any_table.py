@@ -13,11 +13,9 @@ import pandas as pd
 
 from mlaut.analysis.importers import (
     automlbenchmark,
-    benchopt,
     openml,
     sktime_results,
     tabarena,
-    weka,
 )
 from mlaut.analysis.importers.boards import board_of, objects, read_board
 from mlaut.analysis.importers.reading import direction_if_unknown, in_one_line
@@ -37,11 +35,9 @@ _MEAN_AND_SPREAD = re.compile(r"\s*-?[\d.,]+\s*(\+-|\+/-|±|\()\s*[\d.,]+\s*%?\)
 
 _READERS: dict[tuple[str, ...], Callable[..., Results]] = {
     automlbenchmark.FORMAT.required: automlbenchmark.read_automlbenchmark,
-    benchopt.FORMAT.required: benchopt.read_benchopt,
     openml.EVALUATIONS.required: openml.read_openml_evaluations,
     sktime_results.BENCHMARK.required: sktime_results.read_sktime,
     tabarena.FORMAT.required: tabarena.read_tabarena,
-    weka.FORMAT.required: weka.read_weka,
 }
 
 
