@@ -230,7 +230,7 @@ BOARDS = (
         source="^.+(?=-)",
         absent=0.0,
     ),
-    Board(kind="lm-eval", files="**/samples_*.jsonl", read=_lm_eval),
+    Board(kind="lm-eval", files="**/samples_*.jsonl", read=_lm_eval, metrics={"acc": "accuracy"}),
     Board(
         kind="Every Eval Ever, items",
         files="**/*.jsonl",
@@ -316,6 +316,8 @@ def read_board(
     if "less" in frame:
         better = not frame["less"].all()
         score = score.where(~(frame["less"].astype(bool) & better), -score)
+    if better is not None and greater_is_better == (not better):
+        raise AnalysisError(f"more of {name} is {'' if better else 'not '}better on {board.kind}")
     better = greater_is_better if better is None else better
     cells = _even(board.cells(frame, score), notes)
     results = board.results(cells, name or "score", greater_is_better=better, notes=notes)

@@ -11,9 +11,11 @@ import json
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from mlaut.analysis import read_results
 from mlaut.analysis.results.contamination import treat_contaminated
+from mlaut.cli import cli
 from mlaut.errors import AnalysisError, DataError, MlautError
 from mlaut.report import make_report
 
@@ -156,7 +158,7 @@ FORMS = {
     lm_eval: (
         "lm-eval: 4 files",
         "acc",
-        "acc",
+        "accuracy",
         [[1, 1], [0, 1]] * 2,
         ("arc", "arc", "gsm_8", "gsm_8"),
     ),
@@ -208,9 +210,11 @@ def test_a_metric_is_chosen_by_its_name_on_the_board(tmp_path):
     strict = read_results(tmp_path / "lm_eval", "acc,strict", greater_is_better=True)
     assert strict.scores.to_numpy().max() == 0
     with pytest.raises(
-        AnalysisError, match="lm-eval has several scores: choose one of acc, acc,strict"
+        AnalysisError, match="lm-eval has several scores: choose one of acc,strict, accuracy"
     ):
         read_results(tmp_path / "lm_eval")
+    with pytest.raises(AnalysisError, match="more of mase is not better on GIFT-Eval"):
+        read_results(tmp_path / "gift_eval", "mase", greater_is_better=True)
     with pytest.raises(AnalysisError, match="the HELM has no metric 'F1'; there are EM, BPB"):
         read_results(tmp_path / "helm", "F1")
 
@@ -276,6 +280,15 @@ def test_a_report_says_what_it_read_and_what_it_left_out(tmp_path):
     report = make_report(tmp_path, contaminated="A")
     assert report.state.lines == ("2 strategies, 3 datasets, read as fev: 2 files.",)
     assert "1 contaminated cell replaced by the scores of A" in " ".join(str(report).split())
+
+
+def test_the_command_line_finds_out_which_board_a_folder_is(tmp_path):
+    gift_eval(tmp_path)
+    given = ["report", str(tmp_path), "--metric", "mase", "--contaminated", "drop strategies"]
+    done = CliRunner().invoke(cli, given)
+    assert done.exit_code == 0, done.output
+    assert "1 strategy, 3 datasets, read as GIFT-Eval: 2 files." in done.output
+    assert "1 of 2 strategies left out for 3 contaminated cells" in " ".join(done.output.split())
 
 
 # ---------------------------------------------------------------- tables as people have them
