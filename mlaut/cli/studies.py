@@ -135,6 +135,12 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str, foll
     help="Source of each dataset, the unit of all claims: the column of a table (default: source, "
     "cluster or group), or a CSV file with a column of datasets and one of their sources.",
 )
+@click.option(
+    "--contaminated",
+    help="Treatment of strategies that were trained on a dataset, as a leaderboard declares it: "
+    "'keep' (default), 'drop strategies', 'drop datasets', or the name of a strategy whose scores "
+    "replace theirs.",
+)
 @click.option("--title", help="Title of the report; default: that of the study file.")
 @click.option(
     "--missing",
@@ -149,8 +155,10 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str, foll
 def report(study: Path, output: Path | None, style: str, methods: bool, **given: Any) -> None:
     """Report what a study decides, and its numbers.
 
-    The numbers are scores, intervals, ranks and tests. STUDY is a study database, a study file, or
-    a table of scores of another program (CSV, TSV, ARFF, parquet) with its metric. The question,
+    The numbers are scores, intervals, ranks and tests. STUDY is a study database, a study file, a
+    table of scores of another program (CSV, TSV, ARFF, parquet, JSON, Excel) with its metric, or a
+    file or folder of a leaderboard (fev, GIFT-Eval, MTEB, tsml, HELM, SWE-bench, Every Eval Ever,
+    lm-eval, mlr3), which is recognised. The question,
     test, level, metric and treatment of a study are chosen before its first result; options that
     differ are named in the report, and so is what is left out: by --only, --without, --datasets,
     or since the study file no longer names a strategy.
@@ -161,6 +169,7 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     mlaut report study.h5 --metric balanced_accuracy -o tables/
     mlaut report study.h5 --methods
     mlaut report results.csv --metric accuracy --set question='control: baseline'
+    mlaut report gift-eval/results --contaminated 'drop strategies'
     """
     from mlaut.experiments.study_files.study_file import read_settings
     from mlaut.report import make_report, write_report

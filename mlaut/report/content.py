@@ -196,7 +196,9 @@ def results_content(
     """Return the content of a report on results without a study."""
     scored, left_out = choice.apply(scored)
     strategies = counted(len(scored[0].strategies), "strategy", "strategies")
-    line = f"{strategies}, {counted(len(scored[0].datasets), 'dataset')}, from a table of scores."
+    read = next((one for one in scored[0].notes if one.startswith("read as ")), "")
+    line = f"{strategies}, {counted(len(scored[0].datasets), 'dataset')}, "
+    line += f"{read or 'from a table of scores'}."
     state, path = _without(State((line,), "", {}, {}, {}), left_out), Path(name)
     return Report(path, title or path.stem, state, _sections(scored, chosen_now(**terms)))
 

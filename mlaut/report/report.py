@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from mlaut.analysis import MLautScore, Results, read_results
 from mlaut.analysis import metric as find_metric
+from mlaut.analysis.importers.any_table import is_results
+from mlaut.analysis.results.contamination import KEEP, treat_contaminated
 from mlaut.analysis.results.given import results_of
 from mlaut.analysis.results.sources import as_table, open_study
 from mlaut.errors import AnalysisError
 from mlaut.files_io import FilesIO, StudyStore
-from mlaut.files_io.tables.tables import ending_of
 from mlaut.report.content import Choice, Report, results_content, study_content
 
 
@@ -26,6 +26,7 @@ def make_report(
     missing: str | None = None,
     greater_is_better: bool | None = None,
     clusters: Mapping[str, Any] | pd.Series | str | None = None,
+    contaminated: str = KEEP,
     title: str = "",
     only: Iterable[str] = (),
     without: Iterable[str] = (),
@@ -40,8 +41,8 @@ def make_report(
     ----------
     study : path-like, Study, FilesIO, Results, or DataFrame
         Study to report on; a `FilesIO` is the output database that `mlaut.Data.open_hdf5` returns.
-        Or results, a table that `Results.from_table` accepts, or the file of a table that
-        `mlaut.analysis.read_results` reads.
+        Or results, a table that `Results.from_table` accepts, or the file of a table or the folder
+        of a leaderboard that `mlaut.analysis.read_results` reads.
     metric : str, metric, or sequence of these, optional
         Metrics that `mlaut.analysis.metric` accepts, each with a section of its own; the first one
         is the primary metric, which decides. Default that of the study's analysis, or
@@ -57,6 +58,9 @@ def make_report(
     clusters : mapping, Series or str, optional
         Source of each dataset: see `mlaut.analysis.compare`. For a study, a mapping that takes the
         place of the sources in its analysis.
+    contaminated : str, default "keep"
+        Treatment of scores of strategies that were trained on the dataset, where a leaderboard
+        declares them: `mlaut.analysis.results.contamination.treat_contaminated`.
     title : str
         Title of the report; default that of the study, or the name of the file.
     only, without : iterable of str, optional
@@ -99,6 +103,7 @@ def make_report(
     scored = _scored(study, metrics, greater_is_better, clusters)
     if scored is not None:
         name = str(study) if isinstance(study, str | os.PathLike) else "results"
+        scored = [treat_contaminated(one, contaminated) for one in scored]
         return results_content(name, scored, title, terms, choice)
     primary = {"metric": metrics[0], "secondary": tuple(metrics[1:])} if metrics else {}
     if isinstance(clusters, Mapping | pd.Series) and len(clusters):
@@ -121,7 +126,7 @@ def _scored(
         return [results_of(source, clusters=clusters)]
     if isinstance(source, pd.DataFrame):
         return [results_of(source, one, greater_is_better, clusters) for one in metrics or [""]]
-    if isinstance(source, str | os.PathLike) and ending_of(Path(source).name):
+    if isinstance(source, str | os.PathLike) and is_results(source):
         how["clusters"] = clusters if isinstance(clusters, str) else ""
         read = [read_results(source, one, **how) for one in metrics or [None]]
         return read if how["clusters"] else [results_of(one, clusters=clusters) for one in read]

@@ -48,6 +48,8 @@ OF_RESULTS = {
     "mean_estimates": {"method": "t"},
     "multi_comparison": {},
     "nemenyi_test": {},
+    "new_records": {},
+    "paired_items": {"first": "A", "second": "B"},
     "percent_of_best": {},
     "performance_profile": {},
     "pilot_design": {},
@@ -65,6 +67,7 @@ OF_RESULTS = {
     "retrained_mean_estimates": {},
     "scale_free_table": {},
     "sign_test": {},
+    "skill_table": {"baseline": "C"},
     "skillings_mack_test": {},
     "t_test": {},
     "treat_missing": {},
@@ -85,7 +88,7 @@ OF_ONE_STRATEGY = {
     "retrained_estimates", "retrained_mean_estimates", "treat_missing",
 }  # fmt: skip
 UNDEFINED = {"conover_test", "hierarchical_test"}  # where nothing varies; they say so
-OF_GAPS = {"box_plot", "dataset_estimates", "dataset_properties",
+OF_GAPS = {"box_plot", "dataset_estimates", "dataset_properties", "paired_items",
            "skillings_mack_test", "under_treatments"}  # fmt: skip
 
 

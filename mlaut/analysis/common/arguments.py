@@ -356,10 +356,21 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("errors", "n", "only_first", "only_first_wrong", "only_second"), floats),
     **dict.fromkeys(("mean", "only_second_wrong", "scale", "wrong"), floats),
     **dict.fromkeys(
-        ("after", "alternative", "correction", "how", "method", "metric", "missing", "name"), _text
+        (
+            "after",
+            "alternative",
+            "correction",
+            "how",
+            "method",
+            "metric",
+            "missing",
+            "name",
+            "weights",
+        ),
+        _text,
     ),
     **dict.fromkeys(("aggregate",), _text),
-    **dict.fromkeys(("anchor", "baseline"), _or(_none, _text)),
+    **dict.fromkeys(("anchor", "baseline", "since"), _or(_none, _text)),
     **dict.fromkeys(("anchor_rating", "tolerance"), _real),
     "others": _or(_none, _mapping_of(_results)),
     "ties": _text,

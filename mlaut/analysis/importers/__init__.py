@@ -6,10 +6,8 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "automlbenchmark": ("read_automlbenchmark",),
-        "benchopt": ("read_benchopt",),
         "openml": ("read_openml_evaluations", "read_openml_runs"),
         "sktime_results": ("read_sktime",),
         "tabarena": ("read_tabarena",),
-        "weka": ("read_weka",),
     },
 )

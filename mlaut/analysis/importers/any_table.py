@@ -1,33 +1,41 @@
 """Reader of a table whose kind follows from its columns."""
 
 import os
+import re
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from mlaut.analysis.importers import (
     automlbenchmark,
-    benchopt,
     openml,
     sktime_results,
     tabarena,
-    weka,
 )
+from mlaut.analysis.importers.boards import board_of, objects, read_board
 from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import FOLDS, REPEATS, source_column
-from mlaut.errors import AnalysisError
-from mlaut.files_io.tables.tables import read_table
+from mlaut.errors import AnalysisError, DataError
+from mlaut.files_io.tables.tables import ending_of, read_table
+
+_STRATEGIES = (
+    *("strategy", "model", "method", "algorithm", "classifier", "regressor", "learner"),
+    *("estimator", "framework", "system"),
+)
+_DATASETS = ("dataset", "task", "problem", "data", "benchmark")
+_EXCEL, _JSON = (".xlsx", ".xls"), (".json", ".jsonl")
+# 0.79 +- 0.01, 0.79 ± 0.01, 0.79 (0.01)
+_MEAN_AND_SPREAD = re.compile(r"\s*-?[\d.,]+\s*(\+-|\+/-|±|\()\s*[\d.,]+\s*%?\)?\s*%?\s*")
 
 _READERS: dict[tuple[str, ...], Callable[..., Results]] = {
     automlbenchmark.FORMAT.required: automlbenchmark.read_automlbenchmark,
-    benchopt.FORMAT.required: benchopt.read_benchopt,
     openml.EVALUATIONS.required: openml.read_openml_evaluations,
     sktime_results.BENCHMARK.required: sktime_results.read_sktime,
     tabarena.FORMAT.required: tabarena.read_tabarena,
-    weka.FORMAT.required: weka.read_weka,
 }
 
 
@@ -44,10 +52,14 @@ def read_results(
     Parameters
     ----------
     source : path-like
-        CSV, TSV, ARFF or parquet file. A table of no known program is either wide: one column of
-        names of datasets, columns of scores by strategy, and columns ``fold`` and ``repeat`` if
-        there are several rows for a dataset. Or it is long: columns ``dataset``, ``strategy``,
-        ``fold`` and ``repeat`` if needed, and one with the name of the metric, or ``score``.
+        CSV, TSV, ARFF, parquet, JSON or Excel file, or the files of a leaderboard
+        (`mlaut.analysis.importers.boards.read_board`). A table of no known program is either wide:
+        one column of names of datasets (``dataset``, ``task``, ``problem``), columns of scores by
+        strategy, and columns ``fold`` and ``repeat`` if there are several rows for a dataset. Or
+        its rows are strategies (``strategy``, ``model``, ``method``, ``algorithm``,
+        ``classifier``, ``learner``), its columns datasets. Or it is long: columns of datasets and
+        of strategies, ``fold`` and ``repeat`` if needed, and one with the name of the metric, or
+        ``score``.
     metric : str, optional
         Metric of the scores; required unless the program's tables name theirs.
     greater_is_better : bool, optional
@@ -76,7 +88,12 @@ def read_results(
     iris       0.9    0.95
     wine       0.8    0.85
     """
-    table = read_table(source)
+    path = Path(source)
+    if path.is_dir() or board_of(path) is not None:
+        if clusters:
+            raise AnalysisError(f"{source}: a board has its own sources: leave clusters out")
+        return read_board(path, metric, greater_is_better=greater_is_better)
+    table = _table_of(path)
     if table.empty:
         raise AnalysisError(f"{source}: a table without rows; check the file")
     for required, read in _READERS.items():
@@ -87,29 +104,86 @@ def read_results(
             results = read(source, **given)
             return _with_sources(results, table, required, clusters)
     metric = metric or ""
+    label = source_column(table, clusters)
+    table, dataset, strategy = _usual(source, table, label)
     names = {str(name).strip().lower(): str(name) for name in table}
     fold, repeat = (
         next((names[name] for name in names if name in known), None) for known in (FOLDS, REPEATS)
     )
-    how: dict[str, Any] = {"metric": metric, "greater_is_better": greater_is_better}
-    how["clusters"] = clusters
-    label = [name for name in [source_column(table, clusters)] if name is not None]
-    if {"dataset", "strategy"} <= set(names):
-        keys: dict[str, Any] = {"dataset": names["dataset"], "strategy": names["strategy"]}
-        keys |= {"repeat": repeat, "fold": fold}
-        value = _score_column(source, table.drop(columns=label), list(keys.values()), metric)
+    how: Any = {"metric": metric, "greater_is_better": greater_is_better, "clusters": clusters}
+    if strategy:
+        keys: Any = {"dataset": dataset, "strategy": strategy, "repeat": repeat, "fold": fold}
+        value = _score_column(source, table, [label, *keys.values()], metric)
         return _named(source, partial(Results.from_long, table, value=value, **keys, **how))
-    texts = [
-        name for name in table.drop(columns=label) if not pd.api.types.is_numeric_dtype(table[name])
-    ]
-    dataset = names.get("dataset", texts[0] if len(texts) == 1 else None)
-    if dataset is None:
+    index = [name for name in (dataset, repeat, fold) if name is not None]
+    return _named(source, partial(Results.from_table, table.set_index(index), **how))
+
+
+def is_results(source: str | os.PathLike[str]) -> bool:
+    """Return whether `read_results` takes a path: that of a folder, or a table by its ending."""
+    path = Path(source)
+    return path.is_dir() or bool(ending_of(path.name)) or path.suffix.lower() in (*_EXCEL, *_JSON)
+
+
+def _table_of(path: Path) -> pd.DataFrame:
+    """Return a table of any kind of file: those of `read_table`, JSON, or Excel."""
+    if path.suffix.lower() in _EXCEL:
+        try:
+            return pd.read_excel(path)
+        except Exception as error:  # parsers raise many types of errors on a damaged file
+            raise DataError(
+                f"{path}: cannot be read as Excel ({' '.join(str(error).split())}); check the "
+                "file, or save the table as CSV"
+            ) from error
+    if path.suffix.lower() not in _JSON:
+        return read_table(path)
+    found = list(objects(path))
+    frame = pd.DataFrame(found[0] if path.suffix.lower() == ".json" else found)
+    by_name = not isinstance(frame.index, pd.RangeIndex)  # {strategy: {dataset: score}}
+    return frame.rename_axis("dataset").reset_index() if by_name else frame
+
+
+def _usual(source: object, table: pd.DataFrame, label: Any) -> tuple[pd.DataFrame, str, str]:
+    """Return a table, and its columns of the datasets and, where it is long, of the strategies.
+
+    A table whose rows are strategies is turned around.
+    """
+    first = table.columns[0]
+    if str(first).startswith("Unnamed: "):  # an index that was saved without its name
+        counts = table[first].tolist() in (list(range(len(table))), list(range(1, len(table) + 1)))
+        named = {str(name).strip().lower() for name in table} & {*_DATASETS, *_STRATEGIES}
+        table = table.drop(columns=first) if counts else table
+        table = table if counts or named else table.rename(columns={first: "dataset"})
+    names = {str(name).strip().lower(): str(name) for name in table}
+    texts = [str(name) for name in table.select_dtypes(exclude="number") if name != label]
+    _check_numbers(source, table, texts)
+    dataset, strategy = (
+        next((names[name] for name in known if name in names), "")
+        for known in (_DATASETS, _STRATEGIES)
+    )
+    if strategy and not dataset and texts == [strategy]:
+        turned = table.set_index(strategy).drop(columns=[] if label is None else label).T
+        return turned.rename_axis("dataset").rename_axis(None, axis=1).reset_index(), "dataset", ""
+    dataset = dataset or (texts[0] if len(texts) == 1 else "")
+    if not dataset:
         raise AnalysisError(
             f"{source}: {len(texts) or 'no'} columns of texts, so it is unclear which has the "
             "names of the datasets: call that column 'dataset'"
         )
-    index = [name for name in (dataset, repeat, fold) if name is not None]
-    return _named(source, partial(Results.from_table, table.set_index(index), **how))
+    return table, dataset, strategy
+
+
+def _check_numbers(source: object, table: pd.DataFrame, texts: list[str]) -> None:
+    """Raise `AnalysisError` for cells with a mean and its spread."""
+    for name in texts:
+        found = table[name].dropna().astype(str)
+        found = found[found.str.fullmatch(_MEAN_AND_SPREAD)]
+        if len(found):
+            raise AnalysisError(
+                f"{source}: column {name!r} has {found.iloc[0]!r}, a mean and its spread, which do "
+                "not tell how strategies differ on the same data: save the scores of all folds, a "
+                "row for each, or the means alone"
+            )
 
 
 def _named(source: object, read: Callable[[], Results]) -> Results:

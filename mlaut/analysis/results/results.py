@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from mlaut.records import Block
 
 _OF_DATASETS = ("expected", "n_test", "n_train")  # arrays of shape (N, R, F)
-_ARRAYS = ("cells", "cell_losses", "variances", "seconds", "imputed", *_OF_DATASETS)
+_OF_CELLS = ("cells", "cell_losses", "variances", "seconds", "imputed", "contaminated")
+_ARRAYS = (*_OF_CELLS, *_OF_DATASETS)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -61,6 +62,9 @@ class Results(Shown):
         Notes on left-out and filled-in cells; every test repeats them.
     imputed : ndarray of bool, shape (N, K, R, F), or None
         Whether the score of a cell was filled in for a missing one.
+    contaminated : ndarray of bool, shape (N, K), or None
+        Whether the strategy was trained on the data that it is scored on; see
+        `mlaut.analysis.results.contamination`.
     ranks_only : str
         Reason why filled-in scores are valid for ranks within datasets only; empty where they are
         valid for means too.
@@ -100,6 +104,7 @@ True or False, or the name of a metric
     clusters: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
     imputed: np.ndarray | None = None
+    contaminated: np.ndarray | None = None
     ranks_only: str = ""
     gaps: tuple[str, ...] = ()
     load_block: Callable[[str], Block] | None = None

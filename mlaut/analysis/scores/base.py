@@ -350,7 +350,7 @@ def in_target_units(name: str) -> bool:
     Parameters
     ----------
     name : str
-        Name of a metric in scikit-learn, Weka, sktime or the AutoML benchmark.
+        Name of a metric in scikit-learn, sktime or the AutoML benchmark.
 
     Examples
     --------

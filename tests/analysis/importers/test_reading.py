@@ -1,8 +1,7 @@
 """Results of other programs, from files in their forms; every number here is made up.
 
 The forms are those of openml/automlbenchmark (``amlb/results.py``, ``reports/results_*.csv``),
-benchopt (``doc/benchmark_workflow/manage_benchmark_results.rst``), Weka's Experimenter (the columns
-of its ``CSVResultListener``), openml/openml-python (``evaluations``, ``runs/run.py``) and
+openml/openml-python (``evaluations``, ``runs/run.py``) and
 sktime/sktime (``benchmarking/_storage_handlers.py``, ``_lib_mini_kotsu``, ``results.py``).
 """
 
@@ -12,14 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import Results, compare, read_results
+from mlaut.analysis import Results, read_results
 from mlaut.analysis.importers import (
     read_automlbenchmark,
-    read_benchopt,
     read_openml_evaluations,
     read_openml_runs,
     read_sktime,
-    read_weka,
 )
 from mlaut.errors import AnalysisError, DataError, MlautError
 
@@ -151,126 +148,6 @@ def test_what_is_no_table_of_the_automl_benchmark_is_refused(tmp_path, amlb):
     assert message == "the table of the AutoML benchmark has no scores 'auk'; did you mean 'auc'?"
     empty = write(tmp_path / "e.csv", "task,framework,fold\n")
     assert "table of the AutoML benchmark without a row" in error_of(read_automlbenchmark, empty)
-
-
-# ------------------------------------------------------------------- benchopt
-
-
-def benchopt_table():
-    rows = [
-        (data, solver, rep, stop, 0.1 * stop, value * (2 if stop == 1 else 1) + rep)
-        for data in ("leukemia", "simulated[n=10]")
-        for solver, value in (("cd[inertia=1]", 1.0), ("ista", 2.0))
-        for rep in (0, 1)
-        for stop in (8, 1)
-    ]
-    columns = ["data_name", "solver_name", "idx_rep", "stop_val", "time", "objective_value"]
-    frame = pd.DataFrame(rows, columns=columns)
-    return frame.assign(objective_name="Lasso[reg=0.1]", objective_gap=1.0, platform="Linux")
-
-
-def test_the_last_point_of_a_curve_of_benchopt_counts(tmp_path):
-    benchopt_table().to_parquet(tmp_path / "benchopt_run_2025.parquet")
-    results = read_benchopt(tmp_path / "benchopt_run_2025.parquet")
-    assert results.datasets == ("leukemia", "simulated[n=10]")
-    assert results.cells[0, :, :, 0].tolist() == [[1.0, 2.0], [2.0, 3.0]]
-    assert not results.metric.greater_is_better
-    assert results.seconds[0, 0, 0, 0, 1] == pytest.approx(0.8)
-    assert compare(results).results.strategies == ("cd[inertia=1]", "ista")
-
-
-def test_tolerances_of_benchopt_go_down():
-    frame = benchopt_table().assign(sampling_strategy="tolerance")
-    tight = frame.assign(stop_val=1 / frame["stop_val"])
-    assert read_benchopt(tight).cells.tolist() == read_benchopt(benchopt_table()).cells.tolist()
-    unnamed = frame.drop(columns=["stop_val", "sampling_strategy"])
-    assert read_benchopt(unnamed).cells.tolist() == read_benchopt(tight).cells.tolist()
-
-
-def test_choices_in_tables_of_benchopt(tmp_path):
-    frame = benchopt_table()
-    message = error_of(read_benchopt, frame, "gap")
-    assert "the direction of 'objective_gap' is not known: give greater_is_better" in message
-    assert read_benchopt(frame, "gap", greater_is_better=False).cells.max() == 1
-    two = pd.concat([frame, frame.assign(objective_name="Ridge")])
-    assert "has several: Lasso[reg=0.1], Ridge; choose by objective=" in error_of(
-        read_benchopt, two
-    )
-    assert read_benchopt(two, objective="Ridge").cells.shape == (2, 2, 2, 1)
-    frame.loc[frame["solver_name"] == "ista", "objective_value"] = np.inf
-    assert set(read_benchopt(frame).missing["reason"]) == {"not a finite number"}
-    renamed = frame.rename(columns={"data_name": "dataset_name"})
-    assert read_benchopt(renamed).datasets == read_benchopt(frame).datasets
-    message = error_of(read_benchopt, frame.drop(columns="data_name"))
-    assert message.endswith("it has no column 'data_name' or 'dataset_name'")
-    assert "has no scores 'objective_gup'; did you mean 'objective_gap'?" in error_of(
-        read_benchopt, frame, "gup"
-    )
-
-
-# ----------------------------------------------------------------------- Weka
-
-WEKA_HEAD = (
-    "Key_Dataset,Key_Run,Key_Fold,Key_Scheme,Key_Scheme_options,Key_Scheme_version_ID,Date_time,"
-    "Number_of_training_instances,Number_of_testing_instances,Percent_correct,Kappa_statistic,"
-    "Elapsed_Time_training,Elapsed_Time_testing,Summary\n"
-)
-ZERO, TREE = "weka.classifiers.rules.ZeroR", "weka.classifiers.trees.J48"
-
-
-def weka_rows(quote="'", schemes=((ZERO, ""), (TREE, "-C 0.25 -M 2"))):
-    rows = []
-    for number, (scheme, options) in enumerate(schemes):
-        for run in (1, 2):
-            for fold in (1, 2):
-                right = 40.0 + 20 * number + 5 * fold
-                summary = f"{quote}Number of leaves: 5\\n{quote}" if number else "?"
-                rows.append(
-                    f"iris,{run},{fold},{scheme},{quote}{options}{quote},48055541465867954,"
-                    f"2.025E7,{100 - fold},{50 + fold},{right},{right / 200},0.5,0.25,{summary}"
-                )
-    return "\n".join(rows) + "\n"
-
-
-def test_a_csv_of_weka(tmp_path):
-    results = read_weka(write(tmp_path / "weka.csv", WEKA_HEAD + weka_rows()))
-    assert (results.datasets, results.strategies) == (("iris",), ("ZeroR", "J48"))
-    assert results.metric.name == "accuracy"
-    np.testing.assert_allclose(results.cells[0, 1], [[0.65, 0.7], [0.65, 0.7]])
-    assert results.n_test[0].tolist() == [[51, 52]] * 2
-    assert results.n_train[0].tolist() == [[99, 98]] * 2
-    assert results.seconds[0, 0, 0, 0].tolist()[1:] == [0.5, 0.25]
-    by_hand = np.sqrt(0.65 * 0.35 / 50 + 0.7 * 0.3 / 51) / 2
-    assert results.standard_errors.loc["iris", "J48"] == pytest.approx(by_hand)
-
-
-def test_an_arff_of_weka_and_other_columns(tmp_path):
-    kinds = {"Key_Dataset": "{iris}", "Key_Scheme": f"{{{ZERO},{TREE}}}", "Summary": "string"}
-    kinds |= {"Key_Scheme_options": "{'','-C 0.25 -M 2'}", "Key_Run": "{1,2}", "Key_Fold": "{1,2}"}
-    names = WEKA_HEAD.strip().split(",")
-    head = "@relation InstanceResultListener\n"
-    head += "".join(f"@attribute {name} {kinds.get(name, 'numeric')}\n" for name in names)
-    path = write(tmp_path / "weka.arff", head + "@data\n" + weka_rows())
-    results = read_weka(path)
-    np.testing.assert_allclose(results.scores.loc["iris"], [0.475, 0.675])
-    kappa = read_weka(path, "Kappa_statistic")
-    assert kappa.metric.greater_is_better
-    np.testing.assert_allclose(kappa.scores.loc["iris"], [0.2375, 0.3375])
-    assert "did you mean 'Kappa_statistic'?" in error_of(read_weka, path, "Kappa_statistics")
-
-
-def test_schemes_of_weka_with_several_options(tmp_path):
-    schemes = ((TREE, "-C 0.25"), (TREE, "-C 0.1"), (ZERO, ""))
-    text = WEKA_HEAD + weka_rows('"', schemes)
-    assert read_weka(write(tmp_path / "weka.csv", text)).strategies == (
-        "J48 -C 0.25",
-        "J48 -C 0.1",
-        "ZeroR",
-    )
-    twice = write(tmp_path / "twice.csv", text + weka_rows('"', schemes[:1]))
-    assert read_weka(twice).notes[0].startswith("4 cells have an earlier run, for example J48 -C")
-    message = error_of(read_weka, write(tmp_path / "x.csv", "Key_Dataset,Key_Run\na,1\n"))
-    assert "x.csv: no table of Weka's Experimenter: it has no column 'Key_Scheme'" in message
 
 
 # --------------------------------------------------------------------- OpenML
@@ -535,8 +412,6 @@ def test_what_is_not_of_sktime_is_refused(tmp_path, name, text, message):
 
 DAMAGED = {
     "amlb.csv": (lambda: AMLB, read_automlbenchmark),
-    "weka.csv": (lambda: WEKA_HEAD + weka_rows(), read_weka),
-    "bench.csv": (lambda: benchopt_table().to_csv(index=False), read_benchopt),
     "evaluations.csv": (lambda: evaluations().to_csv(index=False), read_openml_evaluations),
     "sktime.json": (
         lambda: json.dumps(records()),

@@ -6,9 +6,12 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "best": ("RankProbabilities",),
+        "growing": ("new_records",),
+        "items": ("paired_items",),
         "profiles": ("data_profile",),
         "runs": ("interquartile_means", "probability_of_improvement"),
         "scale_free": ("percent_of_best",),
+        "skill": ("skill_table",),
         "stability": ("ranking_stability",),
     },
 )

@@ -1,0 +1,382 @@
+"""Readers of public leaderboards: for each how its files become rows, and what they say."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.importers.reading import Format, choose, in_one_line
+from mlaut.analysis.results.contamination import with_contaminated
+from mlaut.analysis.results.results import Results
+from mlaut.analysis.results.sources import TableMetric
+from mlaut.errors import AnalysisError, DataError
+from mlaut.files_io.tables.tables import read_table, stem_of
+from mlaut.markup import counted
+
+_OWN = ("dataset", "strategy", "repeat", "fold", "fit_seconds", "predict_seconds")
+_ABOUT = {*_OWN, "source", "contaminated", "less"}  # columns that are no scores
+_FIRST = ("Resamples:", "Resamples", "folds:", "Estimators:")  # of the columns of tsml and aeon
+_MOST_TRIED = 3  # files of a folder that are read to find out what it is: some are descriptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board(Format):
+    """Form of a leaderboard; its ``read`` returns the rows of a file, with MLaut's names.
+
+    The columns are those of a cell, ``source``, ``contaminated``, and either a column for each
+    metric, or ``score`` with its ``metric``, of which ``less`` says whether less is better.
+
+    Attributes
+    ----------
+    files : str
+        Pattern of its files in a folder.
+    score : str, default "score"
+        Column of the scores, unless another metric is wanted.
+    greater_is_better : bool, optional
+        Direction of all its scores.
+    source : str
+        Regular expression whose match in the name of a dataset is its source.
+    absent : float, default NaN
+        Score of a cell that no file names.
+    """
+
+    files: str
+    required: tuple[str, ...] = ("dataset", "strategy")
+    columns: Mapping[str, str] = field(default_factory=lambda: dict(zip(_OWN, _OWN, strict=True)))
+    score: str = "score"
+    greater_is_better: bool | None = None
+    source: str = ""
+    absent: float = np.nan
+
+
+def objects(path: Path) -> Iterator[Any]:
+    """Yield the object of a JSON file, or those of a file with one in each line."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            if path.suffix == ".jsonl":
+                yield from (json.loads(line) for line in file if line.strip())
+            else:
+                yield json.load(file)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be read as JSON ({error}); check the file") from error
+
+
+# ------------------------------------------------------------------ one function a board
+
+
+def _gift_eval(path: Path) -> pd.DataFrame:
+    """Return the rows of a model, and whether its ``config.json`` declares leakage."""
+    config = path.with_name("config.json")
+    declared = next(objects(config)).get("testdata_leakage") if config.is_file() else ""
+    rows = read_table(path).drop(columns="num_variates", errors="ignore")
+    # Two files name other models than their folders do.
+    return rows.assign(strategy=path.parent.name, contaminated=str(declared).lower() == "yes")
+
+
+def _fev(path: Path) -> pd.DataFrame:
+    """Return the rows of models, and which tasks they were trained on."""
+    rows = read_table(path).rename(
+        columns={
+            "model_name": "strategy",
+            "task_name": "dataset",
+            "eval_metric": "metric",
+            "test_error": "score",
+            "training_time_s": "fit_seconds",
+            "inference_time_s": "predict_seconds",
+        }
+    )
+    trained = rows["trained_on_this_dataset"].astype(str).str.lower() == "true"
+    return rows.assign(contaminated=trained)
+
+
+def _mteb(path: Path) -> pd.DataFrame:
+    """Return the rows of a task: one for each subset, and each experiment as a repeat."""
+    found = next(objects(path))
+    scores, task = found["scores"], found["task_name"]
+    subsets = scores["test" if "test" in scores else next(iter(scores))]
+    rows = [
+        (task if len(subsets) == 1 else f"{task} {one['hf_subset']}", repeat, score)
+        for one in subsets
+        for repeat, score in enumerate(_experiments(one))
+    ]
+    table = pd.DataFrame(rows, columns=["dataset", "repeat", "score"])
+    model = path.parts[-3].replace("__", "/")
+    return table.assign(strategy=model, source=task, metric=f"main score of {task}")
+
+
+def _experiments(one: Mapping[str, Any]) -> list[float]:
+    """Return the main scores of the experiments: of the metric whose mean is the main score."""
+    main, each = one["main_score"], one.get("scores_per_experiment") or [{}]
+    for name in each[0]:
+        values = [experiment.get(name) for experiment in each]
+        if all(isinstance(x, float | int) for x in values) and np.isclose(np.mean(values), main):
+            return values
+    return [main]
+
+
+def _tsml(path: Path) -> pd.DataFrame:
+    """Return the rows of a measure: of one estimator by resample, or the means of several."""
+    table = read_table(path)
+    first, (name, _, last) = table.columns[0], stem_of(path.name).rpartition("_")
+    if first not in _FIRST:
+        return pd.DataFrame()
+    table = table.rename(columns={first: "dataset"})
+    if first == "Estimators:":  # accuracy_mean.csv
+        return table.melt("dataset", var_name="strategy", value_name=name)
+    rows = table.melt("dataset", var_name="repeat", value_name=last).dropna()  # HC2_accuracy.csv
+    return rows.astype({"repeat": int}).assign(strategy=name)
+
+
+def _mlr3(path: Path) -> pd.DataFrame:
+    """Return the rows of a ``BenchmarkAggr``, or of the scores by iteration."""
+    rows = read_table(path).drop(columns=["nr", "iters"], errors="ignore")
+    rows.columns = rows.columns.str.removeprefix("classif.").str.removeprefix("regr.")
+    rows = rows.rename(columns={"iteration": "fold"})
+    return rows.assign(dataset=rows["task_id"], strategy=rows["learner_id"])
+
+
+def _helm(path: Path) -> pd.DataFrame:
+    """Return the cells of the tables of a group; a metric counts if it has a direction."""
+    tables = found if isinstance(found := next(objects(path)), list) else [found]
+    rows = [
+        (row[0]["value"], about["run_group"], about["metric"], less, row[column].get("value"))
+        for table in tables
+        for column, head in enumerate(table["header"])
+        if "run_group" in (about := head.get("metadata") or {})
+        and (less := head.get("lower_is_better")) is not None
+        for row in table["rows"]
+    ]
+    return pd.DataFrame(rows, columns=["strategy", "dataset", "metric", "less", "score"])
+
+
+def _swe_bench(path: Path) -> pd.DataFrame:
+    """Return whether a submission solved each instance that its files name."""
+    folder, lists = path.parent.parent, next(objects(path))
+    logs = folder / "logs"
+    named = {name for names in lists.values() if isinstance(names, list) for name in names}
+    named |= {one.name for one in logs.iterdir()} if logs.is_dir() else set()
+    solved = [float(name in set(lists["resolved"])) for name in sorted(named)]
+    return pd.DataFrame({"dataset": sorted(named), "accuracy": solved, "strategy": folder.name})
+
+
+def _every_eval_ever(path: Path) -> pd.DataFrame:
+    """Return the scores of evaluations."""
+    found = next(objects(path))
+    rows = [
+        (one["evaluation_name"], about.get("metric_name", "score"), about["lower_is_better"], score)
+        for one in found["evaluation_results"]
+        for about, score in [(one["metric_config"], one["score_details"]["score"])]
+    ]
+    table = pd.DataFrame(rows, columns=["dataset", "metric", "less", "score"])
+    return table.assign(strategy=found["model_info"]["id"])
+
+
+def _items_of_every_eval_ever(path: Path) -> pd.DataFrame:
+    """Return the scores of items, whose evaluations are their sources."""
+    rows = [
+        (one["model_id"], one["evaluation_name"], str(one["sample_id"]), one["evaluation"]["score"])
+        for one in objects(path)
+    ]
+    table = pd.DataFrame(rows, columns=["strategy", "source", "item", "score"])
+    return table.assign(dataset=table["source"] + "/" + table["item"])
+
+
+def _lm_eval(path: Path) -> pd.DataFrame:
+    """Return the scores of items: a column for each metric, and filter of answers."""
+    task = path.stem.removeprefix("samples_").rpartition("_")[0]
+    items: dict[Any, dict[str, float]] = {}
+    for one in objects(path):
+        of_filter = "" if one.get("filter", "none") == "none" else f",{one['filter']}"
+        given = {f"{name}{of_filter}": one[name] for name in one["metrics"]}
+        items.setdefault(one["doc_id"], {}).update(given)
+    table = pd.DataFrame.from_dict(items, orient="index").astype(float)
+    names = [f"{task}/{doc}" for doc in table.index]
+    return table.assign(dataset=names, source=task, strategy=path.parent.name)
+
+
+_CRPS = "eval_metrics/mean_weighted_sum_quantile_loss"
+_MLR3 = {"acc": "accuracy", "ce": "misclassification", "bacc": "balanced_accuracy"}
+_MLR3 |= {"auc": "roc_auc", "logloss": "log_loss"}
+BOARDS = (
+    Board(
+        kind="GIFT-Eval",
+        files="*/all[_-]results.csv",
+        read=_gift_eval,
+        metrics={_CRPS: "crps", "eval_metrics/MASE[0.5]": "mase"},
+        score=_CRPS,
+        source="^[^/]+",
+        greater_is_better=False,
+    ),
+    Board(
+        kind="fev",
+        files="*.csv",
+        read=_fev,
+        source="^(monash_)?[^_]+",  # Monash is a collection of sources
+        greater_is_better=False,
+    ),
+    Board(kind="tsml", files="*_*.csv", read=_tsml),
+    Board(kind="mlr3", files="*.csv", read=_mlr3, metrics=_MLR3),
+    Board(
+        kind="SWE-bench",
+        files="*/results/results.json",
+        read=_swe_bench,
+        source="^.+(?=-)",
+        absent=0.0,
+    ),
+    Board(kind="lm-eval", files="**/samples_*.jsonl", read=_lm_eval, metrics={"acc": "accuracy"}),
+    Board(
+        kind="Every Eval Ever, items",
+        files="**/*.jsonl",
+        read=_items_of_every_eval_ever,
+        greater_is_better=True,
+    ),
+    Board(kind="Every Eval Ever", files="**/*.json", read=_every_eval_ever),
+    Board(kind="HELM", files="*.json", read=_helm),
+    Board(kind="MTEB", files="*/*/*.json", read=_mteb, greater_is_better=True),
+)
+
+
+# ------------------------------------------------------------------- all of them
+
+
+def board_of(path: Path) -> Board | None:
+    """Return the form of a folder or file of results; None if it is of none that is known."""
+    each = ((board, file) for board in BOARDS for file in _files(board, path)[:_MOST_TRIED])
+    return next((board for board, file in each if _read(board, file) is not None), None)
+
+
+def _files(board: Board, path: Path) -> list[Path]:
+    if path.is_dir():
+        return sorted(path.glob(board.files))
+    return [path] if path.match(board.files.rpartition("/")[2]) and path.is_file() else []
+
+
+def _read(board: Board, file: Path) -> pd.DataFrame | None:
+    """Return the rows of a file; None if it is of another form."""
+    try:
+        table = board.read(file)
+    except (LookupError, TypeError, AttributeError):
+        return None
+    return table if set(board.required) <= set(table) else None
+
+
+@in_one_line
+def read_board(
+    source: Path, metric: str | None = None, *, greater_is_better: bool | None = None
+) -> Results:
+    """Read the results of a public leaderboard, whose form follows from its files.
+
+    Parameters
+    ----------
+    source : Path
+        A folder, or one of its files: fev (a CSV a model), GIFT-Eval (``MODEL/all_results.csv``
+        and ``config.json``), MTEB (``MODEL/REVISION/TASK.json``; the split ``test`` where there is
+        one), tsml and aeon (``HC2_accuracy.csv``, ``accuracy_mean.csv``), HELM
+        (``groups/json/GROUP.json``), SWE-bench (``SUBMISSION/results/results.json``), Every Eval
+        Ever (JSON, or JSON lines of items), lm-eval (``MODEL/samples_TASK_DATE.jsonl``), mlr3 (a
+        ``BenchmarkAggr`` or its scores as CSV).
+    metric : str, optional
+        Name of a metric; required if the board has several and none is its own. By default the
+        first of each task counts.
+    greater_is_better : bool, optional
+        Direction of a metric that is not known by its name.
+
+    Returns
+    -------
+    Results
+        Models are the strategies, tasks the datasets; where scores are of single items, items are
+        the datasets, and their tasks the sources. `Results.contaminated` has the cells whose model
+        was trained on the task, as submitters declare it.
+
+    Raises
+    ------
+    AnalysisError
+        The files are of no known form, or a metric must be chosen.
+    DataError
+        A file cannot be read.
+    """
+    board = board_of(source)
+    if board is None:
+        known = ", ".join(f"{one.kind} ({one.files})" for one in BOARDS)
+        raise AnalysisError(f"{source}: no results in a form that is known: {known}")
+    tables = {file: _read(board, file) for file in _files(board, source)}
+    others = [file.name for file, table in tables.items() if table is None]
+    notes = [f"read as {board.kind}: {counted(len(tables) - len(others), 'file')}"]
+    notes += [f"of another form and left out: {', '.join(others[:3])}"] if others else []
+    frame = pd.concat([one for one in tables.values() if one is not None], ignore_index=True)
+    frame, column, name = _chosen(board, frame, metric)
+    score, better = frame[column].astype(float), board.greater_is_better
+    if "less" in frame:
+        better = not frame["less"].all()
+        score = score.where(~(frame["less"].astype(bool) & better), -score)
+    if better is not None and greater_is_better == (not better):
+        raise AnalysisError(f"more of {name} is {'' if better else 'not '}better on {board.kind}")
+    better = greater_is_better if better is None else better
+    cells = _even(board.cells(frame, score), notes)
+    results = board.results(cells, name or "score", greater_is_better=better, notes=notes)
+    if not name:
+        own = TableMetric("score", bool(better), "tasks have metrics of their own")
+        results = replace(results, metric=own)
+    return _about(board, frame, results)
+
+
+def _chosen(board: Board, frame: pd.DataFrame, metric: str | None) -> tuple[pd.DataFrame, str, str]:
+    """Return the rows with the wanted scores, their column and metric; no metric if of several."""
+    numbers = [str(one) for one in frame.select_dtypes("number") if one not in _ABOUT]
+    named = {board.metrics.get(one, one).lower(): one for one in numbers}
+    wanted = (metric or "").lower()
+    if wanted in named or metric in numbers:
+        column = named.get(wanted, wanted)
+    elif "metric" in frame:
+        first = frame.groupby("dataset")["metric"].transform("first")
+        what = f"the {board.kind}"
+        frame = (
+            frame[frame["metric"] == first] if not metric else choose(frame, "metric", metric, what)
+        )
+        kinds = frame["metric"].unique()
+        return frame, board.score, str(kinds[0]) if len(kinds) == 1 else ""
+    elif metric or (board.score not in numbers and len(numbers) != 1):
+        problem = f"no scores {metric!r}" if metric else "several scores"
+        raise AnalysisError(f"{board.kind} has {problem}: choose one of {', '.join(sorted(named))}")
+    else:
+        column = board.score if board.score in numbers else numbers[0]
+    return frame, column, board.metrics.get(column, column)
+
+
+def _even(cells: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    """Return cells with means where the strategies of a dataset have unequal numbers of repeats."""
+    pairs = cells.groupby(["dataset", "strategy"])["repeat"]
+    number = pairs.transform("nunique").groupby(cells["dataset"])
+    uneven = number.transform("nunique") > 1
+    if not uneven.any():
+        return cells
+    names = counted(cells.loc[uneven, "dataset"].nunique(), "dataset")
+    notes.append(f"{names} with unequal numbers of repeats: the means of strategies count")
+    means = cells[uneven].groupby(["dataset", "strategy"], sort=False)["score"].mean()
+    return pd.concat([cells[~uneven], means.reset_index().assign(repeat=0, fold=0)])
+
+
+def _about(board: Board, frame: pd.DataFrame, results: Results) -> Results:
+    """Return results with what the board says of its datasets and models."""
+    if not np.isnan(board.absent):
+        cells = np.nan_to_num(results.cells, nan=board.absent)
+        results = replace(results, cells=cells, cell_losses=results.metric.loss(cells))
+    names = frame["dataset"].astype(str)
+    found = (re.search(board.source, one) for one in names if board.source)
+    sources = [one.group() if one else name for one, name in zip(found, names, strict=False)]
+    clusters = dict(zip(names, frame.get("source", sources), strict=False))
+    if 1 < len(set(clusters.values())) < len(results.datasets):
+        results = results.with_clusters(clusters)
+    if "contaminated" not in frame or not frame["contaminated"].any():
+        return results
+    rows = frame[frame["contaminated"]]
+    pairs = set(zip(rows["dataset"].astype(str), rows["strategy"].astype(str), strict=True))
+    marked = [[(name, one) in pairs for one in results.strategies] for name in results.datasets]
+    return with_contaminated(results, np.array(marked))

@@ -1,0 +1,130 @@
+"""Boards that grow: which submission was a new record when it came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.common.arguments import position
+from mlaut.analysis.common.result_types import ResultTable
+from mlaut.analysis.pairwise.pairs import paired_losses
+from mlaut.analysis.racing.evidence import log_mean
+from mlaut.analysis.results.given import check_sources, of_results, takes_sources
+from mlaut.analysis.results.results import Results
+from mlaut.analysis.sources.flips import flips, signed_ranks, source_sums
+
+_SLOPES = np.array([1.0, 2.0, 4.0, 8.0, 16.0])  # of the e-value: best for a z-score of that size
+_SPLITS = 1024  # of the sources, which choose a leader and measure it
+
+
+@of_results
+@takes_sources
+def new_records(
+    results: Results,
+    order: Sequence[str] | None = None,
+    *,
+    since: str | None = None,
+    alpha: float = 0.05,
+    seed: int = 0,
+) -> ResultTable:
+    """Tell which submissions were new records when they came, with an error over all claims.
+
+    Scenario (c): new datasets, or new sources where sources are known.
+
+    Parameters
+    ----------
+    results : Results or DataFrame
+    order : sequence of str, optional
+        Strategies, the oldest first; default the order of the results.
+    since : str, optional
+        The first submission that may be a record; those before it are the board as it began.
+        Default the second.
+    alpha : float, default 0.05
+        Level of all claims together, at any time, however long the board grows.
+    seed : int, default 0
+        Of the splits that measure the leader's advantage.
+
+    Returns
+    -------
+    ResultTable
+        A row for each submission since then: ``rival`` is the earlier submission that it is
+        least distinct from; ``evidence`` is the e-value against "not better than this rival", and
+        ``needed`` the evidence of a claim. ``claim`` is ``record`` where that is reached,
+        ``provisional`` where the submission is ahead of every earlier one without it, else empty. A
+        note has the leader's advantage in average rank, as seen and with the winner's curse taken
+        out: its mean over splits of the sources, of which one half chooses the leader and the
+        runner-up, and the other measures them.
+
+    Raises
+    ------
+    MissingCellsError
+        Cells are missing.
+    AnalysisError
+        There are fewer than two datasets, sources or strategies, or a name is not known.
+
+    Notes
+    -----
+    Null hypothesis of a pair: the signs of all differences of a source may be flipped together. The
+    e-value of sums x of the signed ranks of each source, with length 1, is the mean over slopes c
+    of prod exp(c x) / cosh(c x), whose expectation over flips is 1. A record is better than all
+    earlier submissions, so the smallest e-value counts. The j-th submission needs pi^2 j^2 / (6
+    alpha): the levels add up to alpha (Markov's inequality), whatever the dependence.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> noise = rng.normal(size=(40, 3))
+    >>> table = pd.DataFrame(noise - [0.0, 0.1, 3.0], columns=["first", "same", "better"])
+    >>> new_records(table, greater_is_better=False, metric="cost").frame["claim"].to_dict()
+    {'same': '', 'better': 'record'}
+    """
+    results = results.select(strategies=order)
+    losses = results.complete(datasets=2, strategies=2).to_numpy()
+    check_sources(results)
+    start, rows = max(1, position("strategy", since, results.strategies) if since else 1), []
+    for j in range(start, losses.shape[1]):
+        gain = losses[:, :j] - losses[:, [j]]
+        scores = np.sign(gain) if results.incomparable else signed_ranks(gain)
+        sums = source_sums(scores, results.source)
+        logs = log_evidence(sums)
+        needed = np.log((j - start + 1) ** 2 * np.pi**2 / (6 * alpha))
+        ahead = "provisional" if (sums.sum(axis=1) > 0).all() else ""
+        rival, least = results.strategies[int(logs.argmin())], logs.min()
+        claim = "record" if least >= needed else ahead
+        rows.append((rival, np.exp(least), np.exp(needed), claim))
+    index = pd.Index(results.strategies[start:], name="strategy")
+    frame = pd.DataFrame(rows, index=index, columns=["rival", "evidence", "needed", "claim"])
+    ranks = results.by_source(paired_losses(results).ranks)
+    first, second = np.argsort(ranks.mean(axis=0), kind="stable")[:2]
+    seen, fair = (ranks[:, second] - ranks[:, first]).mean(), advantage(ranks, seed)
+    note = (
+        f"{results.strategies[first]} is ahead of {results.strategies[second]} by {seen:.3g} in "
+        f"average rank as seen, and a leader of half of the sources by {fair:.3g} on the other half"
+    )
+    return ResultTable(
+        name=f"New records, error over all claims at most {alpha:g}",
+        frame=frame,
+        source="Vovk and Wang 2021",
+        metric=results.metric.loss_name,
+        notes=(*results.notes_text(), note),
+    )
+
+
+def log_evidence(sums: np.ndarray) -> np.ndarray:
+    """Return the logarithms of e-values for sums (P, G) that are symmetric in each source."""
+    length = np.linalg.norm(sums, axis=1, keepdims=True)
+    x = _SLOPES[:, None, None] * (sums / np.where(length > 0, length, 1.0))
+    return log_mean((x - np.logaddexp(x, -x) + np.log(2)).sum(axis=2))
+
+
+def advantage(rows: np.ndarray, seed: int = 0) -> float:
+    """Return the leader's lead over the runner-up, measured on rows (G, K) that did not choose."""
+    half = flips(len(rows), seed, _SPLITS)
+    chooses = np.vstack([half, -half]) > 0  # each row chooses as often as it measures
+    chooses = chooses[(chooses.sum(axis=1) > 0) & ~chooses.all(axis=1)]
+    top = np.argsort(chooses @ rows / chooses.sum(axis=1, keepdims=True), axis=1)[:, :2]
+    others = ~chooses @ rows / (~chooses).sum(axis=1, keepdims=True)
+    measured = np.take_along_axis(others, top, axis=1)
+    return float((measured[:, 1] - measured[:, 0]).mean())
