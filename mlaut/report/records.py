@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from mlaut.analysis import Comparison, Decision, Race, Results, ResultTable, Robustness
-from mlaut.report.shown import ShownTable
+from mlaut.report.shown import ShownTable, decision_caption
 
 PAGE, TEXT, LATEX = "page", "text", "latex"  # TEXT is text and Markdown; CSV has all tables
 MOST_ROWS = 60  # rows of a table in text and Markdown; HTML and CSV have all
@@ -126,13 +126,20 @@ class Section:
     def words(self) -> dict[str, str]:
         """Words that fill captions and headings."""
         correction = "" if self.comparison is None else self.comparison.correction
-        return {"metric": self.scored.metric.name, "correction": correction}
+        reading = "" if self.decision is None else decision_caption(self.decision)
+        metric = self.scored.metric.name
+        return {"metric": metric, "correction": correction, "reading": reading}
 
     @property
-    def texts(self) -> tuple[str, ...]:
-        """What is decided and how sure it is, and then the findings."""
+    def headline(self) -> tuple[str, ...]:
+        """What is decided, or what can be said without a decision."""
         if self.decision is None:
             return self.sentences
-        decided = (*self.decision.headline(), "", *self.decision.certainty())
-        findings = tuple(text for text in self.sentences if text not in decided)
-        return (*decided, "", *findings) if findings else decided
+        raced = self.sentences if self.race is not None else ()
+        return (*self.decision.headline(), *raced)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What stands below the first screen: how it was decided, and the findings."""
+        decided = () if self.decision is None else self.decision.details()
+        return (*decided, *(text for text in self.sentences if text not in self.headline))

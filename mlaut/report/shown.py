@@ -11,6 +11,7 @@ import pandas as pd
 
 from mlaut.analysis import Decision
 from mlaut.analysis.common.display import SMALLEST_P, number
+from mlaut.analysis.deciding.verdicts import AVOID, EQUAL, OPEN, UNDECIDED, VERDICTS
 from mlaut.analysis.deciding.words import probability
 
 _FAILED = 1000.0  # times the median: no digits of the others are left beside such a number
@@ -19,6 +20,7 @@ _LONG = 30  # characters; a cell with a longer text has the kind "long"
 _MANY = 8  # columns; the headers of a wider table of numbers are vertical
 _COVERAGE = ("failures", "datasets")  # columns that say nothing if every cell has a result
 _UNITS = {"P(best)": "P", "training seconds": "s"}
+_BELOW = ("P(best)", "groups", "ranks", "reason")  # of the second table, below the first screen
 
 
 @dataclass(frozen=True)
@@ -137,30 +139,40 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
 
 
-def decision_table(decision: Decision, *, most: int = 0, verdicts: bool = True) -> ShownTable:
+def decision_table(decision: Decision, *, most: int = 0) -> ShownTable:
     """Return the table of a decision, as the first screen of every form shows it.
+
+    Differences are those of the shown means, where the means are of the same datasets.
 
     Parameters
     ----------
     decision : Decision
     most : int, optional
         Number of rows; the leader is one of them. Default: all.
-    verdicts : bool, default True
-        Whether it has the column of verdicts.
     """
-    mean, leader, frame = f"mean {decision.metric}", decision.leader, decision.frame
-    hidden = {"won", "lost", *(_COVERAGE if is_complete(decision) else ())}
-    hidden |= set() if verdicts else {"verdict"}
+    mean, leader, frame = f"mean {decision.metric}", decision.leader, decision.frame.copy()
+    hidden = {"tied", "lost", *_BELOW, *(_COVERAGE if is_complete(decision) else ())}
     if leader and mean in frame and np.isnan(frame.loc[leader, mean]):
         hidden.add(mean)  # other means beside none of the leader would look best
+    decimals = {name: _decimals(frame[name]) for name in frame}
+    if mean in frame and "difference" in frame:
+        own = frame[mean] - frame.loc[leader, mean]
+        decimals[mean] = decimals["difference"] = max(
+            decimals[mean] or 0, decimals["difference"] or 0
+        )
+        rounded = frame[mean].round(decimals[mean])
+        same = np.isclose(own, frame["difference"], atol=1e-12)
+        frame["difference"] = frame["difference"].mask(same, rounded - rounded[leader])
     if "won" in frame:
-        duels = ["" if np.isnan(won) else f"{won:.0f} : {lost:.0f}" for won, lost in _duels(frame)]
-        frame = frame.copy()
-        frame.insert(list(frame.columns).index("won"), "won : lost", duels)
-    headers = {mean: decision.metric, "groups": "group", "failures": "failed"}
-    headers |= {"difference": f"minus {leader}", "ratio": f"{decision.metric} / {leader}"}
+        duels = frame[["won", "tied", "lost"]].to_numpy(dtype=float)
+        frame["won"] = [
+            "" if np.isnan(one[0]) else " : ".join(f"{n:.0f}" for n in one) for one in duels
+        ]
+    headers = {mean: decision.metric, "won": "won : tied : lost", "failures": "failed"}
+    headers |= {"training seconds": "seconds to train", "datasets": "results"}
+    headers["average rank"] = "rank"
     known = [
-        TableColumn(name, headers.get(name, name), _UNITS.get(name, ""), _decimals(frame[name]))
+        TableColumn(name, headers.get(name, name), _UNITS.get(name, ""), decimals[name])
         for name in frame
     ]
     frame = frame.drop(columns=list(hidden), errors="ignore")
@@ -169,14 +181,36 @@ def decision_table(decision: Decision, *, most: int = 0, verdicts: bool = True) 
     return ShownTable.of(frame.iloc[: most or None], known)
 
 
+def decision_caption(decision: Decision) -> str:
+    """Return how to read `decision_table`: its order, and what its numbers are."""
+    frame, leader = decision.frame, decision.leader
+    if not decision.decided:
+        return "By average rank (1 is best) on these datasets only."
+    legend = [word for word in (EQUAL, OPEN, UNDECIDED, AVOID) if decision.named(word)]
+    text = " ".join(f"{word.capitalize()}: {VERDICTS[word]}." for word in legend)
+    text += " By average rank (1 is best)."
+    if "won" in frame:
+        size = {"difference": " and difference", "ratio": f" and ratio of {decision.metric}"}
+        sizes = "".join(words for name, words in size.items() if name in frame)
+        text += f" Datasets won : tied : lost{sizes} against {leader}."
+    if "training seconds" in frame:
+        text += " Seconds to tune and fit once, the mean over datasets."
+    if is_complete(decision):
+        return f"{text} Each has a result on all {decision.n} datasets."
+    both = " Only datasets on which both have a result count." if "won" in frame else ""
+    return f"{text}{both} Failed: number of datasets."
+
+
+def evidence(decision: Decision) -> pd.DataFrame | None:
+    """Return what lies behind the verdicts: reasons, P(best), and letters or sets of ranks."""
+    known = [name for name in ("verdict", *_BELOW) if name in decision.frame]
+    return decision.frame[known] if decision.leader else None
+
+
 def is_complete(decision: Decision) -> bool:
     """Return whether every strategy has a result on every dataset."""
     frame = decision.frame
     return bool(((frame["failures"] == 0) & (frame["datasets"] == decision.n)).all())
-
-
-def _duels(frame: pd.DataFrame) -> np.ndarray:
-    return frame[["won", "lost"]].to_numpy(dtype=float)
 
 
 def _decimals(values: pd.Series) -> int | None:

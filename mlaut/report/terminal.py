@@ -1,33 +1,100 @@
-"""Reports as text for a terminal, in which no line is longer than the terminal is wide."""
+"""Reports as text for a terminal, and the first screen, which a notebook shows too."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from html import escape
 from itertools import zip_longest
 from textwrap import wrap
 from typing import Any
 
-from mlaut.markup import printable
+from mlaut.markup import counted, printable
 from mlaut.report.content import Report
-from mlaut.report.records import MOST_ROWS, TEXT, ReportTable, shown_in
-from mlaut.report.shown import ShownTable
+from mlaut.report.records import MOST_ROWS, TEXT, ReportTable, Section, shown_in
+from mlaut.report.shown import ShownTable, decision_caption, decision_table
 from mlaut.report.state import STATE_TABLES
 from mlaut.report.tables import TABLES
 
 _WIDTH = 100  # characters of a line
 _NAMES = 40  # characters of the labels of a row; longer ones take several lines
 _HEADER = 10  # characters to which a header is broken, unless its cells are wider
+_SCREEN = 40  # lines of the first screen
+_FEWEST = 3  # rows of its table, however long the sentences are
+_NOTEBOOK = 20  # rows of the table in a notebook
 _MOST_BLOCKS = 3  # parts of a table that stand one below the other; CSV files have all columns
 
 _Lines = list[str]  # of a cell, all equally long
 
 
+def first_screen(report: Report, most: int = _SCREEN) -> str:
+    """Return the answer, its table and how sure it is, in as few lines as a screen has.
+
+    Parameters
+    ----------
+    report : Report
+    most : int, default 40
+        Number of lines. Rows of the table are left out where it would have more.
+    """
+    sections = [section for section in report.sections if not section.secondary]
+    lines = [*_wrapped([report.title]), *_wrapped(report.state.warnings)]
+    more = "Every table and test: --format full; a page with figures: -o report.html"
+    end = ["", *_wrapped([more])]
+    room = (most - len(lines) - len(end)) // len(sections)
+    for section in sections:
+        lines += ["", *_of_section(report, section, room)]
+    return printable("\n".join([*lines, *end]))
+
+
+def _of_section(report: Report, section: Section, room: int) -> list[str]:
+    """Return the lines of one section on the first screen, no more than there is room for."""
+    lines = [*_wrapped(section.headline), *_wrapped([report.studied(section)])]
+    decision = section.decision
+    if decision is None:
+        return lines
+    caption = list(_wrapped([decision_caption(decision)]))
+    below = ["", "How sure", *_wrapped(decision.certainty())]
+    left = room - len(lines) - len(caption) - len(below) - 3  # blank lines
+    n = len(decision.frame)
+    for rows in range(min(n, max(left, _FEWEST)), 0, -1):
+        table = [*_lines_of(decision_table(decision, most=rows), blocks=1)]
+        table += [f"... and {n - rows} more"] * (rows < n)
+        if len(table) <= left or rows <= _FEWEST:
+            break
+    return [*lines, "", *table, *caption, *below]
+
+
+def as_notebook(report: Report) -> str:
+    """Return the first screen as HTML."""
+    parts = [f"<h3>{escape(report.title)}</h3>"]
+    parts += [f"<p><b>{escape(text)}</b></p>" for text in report.state.warnings]
+    for section in report.sections:
+        if section.secondary:
+            continue
+        lead, *others = section.headline
+        parts.append(f"<p><big>{escape(lead)}</big></p>")
+        parts += [f"<p>{escape(text)}</p>" for text in (*others, report.studied(section))]
+        if section.decision is not None:
+            shown = decision_table(section.decision, most=_NOTEBOOK)
+            cells = [f"<tr>{''.join(f'<th>{escape(name)}</th>' for name in shown.head)}</tr>"]
+            cells += [
+                f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>"
+                for row in shown.texts
+            ]
+            more = len(section.decision.frame) - len(shown.rows)
+            caption = decision_caption(section.decision) + f" And {more} more." * (more > 0)
+            parts.append(f"<table>{''.join(cells)}</table><p><small>{escape(caption)}</small></p>")
+            sure = "<br>".join(map(escape, section.decision.certainty()))
+            parts.append(f"<p><b>How sure</b><br>{sure}</p>")
+    return printable("".join(parts))
+
+
 def as_text(report: Report) -> str:
-    """Return the report as text for a terminal: decision, sentences, main tables, notes, state."""
-    lines = [*_wrapped([report.title]), str(report.study), *_wrapped(report.state.sentences)]
+    """Return the first screen, and below it the sentences, main tables, notes and state."""
+    lines = [first_screen(report, MOST_ROWS + _SCREEN), "", str(report.study)]
+    lines += _wrapped(report.state.lines)
     for section in report.sections:
         title = list(_wrapped([section.title]))
-        lines += ["", *title, "=" * len(title[0]), "", *_wrapped(section.texts)]
+        lines += ["", *title, "=" * len(title[0]), "", *_wrapped(section.findings)]
         lines += [*_tables(TABLES, section), ""]
         lines += _wrapped(f"Note: {note}" for note in section.notes)
     return printable("\n".join([*lines, *_tables(STATE_TABLES, report.state)]))
@@ -43,7 +110,7 @@ def _tables(tables: Iterable[ReportTable], source: Any) -> Iterator[str]:
         yield from ("", f"{table.name}:", *_lines_of(shown))
 
 
-def _lines_of(table: ShownTable) -> Iterator[str]:
+def _lines_of(table: ShownTable, blocks: int = _MOST_BLOCKS) -> Iterator[str]:
     """Yield the lines of a table; columns for which a line has no room stand below the others."""
     n_labels = len(table.labels)
     texts = zip(table.head, *table.texts[:MOST_ROWS], strict=True)
@@ -53,16 +120,14 @@ def _lines_of(table: ShownTable) -> Iterator[str]:
     ]
     names, rest = columns[:n_labels], columns[n_labels:]
     room = _WIDTH - sum(map(_width, names))
-    blocks = [*_split(rest, room)] or [[]]
-    for place, block in enumerate(blocks[:_MOST_BLOCKS]):
+    parts = [*_split(rest, room)] or [[]]
+    for place, part in enumerate(parts[:blocks]):
         yield from [""] * (place > 0)
-        yield from _side_by_side([*names, *block])
-    for n, what in (
-        (sum(map(len, blocks[_MOST_BLOCKS:])), "columns"),
-        (len(table.rows) - MOST_ROWS, "rows"),
-    ):
+        yield from _side_by_side([*names, *part])
+    lacking = sum(map(len, parts[blocks:])) if blocks > 1 else 0  # a screen has the first ones
+    for n, what in ((lacking, "column"), (len(table.rows) - MOST_ROWS, "row")):
         if n > 0:
-            yield f"... and {n} further {what}"
+            yield f"... and {counted(n, f'further {what}')}"
 
 
 def _padded(texts: Sequence[str], most: int, right: bool) -> list[_Lines]:

@@ -1,0 +1,91 @@
+"""The reason for a verdict, in a few words, where the numbers seem to say otherwise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.deciding.verdict_table import OFTEN, VerdictTable
+from mlaut.analysis.deciding.verdicts import AVOID, OPEN, UNDECIDED, USE
+
+_MOST = 2  # reasons in the headline besides that of the most surprising pair
+
+
+def losses(found: VerdictTable) -> pd.Series:
+    """Return how much worse than the leader each strategy is; of ratios the logarithm."""
+    frame = found.frame
+    if "ratio" in frame:
+        size = np.log(frame["ratio"])
+    else:
+        size = frame.get("difference", frame["failures"] * np.nan)
+    return -size if found.scorer.greater_is_better else size
+
+
+def reasons(found: VerdictTable, unclear: pd.Series) -> pd.Series:
+    """Return the reason for each verdict that its numbers seem to contradict, else an empty text.
+
+    Parameters
+    ----------
+    found : VerdictTable
+        Its table has the verdicts, and the numbers against the leader.
+    unclear : Series of str
+        For each strategy why the result of the primary test is not clear, or an empty text.
+    """
+    frame, texts = found.frame, unclear.copy()
+    harsh, mild = _opposed(found)
+    near = frame["verdict"].isin([USE, OPEN, UNDECIDED])
+    often = frame["failures"] >= OFTEN * found.n
+    often |= (frame["failures"] > 0) & (frame["won"] > frame["lost"])
+    for name in frame.index:
+        if often[name] and near[name]:
+            texts[name] = f"failed on {frame.loc[name, 'failures']} of {found.n}"
+            if name != found.leader:
+                won, lost = (f"{frame.loc[name, one]:.0f}" for one in ("won", "lost"))
+                texts[name] += f"; elsewhere better on {won} and worse on {lost}"
+        elif not texts[name] and name in harsh:
+            texts[name] = f"loses less than {mild[0]}, but {_how(found, name, mild[0])}"
+        elif not texts[name] and name in mild:
+            texts[name] = f"loses more than {harsh[0]}, but {_how(found, name, harsh[0])}"
+    return texts
+
+
+def _opposed(found: VerdictTable) -> tuple[list[str], list[str]]:
+    """Return what is avoided but loses less than something milder judged, and the latter.
+
+    Each list begins with the strategy about which this is most surprising.
+    """
+    frame, size = found.frame, losses(found)
+    avoided, kept = frame["verdict"] == AVOID, frame["verdict"].isin([OPEN, UNDECIDED])
+    if found.control or not (avoided.any() and kept.any()):
+        return [], []
+    harsh = size[avoided & (size < size[kept].max())].sort_values()
+    mild = size[kept & (size > size[avoided].min())].sort_values(ascending=False)
+    return [*harsh.index], [*mild.index]
+
+
+def _how(found: VerdictTable, name: str, other: str) -> str:
+    """Return on how many datasets one strategy loses, or how evenly if the other loses as often."""
+    frame = found.frame
+    every = frame[["won", "tied", "lost"]].sum(axis=1)
+    share = frame["lost"] / every
+    if share[name] == share[other] or (losses(found)[name] > losses(found)[other]) == (
+        share[name] > share[other]
+    ):
+        return "unevenly" if losses(found)[name] > losses(found)[other] else "evenly"
+    return f"on {frame.loc[name, 'lost']:.0f} of {every[name]:.0f}"
+
+
+def told(found: VerdictTable) -> list[str]:
+    """Return the reasons that the headline gives; the table has those of all strategies."""
+    if "reason" not in found.frame:
+        return []
+    frame, (harsh, mild) = found.frame, _opposed(found)
+    other = frame[(frame["reason"] != "") & ~frame.index.isin([*harsh, *mild])].iloc[:_MOST]
+    texts = [f"{name} ({row['verdict']}): {row['reason']}." for name, row in other.iterrows()]
+    if harsh:
+        one, two = harsh[0], mild[0]
+        texts.append(
+            f"{one} ({AVOID}) loses less on average than {two} ({frame.loc[two, 'verdict']}), but "
+            f"{_how(found, one, two)}; {two} {_how(found, two, one)}."
+        )
+    return texts
