@@ -26,8 +26,9 @@ def margins(scored: Results, leader: str) -> pd.DataFrame:
         One row a strategy: ``won``, ``tied`` and ``lost``, numbers of datasets with a better, the
         same and a worse score than the leader's; and ``difference``, the mean score minus the
         leader's, or for a metric that has another unit on each dataset ``ratio``, the geometric
-        mean of the score divided by the leader's, if one can be computed. Metrics that differ between datasets have
-        neither. NaN of the leader itself, and where a number cannot be computed.
+        mean of the score divided by the leader's, if one can be computed. With sources, each counts
+        once in these means. Metrics that differ between datasets have neither. NaN of the leader
+        itself, and where a number cannot be computed.
 
     Examples
     --------

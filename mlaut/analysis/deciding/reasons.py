@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.deciding.verdict_table import OFTEN, VerdictTable
-from mlaut.analysis.deciding.verdicts import AVOID, OPEN, UNDECIDED, USE
+from mlaut.analysis.deciding.verdicts import AVOID, OPEN, UNDECIDED, YARDSTICK
 
 _MOST = 2  # reasons in the headline besides that of the most surprising pair
 
@@ -31,13 +31,10 @@ def reasons(found: VerdictTable, unclear: pd.Series) -> pd.Series:
     unclear : Series of str
         For each strategy why the result of the primary test is not clear, or an empty text.
     """
-    frame, texts = found.frame, unclear.copy()
+    frame, texts, failing = found.frame, unclear.copy(), _failing(found)
     harsh, mild = _opposed(found)
-    near = frame["verdict"].isin([USE, OPEN, UNDECIDED])
-    often = frame["failures"] >= OFTEN * found.n
-    often |= (frame["failures"] > 0) & (frame["won"] > frame["lost"])
     for name in frame.index:
-        if often[name] and near[name]:
+        if failing[name] and frame.loc[name, "verdict"] != YARDSTICK:
             texts[name] = f"failed on {frame.loc[name, 'failures']} of {found.n}"
             if name != found.leader:
                 won, lost = (f"{frame.loc[name, one]:.0f}" for one in ("won", "lost"))
@@ -49,12 +46,19 @@ def reasons(found: VerdictTable, unclear: pd.Series) -> pd.Series:
     return texts
 
 
+def _failing(found: VerdictTable) -> pd.Series:
+    """Return which strategies failed often, or failed but are better than the leader elsewhere."""
+    frame = found.frame
+    hidden = (frame["failures"] > 0) & (frame["won"] > frame["lost"])
+    return hidden | (frame["failures"] >= OFTEN * found.n)
+
+
 def _opposed(found: VerdictTable) -> tuple[list[str], list[str]]:
     """Return what is avoided but loses less than something milder judged, and the latter.
 
     Each list begins with the strategy about which this is most surprising.
     """
-    frame, size = found.frame, losses(found)
+    frame, size = found.frame, losses(found).mask(_failing(found))
     avoided, kept = frame["verdict"] == AVOID, frame["verdict"].isin([OPEN, UNDECIDED])
     if found.control or not (avoided.any() and kept.any()):
         return [], []
