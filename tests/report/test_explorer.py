@@ -326,21 +326,6 @@ def test_two_strategies_and_one_dataset(written, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_frame_of_a_notebook_explores_too(written, tmp_path):
-    file = tmp_path / "notebook.html"
-    file.write_text(f"<!DOCTYPE html><meta charset=utf-8><body>{written[1]._repr_html_()}")
-    inside = "document.querySelector('iframe').contentDocument.querySelector"
-    with chromium(tmp_path / "profile") as page:
-        page.open(file, 1000)
-        page.value(f"{inside}('#explore').open = true")
-        until(page, f"!!{inside}('#explorer .status')?.textContent")
-        page.value(f"{inside}('#explorer .pin').click()")
-        page.value(f"{inside}('#tab-compare').click()")
-        assert " is better on " in page.value(f"{inside}('#explorer .lead').textContent")
-        assert page.complaints() == []
-
-
-@pytest.mark.slow
 def test_long_tables_have_the_rows_in_sight(opened):
     results = made_up_results(400, 21, 1, 3, digits=6)
     page = opened(results)

@@ -75,7 +75,7 @@ def prospects(found: VerdictTable) -> str:
         least = f"{more} more {unit(found, more)}"
         if found.agreed:
             return f"With {least} a difference can be shown, if all agree with these."
-        return f"These {units} already disagree: probably more than {least} are needed to tell."
+        return f"These {units} already disagree: even {least} may not be enough to tell."
     seen = found.outlook
     if seen is None:
         return "Nothing is open that more datasets would settle." if found.leader else ""

@@ -81,9 +81,8 @@ def _choice(found: VerdictTable) -> str:
         if not use:
             none = "no other strategy is shown to be clearly better"
             return f"Nothing here speaks against {found.leader}: {none}"
-        use = [*use[:MOST_CHOSEN], *[f"{len(use) - MOST_CHOSEN} more"] * (len(use) > MOST_CHOSEN)]
         one = "one of " if len(use) > 1 else ""
-        use = [f"{one}{listed(use)} in place of {found.leader}"]
+        use = [f"{one}{listed(use, MOST_CHOSEN)} in place of {found.leader}"]
     if not use:
         best = _described(found, found.best)
         return f"No single choice: {listed(best, MOST_CHOSEN)} may be as good as any"

@@ -84,7 +84,10 @@ def test_a_control_is_compared_with_each_other():
         "(20 points of accuracy worse)."
     )
     assert found.frame["verdict"].to_dict() == {
-        "A": "use", "B": "yardstick", "C": "undecided", "D": "avoid"
+        "A": "use",
+        "B": "yardstick",
+        "C": "undecided",
+        "D": "avoid",
     }
     assert found.n_pairs == 3
     with pytest.raises(AnalysisError, match="strategy 'X' is not in these"):
@@ -123,7 +126,7 @@ def test_too_few_datasets_decide_nothing():
     mixed = table(n=5, A=0.0, B=0.3)
     mixed.iloc[0] = [0.1, 0.9]
     assert decided(mixed).certainty()[1] == (
-        "These datasets already disagree: probably more than 1 more dataset are needed to tell."
+        "These datasets already disagree: even 1 more dataset may not be enough to tell."
     )
     assert not {"P(best)", "groups"} & set(found.frame)
     assert found.named("undecided") == tuple(found.frame.index)
@@ -333,9 +336,7 @@ def test_the_reason_is_said_where_numbers_seem_to_contradict_a_verdict():
     frame["much"] = np.where(np.arange(14) < 8, level - 0.1, level + 0.05)
     frame.iloc[0, 1] = frame.iloc[0, 0]
     found = decided(frame)
-    assert found.frame["verdict"].to_dict() == {
-        "A": "use", "little": "avoid", "much": "undecided"
-    }
+    assert found.frame["verdict"].to_dict() == {"A": "use", "little": "avoid", "much": "undecided"}
     assert found.frame["reason"].to_dict() == {
         "A": "",
         "little": "loses less than much, but on 13 of 14",
