@@ -177,15 +177,13 @@ def study_content(
     sections = _sections(scored, chosen, StudyRace.of(study), one_task=bool(primary))
     if any(run.get("trace_predictions") is True for run in study.runs):
         sections = tuple(_with_budgets(one, study) for one in sections)
-    title = title or chosen.title or _title(scored[0])
+    title = title or chosen.title or _title(sections)
     return Report(study.path, title, state, sections, study)
 
 
-def _title(results: Results) -> str:
+def _title(sections: Sequence[Section]) -> str:
     """Return the title of a report that has no other."""
-    strategies = counted(len(results.strategies), "strategy", "strategies")
-    n_datasets = counted(len(results.datasets), "dataset")
-    return f"{strategies} on {n_datasets}, by {results.metric.name}"
+    return f"{sections[0].title[:1].upper()}{sections[0].title[1:]}"
 
 
 def _with_budgets(one: Section, study: StudyStore) -> Section:
@@ -209,8 +207,8 @@ def results_content(
     strategies = counted(len(scored[0].strategies), "strategy", "strategies")
     line = f"{strategies}, {counted(len(scored[0].datasets), 'dataset')}, from a table of scores."
     state, path = _without(State((line,), "", {}, {}, {}), left_out), Path(name)
-    title = title or _title(scored[0])
-    return Report(path, title, state, _sections(scored, chosen_now(**terms)))
+    sections = _sections(scored, chosen_now(**terms))
+    return Report(path, title or _title(sections), state, sections)
 
 
 def _sections(

@@ -139,7 +139,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
 
 
-def decision_table(decision: Decision, *, most: int = 0) -> ShownTable:
+def decision_table(decision: Decision, *, most: int = 0, below: bool = False) -> ShownTable:
     """Return the table of a decision, as the first screen of every form shows it.
 
     Differences are those of the shown means, where the means are of the same datasets.
@@ -149,28 +149,28 @@ def decision_table(decision: Decision, *, most: int = 0) -> ShownTable:
     decision : Decision
     most : int, optional
         Number of rows; the leader is one of them. Default: all.
+    below : bool, default False
+        Whether it has what stands below the first screen: reasons, P(best), letters or ranks.
     """
     mean, leader, frame = f"mean {decision.metric}", decision.leader, decision.frame.copy()
-    hidden = {"tied", "lost", *_BELOW, *(_COVERAGE if is_complete(decision) else ())}
+    hidden = {"tied", "lost", *(() if below else _BELOW)}
+    hidden |= set(_COVERAGE if is_complete(decision) else ())
     if leader and mean in frame and np.isnan(frame.loc[leader, mean]):
         hidden.add(mean)  # other means beside none of the leader would look best
     decimals = {name: _decimals(frame[name]) for name in frame}
     if mean in frame and "difference" in frame:
         own = frame[mean] - frame.loc[leader, mean]
-        decimals[mean] = decimals["difference"] = max(
-            decimals[mean] or 0, decimals["difference"] or 0
-        )
-        rounded = frame[mean].round(decimals[mean])
+        most_decimals = max(decimals[mean] or 0, decimals["difference"] or 0)
+        decimals[mean] = decimals["difference"] = most_decimals
+        rounded = frame[mean].round(most_decimals)
         same = np.isclose(own, frame["difference"], atol=1e-12)
         frame["difference"] = frame["difference"].mask(same, rounded - rounded[leader])
     if "won" in frame:
-        duels = frame[["won", "tied", "lost"]].to_numpy(dtype=float)
-        frame["won"] = [
-            "" if np.isnan(one[0]) else " : ".join(f"{n:.0f}" for n in one) for one in duels
-        ]
+        counts = frame[["won", "tied", "lost"]].map("{:.0f}".format).agg(" : ".join, axis=1)
+        frame["won"] = counts.where(frame["won"].notna(), "")
     headers = {mean: decision.metric, "won": "won : tied : lost", "failures": "failed"}
     headers |= {"training seconds": "seconds to train", "datasets": "results"}
-    headers["average rank"] = "rank"
+    headers |= {"average rank": "rank"}
     known = [
         TableColumn(name, headers.get(name, name), _UNITS.get(name, ""), decimals[name])
         for name in frame
@@ -199,12 +199,6 @@ def decision_caption(decision: Decision) -> str:
         return f"{text} Each has a result on all {decision.n} datasets."
     both = " Only datasets on which both have a result count." if "won" in frame else ""
     return f"{text}{both} Failed: number of datasets."
-
-
-def evidence(decision: Decision) -> pd.DataFrame | None:
-    """Return what lies behind the verdicts: reasons, P(best), and letters or sets of ranks."""
-    known = [name for name in ("verdict", *_BELOW) if name in decision.frame]
-    return decision.frame[known] if decision.leader else None
 
 
 def is_complete(decision: Decision) -> bool:

@@ -75,17 +75,16 @@ class State:
             return f"Studied: {self.lines[0][:-1]}{of}: {_UNKNOWN}."
         known, strategies = self.tables["datasets"], self.tables["strategies"]
         tasks = " and ".join(sorted(known["task"].str.lower().unique()))
-        parts = [f"{counted(len(known), 'dataset')}{of} for {tasks}, {_range(known['rows'])} rows"]
-        if "classes" in known:
-            parts[0] += f", {_range(known['classes'].dropna())} classes"
-        parts.append(f"scored by {' and '.join(sorted(known['split'].unique()))}")
-        tuned = strategies["candidates"].dropna()
-        what = counted(len(strategies), "strategy", "strategies")
+        tuned, how = strategies["candidates"].dropna(), " and ".join(sorted(set(known["split"])))
+        classes = f", {_range(known['classes'].dropna())} classes" if "classes" in known else ""
         some = f"{len(tuned)} tuned over {_range(tuned)} candidates" if len(tuned) else "none tuned"
-        parts.append(f"{what}, {some}")
-        if "processor" in self.tables["runs"]:
-            parts.append(f"on {self.tables['runs']['processor'].iloc[-1]}")
-        return f"Studied: {'; '.join(parts)}."
+        machines = self.tables["runs"].get("processor", pd.Series(dtype=object)).dropna()
+        return (
+            f"Studied: {counted(len(known), 'dataset')}{of} for {tasks}, {_range(known['rows'])} "
+            f"rows{classes}; scored by {how}; "
+            f"{counted(len(strategies), 'strategy', 'strategies')}, {some}"
+            f"{''.join(f'; on {name}' for name in machines[-1:])}."
+        )
 
 
 def study_state(study: StudyStore) -> State:
@@ -96,14 +95,8 @@ def study_state(study: StudyStore) -> State:
     n_cells = sum(counts.values())
     details = [record for _, records in study.all_details() for record in records]
     tables = made(STATE_TABLES, _OfStudy(study, cells, details))
-    schemes = " and ".join(sorted(tables["datasets"]["split"].unique()))
     words = ", ".join(f"{n} {status.word}" for status, n in counts.items())
-    lines = [
-        f"{counted(len(tables['datasets']), 'dataset')}, "
-        f"{counted(len(study.strategies), 'strategy', 'strategies')}, split by {schemes}; "
-        f"{counted(n_cells, 'cell')}: {words}.",
-        *(_run_line(run) for run in study.runs[-1:]),
-    ]
+    lines = [f"{counted(n_cells, 'cell')}: {words}.", *map(_run_line, study.runs[-1:])]
     if mixed := study.mixed_versions():
         lines.append(f"{mixed[0].upper()}{mixed[1:]}: they may differ.")
     scores: dict[str, list[str]] = {}

@@ -27,7 +27,7 @@ from mlaut.analysis.results.sources import mean_seconds
 from mlaut.errors import AnalysisError
 from mlaut.records import Status
 from mlaut.report.records import LATEX, PAGE, TEXT, ReportTable, Section
-from mlaut.report.shown import ShownTable, TableColumn, decision_table, evidence
+from mlaut.report.shown import decision_table
 
 BUDGETS = "score against budget"
 _DRAWS = 200  # of samples for tables of a report; 2,000 would take most of its time
@@ -212,21 +212,11 @@ TABLES = (
     ReportTable(
         "decision",
         lambda s: s.decision.frame,
-        (LATEX,),
+        (PAGE, TEXT, LATEX),
         "Decision by {metric}, scenario (c). {reading}",
         needs="decision",
-        shown=lambda s, _: decision_table(s.decision),
-    ),
-    ReportTable(
-        "evidence",
-        lambda s: evidence(s.decision),
-        (PAGE, TEXT),
-        "What lies behind the verdicts, scenario (c). P(best): probability of the best average "
-        "rank. Strategies that share a letter in groups are not shown to differ; ranks: as often "
-        "as no claim is false, all true ranks are within",
-        needs="decision",
         heading="Behind the verdicts",
-        shown=lambda _, frame: ShownTable.of(frame, [TableColumn("P(best)", "P(best)", "P")]),
+        shown=lambda s, _: decision_table(s.decision, below=True),
     ),
     ReportTable(
         "summary",

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from html import escape
 from itertools import zip_longest
 from textwrap import wrap
 from typing import Any
 
-from mlaut.markup import counted, printable
+from mlaut.markup import counted, printable, table_html
 from mlaut.report.content import Report
 from mlaut.report.records import MOST_ROWS, TEXT, ReportTable, Section, shown_in
 from mlaut.report.shown import ShownTable, decision_caption, decision_table
@@ -20,7 +19,6 @@ _NAMES = 40  # characters of the labels of a row; longer ones take several lines
 _HEADER = 10  # characters to which a header is broken, unless its cells are wider
 _SCREEN = 40  # lines of the first screen
 _FEWEST = 3  # rows of its table, however long the sentences are
-_NOTEBOOK = 20  # rows of the table in a notebook
 _MOST_BLOCKS = 3  # parts of a table that stand one below the other; CSV files have all columns
 
 _Lines = list[str]  # of a cell, all equally long
@@ -36,9 +34,8 @@ def first_screen(report: Report, most: int = _SCREEN) -> str:
         Number of lines. Rows of the table are left out where it would have more.
     """
     sections = [section for section in report.sections if not section.secondary]
-    lines = [*_wrapped([report.title]), *_wrapped(report.state.warnings)]
-    more = "Every table and test: --format full; a page with figures: -o report.html"
-    end = ["", *_wrapped([more])]
+    lines = [*_wrapped([report.title, *report.state.warnings])]
+    end = ["", "Every table and test: --format full; a page with figures: -o report.html"]
     room = (most - len(lines) - len(end)) // len(sections)
     for section in sections:
         lines += ["", *_of_section(report, section, room)]
@@ -51,41 +48,34 @@ def _of_section(report: Report, section: Section, room: int) -> list[str]:
     decision = section.decision
     if decision is None:
         return lines
-    caption = list(_wrapped([decision_caption(decision)]))
-    below = ["", "How sure", *_wrapped(decision.certainty())]
-    left = room - len(lines) - len(caption) - len(below) - 3  # blank lines
-    n = len(decision.frame)
+    below = [*_wrapped([decision_caption(decision)]), "", "How sure"]
+    below += _wrapped(decision.certainty())
+    n, left = len(decision.frame), room - len(lines) - len(below) - 2  # two blank lines
+    table: list[str] = []
     for rows in range(min(n, max(left, _FEWEST)), 0, -1):
         table = [*_lines_of(decision_table(decision, most=rows), blocks=1)]
         table += [f"... and {n - rows} more"] * (rows < n)
         if len(table) <= left or rows <= _FEWEST:
             break
-    return [*lines, "", *table, *caption, *below]
+    return [*lines, "", *table, *below]
 
 
 def as_notebook(report: Report) -> str:
     """Return the first screen as HTML."""
-    parts = [f"<h3>{escape(report.title)}</h3>"]
-    parts += [f"<p><b>{escape(text)}</b></p>" for text in report.state.warnings]
+    parts = []
     for section in report.sections:
+        decision, texts = section.decision, [*section.headline, report.studied(section)]
         if section.secondary:
             continue
-        lead, *others = section.headline
-        parts.append(f"<p><big>{escape(lead)}</big></p>")
-        parts += [f"<p>{escape(text)}</p>" for text in (*others, report.studied(section))]
-        if section.decision is not None:
-            shown = decision_table(section.decision, most=_NOTEBOOK)
-            cells = [f"<tr>{''.join(f'<th>{escape(name)}</th>' for name in shown.head)}</tr>"]
-            cells += [
-                f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>"
-                for row in shown.texts
-            ]
-            more = len(section.decision.frame) - len(shown.rows)
-            caption = decision_caption(section.decision) + f" And {more} more." * (more > 0)
-            parts.append(f"<table>{''.join(cells)}</table><p><small>{escape(caption)}</small></p>")
-            sure = "<br>".join(map(escape, section.decision.certainty()))
-            parts.append(f"<p><b>How sure</b><br>{sure}</p>")
-    return printable("".join(parts))
+        rows = []
+        if decision is not None:
+            table = decision_table(decision)
+            rows = [dict(zip(table.head, row, strict=True)) for row in table.texts]
+            sure = f"How sure: {' '.join(decision.certainty())}"
+            texts += [decision_caption(decision), sure]
+        title, *others = (" ".join(text.split()) for text in (*report.state.warnings, *texts))
+        parts.append(table_html("\n".join([title, *others]), rows))
+    return "".join(parts)
 
 
 def as_text(report: Report) -> str:

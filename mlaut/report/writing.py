@@ -9,8 +9,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-import pandas as pd
+from typing import Any
 
 from mlaut.analysis.comparing.methods import Methods, methods_of
 from mlaut.errors import AnalysisError
@@ -50,22 +49,16 @@ def _paragraphs(texts: Iterable[str]) -> Iterator[str]:
 
 def as_json(report: Report) -> str:
     """Return what is decided as JSON: the first screen, and the unrounded table of each section."""
-    sections = []
+    content: dict[str, Any] = {"title": report.title, "warnings": report.state.warnings}
+    content |= {"studied": report.studied(report.sections[0]), "sections": []}
     for section in report.sections:
-        decision = section.decision
-        table = pd.DataFrame() if decision is None else decision.frame.reset_index()
-        sections.append(
-            {
-                "title": section.title,
-                "headline": section.headline,
-                "how sure": () if decision is None else decision.certainty(),
-                "findings": section.findings,
-                "strategies": json.loads(table.to_json(orient="records", double_precision=15)),
-            }
-        )
-    about = {"title": report.title, "warnings": report.state.warnings}
-    about["studied"] = report.studied(report.sections[0])
-    return json_text({**about, "sections": sections}, indent=1)
+        told = {"title": section.title, "headline": section.headline, "findings": section.findings}
+        if section.decision is not None:
+            table = section.decision.frame.reset_index()
+            rows = json.loads(table.to_json(orient="records", double_precision=15))
+            told |= {"how sure": section.decision.certainty(), "strategies": rows}
+        content["sections"].append(told)
+    return json_text(content, indent=1)
 
 
 def methods_of_report(report: Report) -> Methods:

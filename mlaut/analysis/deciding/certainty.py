@@ -17,7 +17,8 @@ _FRAGILE = 0.1  # share of the datasets up to which a change of leader is easy
 def planned(found: VerdictTable) -> str:
     """Return when the analysis was chosen, and what was changed since."""
     chosen = found.chosen
-    before = "Planned" if chosen.planned else "Not planned"
+    changed = ", but changed" if chosen.changes else ""
+    before = f"Planned{changed}" if chosen.planned else "Not planned"
     start = f"{before}: the analysis was {chosen.when}"
     return f"{'; then '.join([start, *chosen.changes])}."
 
