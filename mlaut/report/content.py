@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -137,9 +138,10 @@ class Report:
     sections: tuple[Section, ...]
     source: StudyStore | None = None
 
-    def studied(self, section: Section) -> str:
-        """Return in one line what a section is about, as far as it is known."""
-        results = section.results
+    @property
+    def studied(self) -> str:
+        """Return in one line what the report is about, as far as it is known."""
+        results = self.sections[0].results
         return self.state.studied(0 if results.clusters is None else results.n_sources)
 
     def __str__(self) -> str:
@@ -150,9 +152,7 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from mlaut.report.terminal import as_notebook
-
-        return as_notebook(self)
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 def study_content(

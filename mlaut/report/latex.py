@@ -21,7 +21,7 @@ def as_latex(report: Report) -> str:
     partial = f" {report.state.partial}" if report.state.partial else ""
     for place, section in enumerate(report.sections, start=1):
         sure = () if section.decision is None else section.decision.certainty()
-        texts = [section.title, *section.headline, report.studied(section), *sure]
+        texts = [section.title, *section.headline, report.studied, *sure]
         texts += [*section.findings, *section.notes]
         lines += ["", *_comments(texts)]
         comparison = section.comparison

@@ -20,7 +20,7 @@ from mlaut.report.content import Report
 from mlaut.report.drawing import MOST_ROWS, Picture, pictures
 from mlaut.report.explorer.payload import payload
 from mlaut.report.records import PAGE, ReportTable, Section, shown_in
-from mlaut.report.shown import ShownTable, decision_caption, decision_table
+from mlaut.report.shown import ShownTable, decision_table
 from mlaut.report.state import STATE_TABLES, State
 from mlaut.report.tables import TABLES
 
@@ -144,7 +144,7 @@ def _part(section: Section, prefix: str) -> _PagePart:
         whole.insert(0, decision_table(decision, most=MOST_ROWS))
     return _PagePart(
         section,
-        "" if decision is None else decision_caption(decision),
+        "" if decision is None else decision.reading(),
         whole,
         ShownTable.of(decision.checks_frame()) if decision and decision.checks else None,
         drawn.get("decision"),

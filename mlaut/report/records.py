@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from mlaut.analysis import Comparison, Decision, Race, Results, ResultTable, Robustness
-from mlaut.report.shown import ShownTable, decision_caption
+from mlaut.report.shown import ShownTable
 
 PAGE, TEXT, LATEX = "page", "text", "latex"  # TEXT is text and Markdown; CSV has all tables
 MOST_ROWS = 60  # rows of a table in text and Markdown; HTML and CSV have all
@@ -126,7 +126,7 @@ class Section:
     def words(self) -> dict[str, str]:
         """Words that fill captions and headings."""
         correction = "" if self.comparison is None else self.comparison.correction
-        reading = "" if self.decision is None else decision_caption(self.decision)
+        reading = "" if self.decision is None else self.decision.reading()
         metric = self.scored.metric.name
         return {"metric": metric, "correction": correction, "reading": reading}
 

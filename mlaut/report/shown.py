@@ -11,7 +11,6 @@ import pandas as pd
 
 from mlaut.analysis import Decision
 from mlaut.analysis.common.display import SMALLEST_P, number
-from mlaut.analysis.deciding.verdicts import AVOID, EQUAL, OPEN, UNDECIDED, VERDICTS
 from mlaut.analysis.deciding.words import probability
 
 _FAILED = 1000.0  # times the median: no digits of the others are left beside such a number
@@ -154,7 +153,7 @@ def decision_table(decision: Decision, *, most: int = 0, below: bool = False) ->
     """
     mean, leader, frame = f"mean {decision.metric}", decision.leader, decision.frame.copy()
     hidden = {"tied", "lost", *(() if below else _BELOW)}
-    hidden |= set(_COVERAGE if is_complete(decision) else ())
+    hidden |= set(_COVERAGE if decision.complete else ())
     if leader and mean in frame and np.isnan(frame.loc[leader, mean]):
         hidden.add(mean)  # other means beside none of the leader would look best
     decimals = {name: _decimals(frame[name]) for name in frame}
@@ -162,7 +161,7 @@ def decision_table(decision: Decision, *, most: int = 0, below: bool = False) ->
         own = frame[mean] - frame.loc[leader, mean]
         most_decimals = max(decimals[mean] or 0, decimals["difference"] or 0)
         decimals[mean] = decimals["difference"] = most_decimals
-        rounded = frame[mean].round(most_decimals)
+        rounded = frame[mean].map(lambda value: round(value, most_decimals))
         same = np.isclose(own, frame["difference"], atol=1e-12)
         frame["difference"] = frame["difference"].mask(same, rounded - rounded[leader])
     if "won" in frame:
@@ -179,32 +178,6 @@ def decision_table(decision: Decision, *, most: int = 0, below: bool = False) ->
     if most and leader and leader in frame.index[most:]:
         frame = pd.concat([frame.iloc[: most - 1], frame.loc[[leader]]])
     return ShownTable.of(frame.iloc[: most or None], known)
-
-
-def decision_caption(decision: Decision) -> str:
-    """Return how to read `decision_table`: its order, and what its numbers are."""
-    frame, leader = decision.frame, decision.leader
-    if not decision.decided:
-        return "By average rank (1 is best) on these datasets only."
-    legend = [word for word in (EQUAL, OPEN, UNDECIDED, AVOID) if decision.named(word)]
-    text = " ".join(f"{word.capitalize()}: {VERDICTS[word]}." for word in legend)
-    text += " By average rank (1 is best)."
-    if "won" in frame:
-        size = {"difference": " and difference", "ratio": f" and ratio of {decision.metric}"}
-        sizes = "".join(words for name, words in size.items() if name in frame)
-        text += f" Datasets won : tied : lost{sizes} against {leader}."
-    if "training seconds" in frame:
-        text += " Seconds to tune and fit once, the mean over datasets."
-    if is_complete(decision):
-        return f"{text} Each has a result on all {decision.n} datasets."
-    both = " Only datasets on which both have a result count." if "won" in frame else ""
-    return f"{text}{both} Failed: number of datasets."
-
-
-def is_complete(decision: Decision) -> bool:
-    """Return whether every strategy has a result on every dataset."""
-    frame = decision.frame
-    return bool(((frame["failures"] == 0) & (frame["datasets"] == decision.n)).all())
 
 
 def _decimals(values: pd.Series) -> int | None:

@@ -17,7 +17,7 @@ from mlaut.markup import csv_text, json_text, marked, printable
 from mlaut.report.content import Report
 from mlaut.report.latex import as_latex
 from mlaut.report.records import MOST_ROWS, TEXT, shown_in
-from mlaut.report.shown import ShownTable, decision_caption, decision_table
+from mlaut.report.shown import ShownTable, decision_table
 from mlaut.report.state import STATE_TABLES
 from mlaut.report.tables import TABLES
 from mlaut.report.terminal import as_text, first_screen
@@ -27,11 +27,11 @@ def as_markdown(report: Report) -> str:
     """Return the contents of `as_text` as Markdown."""
     lines = [f"# {marked(report.title)}", "", *map(marked, report.state.warnings)]
     for section in report.sections:
-        texts = (*section.headline, report.studied(section))
+        texts = (*section.headline, report.studied)
         lines += ["", f"## {marked(section.title)}", *_paragraphs(texts)]
         if section.decision is not None:
             lines += ["", *_in_markdown(decision_table(section.decision))]
-            lines += ["", marked(decision_caption(section.decision))]
+            lines += ["", marked(section.decision.reading())]
             lines += ["", "### How sure", *_paragraphs(section.decision.certainty())]
         lines += ["", "### Findings", *_paragraphs(section.findings)]
         for table, shown in shown_in(TEXT, TABLES, section):
@@ -50,7 +50,7 @@ def _paragraphs(texts: Iterable[str]) -> Iterator[str]:
 def as_json(report: Report) -> str:
     """Return what is decided as JSON: the first screen, and the unrounded table of each section."""
     content: dict[str, Any] = {"title": report.title, "warnings": report.state.warnings}
-    content |= {"studied": report.studied(report.sections[0]), "sections": []}
+    content |= {"studied": report.studied, "sections": []}
     for section in report.sections:
         told = {"title": section.title, "headline": section.headline, "findings": section.findings}
         if section.decision is not None:

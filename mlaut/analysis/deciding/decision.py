@@ -94,8 +94,8 @@ class Decision(VerdictTable, Shown):
         return tuple(filter(None, (line(self) for line in lines)))
 
     def details(self) -> tuple[str, ...]:
-        """Return what stands below the first screen: terms, probabilities, what choosing costs."""
-        return tuple(filter(None, (words.terms(self), words.chance(self), words.cost(self))))
+        """Return what stands below the first screen: the terms, and what choosing costs."""
+        return tuple(filter(None, (words.terms(self), words.cost(self))))
 
     def sentence(self) -> str:
         """Return everything as one text."""
@@ -109,6 +109,10 @@ class Decision(VerdictTable, Shown):
     def notes_text(self) -> tuple[str, ...]:
         """Return how to read the table."""
         return words.notes(self)
+
+    def reading(self) -> str:
+        """Return how to read the columns of the first screen, in a few sentences."""
+        return words.reading(self)
 
 
 def decide_study(

@@ -137,6 +137,11 @@ class VerdictTable:
         return self.chosen.analysis.question.startswith("control")
 
     @property
+    def complete(self) -> bool:
+        """Return whether every strategy has a result on every dataset."""
+        return bool((self.frame["datasets"] == self.n).all())
+
+    @property
     def agreed(self) -> bool:
         """Return whether one strategy is the best on every dataset."""
         return bool((self.frame["average rank"] == 1).any())

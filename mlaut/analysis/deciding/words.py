@@ -25,6 +25,7 @@ _SAY_SO = "say so with clusters=, since the claims take them as independent"
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
 _NOTICED = 0.5  # seconds; nobody chooses by a shorter time
+_BOTH = "Only datasets on which both have a result count."
 _NOT_YET = "Do not choose by these results"
 
 
@@ -59,11 +60,12 @@ def answer(found: VerdictTable) -> str:
     parts = [_choice(found)]
     if equal := found.named(EQUAL):
         rope = f"within {number(found.chosen.analysis.rope)} of {found.metric}"
-        parts.append(f"{_some(found, equal)} {be(equal)} practically as good ({rope})")
+        same = listed(_described(found, equal), MOST_CHOSEN)
+        parts.append(f"{same} {be(equal)} practically as good ({rope})")
     if (near := _described(found, found.named(OPEN))) and found.named(USE):
         parts.append(f"{listed(near, MOST_CHOSEN)} may be as good")
     if open_ := found.named(UNDECIDED):
-        parts.append(f"{_some(found, open_)} {be(open_)} undecided")
+        parts.append(f"{listed(_described(found, open_), MOST_CHOSEN)} {be(open_)} undecided")
     if worse := found.named(AVOID):
         size = sizes(found, worse)
         size = f" ({size}{'' if 'times' in size else ' worse'})" if size else ""
@@ -87,12 +89,6 @@ def _choice(found: VerdictTable) -> str:
         best = _described(found, found.best)
         return f"No single choice: {listed(best, MOST_CHOSEN)} may be as good as any"
     return f"{where if found.firm else 'If you must choose now'}, use {listed(use)}"
-
-
-def _some(found: VerdictTable, names: Sequence[str]) -> str:
-    """Return names where they are few, else their number."""
-    texts = _described(found, names)
-    return listed(texts) if len(texts) <= MOST_CHOSEN else str(len(names))
 
 
 def sizes(found: VerdictTable, names: Sequence[str]) -> str:
@@ -261,21 +257,6 @@ def probability(p: float) -> str:
     return "below 0.01" if p < 0.01 else "above 0.99" if p > 0.99 else f"{p:.2f}"
 
 
-def chance(found: VerdictTable) -> str:
-    """Return the probabilities of being the best; empty where nothing is decided."""
-    if not found.leader or found.control:
-        return ""
-    shares = found.frame["P(best)"]
-    p = {name: float(shares[[*found.copies_of(name)]].sum()) for name in shares.index}
-    first = {found.copies_of(name): name for name in reversed(p)}
-    likely = sorted(first.values(), key=p.__getitem__, reverse=True)[:2]
-    texts = [f"{name} {probability(p[name])}" for name in likely]
-    return (
-        f"Probability of the best average rank over all {unit(found)} of this kind, P(best): "
-        f"{', '.join(texts)}. It says nothing of one dataset."
-    )
-
-
 def cost(found: VerdictTable) -> str:
     """Return how much choosing each of the strategies that may be the best costs at most."""
     likely = [name for name in found.best[:MOST_CHOSEN] if found.bounds.get(name, 0) > 0]
@@ -305,20 +286,33 @@ def terms(found: VerdictTable) -> str:
     )
 
 
-def notes(found: VerdictTable) -> tuple[str, ...]:
-    """Return how to read the table of a decision."""
+def reading(found: VerdictTable) -> str:
+    """Return how to read the table of a decision: its verdicts, its order, its numbers."""
     if not found.decided:
-        return ("with so few datasets the order of the rows is that of these datasets only",)
-    given = [word for word in VERDICTS if found.named(word)]
-    against = ("won", "tied", "lost", "ratio", "difference")
-    known = ", ".join(name for name in against if name in found.frame)
+        return "By average rank (1 is best) on these datasets only."
+    words = [word for word in (EQUAL, OPEN, UNDECIDED, AVOID) if found.named(word)]
+    texts = [f"{word.capitalize()}: {VERDICTS[word]}." for word in words]
+    texts.append("By average rank (1 is best).")
+    if "won" in found.frame:
+        size = {"difference": " and difference", "ratio": f" and ratio of {found.metric}"}
+        sizes = "".join(text for name, text in size.items() if name in found.frame)
+        texts.append(f"Datasets won : tied : lost{sizes} against {found.leader}.")
+    if "training seconds" in found.frame:
+        texts.append("Seconds to tune and fit once, the mean over datasets.")
+    whole = f"Each has a result on all {found.n} datasets."
+    return " ".join([*texts, whole if found.complete else _BOTH])
+
+
+def notes(found: VerdictTable) -> tuple[str, ...]:
+    """Return how to read the columns that stand below the first screen."""
+    if not found.leader:
+        return ()
     bayesian = (
         "the claims rest on probabilities, which do not bound the chance of a claim where no "
         "strategies differ (docs/measured-levels.md)"
     )
     return (
-        f"verdicts: {'; '.join(f'{word}: {VERDICTS[word]}' for word in given)}",
-        *((f"{known}: against {found.leader}, where both have a result",) if known else ()),
+        f"P(best): probability of the best average rank over all {unit(found)} of this kind",
         "ranks: as often as no claim is false, all true ranks are within"
         if "ranks" in found.frame
         else "groups: strategies that share a letter are not shown to differ",
