@@ -71,8 +71,8 @@ class State:
         """
         of = f" of {n_sources} sources" if n_sources else ""
         if "datasets" not in self.tables:
-            of = f" ({n_sources} sources)" if n_sources else ""
-            return f"Studied: {self.lines[0][:-1]}{of}: {_UNKNOWN}."
+            line = self.lines[0][:-1].replace(", from", f"{of}, from")
+            return f"Studied: {line}: {_UNKNOWN}."
         known, strategies = self.tables["datasets"], self.tables["strategies"]
         tasks = " and ".join(sorted(known["task"].str.lower().unique()))
         tuned, how = strategies["candidates"].dropna(), " and ".join(sorted(set(known["split"])))

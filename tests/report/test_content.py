@@ -67,7 +67,11 @@ def test_people_read_the_metric_in_its_own_direction(complete):
 
 def test_state_says_what_was_run(complete):
     state = make_report(complete).state
-    assert state.lines[0] == "8 datasets, 3 strategies, split by 2 folds; 48 cells: 48 done."
+    assert state.lines[0] == "48 cells: 48 done."
+    assert state.studied() == (
+        "Studied: 8 datasets for classification, 40 rows, 2 classes; scored by 2 folds; 3 "
+        "strategies, none tuned."
+    )
     assert state.lines[1] == "Last run 2026-01-02T03:04:05+00:00 on any: mlaut 0."
     assert state.partial == ""
     assert set(state.tables) == {"datasets", "strategies", "runs"}

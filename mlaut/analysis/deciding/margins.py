@@ -44,7 +44,7 @@ def margins(scored: Results, leader: str) -> pd.DataFrame:
     if _is_ratio(scored):
         whole = sizes.notna().sum() == difference.notna().sum()  # a score of 0 has no ratio
         if whole.drop(leader).any():
-            table["ratio"] = np.exp(_mean(scored, np.log(sizes))).where(whole)
+            table["ratio"] = np.exp(_mean(scored, sizes.map(np.log))).where(whole)
     elif not scored.metric.mixed:
         table["difference"] = _mean(scored, sizes)
     table.loc[leader] = np.nan

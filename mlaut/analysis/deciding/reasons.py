@@ -33,11 +33,11 @@ def reasons(found: VerdictTable, unclear: pd.Series) -> pd.Series:
     """
     frame, texts, failing = found.frame, unclear.copy(), _failing(found)
     harsh, mild = _opposed(found)
-    for name in frame.index:
-        if failing[name] and frame.loc[name, "verdict"] != YARDSTICK:
-            texts[name] = f"failed on {frame.loc[name, 'failures']} of {found.n}"
+    for name in map(str, frame.index):
+        if failing[name] and frame["verdict"][name] != YARDSTICK:
+            texts[name] = f"failed on {frame['failures'][name]} of {found.n}"
             if name != found.leader:
-                won, lost = (f"{frame.loc[name, one]:.0f}" for one in ("won", "lost"))
+                won, lost = (f"{frame[one][name]:.0f}" for one in ("won", "lost"))
                 texts[name] += f"; elsewhere better on {won} and worse on {lost}"
         elif not texts[name] and name in harsh:
             texts[name] = f"loses less than {mild[0]}, but {_how(found, name, mild[0])}"
@@ -64,19 +64,18 @@ def _opposed(found: VerdictTable) -> tuple[list[str], list[str]]:
         return [], []
     harsh = size[avoided & (size < size[kept].max())].sort_values()
     mild = size[kept & (size > size[avoided].min())].sort_values(ascending=False)
-    return [*harsh.index], [*mild.index]
+    return list(map(str, harsh.index)), list(map(str, mild.index))
 
 
 def _how(found: VerdictTable, name: str, other: str) -> str:
     """Return on how many datasets one strategy loses, or how evenly if the other loses as often."""
-    frame = found.frame
+    frame, size = found.frame, losses(found)
     every = frame[["won", "tied", "lost"]].sum(axis=1)
     share = frame["lost"] / every
-    if share[name] == share[other] or (losses(found)[name] > losses(found)[other]) == (
-        share[name] > share[other]
-    ):
-        return "unevenly" if losses(found)[name] > losses(found)[other] else "evenly"
-    return f"on {frame.loc[name, 'lost']:.0f} of {every[name]:.0f}"
+    more = size[name] > size[other]
+    if share[name] == share[other] or more == (share[name] > share[other]):
+        return "unevenly" if more else "evenly"
+    return f"on {frame['lost'][name]:.0f} of {every[name]:.0f}"
 
 
 def told(found: VerdictTable) -> list[str]:
@@ -89,7 +88,7 @@ def told(found: VerdictTable) -> list[str]:
     if harsh:
         one, two = harsh[0], mild[0]
         texts.append(
-            f"{one} ({AVOID}) loses less on average than {two} ({frame.loc[two, 'verdict']}), but "
+            f"{one} ({AVOID}) loses less on average than {two} ({frame['verdict'][two]}), but "
             f"{_how(found, one, two)}; {two} {_how(found, two, one)}."
         )
     return texts
