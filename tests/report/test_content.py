@@ -70,7 +70,7 @@ def test_state_says_what_was_run(complete):
     assert state.lines[0] == "48 cells: 48 done."
     assert state.studied() == (
         "Studied: 8 datasets for classification, 40 rows, 2 classes; scored by 2 folds; 3 "
-        "strategies, none tuned."
+        "strategies, none tuned; on any."
     )
     assert state.lines[1] == "Last run 2026-01-02T03:04:05+00:00 on any: mlaut 0."
     assert state.partial == ""

@@ -449,7 +449,6 @@ def test_rounding_noise_promises_nothing():
     assert found.answer() == (
         "On datasets like these, use A (= B); avoid C (20 points of accuracy worse)."
     )
-    assert "P(best): A above 0.99, C below 0.01." in found.details()[1]
     assert found.frame["P(best)"]["A"] == found.frame["P(best)"]["B"]
 
 
