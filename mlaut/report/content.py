@@ -123,7 +123,7 @@ class Report:
     study : Path
         File of the study.
     title : str
-        Title of the study, or the number of its strategies and datasets.
+        Title of the study, or the metric and the numbers of its strategies and datasets.
     state : State
         State of the study: what was run, how many cells are done, and what failed.
     sections : tuple of Section
@@ -183,7 +183,7 @@ def study_content(
 
 def _title(sections: Sequence[Section]) -> str:
     """Return the title of a report that has no other."""
-    return f"{sections[0].title[:1].upper()}{sections[0].title[1:]}"
+    return f"Comparison: {sections[0].title}"
 
 
 def _with_budgets(one: Section, study: StudyStore) -> Section:

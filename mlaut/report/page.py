@@ -52,7 +52,6 @@ class _Block:
 @dataclass(frozen=True)
 class _PagePart:
     section: Section
-    caption: str  # of the first table
     first: Sequence[ShownTable]  # of the decision: its first rows, and all if there are more
     checks: ShownTable | None
     picture: Picture | None
@@ -139,12 +138,11 @@ def source_of(text: str) -> str:
 
 def _part(section: Section, prefix: str) -> _PagePart:
     drawn, decision = pictures(section, prefix), section.decision
-    whole = [] if decision is None else [decision_table(decision)]
-    if decision is not None and len(decision.frame) > MOST_ROWS:
-        whole.insert(0, decision_table(decision, most=MOST_ROWS))
+    n = 0 if decision is None else len(decision.frame)
+    rows = [MOST_ROWS, n] if n > MOST_ROWS else [n] * (n > 0)
+    whole = [decision_table(decision, most=most) for most in rows if decision is not None]
     return _PagePart(
         section,
-        "" if decision is None else decision.reading(),
         whole,
         ShownTable.of(decision.checks_frame()) if decision and decision.checks else None,
         drawn.get("decision"),

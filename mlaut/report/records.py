@@ -133,10 +133,7 @@ class Section:
     @property
     def headline(self) -> tuple[str, ...]:
         """What is decided, or what can be said without a decision."""
-        if self.decision is None:
-            return self.sentences
-        raced = self.sentences if self.race is not None else ()
-        return (*self.decision.headline(), *raced)
+        return self.sentences if self.decision is None else self.decision.headline()
 
     @property
     def findings(self) -> tuple[str, ...]:

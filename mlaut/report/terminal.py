@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
+import re
+from collections.abc import Iterable, Iterator
 from textwrap import wrap
 from typing import Any
 
-import numpy as np
+from tabulate import tabulate
 
 from mlaut.markup import counted, printable
 from mlaut.report.content import Report
@@ -21,8 +21,6 @@ _NAMES = 40  # characters of the labels of a row; longer ones take several lines
 _HEADER = 10  # characters to which a header is broken, unless its cells are wider
 _SCREEN = 40  # lines of the first screen
 _FEWEST = 3  # rows of its table, however long the sentences are
-
-_Lines = list[str]  # of a cell, all equally long
 
 
 def first_screen(report: Report, most: int = _SCREEN) -> str:
@@ -85,38 +83,21 @@ def _tables(tables: Iterable[ReportTable], source: Any) -> Iterator[str]:
 
 def _lines_of(table: ShownTable) -> Iterator[str]:
     """Yield the lines of a table, and how many columns have no room, which the CSV file has."""
-    n_labels = len(table.labels)
-    texts = zip(table.head, *table.texts[:MOST_ROWS], strict=True)
-    columns = [
-        _padded(column, _NAMES // n_labels if place < n_labels else _WIDTH // 2, kind == "number")
-        for place, (column, (_, kind)) in enumerate(zip(texts, table.headers, strict=True))
-    ]
-    ends = np.cumsum([_width(column) for column in columns]) - 2
-    fit = max(int((ends <= _WIDTH).sum()), n_labels)
-    yield from _side_by_side(columns[:fit])
-    for n, what in ((len(columns) - fit, "column"), (len(table.rows) - MOST_ROWS, "row")):
+    n_labels, columns = len(table.labels), []
+    for place, texts in enumerate(zip(table.head, *table.texts[:MOST_ROWS], strict=True)):
+        most = _NAMES // n_labels if place < n_labels else _WIDTH // 2
+        cells = ["\n".join(wrap(printable(text, ""), most)) for text in texts[1:]]
+        widest = max([_HEADER, *(len(line) for cell in cells for line in cell.split("\n"))])
+        cells.insert(0, "\n".join(wrap(printable(texts[0], ""), widest)))
+        width = max(len(line) for cell in cells for line in cell.split("\n"))
+        columns.append([cells[0], "-" * width, *cells[1:]])
+    sides = ["right" if kind == "number" else "left" for _, kind in table.headers]
+    rows = zip(*columns, strict=True)
+    lines = tabulate(rows, tablefmt="plain", colalign=sides, disable_numparse=True).splitlines()
+    dashes = next(line for line in lines if not line.strip("- "))
+    ends = [match.end() for match in re.finditer("-+", dashes)]
+    fit = max(sum(end <= _WIDTH for end in ends), n_labels)
+    yield from (line[: ends[fit - 1]].rstrip() for line in lines)
+    for n, what in ((len(ends) - fit, "column"), (len(table.rows) - MOST_ROWS, "row")):
         if n > 0:
             yield f"... and {counted(n, f'further {what}')}"
-
-
-def _padded(texts: Sequence[str], most: int, right: bool) -> list[_Lines]:
-    """Return the header and the cells of a column; its header makes it no wider than needed."""
-    cells = [wrap(printable(text, ""), most) or [""] for text in texts[1:]]
-    widest = max([_HEADER, *(len(line) for cell in cells for line in cell)])
-    cells.insert(0, wrap(printable(texts[0], ""), widest) or [""])
-    width = max(len(line) for cell in cells for line in cell)
-    return [[line.rjust(width) if right else line.ljust(width) for line in cell] for cell in cells]
-
-
-def _width(column: list[_Lines]) -> int:
-    """Return the width of a column with the blanks between it and the next one."""
-    return len(column[0][0]) + 2
-
-
-def _side_by_side(columns: Sequence[list[_Lines]]) -> Iterator[str]:
-    dashes = [["-" * (_width(column) - 2)] for column in columns]
-    head, *rows = zip(*columns, strict=True)
-    for row in (head, dashes, *rows):
-        for line in zip_longest(*row, fillvalue=""):
-            parts = (text.ljust(len(dash)) for text, (dash,) in zip(line, dashes, strict=True))
-            yield "  ".join(parts).rstrip()

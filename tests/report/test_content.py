@@ -408,6 +408,6 @@ def test_a_strategy_that_the_study_file_dropped_is_left_out(
     main(["report", str(file), *options])
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == f"Left out of this report: {left_out}."
-    assert lines[0].startswith("Accuracy of 1 strategy on ")
+    assert lines[0].startswith("Comparison: accuracy of 1 strategy on ")
     main(["report", str(study.path)])
     assert "Left out" not in capsys.readouterr().out

@@ -156,15 +156,12 @@ def be(names: Sequence[str]) -> str:
 
 def yardstick(found: VerdictTable) -> str:
     """Return how far the leader is from the best baseline; empty where none is clearly worse."""
-    for name in () if found.control else found.named(YARDSTICK)[:1]:
-        if size := sizes(found, [name]):
-            side = "above" if found.scorer.greater_is_better else "below"
-            return (
-                f"The yardstick {name} has {size}."
-                if "ratio" in found.frame
-                else f"{found.leader} is {size} {side} the yardstick {name}."
-            )
-    return ""
+    names = () if found.control else found.named(YARDSTICK)[:1]
+    size = sizes(found, names)
+    if not size or "ratio" in found.frame:
+        return size and f"The yardstick {names[0]} has {size}."
+    side = "above" if found.scorer.greater_is_better else "below"
+    return f"{found.leader} is {size} {side} the yardstick {names[0]}."
 
 
 def trade_off(found: VerdictTable) -> str:
@@ -187,10 +184,8 @@ def trade_off(found: VerdictTable) -> str:
         times = f"{_range(share)} times as long"
         how = times if share > 1 else f"{_range(100 * share)} % of the time"
         own, theirs = (f"{seconds[one]:.2g} s" for one in (name, found.leader))
-        return (
-            f"Trade-off: {name} {_loss(found, name)} and takes {how} to train "
-            f"({own} in place of {theirs} a fit, tuning included)."
-        )
+        took = f"takes {how} to train ({own} in place of {theirs} a fit, tuning included)"
+        return f"Trade-off: {name} {_loss(found, name)} and {took}."
     return ""
 
 
