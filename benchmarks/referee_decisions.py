@@ -49,9 +49,9 @@ def decided(results: Results) -> dict[str, Any]:
     decision = found.decision()
     frame = decision.frame
     return {
-        "advice": decision.advice(),
+        "advice": decision.answer(),
         "P(best) of the leader": round(float(frame["P(best)"][decision.leader]), 2),
-        "clearly worse": len(decision.named("clearly worse")),
+        "avoid": len(decision.named("avoid")),
         "pairs shown": int(found.leading_pairs.differ(0.05).sum()) // 2,
     }
 

@@ -218,13 +218,13 @@ def test_sources_of_datasets_are_sealed_with_the_analysis(tmp_path):
     results = study.results("accuracy")
     assert dict(zip(results.datasets, results.clusters, strict=True)) == known
     decision = study.compare().decision()
-    assert "14 datasets of 7 sources" in decision.answer()
+    assert "14 datasets of 7 sources" in decision.title()
     report = study.report()
     assert report.sections[0].decision.n_sources == 7
     other = study.report(clusters={"d0": "one", "d1": "one"})
     assert other.sections[0].decision.n_sources == 13
     assert "clusters from 7 sources of 14 datasets to 1 sources" in " ".join(
-        other.sections[0].decision.headline()
+        other.sections[0].decision.certainty()
     )
     study.run(STRATEGIES, **QUIET)
     assert study.analysis().clusters == known

@@ -172,15 +172,11 @@ def _standing(section: Any, added: Mapping[str, Entrant]) -> _SiteTable:
     if section.decision is None:
         shown = ShownTable.of(section.scored.scores.mean().to_frame(metric).rename_axis("strategy"))
     else:
-        shown = decision_table(section.decision, verdicts=False)
-    grouped = any(column.key == "groups" for column in shown.columns)
-    letters = " Strategies that share a letter in 'group' are not shown to differ." * grouped
+        shown = decision_table(section.decision)
     by = {name: _by(entrant.bundle) for name, entrant in added.items()}
     rows = tuple((names, (*cells, ShownCell("", by[names[0]]))) for names, cells in shown.rows)
     columns = (*shown.columns, TableColumn("added by", "added by"))
-    return _SiteTable(
-        f"By {metric}.{letters}", replace(shown, columns=columns, rows=rows), _STRATEGY
-    )
+    return _SiteTable(f"By {metric}.", replace(shown, columns=columns, rows=rows), _STRATEGY)
 
 
 def _by(bundle: Bundle) -> str:

@@ -64,9 +64,6 @@ def demo(output: Path, n_jobs: int) -> None:
     made = make_report(database, **options)
     write_report(made, output / "report")
     show(f"\n{made}\n")
-    decision = made.sections[0].decision
-    if decision is not None:
-        show(f"{decision.advice()}\n")  # again, below the tables
     show(f"Study file:     {study_file}  (change it, and run it: mlaut run {study_file})")
     show(f"Study database: {database}")
     show(f"All tables:     {output / 'report'}")

@@ -104,16 +104,16 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str, foll
     "-o",
     "--output",
     type=PATH,
-    help="A page (report.html), a file (.md, .tex, .csv, .txt), or a folder for all formats and "
-    "every table; default: print on the screen.",
+    help="A page (report.html), a file (.md, .tex, .csv, .json, .txt), or a folder for all formats "
+    "and every table; default: print on the screen.",
 )
 @click.option(
     "--format",
     "style",
     default="text",
     show_default=True,
-    type=click.Choice(["text", "markdown", "csv"]),
-    help="Format of the tables on the screen.",
+    type=click.Choice(["text", "full", "markdown", "csv", "json"]),
+    help="What to print: text is the first screen, full has every table below it.",
 )
 @click.option(
     "--metric",

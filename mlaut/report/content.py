@@ -41,7 +41,6 @@ from mlaut.report.records import Section, made
 from mlaut.report.state import State, study_state
 from mlaut.report.tables import BUDGETS, TABLES
 
-_FRAME = "width: 100%; height: 40rem; border: 1px solid #888"
 _MOST_TESTS = 20_000  # tests of two strategies; they take about ten seconds
 _NO_BOUNDS = (
     "there are too many pairs to examine the best and the worst case of missing cells here: see "
@@ -112,20 +111,19 @@ def _without(state: State, gone: Mapping[str, Mapping[str, str]]) -> State:
         for what in gone.keys() & set(shown.columns):
             shown = shown[~shown[what].isin(gone[what])]
         tables[key] = frame.iloc[shown.index]
-    line = f"Left out of this report: {', '.join(words)}."
-    return replace(state, lines=(line, *state.lines), tables=tables)
+    return replace(state, left_out=f"Left out of this report: {', '.join(words)}.", tables=tables)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """Report that prints as text and is shown as an HTML page in a notebook.
+    """Report, which prints its first screen, and shows it in a notebook.
 
     Attributes
     ----------
     study : Path
         File of the study.
     title : str
-        Title of the study, or the name of its file.
+        Title of the study, or the metric and the numbers of its strategies and datasets.
     state : State
         State of the study: what was run, how many cells are done, and what failed.
     sections : tuple of Section
@@ -140,16 +138,21 @@ class Report:
     sections: tuple[Section, ...]
     source: StudyStore | None = None
 
-    def __str__(self) -> str:
-        from mlaut.report.terminal import as_text
+    @property
+    def studied(self) -> str:
+        """Return in one line what the report is about, as far as it is known."""
+        results = self.sections[0].results
+        return self.state.studied(0 if results.clusters is None else results.n_sources)
 
-        return as_text(self)
+    def __str__(self) -> str:
+        from mlaut.report.terminal import first_screen
+
+        return first_screen(self)
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from mlaut.report.page import as_html  # matplotlib and jinja2 are slow to load
-
-        page = escape(as_html(self))
-        return f'<iframe srcdoc="{page}" title="Report" style="{_FRAME}"></iframe>'
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 def study_content(
@@ -174,7 +177,13 @@ def study_content(
     sections = _sections(scored, chosen, StudyRace.of(study), one_task=bool(primary))
     if any(run.get("trace_predictions") is True for run in study.runs):
         sections = tuple(_with_budgets(one, study) for one in sections)
-    return Report(study.path, title or chosen.title or study.path.stem, state, sections, study)
+    title = title or chosen.title or _title(sections)
+    return Report(study.path, title, state, sections, study)
+
+
+def _title(sections: Sequence[Section]) -> str:
+    """Return the title of a report that has no other."""
+    return f"Comparison: {sections[0].title}"
 
 
 def _with_budgets(one: Section, study: StudyStore) -> Section:
@@ -200,7 +209,8 @@ def results_content(
     line = f"{strategies}, {counted(len(scored[0].datasets), 'dataset')}, "
     line += f"{read or 'from a table of scores'}."
     state, path = _without(State((line,), "", {}, {}, {}), left_out), Path(name)
-    return Report(path, title or path.stem, state, _sections(scored, chosen_now(**terms)))
+    sections = _sections(scored, chosen_now(**terms))
+    return Report(path, title or _title(sections), state, sections)
 
 
 def _sections(

@@ -28,7 +28,7 @@ from mlaut.analysis import (
     profile_plot,
 )
 from mlaut.analysis.common.display import SCENARIOS, number
-from mlaut.analysis.deciding.verdicts import BEST
+from mlaut.analysis.deciding.verdicts import USE
 from mlaut.analysis.deciding.words import listed
 from mlaut.analysis.plots import budget_plot, multi_comparison_matrix
 from mlaut.analysis.plots.decision_plot import FEWEST_FOR_BARS, MARKS
@@ -281,7 +281,7 @@ def _decision(section: Section) -> _Made | None:
 def _marks(found: Decision) -> str:
     """Return what the marks of a decision mean, those that are in the figure."""
     given = set(found.frame["verdict"]) if found.leader else set()
-    named = {BEST: found.leader, "control": f"{found.leader}, the control"}
+    named = {USE: USE if found.control else found.leader}
     told = "; ".join(
         f"{words}: {named.get(name, name)}" for name, (*_, words) in MARKS.items() if name in given
     )

@@ -20,8 +20,9 @@ def as_latex(report: Report) -> str:
     ]
     partial = f" {report.state.partial}" if report.state.partial else ""
     for place, section in enumerate(report.sections, start=1):
-        decided = () if section.decision is None else section.decision.headline()
-        texts = [section.title, *decided, *section.sentences, *section.notes]
+        sure = () if section.decision is None else section.decision.certainty()
+        texts = [section.title, *section.headline, report.studied, *sure]
+        texts += [*section.findings, *section.notes]
         lines += ["", *_comments(texts)]
         comparison = section.comparison
         if comparison is not None and section.decision and section.decision.decided:

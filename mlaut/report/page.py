@@ -15,13 +15,12 @@ import jinja2
 from markupsafe import Markup, escape
 
 from mlaut import __version__
-from mlaut.analysis import Decision
 from mlaut.markup import printable
 from mlaut.report.content import Report
 from mlaut.report.drawing import MOST_ROWS, Picture, pictures
 from mlaut.report.explorer.payload import payload
 from mlaut.report.records import PAGE, ReportTable, Section, shown_in
-from mlaut.report.shown import ShownTable, decision_table, is_complete
+from mlaut.report.shown import ShownTable, decision_table
 from mlaut.report.state import STATE_TABLES, State
 from mlaut.report.tables import TABLES
 
@@ -53,7 +52,6 @@ class _Block:
 @dataclass(frozen=True)
 class _PagePart:
     section: Section
-    caption: str  # of the first table
     first: Sequence[ShownTable]  # of the decision: its first rows, and all if there are more
     checks: ShownTable | None
     picture: Picture | None
@@ -140,32 +138,16 @@ def source_of(text: str) -> str:
 
 def _part(section: Section, prefix: str) -> _PagePart:
     drawn, decision = pictures(section, prefix), section.decision
-    whole = [] if decision is None else [decision_table(decision, verdicts=False)]
-    if decision is not None and len(decision.frame) > MOST_ROWS:
-        whole.insert(0, decision_table(decision, most=MOST_ROWS, verdicts=False))
+    n = 0 if decision is None else len(decision.frame)
+    rows = [MOST_ROWS, n] if n > MOST_ROWS else [n] * (n > 0)
+    whole = [decision_table(decision, most=most) for most in rows if decision is not None]
     return _PagePart(
         section,
-        "" if decision is None else _caption(decision),
         whole,
         ShownTable.of(decision.checks_frame()) if decision and decision.checks else None,
         drawn.get("decision"),
         _blocks(TABLES, section, drawn.values(), prefix=prefix, **section.words),
     )
-
-
-def _caption(decision: Decision) -> str:
-    """Return the caption of the first table."""
-    every = f" Each has a result on all {decision.n} datasets." if is_complete(decision) else ""
-    if not decision.decided:
-        return f"The order is that of these datasets only.{every}"
-    tied = decision.frame["average rank"].duplicated().any()
-    ties = " Equal ranks are in the order of the study." if tied else ""
-    groups = (
-        "All true ranks are within 'ranks', as often as no claim is false."
-        if "ranks" in decision.frame
-        else "Strategies that share a letter are not shown to differ: their order may be chance."
-    )
-    return f"Best average rank first. {groups}{ties}{every}"
 
 
 def _blocks(

@@ -126,13 +126,17 @@ class Section:
     def words(self) -> dict[str, str]:
         """Words that fill captions and headings."""
         correction = "" if self.comparison is None else self.comparison.correction
-        return {"metric": self.scored.metric.name, "correction": correction}
+        reading = "" if self.decision is None else self.decision.reading()
+        metric = self.scored.metric.name
+        return {"metric": metric, "correction": correction, "reading": reading}
 
     @property
-    def texts(self) -> tuple[str, ...]:
-        """What is decided and how sure it is, and then the findings."""
-        if self.decision is None:
-            return self.sentences
-        decided = (*self.decision.headline(), "", *self.decision.certainty())
-        findings = tuple(text for text in self.sentences if text not in decided)
-        return (*decided, "", *findings) if findings else decided
+    def headline(self) -> tuple[str, ...]:
+        """What is decided, or what can be said without a decision."""
+        return self.sentences if self.decision is None else self.decision.headline()
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What stands below the first screen: how it was decided, and the findings."""
+        decided = () if self.decision is None else self.decision.details()
+        return (*decided, *(text for text in self.sentences if text not in self.headline))

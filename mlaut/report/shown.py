@@ -19,6 +19,7 @@ _LONG = 30  # characters; a cell with a longer text has the kind "long"
 _MANY = 8  # columns; the headers of a wider table of numbers are vertical
 _COVERAGE = ("failures", "datasets")  # columns that say nothing if every cell has a result
 _UNITS = {"P(best)": "P", "training seconds": "s"}
+_BELOW = ("P(best)", "groups", "ranks", "reason")  # of the second table, below the first screen
 
 
 @dataclass(frozen=True)
@@ -137,46 +138,46 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
 
 
-def decision_table(decision: Decision, *, most: int = 0, verdicts: bool = True) -> ShownTable:
+def decision_table(decision: Decision, *, most: int = 0, below: bool = False) -> ShownTable:
     """Return the table of a decision, as the first screen of every form shows it.
+
+    Differences are those of the shown means, where the means are of the same datasets.
 
     Parameters
     ----------
     decision : Decision
     most : int, optional
         Number of rows; the leader is one of them. Default: all.
-    verdicts : bool, default True
-        Whether it has the column of verdicts.
+    below : bool, default False
+        Whether it has what stands below the first screen: reasons, P(best), letters or ranks.
     """
-    mean, leader, frame = f"mean {decision.metric}", decision.leader, decision.frame
-    hidden = {"won", "lost", *(_COVERAGE if is_complete(decision) else ())}
-    hidden |= set() if verdicts else {"verdict"}
+    mean, leader, frame = f"mean {decision.metric}", decision.leader, decision.frame.copy()
+    hidden = {"tied", "lost", *(() if below else _BELOW)}
+    hidden |= set(_COVERAGE if decision.complete else ())
     if leader and mean in frame and np.isnan(frame.loc[leader, mean]):
         hidden.add(mean)  # other means beside none of the leader would look best
+    decimals = {name: _decimals(frame[name]) for name in frame}
+    if mean in frame and "difference" in frame:
+        own = frame[mean] - frame.loc[leader, mean]
+        most_decimals = max(decimals[mean] or 0, decimals["difference"] or 0)
+        decimals[mean] = decimals["difference"] = most_decimals
+        rounded = frame[mean].map(lambda value: round(value, most_decimals))
+        same = np.isclose(own, frame["difference"], atol=1e-12)
+        frame["difference"] = frame["difference"].mask(same, rounded - rounded[leader])
     if "won" in frame:
-        duels = ["" if np.isnan(won) else f"{won:.0f} : {lost:.0f}" for won, lost in _duels(frame)]
-        frame = frame.copy()
-        frame.insert(list(frame.columns).index("won"), "won : lost", duels)
-    headers = {mean: decision.metric, "groups": "group", "failures": "failed"}
-    headers |= {"difference": f"minus {leader}", "ratio": f"{decision.metric} / {leader}"}
+        counts = frame[["won", "tied", "lost"]].map("{:.0f}".format).agg(" : ".join, axis=1)
+        frame["won"] = counts.where(frame["won"].notna(), "")
+    headers = {mean: decision.metric, "won": "won : tied : lost", "failures": "failed"}
+    headers |= {"training seconds": "seconds to train", "datasets": "results"}
+    headers |= {"average rank": "rank"}
     known = [
-        TableColumn(name, headers.get(name, name), _UNITS.get(name, ""), _decimals(frame[name]))
+        TableColumn(name, headers.get(name, name), _UNITS.get(name, ""), decimals[name])
         for name in frame
     ]
     frame = frame.drop(columns=list(hidden), errors="ignore")
     if most and leader and leader in frame.index[most:]:
         frame = pd.concat([frame.iloc[: most - 1], frame.loc[[leader]]])
     return ShownTable.of(frame.iloc[: most or None], known)
-
-
-def is_complete(decision: Decision) -> bool:
-    """Return whether every strategy has a result on every dataset."""
-    frame = decision.frame
-    return bool(((frame["failures"] == 0) & (frame["datasets"] == decision.n)).all())
-
-
-def _duels(frame: pd.DataFrame) -> np.ndarray:
-    return frame[["won", "lost"]].to_numpy(dtype=float)
 
 
 def _decimals(values: pd.Series) -> int | None:

@@ -22,6 +22,7 @@ from mlaut.records import Status
 from mlaut.report.records import PAGE, TEXT, ReportTable, made
 
 _TIMES = re.compile(r" \(\d+ times\)$")  # end of a warning that one cell raised repeatedly
+_UNKNOWN = "it does not say what the datasets are, how a score was measured, or what was tuned"
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 # Fields of a run that the table of runs shows.
 _RUN = ("started", "python", "platform", "processor", "cores", "seed", "n_jobs", "timeout")
@@ -44,6 +45,8 @@ class State:
         Identity of each strategy (its class and parameters), as JSON.
     cells : mapping of Status to int
         Number of cells of each status.
+    left_out : str
+        Sentence on the strategies and datasets that the report leaves out; empty for none.
     """
 
     lines: tuple[str, ...]
@@ -51,11 +54,37 @@ class State:
     tables: Mapping[str, pd.DataFrame]
     parameters: Mapping[str, str]
     cells: Mapping[Status, int]
+    left_out: str = ""
 
     @property
-    def sentences(self) -> tuple[str, ...]:
-        """All sentences."""
-        return (*self.lines, self.partial) if self.partial else self.lines
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before any number: what was left out, and that cells were not run yet."""
+        return tuple(filter(None, (self.left_out, self.partial)))
+
+    def studied(self, n_sources: int = 0) -> str:
+        """Return in one line what was studied, as far as it is known.
+
+        Parameters
+        ----------
+        n_sources : int, default 0
+            Number of sources of the datasets; 0 where they are independent.
+        """
+        of = f" of {n_sources} sources" if n_sources else ""
+        if "datasets" not in self.tables:
+            line = self.lines[0][:-1].replace(", from", f"{of}, from")
+            return f"Studied: {line}: {_UNKNOWN}."
+        known, strategies = self.tables["datasets"], self.tables["strategies"]
+        tasks = " and ".join(sorted(known["task"].str.lower().unique()))
+        tuned, how = strategies["candidates"].dropna(), " and ".join(sorted(set(known["split"])))
+        classes = f", {_range(known['classes'].dropna())} classes" if "classes" in known else ""
+        some = f"{len(tuned)} tuned over {_range(tuned)} candidates" if len(tuned) else "none tuned"
+        machines = self.tables["runs"].get("processor", pd.Series(dtype=object)).dropna()
+        return (
+            f"Studied: {counted(len(known), 'dataset')}{of} for {tasks}, {_range(known['rows'])} "
+            f"rows{classes}; scored by {how}; "
+            f"{counted(len(strategies), 'strategy', 'strategies')}, {some}"
+            f"{''.join(f'; on {name}' for name in machines[-1:])}."
+        )
 
 
 def study_state(study: StudyStore) -> State:
@@ -66,14 +95,8 @@ def study_state(study: StudyStore) -> State:
     n_cells = sum(counts.values())
     details = [record for _, records in study.all_details() for record in records]
     tables = made(STATE_TABLES, _OfStudy(study, cells, details))
-    schemes = " and ".join(sorted(tables["datasets"]["split"].unique()))
     words = ", ".join(f"{n} {status.word}" for status, n in counts.items())
-    lines = [
-        f"{counted(len(tables['datasets']), 'dataset')}, "
-        f"{counted(len(study.strategies), 'strategy', 'strategies')}, split by {schemes}; "
-        f"{counted(n_cells, 'cell')}: {words}.",
-        *(_run_line(run) for run in study.runs[-1:]),
-    ]
+    lines = [f"{counted(n_cells, 'cell')}: {words}.", *map(_run_line, study.runs[-1:])]
     if mixed := study.mixed_versions():
         lines.append(f"{mixed[0].upper()}{mixed[1:]}: they may differ.")
     scores: dict[str, list[str]] = {}
@@ -137,16 +160,26 @@ def _datasets(stored: _OfStudy) -> pd.DataFrame:
     return table.join(_counted(stored.cells, "dataset")).rename_axis("dataset")
 
 
+def _range(values: pd.Series) -> str:
+    """Return whole numbers from the least to the greatest."""
+    return " to ".join(dict.fromkeys(f"{value:,.0f}" for value in (values.min(), values.max())))
+
+
 def _strategies(stored: _OfStudy) -> pd.DataFrame:
+    searched: dict[str, int] = {}
+    for record in stored.details:
+        name = record["strategy"]
+        searched[name] = max(searched.get(name, 0), record.get("candidates") or 0)
     rows = {
         entry.name: {
             "family": ", ".join(_texts(entry.metadata.get("estimator_family"))),
             "class": _class(entry.identity),
+            "candidates": searched.get(entry.name) or float("nan"),
             "fingerprint": entry.fingerprint[:12],
         }
         for entry in stored.study.strategies
     }
-    columns = ["family", "class", "fingerprint"]
+    columns = ["family", "class", "candidates", "fingerprint"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     return table.join(_counted(stored.cells, "strategy")).rename_axis("strategy")
 

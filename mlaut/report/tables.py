@@ -21,7 +21,7 @@ from mlaut.analysis import (
     rank_table,
     scale_free_table,
 )
-from mlaut.analysis.common.display import SCENARIOS, number
+from mlaut.analysis.common.display import SCENARIOS
 from mlaut.analysis.estimates.error_intervals import error_intervals
 from mlaut.analysis.methods.aggregates import interquartile_means, ranking_stability
 from mlaut.analysis.results.sources import mean_seconds
@@ -32,6 +32,8 @@ from mlaut.report.shown import decision_table
 
 BUDGETS = "score against budget"
 _DRAWS = 200  # of samples for tables of a report; 2,000 would take most of its time
+_OF_TESTS = {"statistic_name": "statistic", "statistic": "value", "df": "degrees of freedom"}
+_OF_TESTS |= {"p_value": "p", "null": "null hypothesis", "source": "source"}
 _STANDING = ("P(best)", "expected rank", "Elo", "won duels", "normalised score", "improvability")
 
 
@@ -133,20 +135,6 @@ def _if_any(make: Callable[[Results], ResultTable]) -> Callable[[Section], pd.Da
     return frame
 
 
-def _tests(comparison: Comparison) -> pd.DataFrame:
-    rows = {
-        name: {
-            "statistic": f"{test.statistic_name} = {number(test.statistic)}",
-            "degrees of freedom": number(test.df),
-            "p": test.p_value,
-            "null hypothesis": test.null,
-            "source": test.source,
-        }
-        for name, test in comparison.portmanteau.items()
-    }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("test")
-
-
 def pair_table(comparison: Comparison) -> pd.DataFrame:
     """Return one row for each pair: effect sizes in the direction of the metric, and p-values.
 
@@ -215,10 +203,11 @@ TABLES = (
     ReportTable(
         "decision",
         lambda s: s.decision.frame,
-        (TEXT, LATEX),
-        "What is decided by {metric}, best average rank first; scenario (c)",
+        (PAGE, TEXT, LATEX),
+        "Decision by {metric}, scenario (c). {reading}",
         needs="decision",
-        shown=lambda s, _: decision_table(s.decision),
+        heading="Behind the verdicts",
+        shown=lambda s, _: decision_table(s.decision, below=True),
     ),
     ReportTable(
         "summary",
@@ -292,7 +281,7 @@ TABLES = (
         "Scenario (c)",
         needs="comparison",
         heading="Tests of all strategies at once",
-        shown=lambda s, _: _tests(s.comparison),
+        shown=lambda _, frame: frame[list(_OF_TESTS)].rename(columns=_OF_TESTS),
     ),
     ReportTable(
         "pairs",

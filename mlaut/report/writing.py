@@ -5,33 +5,60 @@ Formats for reading round the numbers; CSV files keep them unrounded.
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from mlaut.analysis.comparing.methods import Methods, methods_of
 from mlaut.errors import AnalysisError
-from mlaut.markup import csv_text, marked, printable
+from mlaut.markup import csv_text, json_text, marked, printable
 from mlaut.report.content import Report
 from mlaut.report.latex import as_latex
 from mlaut.report.records import MOST_ROWS, TEXT, shown_in
-from mlaut.report.shown import ShownTable
+from mlaut.report.shown import ShownTable, decision_table
 from mlaut.report.state import STATE_TABLES
 from mlaut.report.tables import TABLES
-from mlaut.report.terminal import as_text
+from mlaut.report.terminal import as_text, first_screen
 
 
 def as_markdown(report: Report) -> str:
     """Return the contents of `as_text` as Markdown."""
-    lines = [f"# {marked(report.title)}", "", *map(marked, report.state.sentences)]
+    lines = [f"# {marked(report.title)}", "", *map(marked, report.state.warnings)]
     for section in report.sections:
-        lines += ["", f"## {marked(section.title)}", "", *map(marked, section.texts)]
+        texts = (*section.headline, report.studied)
+        lines += ["", f"## {marked(section.title)}", *_paragraphs(texts)]
+        if section.decision is not None:
+            lines += ["", *_in_markdown(decision_table(section.decision))]
+            lines += ["", marked(section.decision.reading())]
+            lines += ["", "### How sure", *_paragraphs(section.decision.certainty())]
+        lines += ["", "### Findings", *_paragraphs(section.findings)]
         for table, shown in shown_in(TEXT, TABLES, section):
             lines += ["", f"### {table.name}", "", *_in_markdown(shown)]
         lines += ["", *(f"- {marked(note)}" for note in section.notes)]
+    lines += _paragraphs(report.state.lines)
     for table, shown in shown_in(TEXT, STATE_TABLES, report.state):
         lines += ["", f"## {table.name}", "", *_in_markdown(shown)]
     return "\n".join(lines) + "\n"
+
+
+def _paragraphs(texts: Iterable[str]) -> Iterator[str]:
+    return (line for text in texts for line in ("", marked(text)))
+
+
+def as_json(report: Report) -> str:
+    """Return what is decided as JSON: the first screen, and the unrounded table of each section."""
+    content: dict[str, Any] = {"title": report.title, "warnings": report.state.warnings}
+    content |= {"studied": report.studied, "sections": []}
+    for section in report.sections:
+        told = {"title": section.title, "headline": section.headline, "findings": section.findings}
+        if section.decision is not None:
+            table = section.decision.frame.reset_index()
+            rows = json.loads(table.to_json(orient="records", double_precision=15))
+            told |= {"how sure": section.decision.certainty(), "strategies": rows}
+        content["sections"].append(told)
+    return json_text(content, indent=1)
 
 
 def methods_of_report(report: Report) -> Methods:
@@ -61,12 +88,19 @@ def _as_html(report: Report) -> str:
     return as_html(report)
 
 
-FORMATS = {"text": as_text, "markdown": as_markdown, "csv": as_csv}
+FORMATS = {
+    "text": first_screen,
+    "full": as_text,
+    "markdown": as_markdown,
+    "csv": as_csv,
+    "json": as_json,
+}
 _ENDINGS = {
     ".html": _as_html,
     ".md": as_markdown,
     ".tex": as_latex,
     ".csv": as_csv,
+    ".json": as_json,
     ".txt": as_text,
 }
 _IN_A_FOLDER = ("report.html", "report.md", "report.tex")  # in a folder besides the CSV tables
@@ -80,9 +114,9 @@ def write_report(report: Report, path: str | os.PathLike[str]) -> tuple[Path, ..
     report : Report
     path : path-like
         A file that ends in ``.html`` (one self-contained page), ``.md``, ``.tex`` (booktabs tables
-        for a paper), ``.csv`` (the summary) or ``.txt``; or a folder, which receives every table as
-        unrounded CSV, the report as HTML, Markdown and LaTeX, and the paragraph on methods
-        (``methods.tex``) with its sources (``references.bib``).
+        for a paper), ``.csv`` (the summary), ``.json`` (what is decided) or ``.txt``; or a folder,
+        which receives every table as unrounded CSV, the report as HTML, Markdown and LaTeX, and the
+        paragraph on methods (``methods.tex``) with its sources (``references.bib``).
 
     Returns
     -------

@@ -148,7 +148,7 @@ def test_a_report_of_a_study_file_prints_its_methods(finished):
 def test_report_on_screen_and_as_files(finished, tmp_path):
     told = mlaut("report", "study.h5", folder=finished)
     assert "GaussianNaiveBayes" in told.stdout
-    assert "Too few datasets to decide: there are 3, and at least 7 are needed" in told.stdout
+    assert "Do not choose by these results: there are 3 datasets, and at least 7" in told.stdout
     markdown = mlaut("report", "study.h5", "--format", "markdown", folder=finished).stdout
     assert "|" in markdown
     assert mlaut("report", "study.h5", "-o", tmp_path / "out", folder=finished).returncode == 0

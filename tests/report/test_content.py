@@ -16,6 +16,7 @@ from mlaut.report import make_report
 from mlaut.report.drawing import pictures
 from mlaut.report.page import as_html
 from mlaut.report.tables import pair_table
+from mlaut.report.terminal import as_text
 
 NAMES = ["good", "middling", "poor"]
 SETS = [f"set {i}" for i in range(8)]
@@ -66,7 +67,11 @@ def test_people_read_the_metric_in_its_own_direction(complete):
 
 def test_state_says_what_was_run(complete):
     state = make_report(complete).state
-    assert state.lines[0] == "8 datasets, 3 strategies, split by 2 folds; 48 cells: 48 done."
+    assert state.lines[0] == "48 cells: 48 done."
+    assert state.studied() == (
+        "Studied: 8 datasets for classification, 40 rows, 2 classes; scored by 2 folds; 3 "
+        "strategies, none tuned; on any."
+    )
     assert state.lines[1] == "Last run 2026-01-02T03:04:05+00:00 on any: mlaut 0."
     assert state.partial == ""
     assert set(state.tables) == {"datasets", "strategies", "runs"}
@@ -146,9 +151,9 @@ def test_datasets_left_out_stand_in_the_first_sentence(tmp_path):
     sets = [f"set {i}" for i in range(18)]
     failed = [(name, "good") for name in sets[:12]]
     study = made_up_study(tmp_path / "s.h5", NAMES, sets, failed=failed)
-    assert make_report(study, missing="drop datasets").sections[0].sentences[:3] == (
-        "Do not choose by these results: at least 1 more dataset is needed.",
-        "Too few datasets to decide: there are 6, and at least 7 are needed for 3 strategies.",
+    assert make_report(study, missing="drop datasets").sections[0].sentences[:2] == (
+        "Do not choose by these results: there are 6 datasets, and at least 7 are needed for 3 "
+        "strategies.",
         "Not every cell has a result: 12 of 18 datasets left out: "
         "no accuracy of good on 12 datasets.",
     )
@@ -173,7 +178,7 @@ def test_what_was_not_run_is_no_failure(tmp_path):
         tmp_path / "s.h5", NAMES, SETS, failed=[("set 0", "good")], not_run=waiting
     )
     section = make_report(study).sections[0]
-    assert section.sentences[2] == (
+    assert section.sentences[1] == (
         "Not every cell has a result: 2 of 8 datasets left out: not run by all; "
         "no accuracy of good on 1 dataset: such cells count as last."
     )
@@ -228,9 +233,9 @@ def test_a_study_file_names_the_fallback(tmp_path, capsys):
     made_up_study(tmp_path / "s.h5", NAMES, SETS, failed=[("set 0", "poor")])
     file = tmp_path / "study.toml"
     file.write_text('[study]\noutput = "s.h5"\n[report]\nmissing = "middling"')
-    main(["report", str(file)])
+    main(["report", str(file), "--format", "full"])
     assert "1 missing cell of poor got the loss of middling" in capsys.readouterr().out
-    main(["report", str(file), "--missing", "drop datasets"])
+    main(["report", str(file), "--missing", "drop datasets", "--format", "full"])
     assert "1 of 8 datasets left out for missing cells: set 0" in capsys.readouterr().out
 
 
@@ -320,7 +325,8 @@ def test_what_opens_a_study_opens_its_report(complete):
 def test_warnings_of_fits_are_told(tmp_path):
     study = made_up_study(tmp_path / "s.h5", NAMES, SETS, folds=2, warned=["middling", "poor"])
     report = make_report(study)
-    assert "32 cells warned in fitting: see the table of warnings." in str(report)
+    text = as_text(report)
+    assert "32 cells warned in fitting: see the table of warnings." in text
     table = report.state.tables["warnings"]
     assert list(table.index) == ["middling", "poor"]
     assert table.loc["poor"].to_dict() == {
@@ -328,7 +334,7 @@ def test_warnings_of_fits_are_told(tmp_path):
         "datasets": "set 0, set 1, set 2, set 3, set 4 and 3 more",
         "warning": "FitFailedWarning: 0 fits of 80 failed",
     }
-    assert "FitFailedWarning: 0 fits of 80 failed" in str(report)
+    assert "FitFailedWarning: 0 fits of 80 failed" in text
     page = as_html(report)
     assert "<h3>Warnings of fits</h3>" in page
     assert "FitFailedWarning: 0 fits of 80 failed" in page
@@ -353,14 +359,14 @@ CHOICES = {
 def test_a_report_on_a_part_says_first_what_it_leaves_out(complete, choice):
     terms, strategies, datasets, left_out = CHOICES[choice]
     report = make_report(complete, **terms)
-    assert f"Left out of this report: {left_out}." in str(report).splitlines()[2]
+    assert f"Left out of this report: {left_out}." in str(report).splitlines()[1]
     whole = Results.from_study(complete, "accuracy")
     expected = compare(whole.select(strategies=strategies, datasets=datasets))
     assert report.sections[0].sentences == expected.sentences()
     assert sorted(report.state.tables["strategies"].index) == sorted(strategies)
     table = make_report(whole.scores, "accuracy", **terms)
     assert list(table.sections[0].scored.strategies) == strategies
-    assert left_out in table.state.lines[0]
+    assert left_out in table.state.left_out
 
 
 def test_a_choice_is_of_what_is_there(complete):
@@ -401,7 +407,7 @@ def test_a_strategy_that_the_study_file_dropped_is_left_out(
     file.write_text(STUDY_FILE.format(path=study.path, section=section))
     main(["report", str(file), *options])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[2] == f"Left out of this report: {left_out}."
-    assert "accuracy of 1 strategy on" in "\n".join(lines)
+    assert lines[1] == f"Left out of this report: {left_out}."
+    assert lines[0].startswith("Comparison: accuracy of 1 strategy on ")
     main(["report", str(study.path)])
     assert "Left out" not in capsys.readouterr().out

@@ -36,9 +36,16 @@ def test_a_table_has_the_conclusions_of_compare():
 def test_the_command_line_reports_a_csv_file(tmp_path):
     path = tmp_path / "results.csv"
     TABLE.to_csv(path)
-    done = CliRunner().invoke(cli, ["report", str(path), "--metric", "accuracy"])
+    full = ["report", str(path), "--metric", "accuracy", "--format", "full"]
+    done = CliRunner().invoke(cli, full)
     assert done.exit_code == 0, done.output
-    assert compare(TABLE, metric="accuracy").sentences()[0] in done.output
+    compared = compare(TABLE, metric="accuracy")
+    assert compared.sentences()[0] in done.output
+    told = json.loads(CliRunner().invoke(cli, [*full[:-1], "json"]).output)
+    verdicts = {row["strategy"]: row["verdict"] for row in told["sections"][0]["strategies"]}
+    assert verdicts == compared.decision().frame["verdict"].to_dict()
+    assert told["sections"][0]["headline"] == list(compared.decision().headline())
+    assert told["studied"].startswith("Studied: 3 strategies, 12 datasets, from a table of scores")
     without = CliRunner().invoke(cli, ["report", str(path)])
     assert isinstance(without.exception, AnalysisError)
     assert "a table does not say what its scores are" in str(without.exception)

@@ -29,7 +29,7 @@ def test_one_entry_shows_a_table_in_every_form(tmp_path, monkeypatch):
     shown = page.as_html(report)
     assert "<h3>Words</h3>" in shown
     assert "Lengths by accuracy" in shown
-    assert "lengths:" in str(report)
+    assert "lengths:" in terminal.as_text(report)
     assert "Lengths by accuracy" in as_latex(report)
     write_report(report, tmp_path / "out")
     read = pd.read_csv(tmp_path / "out" / "lengths.csv", index_col=0)

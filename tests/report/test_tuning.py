@@ -3,6 +3,7 @@
 import pytest
 
 from mlaut import Study
+from mlaut.report.terminal import as_text
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def test_the_report_shows_scores_by_budget_and_where_a_budget_was_not_kept(study
     assert "How much tuning is enough" in page
     assert "Score against the budget of tuning" in page
     assert "less: no more candidates" in page
-    text = str(report)
+    text = as_text(report)
     assert "16 evaluations" in text
     assert "score against budget:" in text
     (table,) = (tmp_path / "report").rglob("*score*against*budget*.csv")
@@ -34,6 +35,6 @@ def test_a_study_without_budgets_shows_neither(tmp_path):
     study = Study(tmp_path / "study.h5")
     study.add_datasets("starter/iris")
     study.run(["K_Neighbours", "GaussianNaiveBayes"], engine="inline", verbose=0)
-    text = str(study.report())
+    text = as_text(study.report())
     assert "Budgets of tuning" not in text
     assert "score against budget:" not in text

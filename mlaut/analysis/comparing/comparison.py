@@ -44,7 +44,7 @@ class Comparison(Numbers, Shown):
         return pd.concat(frames, axis=1)
 
     def decision(self, **terms: Any) -> Decision:
-        """Return what is decided: the best, what is not shown to be worse, what is clearly worse.
+        """Return what is decided: what to use, what may be as good, and what to avoid.
 
         Parameters
         ----------
@@ -59,13 +59,14 @@ class Comparison(Numbers, Shown):
         >>> table = pd.DataFrame({"A": [0.9] * 8, "B": [0.7, 0.6, 0.8, 0.5] * 2})
         >>> decision = compare(table, metric="accuracy").decision()
         >>> decision.answer()
-        'A is better than B on these 8 datasets, by 25 points of accuracy.'
+        'On datasets like these, use A; avoid B (25 points of accuracy worse).'
         >>> decision.frame["verdict"].to_dict()
-        {'A': 'best', 'B': 'clearly worse'}
+        {'A': 'use', 'B': 'avoid'}
         """
         if self.chosen is not None:
             return decide_study(self, self.chosen.read_with(**terms))
-        return decide_study(self, chosen_now(**{"alpha": self.alpha, "rope": self.rope, **terms}))
+        own = {"alpha": self.alpha, "rope": self.rope, "test": self.leading}
+        return decide_study(self, chosen_now(**{**own, **terms}))
 
     def show(self) -> None:
         """Print what is decided, then the findings and the table; or display them in a notebook.

@@ -150,7 +150,7 @@ def _best(decision: Decision) -> Iterator[str]:
             f"The probability that a strategy has the best {_plain(decision.chances.name)} is the "
             "posterior one under a Dirichlet process, by which strategies may be equal {neal2000}."
         )
-    if any("at most" in text for text in cost(decision)):
+    if cost(decision):
         yield (
             "What choosing a strategy costs at most is a quantile of a Bayesian bootstrap over "
             f"{unit(decision)} {{rubin1981}}."

@@ -9,6 +9,7 @@ from mlaut.analysis.common.display import number, p_text
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.comparing.numbers import Numbers
+from mlaut.analysis.deciding.verdicts import copies_in
 from mlaut.analysis.deciding.words import be, listed
 from mlaut.markup import counted
 
@@ -125,12 +126,8 @@ def _headline(found: Numbers) -> list[str]:
 
 def _equal(found: Numbers) -> Iterator[str]:
     """Yield a note on each group of strategies whose losses are the same on every dataset."""
-    groups: dict[bytes, list[str]] = {}
-    for name, column in found.results.losses.items():
-        groups.setdefault(column.to_numpy().tobytes(), []).append(str(name))
-    for names in groups.values():
-        if len(names) > 1:
-            yield f"{listed(names)} are equal to the last digit on each dataset"
+    for names in copies_in(found.results.losses.to_numpy(), found.results.strategies):
+        yield f"{listed(names)} are equal to the last digit on each dataset"
 
 
 def _best_mean(found: Numbers) -> str:

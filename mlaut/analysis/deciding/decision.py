@@ -13,17 +13,19 @@ from mlaut.analysis.common.display import Shown
 from mlaut.analysis.common.letters import letter_groups
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.common.tests import TESTS
-from mlaut.analysis.deciding import words
-from mlaut.analysis.deciding.advice import advice
+from mlaut.analysis.deciding import certainty, words
 from mlaut.analysis.deciding.margins import margins
 from mlaut.analysis.deciding.outlook import outlook
+from mlaut.analysis.deciding.reasons import losses, reasons, told
 from mlaut.analysis.deciding.terms import Chosen, chosen_now, default_test, fewest_datasets
-from mlaut.analysis.deciding.verdict_table import Check, VerdictTable
+from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import (
-    BETTER,
+    AVOID,
     OPEN,
-    UNCLEAR,
     UNDECIDED,
+    USE,
+    YARDSTICK,
+    YARDSTICKS,
     Compared,
     copies_in,
     leading,
@@ -44,7 +46,6 @@ from mlaut.analysis.racing.course import control_of
 from mlaut.analysis.results.missing import with_means
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import mean_seconds
-from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.sources.cost import cost_bounds
 from mlaut.analysis.sources.flips import FLIPS
 from mlaut.analysis.sources.smallest import smallest_flip
@@ -55,9 +56,10 @@ _CHECKED = ("signed rank", "sign", "t", "Nemenyi")  # trinomial is nearly the si
 _BY_SIGNS = ("trinomial", "sign", "Nemenyi")  # tests that need no scale that datasets share
 _FLIPPED = {"signed rank": False, "sign": True, "trinomial": True}  # whether flips are of signs
 _MOST_LETTERED = 12  # strategies; of more, letters of groups would be too many to read
-_OF_LEADER = ("won", "lost", "difference", "ratio")
-_OF_TESTS = ("P(best)", "groups", "ranks", "verdict")
-_LAST = (*_OF_LEADER, *_OF_TESTS, "training seconds", "failures", "datasets")
+_LAST = (
+    *("won", "tied", "lost", "difference", "ratio", "reason", "training seconds"),
+    *("failures", "datasets", "P(best)", "groups", "ranks"),
+)
 _FEW_VALUES = 3  # scores of a dataset, below which two datasets have the same by chance
 _FEWER = 1 << 11  # flips of datasets, which are compared with the level alone
 
@@ -76,32 +78,24 @@ class Decision(VerdictTable, Shown):
         """Return one row a strategy, unrounded."""
         return self.frame.copy()
 
-    def advice(self) -> str:
-        """Return in one sentence what to use, what may be as good, and what to avoid."""
-        return advice(self)
-
     def answer(self) -> str:
-        """Return the answer in one sentence, or why there is none."""
+        """Return in one sentence what to use, what may be as good, and what to avoid."""
         return words.answer(self)
 
     def headline(self) -> tuple[str, ...]:
-        """Return advice, a hint, the answer, P(best), what failures hide, cost, gaps, changes."""
+        """Return the answer, a hint, reasons, the yardstick, a trade-off, and gaps."""
         gaps = f"Not every cell has a result: {'; '.join(self.gaps)}." if self.gaps else ""
-        changes = [f"The analysis was {change}." for change in self.chosen.changes]
-        hidden = words.without_failures(self)
-        answer = (self.advice(), self.hint, self.answer(), words.chance(self))
-        found = (*answer, *hidden, *words.cost(self), gaps, *changes)
-        return tuple(sentence for sentence in found if sentence)
+        found = (words.yardstick(self), words.trade_off(self), gaps)
+        return tuple(filter(None, (self.answer(), self.hint, *told(self), *found)))
 
     def certainty(self) -> tuple[str, ...]:
-        """Return how sure the answer is, what would decide more, and when it was chosen how."""
-        found = (
-            words.agreement(self),
-            words.prospects(self),
-            words.smallest_change(self),
-            words.terms(self),
-        )
-        return tuple(sentence for sentence in found if sentence)
+        """Return three lines: when it was planned, what others say, and what would settle it."""
+        lines = (certainty.planned, certainty.agreement, certainty.prospects)
+        return tuple(filter(None, (line(self) for line in lines)))
+
+    def details(self) -> tuple[str, ...]:
+        """Return what stands below the first screen: the terms, and what choosing costs."""
+        return tuple(filter(None, (words.terms(self), words.cost(self))))
 
     def sentence(self) -> str:
         """Return everything as one text."""
@@ -109,12 +103,16 @@ class Decision(VerdictTable, Shown):
 
     def checks_frame(self) -> pd.DataFrame:
         """Return one row for each way in which the question was asked."""
-        rows = [(one.how, words.differs(one)) for one in self.checks]
+        rows = [(one.how, certainty.differs(one)) for one in self.checks]
         return pd.DataFrame(rows, columns=["asked by", "answer"]).set_index("asked by")
 
     def notes_text(self) -> tuple[str, ...]:
         """Return how to read the table."""
         return words.notes(self)
+
+    def reading(self) -> str:
+        """Return how to read the columns of the first screen, in a few sentences."""
+        return words.reading(self)
 
 
 def decide_study(
@@ -148,13 +146,15 @@ def decide_study(
 
     Notes
     -----
-    A strategy is clearly worse if the primary test, corrected by Holm's method for all pairs, shows
+    A strategy is to be avoided if the primary test, corrected by Holm's method for all pairs, shows
     another to be better. With probability ``1 - alpha`` no such claim is false, so the best
-    strategy is not among them. Without "clearly", most other tests do not show it, or the mean
-    difference has the other sign or is within ``rope``.
+    strategy is not among them. It is undecided in place of that if most other tests do not show
+    it, or the mean difference has the other sign or is within ``rope``. A baseline (by its name,
+    `YARDSTICKS`) that would be avoided is a yardstick.
 
     The strategies that may be the best are those of which a joint test by flips of signs does not
-    show that some other is better; it has a given best strategy with probability ``1 - alpha``.
+    show that some other is better; it has a given best strategy with probability ``1 - alpha``. If
+    they are more than four, none is advised.
     """
     results = compared.results
     chosen = _resolved(chosen or chosen_now(), results)
@@ -165,7 +165,7 @@ def decide_study(
     made = Decision(
         chosen=chosen,
         scorer=results.metric,
-        frame=_table(compared, scored or results),
+        frame=_in_order(_table(compared, scored or results).assign(verdict=UNDECIDED)),
         leader="",
         n=len(results.datasets),
         n_sources=results.n_sources if related else 0,
@@ -200,17 +200,21 @@ def decide_study(
     )
     if not leader:
         return made
-    undecided = made.named(OPEN if control is None else UNDECIDED)
     times = (scored or results).select(strategies=names, datasets=results.datasets)
-    frame, tests = frame.join(margins(times, leader)), _other_tests(chosen, compared)
-    frame["verdict"] = _cleared(frame, results.metric, analysis, tests, leader)
+    tests = _other_tests(chosen, compared)
+    made = replace(made, frame=frame.join(margins(times, leader)))
+    unclear = _unclear(made, tests)
+    made = replace(made, frame=made.frame.assign(verdict=_settled(made, unclear)))
+    made = replace(made, frame=_in_order(made.frame.assign(reason=reasons(made, unclear))))
+    row = better[names.index(leader)] | better[:, names.index(leader)]
+    undecided = [name for name in made.named(UNDECIDED) if not row[names.index(name)]]
+    undecided = [name for name in made.best if name != leader] or undecided
     return replace(
         made,
-        frame=_in_order(frame),
         time_shares=_time_shares(times, leader),
         bounds=_bounds(results, analysis.alpha, better),
         **_smallest_change(made, results),
-        checks=_checks(made, compared, better, {**tests, **(others or {})}),
+        checks=_checks(made, compared, {**tests, **(others or {})}),
         outlook=outlook(results, leader, undecided, analysis.alpha),
     )
 
@@ -269,24 +273,37 @@ def _bounds(results: Results, alpha: float, better: np.ndarray) -> dict[str, flo
     return dict(zip(valued.strategies, bounds.tolist(), strict=True))
 
 
-def _cleared(
-    frame: pd.DataFrame,
-    metric: MLautScore,
-    analysis: Analysis,
-    tests: Mapping[str, Pairwise],
-    leader: str,
-) -> pd.Series:
-    """Return the verdicts, without "clearly" where size or most of the other tests contradict."""
-    names, control = list(frame.index), _control(analysis, leader)
+def _unclear(made: Decision, tests: Mapping[str, Pairwise]) -> pd.Series:
+    """Return why what the primary test shows of a strategy is not clear; else an empty text."""
+    frame, analysis = made.frame, made.chosen.analysis
+    names, control = list(frame.index), _control(analysis, made.leader)
     better = [shown_better(pairs, names, analysis.alpha, control) for pairs in tests.values()]
     kept = [_kept(one, names, control) for one in better]
-    against = [sum((name in one) == (control is None) for one in kept) for name in names]
-    difference = frame.get("difference", frame["won"] * np.nan)  # unknown of mixed metrics
-    size = np.log(frame["ratio"]) if "ratio" in frame else difference
-    size = size.where((frame["verdict"] == BETTER) == metric.greater_is_better, -size)
-    small = (size <= analysis.rope) & (frame["failures"] == 0)  # failures are a size of their own
-    contradicted = small | (2 * np.array(against) > len(kept))
-    return frame["verdict"].where(~contradicted, frame["verdict"].replace(UNCLEAR))
+    against = pd.Series([sum((name in one) == (control is None) for one in kept) for name in names])
+    size = losses(made)
+    size = size.where(frame["verdict"] != USE, -size)
+    # failures are a size of their own
+    small = (size <= analysis.rope) & (frame["failures"] == 0)
+    differs = "differs" if control else "worse"
+    texts = np.where(small, f"{differs} often, but not on average", "")
+    texts = np.where(
+        2 * against > len(kept), f"{differs} by this analysis, not by most others", texts
+    )
+    shown = frame["verdict"].isin([AVOID, USE]) & (frame.index != made.leader)
+    return pd.Series(np.where(shown, texts, ""), names)
+
+
+def _settled(made: Decision, unclear: pd.Series) -> pd.Series:
+    """Return the verdicts after what is known of all: contradictions, copies, and baselines."""
+    verdicts = made.frame["verdict"].where(unclear == "", UNDECIDED)
+    if made.control:
+        return verdicts
+    verdicts = verdicts.where(~verdicts.index.isin(made.copies_of(made.leader)), USE)
+    best = verdicts.index[verdicts.isin([USE, OPEN])]
+    if len({made.copies_of(name) for name in best}) > MOST_CHOSEN:
+        verdicts = verdicts.replace(USE, OPEN)
+    baseline = [any(part in name.lower() for part in YARDSTICKS) for name in verdicts.index]
+    return verdicts.where(~(np.array(baseline) & (verdicts == AVOID)), YARDSTICK)
 
 
 def _control(analysis: Analysis, leader: str) -> str | None:
@@ -363,7 +380,8 @@ def _with_groups(frame: pd.DataFrame, primary: Pairwise, alpha: float) -> pd.Dat
 def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the table with its columns in order."""
     last = [name for name in _LAST if name in frame]
-    return frame[[*(name for name in frame if name not in last), *last]]
+    first = [name for name in frame if name not in ("verdict", *last)]
+    return frame[["verdict", *first, *last]]
 
 
 # ----------------------------------------------------------------------- checks
@@ -372,24 +390,23 @@ def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
 def _checks(
     made: Decision,
     compared: Compared,
-    better: np.ndarray,
     others: Mapping[str, Pairwise],
 ) -> tuple[Check, ...]:
     """Ask the question as ``others`` do: other tests, treatments and metrics."""
     analysis, names = made.chosen.analysis, list(compared.results.strategies)
     control = _control(analysis, made.leader)
-    by_rank = list(made.frame.index)
-    mine = _kept(better, names, control)
+    claimed = {*made.named(AVOID), *(made.named(USE) if control else made.named(YARDSTICK))}
     found = []
     for how, pairs in others.items():
         both = [name for name in names if name in pairs.strategies]
         if made.leader not in both:
             continue
         kept = _kept(shown_better(pairs, both, analysis.alpha, control), both, control)
-        also = tuple(name for name in by_rank if name in kept - mine)
-        without = tuple(name for name in by_rank if name in (mine & set(both)) - kept)
+        lacking = claimed & set(both) - kept if control else claimed & kept
+        more = set() if control else set(made.best) & set(both) - kept
+        also, without = ([n for n in made.frame.index if n in one] for one in (lacking, more))
         leads = control is not None or made.leader in kept
-        found.append(Check(how, also, without, leads, control is not None))
+        found.append(Check(how, tuple(also), tuple(without), leads, control is not None))
     return tuple(found)
 
 
@@ -420,7 +437,7 @@ def _hint(results: Results) -> str:
         for groups in (results.duplicates, alike)
     )
     named = "" if results.clusters is not None else words.related(results.datasets)
-    return words.same_rows(copied, "are the same table") or words.same_rows(alike) or named
+    return words.same_rows(copied, "are the same table:") or words.same_rows(alike) or named
 
 
 def _smallest_change(made: Decision, results: Results) -> dict[str, Any]:

@@ -23,30 +23,37 @@ def margins(scored: Results, leader: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a strategy: ``won`` and ``lost``, numbers of datasets with a better and a worse
-        score than the leader's; and ``difference``, the mean score minus the leader's, or for a
-        metric that has another unit on each dataset ``ratio``, the geometric mean of the score
-        divided by the leader's, if one can be computed. Metrics that differ between datasets have
-        neither. NaN of the leader itself, and where a number cannot be computed.
+        One row a strategy: ``won``, ``tied`` and ``lost``, numbers of datasets with a better, the
+        same and a worse score than the leader's; and ``difference``, the mean score minus the
+        leader's, or for a metric that has another unit on each dataset ``ratio``, the geometric
+        mean of the score divided by the leader's, if one can be computed. With sources, each counts
+        once in these means. Metrics that differ between datasets have neither. NaN of the leader
+        itself, and where a number cannot be computed.
 
     Examples
     --------
     >>> table = pd.DataFrame({"A": [0.9, 0.8, 0.7], "B": [0.8, 0.8, np.nan]})
     >>> margins(Results.from_table(table, metric="accuracy"), "A").loc["B"].round(3).tolist()
-    [0.0, 1.0, -0.05]
+    [0.0, 1.0, 1.0, -0.05]
     """
     difference = _differences(scored, leader)
     better = difference if scored.metric.greater_is_better else -difference
-    table = pd.DataFrame({"won": (better > 0).sum(), "lost": (better < 0).sum()}, dtype=float)
+    counts = {"won": better > 0, "tied": better == 0, "lost": better < 0}
+    table = pd.DataFrame({name: count.sum() for name, count in counts.items()}, dtype=float)
     sizes = gaps(scored, leader)
     if _is_ratio(scored):
         whole = sizes.notna().sum() == difference.notna().sum()  # a score of 0 has no ratio
         if whole.drop(leader).any():
-            table["ratio"] = np.exp(np.log(sizes).mean()).where(whole)
+            table["ratio"] = np.exp(_mean(scored, sizes.map(np.log))).where(whole)
     elif not scored.metric.mixed:
-        table["difference"] = sizes.mean()
+        table["difference"] = _mean(scored, sizes)
     table.loc[leader] = np.nan
     return table
+
+
+def _mean(scored: Results, values: pd.DataFrame) -> pd.Series:
+    """Return the mean over datasets, or over sources, as the mean score has it."""
+    return (values if scored.clusters is None else values.groupby(scored.source).mean()).mean()
 
 
 def gaps(scored: Results, leader: str) -> pd.DataFrame:

@@ -29,6 +29,7 @@ from mlaut.records import TASKS, Analysis, Status
 DEFAULT_METRICS = dict(zip(TASKS, ("accuracy", "r2"), strict=True))
 
 _NOW = "chosen with this report, when the results were known"
+_BEFORE = "before the first result"
 
 
 def default_test(metric: MLautScore) -> str:
@@ -139,6 +140,11 @@ class Chosen:
     changes: tuple[str, ...] = ()
     title: str = ""
 
+    @property
+    def planned(self) -> bool:
+        """Return whether it was chosen before the first result."""
+        return self.when.endswith(_BEFORE)
+
     @classmethod
     def of(cls, study: StudyStore) -> Self | None:
         """Return the analysis that a study has stored; None if it has none.
@@ -233,7 +239,7 @@ def _has_default_test(analysis: Analysis) -> bool:
 
 
 def _known(results: int) -> str:
-    return f"when {results} results were known" if results else "before the first result"
+    return f"when {results} results were known" if results else _BEFORE
 
 
 def store_analysis(

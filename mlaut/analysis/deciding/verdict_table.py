@@ -9,9 +9,12 @@ import pandas as pd
 
 from mlaut.analysis.deciding.outlook import Outlook
 from mlaut.analysis.deciding.terms import Chosen
-from mlaut.analysis.deciding.verdicts import BEST, OPEN
+from mlaut.analysis.deciding.verdicts import OPEN, USE
 from mlaut.analysis.methods.aggregates.best import RankProbabilities
 from mlaut.analysis.scores.base import MLautScore
+
+MOST_CHOSEN = 4  # strategies of which one is advised; of more, there is no single choice
+OFTEN = 0.1  # share of the datasets from which the failures of a strategy are a reason
 
 
 @dataclass(frozen=True)
@@ -23,10 +26,11 @@ class Check:
     how : str
         The other test, treatment or metric.
     also, without : tuple of str
-        Strategies that the answer has more, and those that it lacks: of those that no other is
-        shown to beat, or for a control of those that are shown to differ from it.
+        Strategies that are to be avoided, which it does not show to be worse (for a control, those
+        that it does not show to differ); and those that may be the best, which it shows to be
+        worse. An undecided strategy is in neither.
     leads : bool
-        Whether the strategy that leads the decision is in the answer.
+        Whether it shows no strategy to be better than the leader.
     control : bool, default False
         Whether the question is which strategies differ from a control.
     """
@@ -39,7 +43,7 @@ class Check:
 
     @property
     def same(self) -> bool:
-        """Return whether the answer has the same strategies."""
+        """Return whether it contradicts no verdict."""
         return not self.also and not self.without
 
 
@@ -54,14 +58,16 @@ class VerdictTable:
     scorer : MLautScore
         The metric.
     frame : DataFrame
-        One row a strategy, the best average rank first: ``average rank``; the mean of the metric
-        in its own direction (not for errors in the units of each target); where there is a
-        leader, ``won``, ``lost`` and ``difference`` or ``ratio`` against it (`margins`);
-        ``P(best)``, ``groups`` or ``ranks``, and ``verdict`` (not with too few datasets);
-        ``training seconds``, where known; ``failures``, the number of datasets on which a cell was
-        run and failed; and ``datasets``, the number with a result. In ``groups``, strategies that
-        share a letter are not shown to differ. Above 12 strategies, ``ranks`` has the lowest and
-        the highest rank that each can have.
+        One row a strategy, the best average rank first: ``verdict``, a key of `VERDICTS`;
+        ``average rank``; the mean of the metric in its own direction (not for errors in the units
+        of each target); where there is a leader, ``won``, ``tied``, ``lost`` and ``difference`` or
+        ``ratio`` against it (`margins`), and ``reason``, a few words where these numbers seem to
+        contradict the verdict, else empty; ``training seconds``, where known, the mean over
+        datasets of the seconds to tune and fit once; ``failures``, the number of datasets on which
+        a cell was run and failed; ``datasets``, the number with a result; and ``P(best)``,
+        ``groups`` or ``ranks`` (not with too few datasets). In ``groups``, strategies that share a
+        letter are not shown to differ. Above 12 strategies, ``ranks`` has the lowest and the
+        highest rank that each can have.
     leader : str
         Strategy that leads: the best average rank of those that may be the best; or the control.
         Empty where nothing is decided.
@@ -125,13 +131,42 @@ class VerdictTable:
         """Return whether there are enough datasets to decide."""
         return (self.n_sources or self.n) >= self.least
 
+    @property
+    def control(self) -> bool:
+        """Return whether the question is how strategies compare with a control."""
+        return self.chosen.analysis.question.startswith("control")
+
+    @property
+    def complete(self) -> bool:
+        """Return whether every strategy has a result on every dataset."""
+        return bool((self.frame["datasets"] == self.n).all())
+
+    @property
+    def agreed(self) -> bool:
+        """Return whether one strategy is the best on every dataset."""
+        return bool((self.frame["average rank"] == 1).any())
+
+    @property
+    def firm(self) -> bool:
+        """Return whether nothing speaks against the leader.
+
+        Other analyses have it among the best, half of them or more have the same answer, and no
+        single dataset (or source) makes one lead that is not among the best.
+        """
+        same = sum(check.same for check in self.checks)
+        turned = len(self.without) == 1 and self.then not in self.best
+        agree = all(check.leads for check in self.checks) and 2 * same >= len(self.checks)
+        return agree and not turned
+
+    def copies_of(self, name: str) -> tuple[str, ...]:
+        """Return the strategies with the same scores as one, itself among them."""
+        return next((group for group in self.copies if name in group), (name,))
+
     def named(self, verdict: str) -> tuple[str, ...]:
         """Return the strategies with a verdict, the best average rank first."""
-        if "verdict" not in self.frame:
-            return ()
         return tuple(map(str, self.frame.index[self.frame["verdict"] == verdict]))
 
     @property
     def best(self) -> tuple[str, ...]:
         """Strategies that may be the best, the leader first: the top set."""
-        return (*self.named(BEST), *self.named(OPEN))
+        return () if self.control else (*self.named(USE), *self.named(OPEN))

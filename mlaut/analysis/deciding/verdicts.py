@@ -14,11 +14,18 @@ from mlaut.analysis.pairwise.corrections import adjust
 from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.results import Results
 
-BEST, EQUAL, OPEN = "best", "practically equal", "not shown to be worse"
-UNLIKELY = "unlikely to be the best"
-WORSE, BETTER, UNDECIDED = "clearly worse", "clearly better", "not shown to differ"
-UNCLEAR = {WORSE: "worse", BETTER: "better"}
-"""Verdicts by the primary test that the size of the difference or most other tests contradict."""
+USE, EQUAL, OPEN = "use", "as good", "may be as good"
+UNDECIDED, AVOID, YARDSTICK = "undecided", "avoid", "yardstick"
+VERDICTS = {
+    USE: "the first of those that may be the best; or clearly better than the control",
+    EQUAL: "practically equal to the first",
+    OPEN: "may be the best, no other is shown to be better",
+    UNDECIDED: "not clearly shown to be better or worse",
+    AVOID: "another is clearly better, by most tests and on average",
+    YARDSTICK: "a baseline or the control, by which the others are measured",
+}
+"""The verdicts on a strategy, each with its meaning: every form of a report has these words."""
+YARDSTICKS = ("baseline", "dummy")  # parts of the names of strategies that learn nothing
 
 _ROW_BETTER = "P(row better)"
 
@@ -136,13 +143,15 @@ def verdicts_of_best(
     >>> better = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
     >>> top, equal = ~better.any(axis=0), np.zeros(3, dtype=bool)
     >>> verdicts_of_best(better, top, np.array([1.2, 1.8, 3.0]), equal)
-    ['best', 'not shown to be worse', 'clearly worse']
+    ['use', 'may be as good', 'avoid']
     """
     leader = leading(top, ranks)
-    words = np.where(better.any(axis=0), WORSE, np.where(top, OPEN, UNLIKELY)).astype(object)
+    words = np.where(better.any(axis=0), AVOID, np.where(top, OPEN, UNDECIDED)).astype(object)
     words[equal] = EQUAL
-    if leader is not None:
-        words[leader] = BEST
+    if leader is None:
+        words[:] = UNDECIDED
+    else:
+        words[leader] = USE
     return words.tolist()
 
 
@@ -159,10 +168,10 @@ def leading(top: np.ndarray, ranks: np.ndarray) -> int | None:
 def verdicts_against(better: np.ndarray, control: int, equal: np.ndarray) -> list[str]:
     """Return the verdict on each strategy for the question how it compares with a control."""
     words = np.full(len(better), UNDECIDED, dtype=object)
-    words[better[:, control]] = BETTER
-    words[better[control]] = WORSE
+    words[better[:, control]] = USE
+    words[better[control]] = AVOID
     words[equal] = EQUAL
-    words[control] = "control"
+    words[control] = YARDSTICK
     return words.tolist()
 
 

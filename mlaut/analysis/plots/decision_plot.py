@@ -16,14 +16,12 @@ from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.deciding.decision import Decision
 from mlaut.analysis.deciding.margins import gaps, own_scores
 from mlaut.analysis.deciding.verdicts import (
-    BEST,
-    BETTER,
+    AVOID,
     EQUAL,
     OPEN,
-    UNCLEAR,
     UNDECIDED,
-    UNLIKELY,
-    WORSE,
+    USE,
+    YARDSTICK,
 )
 from mlaut.analysis.methods.frequentist.ranks import rank_table
 from mlaut.analysis.plots.canvas import (
@@ -43,16 +41,12 @@ from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
 MARKS = {
-    BEST: ("D", BLUE, "blue diamond"),
-    "control": ("D", GREY, "grey diamond"),
+    USE: ("D", BLUE, "blue diamond"),
     EQUAL: ("s", GREEN, "green square"),
     OPEN: ("o", BLUE, "hollow blue circle"),
-    BETTER: ("^", BLUE, "blue triangle"),
-    WORSE: ("v", ORANGE, "orange triangle"),
     UNDECIDED: ("o", GREY, "hollow grey circle"),
-    UNLIKELY: ("o", GREY, "hollow grey circle"),
-    UNCLEAR[BETTER]: ("^", BLUE, "hollow blue triangle"),
-    UNCLEAR[WORSE]: ("v", ORANGE, "hollow orange triangle"),
+    AVOID: ("v", ORANGE, "orange triangle"),
+    YARDSTICK: ("D", GREY, "grey diamond"),
 }
 """Mark and colour of each verdict, and words for both; what is hollow is not clear."""
 FEWEST_FOR_BARS = 8  # dots; fewer are seen one by one, and quartiles would lie between them

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -59,44 +58,3 @@ def smallest_flip(rows: np.ndarray, leader: int | None = None) -> Flip:
     least = np.flatnonzero(needed == needed.min())
     rival = int(least[np.argmin(left[needed.min() - 1, least])])
     return Flip(tuple(sorted(order[: needed[rival], rival].tolist())), rival)
-
-
-def leaders_without(rows: np.ndarray) -> np.ndarray:
-    """Return the leader without each row in turn, shape (G,).
-
-    Examples
-    --------
-    >>> leaders_without(np.array([[0.0, 3.0], [2.0, 1.0], [2.0, 1.0]])).tolist()
-    [1, 0, 0]
-    """
-    return np.argmin(rows.sum(axis=0) - rows, axis=1)
-
-
-def fewest_without(
-    gains: np.ndarray, holds: Callable[[np.ndarray], bool], most: int | None = None
-) -> tuple[int, ...]:
-    """Return few rows without which a conclusion does not hold, checked; empty if none was found.
-
-    Parameters
-    ----------
-    gains : ndarray, shape (G,)
-        How much each row speaks for the conclusion. Rows are taken away in this order, so fewer
-        rows might do: the number is a bound.
-    holds : callable
-        Function of the remaining rows (bool, shape (G,)) that says whether the conclusion holds.
-    most : int, optional
-        Largest number of rows to take away; default half of them.
-
-    Examples
-    --------
-    >>> gains = np.array([3.0, 1.0, 2.0, -1.0])
-    >>> fewest_without(gains, lambda stays: gains[stays].sum() > 1)
-    (0, 2)
-    """
-    order = np.argsort(-gains, kind="stable")
-    stays = np.ones(len(gains), dtype=bool)
-    for count, row in enumerate(order[: len(gains) // 2 if most is None else most], start=1):
-        stays[row] = False
-        if not holds(stays):
-            return tuple(sorted(order[:count].tolist()))
-    return ()

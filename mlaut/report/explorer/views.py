@@ -43,6 +43,7 @@ def view(section: Section, packer: Packer) -> dict[str, Any]:
         "least": chosen.least,
         "control": chosen.question.startswith("control"),
         "strategies": scored.strategies,
+        "verdicts": section.decision.frame["verdict"].to_dict(),
         "datasets": scored.datasets,
         "repeats": cells.shape[2],
         "folds": cells.shape[3],

@@ -4,6 +4,8 @@ Accuracy and R2, the defaults, are computed here, with the same steps in the sam
 `sklearn.metrics`, but without its checks, which it repeats for each candidate.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,5 +1,7 @@
 """Datasets that have sources: the source is the unit of claims, or a statistic refuses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -113,14 +115,21 @@ def test_the_source_is_the_unit_of_every_claim():
 
 def test_a_decision_counts_sources_in_both_ways():
     decision = compare(FRAME, metric="accuracy").decision()
-    assert decision.named("clearly worse") == ("C",)
-    assert "on these 36 datasets of 12 sources" in decision.answer()
-    assert "by flips of whole sources" in decision.certainty()[-1]
+    assert decision.named("avoid") == ("C",)
+    assert "on 36 datasets of 12 sources" in decision.title()
+    assert "by flips of whole sources" in decision.details()[0]
+    uneven = compare(FRAME.iloc[1:], metric="accuracy").decision().frame
+    means = FRAME.iloc[1:].groupby("source").mean().mean()  # each source once, as the mean has it
+    np.testing.assert_allclose(uneven["difference"][["B", "C"]], means[["B", "C"]] - means["A"])
+    np.testing.assert_allclose(uneven["mean accuracy"][["B", "C"]], means[["B", "C"]])
     ways = [check.how for check in decision.checks]
     assert ways[-2:] == ["counting each source once", "counting each dataset once"]
     few = compare(table(sources=5, A=0.0, B=0.2), metric="accuracy").decision()
     assert not few.decided
-    assert few.advice().endswith("at least 1 more source is needed.")
+    assert few.answer() == (
+        "Do not choose by these results: there are 5 sources, and at least 6 are needed for 2 "
+        "strategies."
+    )
     rmse = compare(FRAME, metric="rmse").decision()
     assert rmse.chosen.analysis.test == "sign"
 
@@ -138,10 +147,12 @@ def test_a_decision_names_the_fewest_sources_that_it_rests_on():
     frame.index = [f"solar/{i // 2}{'ab'[i % 2]}" for i in range(14)]
     found = compare(frame, metric="accuracy").decision()
     assert len(found.without) == 3
-    assert found.certainty()[-2] == (
-        f"Without 3 of 14 datasets ({', '.join(found.without[:2])} and {found.without[2]}), B has "
-        "the best average rank."
+    assert found.certainty()[1].endswith("B leads only if 3 of 14 datasets are left out.")
+    few = replace(found, without=found.without[:1])
+    assert few.certainty()[1].endswith(
+        f"Leaving out 1 of 14 datasets ({few.without[0]}) is enough for B to lead."
     )
+    assert not replace(few, frame=few.frame.assign(verdict=["use", "avoid"])).firm
     labelled = compare(frame.assign(source=[n[:-1] for n in frame.index]), metric="accuracy")
     assert labelled.decision().without == ("solar/0", "solar/1")
     frame.index = [f"{'solar' if i % 2 else 'm4'}/{i}" for i in range(14)]

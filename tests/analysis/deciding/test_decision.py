@@ -15,12 +15,12 @@ from mlaut.analysis import (
     treat_missing,
     wilcoxon_test,
 )
+from mlaut.analysis.deciding.certainty import differs
 from mlaut.analysis.deciding.decision import decide_study
 from mlaut.analysis.deciding.margins import gaps, margins
 from mlaut.analysis.deciding.terms import chosen_now
 from mlaut.analysis.deciding.verdict_table import Check
 from mlaut.analysis.deciding.verdicts import verdicts_of_best
-from mlaut.analysis.deciding.words import differs
 from mlaut.errors import AnalysisError
 
 
@@ -42,11 +42,11 @@ def test_the_verdicts_are_those_of_the_corrected_test():
     pairs = adjust_pairs(wilcoxon_test(Results.from_table(frame, metric="accuracy")), "holm")
     beaten = (pairs.p_values <= 0.05) & (pairs.table("better") > 0)
     expected = list(beaten.columns[beaten.any()])
-    assert found.named("clearly worse") == tuple(expected) == ("C", "D")
+    assert found.named("avoid") == tuple(expected) == ("C", "D")
     assert found.best == ("A", "B")
     assert found.answer() == (
-        "A has the best average rank of 4 strategies on these 20 datasets. "
-        "B is not shown to be worse; C and D are clearly worse, by 10 to 30 points of accuracy."
+        "On datasets like these, use A; B may be as good; avoid C and D "
+        "(10 to 30 points of accuracy worse)."
     )
     likely = probability_of_best(Results.from_table(frame, metric="accuracy")).frame["P(best)"]
     np.testing.assert_array_equal(found.frame["P(best)"], likely[found.frame.index])
@@ -60,17 +60,15 @@ def test_the_verdicts_are_those_of_the_corrected_test():
     [
         (
             {"A": 0.0, "B": 0.2},
-            "A is better than B on these 20 datasets, by 20 points of accuracy.",
+            "On datasets like these, use A; avoid B (20 points of accuracy worse).",
         ),
         (
             {"A": 0.0, "B": 0.2, "C": 0.3},
-            "A is the best of 3 strategies on these 20 datasets: the others are clearly worse, by "
-            "20 to 30 points of accuracy.",
+            "On datasets like these, use A; avoid B and C (20 to 30 points of accuracy worse).",
         ),
         (
             {"A": 0.0, "B": 0.0},
-            "A and B share the best average rank of 2 strategies on these 20 datasets, but no "
-            "strategy is shown to be worse than another.",
+            "On datasets like these, use A; B may be as good.",
         ),
     ],
 )
@@ -82,9 +80,15 @@ def test_a_control_is_compared_with_each_other():
     found = decided(table(A=0.0, B=0.1, C=0.1, D=0.3), question="control: B")
     assert found.leader == "B"
     assert found.answer() == (
-        "Compared with B on these 20 datasets: A is clearly better; D is clearly worse; "
-        "C is not shown to differ."
+        "On datasets like these, use A in place of B; C is undecided; avoid D "
+        "(20 points of accuracy worse)."
     )
+    assert found.frame["verdict"].to_dict() == {
+        "A": "use",
+        "B": "yardstick",
+        "C": "undecided",
+        "D": "avoid",
+    }
     assert found.n_pairs == 3
     with pytest.raises(AnalysisError, match="strategy 'X' is not in these"):
         decided(table(A=0.0, B=0.1), question="control: X")
@@ -103,11 +107,8 @@ def test_all_pairs_are_counted():
 
 def test_practically_equal_is_said_of_what_is_within_the_region():
     found = decided(table(A=0.0, B=0.004, C=0.3), rope=0.03)
-    assert found.named("practically equal") == ("B",)
-    assert (
-        "B is practically equal (within 0.03 of accuracy); C is clearly worse, by "
-        in found.answer()
-    )
+    assert found.named("as good") == ("B",)
+    assert "use A; B is practically as good (within 0.03 of accuracy); avoid C (" in found.answer()
     with pytest.raises(AnalysisError, match="another unit on each dataset"):
         decided(table(A=0.0, B=0.1), metric="rmse", rope=0.1)
 
@@ -116,13 +117,19 @@ def test_too_few_datasets_decide_nothing():
     found = decided(table(n=5, A=0.0, B=0.3, C=0.4))
     assert not found.decided
     assert found.headline() == (
-        "Do not choose by these results: at least 2 more datasets are needed.",
-        "Too few datasets to decide: there are 5, and at least 7 are needed for 3 strategies.",
+        "Do not choose by these results: there are 5 datasets, and at least 7 are needed for 3 "
+        "strategies.",
     )
-    assert found.certainty()[0] == (
-        "With 2 more datasets a difference can be shown, if all agree on it."
+    assert found.certainty()[1] == (
+        "With 2 more datasets a difference can be shown, if all agree with these."
     )
-    assert not {"P(best)", "groups", "verdict"} & set(found.frame)
+    mixed = table(n=5, A=0.0, B=0.3)
+    mixed.iloc[0] = [0.1, 0.9]
+    assert decided(mixed).certainty()[1] == (
+        "These datasets already disagree: even 1 more dataset may not be enough to tell."
+    )
+    assert not {"P(best)", "groups"} & set(found.frame)
+    assert found.named("undecided") == tuple(found.frame.index)
     assert found.leader == ""
     assert found.best == ()
     assert found.checks == ()
@@ -151,33 +158,39 @@ def test_other_tests_and_metrics_say_how_sure():
     found = decide_study(comparison, chosen_now(), others={"metric mcc": other})
     by = {check.how: check for check in found.checks}
     assert by["the sign test"].same
-    answer = "C may be the best too, and A is shown to be worse"
+    answer = "C is not shown to be worse, and A is shown to be worse"
     assert differs(by["metric mcc"]) == answer
     assert not by["metric mcc"].leads
-    assert found.certainty()[0] == (
-        "Asked in 5 ways, the answer is the same in 4, and A is among the best in 4. "
-        f"By metric mcc, {answer}."
+    assert found.certainty()[1].startswith(
+        "3 of 4 other analyses agree; 1 shows A itself to be worse; 1 does not show C to be worse."
     )
     assert found.checks_frame().loc["metric mcc", "answer"] == answer
+    assert found.answer().startswith("If you must choose now, use A; B may be as good; avoid C")
 
 
 def test_answers_that_differ_are_told_in_words():
-    found = decided(table(A=0.0, B=0.002, C=0.1))
+    found = replace(decided(table(A=0.0, B=0.002, C=0.1)), without=())
     checks = [Check(f"way {n}", ("C",), (), True) for n in range(4)]
     same = Check("the sign test", (), (), True)
-    assert replace(found, checks=(same,)).certainty()[0] == (
-        "Asked in 2 ways, the answer is the same in all."
-    )
-    assert replace(found, checks=(*checks, same)).certainty()[0] == (
-        "Asked in 6 ways, the answer is the same in 2, and A is among the best in all. "
-        "By way 0, C may be the best too; by way 1, C may be the best too; 2 more answers differ."
-    )
-    assert replace(found, checks=tuple(checks[:1])).certainty()[0] == (
-        "Asked in 2 ways, only this one gives this answer, and A is among the best in all. "
-        "By way 0, C may be the best too."
-    )
+    for given, told, start in (
+        ((same,), "The one other analysis agrees.", "On datasets like these"),
+        ((same, same), "All 2 other analyses agree.", "On datasets like these"),
+        (
+            (*checks, same),
+            "1 of 5 other analyses agrees; 4 do not show C to be worse.",
+            "If you must choose now",
+        ),
+        (
+            checks[:1],
+            "The one other analysis does not agree; 1 does not show C to be worse.",
+            "If you must choose now",
+        ),
+    ):
+        changed = replace(found, checks=tuple(given))
+        assert changed.certainty()[1] == told
+        assert changed.answer().startswith(f"{start}, use A; ")
     assert differs(Check("a way", ("C",), ("A", "B"), True, control=True)) == (
-        "C is shown to differ too, and A and B are not shown to differ"
+        "C is not shown to differ, and A and B are shown to differ"
     )
 
 
@@ -191,8 +204,10 @@ def test_what_more_datasets_would_tell_is_said_where_it_is_likely():
     chance = f"{found.outlook.chance:.2f}"
     more = "With 20 more datasets like these, A and B are told apart with probability"
     assert f"{more} {chance}." in found.certainty()
-    assert not any("more datasets" in text for text in decided(equal_ones(4)).certainty())
-    assert decided(table(A=0.0, B=0.2)).outlook is None
+    assert "would probably not tell s" in decided(equal_ones(4)).certainty()[-1]
+    sure = decided(table(A=0.0, B=0.2))
+    assert sure.outlook is None
+    assert sure.certainty()[-1] == "Nothing is open that more datasets would settle."
 
 
 @pytest.mark.parametrize(("noise", "unit"), [(0.002, "datasets"), (0.1, "folds or repeats")])
@@ -207,8 +222,8 @@ def test_what_helps_more_datasets_or_folds(noise, unit):
     )
     found = compare(results).decision()
     assert len(found.best) == 2
-    folds = next(text for text in found.certainty() if "Folds make" in text)
-    assert folds.endswith(f"more {unit} would help most.")
+    seen = replace(found, outlook=found.outlook._replace(chance=0.5))
+    assert seen.certainty()[-1].endswith(f" More {unit} would help most.")
     assert (found.outlook.folds > 0.5) == (unit != "datasets")
 
 
@@ -216,7 +231,7 @@ def test_a_cycle_has_no_best():
     better = np.roll(np.eye(3, dtype=bool), 1, axis=1)
     none = np.zeros(3, dtype=bool)
     words = verdicts_of_best(better, none, np.array([2.0, 2.0, 2.0]), none)
-    assert words == ["clearly worse"] * 3
+    assert words == ["undecided"] * 3
 
 
 def test_a_test_that_was_not_computed_is_named():
@@ -235,8 +250,7 @@ def test_the_same_input_has_the_same_decision():
 def test_show_begins_with_the_decision(capsys):
     compare(table(A=0.0, B=0.2), metric="accuracy").show()
     assert capsys.readouterr().out.startswith(
-        "On datasets like these, use A. A is better than B on these 20 datasets, by 20 points of "
-        "accuracy. Over all"
+        "On datasets like these, use A; avoid B (20 points of accuracy worse). Not planned: "
     )
 
 
@@ -255,7 +269,7 @@ def test_results_with_filled_in_cells_are_decided():
 def test_a_strategy_that_often_fails_does_not_look_as_good_as_the_best():
     found = decided(table(A=0.0, B=0.002, C=0.1, D=0.3))
     often, once = (found.frame.assign(failures=[0, n, 0, 0]) for n in (13, 1))
-    assert "B (which failed on 13 of 20 datasets) is not shown to be worse; C and D are" in (
+    assert "B (which failed on 13 of 20 datasets) may be as good; avoid C and D" in (
         replace(found, frame=often).answer()
     )
     assert "failed" not in replace(found, frame=once).answer()
@@ -274,6 +288,7 @@ def test_margins_are_counted_where_both_have_a_result():
     for name in "BC":
         assert found.loc[name, "won"] == (gaps[name] > 0).sum()
         assert found.loc[name, "lost"] == (gaps[name] < 0).sum()
+        assert found.loc[name, "tied"] == (gaps[name] == 0).sum()
         assert found.loc[name, "difference"] == pytest.approx(gaps[name].mean())
     assert found.loc["A"].isna().all()
 
@@ -292,41 +307,82 @@ def test_margins_of_errors_are_ratios_that_no_unit_changes():
     ratios = margins(Results.from_table(errors, metric="rmse"), "A")["ratio"]
     assert (np.isnan(ratios["B"]), ratios["C"]) == (True, 1)
     none = margins(Results.from_table(errors[["A", "B"]], metric="rmse"), "A")
-    assert list(none) == ["won", "lost"]
+    assert list(none) == ["won", "tied", "lost"]
 
 
 def test_a_strategy_that_often_failed_is_compared_where_it_ran():
-    found = decided(table(A=0.0, B=0.002, C=0.1, D=0.3))
-    second = found.named("not shown to be worse")[0]
-    frame = found.frame.copy()
-    frame.loc[second, ["failures", "won", "lost"]] = [found.n // 2, 6, 1]
-    expected = (
-        f"Where both have a result, {second} is better than {found.leader} on 6 datasets and worse "
-        f"on 1; it failed on {found.n // 2}."
-    )
-    assert expected in replace(found, frame=frame).headline()
-    assert not any("Where both" in sentence for sentence in found.headline())
+    frame = table(A=0.0, B=0.002, C=0.1)
+    frame.iloc[:7, 1] = np.nan
+    found = compare(frame, metric="accuracy", missing="failures last").decision()
+    won, lost = found.frame.loc["B", ["won", "lost"]]
+    reason = f"failed on 7 of 20; elsewhere better on {won:.0f} and worse on {lost:.0f}"
+    assert found.frame.loc["B", "reason"] == reason
+    verdict = found.frame.loc["B", "verdict"]
+    assert f"B ({verdict}): {reason}." in found.headline()
 
 
-def test_a_strategy_that_is_hardly_the_best_is_said_apart():
-    found = decided(table(A=0.0, B=0.002, C=0.1, D=0.3))
-    assert "B is not shown to be worse; C and D" in found.answer()
-    frame = found.frame.copy()
-    frame.loc["B", "verdict"] = "unlikely to be the best"
-    hardly = replace(found, frame=frame)
-    assert "B is unlikely to be the best, but not shown to be worse; C and D" in hardly.answer()
-    assert hardly.advice() == "On datasets like these, use A; avoid C and D."
-
-
-def test_the_best_rank_may_be_of_a_strategy_that_is_beaten():
+def test_a_strategy_that_is_hardly_the_best_is_undecided():
     found = decided(table(A=0.0, B=0.002, C=0.1, D=0.3))
     frame = found.frame.copy()
-    frame.loc["C", "average rank"] = 1.0
+    frame.loc["B", "verdict"] = "undecided"
     answer = replace(found, frame=frame).answer()
-    start = (
-        "A has the best average rank of those that no other is shown to beat on these 20 datasets"
+    assert answer.startswith("On datasets like these, use A; B is undecided; avoid C and D")
+
+
+def test_the_reason_is_said_where_numbers_seem_to_contradict_a_verdict():
+    rng = np.random.default_rng(1)
+    level = rng.uniform(0.7, 0.8, 14)
+    frame = pd.DataFrame({"A": level, "little": level - 0.01 - rng.uniform(0, 0.01, 14)})
+    frame["much"] = np.where(np.arange(14) < 8, level - 0.1, level + 0.05)
+    frame.iloc[0, 1] = frame.iloc[0, 0]
+    found = decided(frame)
+    assert found.frame["verdict"].to_dict() == {"A": "use", "little": "avoid", "much": "undecided"}
+    assert found.frame["reason"].to_dict() == {
+        "A": "",
+        "little": "loses less than much, but on 13 of 14",
+        "much": "loses more than little, but on 8 of 14",
+    }
+    assert found.headline()[1] == (
+        "little (avoid) loses less on average than much (undecided), but on 13 of 14; much on 8 "
+        "of 14."
     )
-    assert answer.startswith(f"{start}. B is not shown to be worse")
+    assert found.frame.loc["little", ["won", "tied", "lost"]].tolist() == [0, 1, 13]
+
+
+def test_a_baseline_is_a_yardstick_unless_it_may_be_the_best():
+    found = decided(table(A=0.0, B=0.002, DummyClassifier=0.3))
+    assert found.frame.loc["DummyClassifier", "verdict"] == "yardstick"
+    assert found.answer() == "On datasets like these, use A; B may be as good."
+    assert "A is 30 points of accuracy above the yardstick DummyClassifier." in found.headline()
+    assert decided(table(A=0.0, Baseline=0.0)).named("yardstick") == ()
+    errors = 1 - table(A=0.0, baseline=0.3)
+    told = decided(errors, metric="misclassification").headline()
+    assert told[1] == "A is 30 points of misclassification below the yardstick baseline."
+
+
+@pytest.mark.parametrize(
+    ("seconds", "verdict", "told"),
+    [
+        ([4.0, 1.0, 2.0], "may be as good", "takes 25 % of the time to train (1 s in place of 4 s"),
+        ([4.0, 1.0, 2.0], "avoid", ""),
+        ([1.0, 12.0, 2.0], "may be as good", "takes 12 times as long to train (12 s in place of"),
+        ([1.0, 12.0, 2.0], "undecided", ""),
+        ([0.04, 0.48, 0.01], "may be as good", ""),
+        ([4.0, 3.0, 2.0], "may be as good", ""),
+    ],
+)
+def test_the_trade_off_is_of_what_one_would_consider(seconds, verdict, told):
+    found = decided(table(A=0.0, B=0.002, C=0.1))
+    frame = found.frame.assign(
+        **{"training seconds": seconds, "verdict": ["use", verdict, "avoid"]}
+    )
+    shares = {"B": seconds[1] / seconds[0], "C": seconds[2] / seconds[0]}
+    texts = replace(found, frame=frame, time_shares=shares).headline()
+    offered = [text for text in texts if text.startswith("Trade-off: ")]
+    assert len(offered) == bool(told)
+    if told:
+        assert offered[0].startswith("Trade-off: B loses 0.")
+        assert told in offered[0]
 
 
 # ------------------------------------------------------------------------- advice
@@ -337,61 +393,47 @@ NEAR = {"A": 0.0, "B": 0.002, "C": 0.1, "D": 0.3}
 @pytest.mark.parametrize(
     ("worse", "terms", "advice"),
     [
-        ({"A": 0.0, "B": 0.2}, {}, "On datasets like these, use A."),
-        ({"A": 0.0, "B": 0.2, "C": 0.3}, {}, "On datasets like these, use A."),
-        (NEAR, {}, "On datasets like these, use one of A and B; avoid C and D."),
+        (NEAR, {}, "use A; B may be as good; avoid C and D (10 to 30 points of accuracy worse)."),
         (
             {"A": 0.0, "B": 0.004, "C": 0.3},
             {"rope": 0.03},
-            "On datasets like these, use A; B is practically as good; avoid C.",
+            "use A; B is practically as good (within 0.03 of accuracy); avoid C (30 points of "
+            "accuracy worse).",
         ),
         (
             {**NEAR, "E": 0.31, "F": 0.32, "G": 0.33},
             {},
-            "On datasets like these, use one of A and B; avoid the 5 that are clearly worse.",
+            "use A; B may be as good; avoid the other 5 (10 to 33 points of accuracy worse).",
         ),
-        (NEAR, {"question": "control: C"}, "On datasets like these, use A in place of C."),
+        (
+            NEAR,
+            {"question": "control: C"},
+            "use one of A and B in place of C; avoid D (20 points of accuracy worse).",
+        ),
         (
             NEAR,
             {"question": "control: A"},
-            "Nothing here speaks against A: no other strategy is shown to be better.",
-        ),
-        (
-            {"A": 0.0, "B": 0.3},
-            {"least": 21},
-            "Do not choose by these results: at least 1 more dataset is needed.",
+            "Nothing here speaks against A: no other strategy is shown to be clearly better; "
+            "B is undecided; avoid C and D (10 to 30 points of accuracy worse).",
         ),
     ],
 )
-def test_advice_follows_from_what_may_be_the_best(worse, terms, advice):
+def test_the_answer_follows_from_the_verdicts(worse, terms, advice):
     found = decided(table(**worse), **terms)
-    assert found.advice() == found.headline()[0] == advice
+    start = "" if advice.startswith("Nothing") else "On datasets like these, "
+    assert found.answer() == found.headline()[0] == start + advice
 
 
 def test_a_cycle_is_no_reason_to_choose():
-    assert replace(decided(table(A=0.0, B=0.0)), leader="").advice() == (
+    assert replace(decided(table(A=0.0, B=0.0)), leader="").answer() == (
         "Do not choose by these results: each strategy is shown to be worse than another."
     )
 
 
-def test_advice_names_what_is_much_quicker():
-    found = decided(table(**NEAR))
-    start = "On datasets like these, use one of A and B"
-    for share, words in ((0.26, ", and B takes about a quarter of the training time"), (0.6, "")):
-        quick = replace(found, time_shares={"B": share, "C": 0.01})
-        assert quick.advice() == f"{start}{words}; avoid C and D."
-    verdicts = found.frame.assign(verdict=["best", *["not shown to be worse"] * 2, "clearly worse"])
-    two = replace(found, frame=verdicts, time_shares={"C": 0.011})
-    assert two.advice() == (
-        "On datasets like these, use one of A, B and C, and C takes about a hundredth of the "
-        "training time; avoid D."
-    )
-
-
-def test_advice_to_use_what_often_failed_says_so():
+def test_an_answer_to_use_what_often_failed_says_so():
     found = decided(table(A=0.0, B=0.2))
     failing = replace(found, frame=found.frame.assign(failures=[5, 0]))
-    assert failing.advice() == ("On datasets like these, use A (which failed on 5 of 20 datasets).")
+    assert "use A (which failed on 5 of 20 datasets); avoid B" in failing.answer()
 
 
 def test_rounding_noise_promises_nothing():
@@ -402,10 +444,11 @@ def test_rounding_noise_promises_nothing():
     found = decided(frame)
     assert found.copies == (("A", "B"),)
     assert found.outlook.chance == 0
-    assert not any("more datasets" in text for text in (*found.headline(), *found.certainty()))
-    assert found.advice() == "On datasets like these, use A (= B); avoid C."
-    assert "A and B share the best average rank of 3 strategies on these 12" in found.answer()
-    assert "A has the best average rank with probability above 0.99." in found.headline()[2]
+    assert "would probably not tell A and B apart" in found.certainty()[-1]
+    assert found.named("use") == ("A", "B")
+    assert found.answer() == (
+        "On datasets like these, use A (= B); avoid C (20 points of accuracy worse)."
+    )
     assert found.frame["P(best)"]["A"] == found.frame["P(best)"]["B"]
 
 
@@ -423,10 +466,14 @@ def test_a_dummy_changes_nothing_for_the_others(k):
     frame = equal_ones(k)
     plain, dummy = decided(frame), decided(frame.assign(dummy=0.4))
     assert dummy.best == plain.best
-    assert dummy.advice() == plain.advice()[:-1] + "; avoid dummy."
-    assert dummy.headline()[2:] == plain.headline()[2:]
+    assert dummy.answer() == plain.answer()
+    assert dummy.named("yardstick") == ("dummy",)
+    assert dummy.details()[1:] == plain.details()[1:]
     if k == 20:
-        assert plain.advice() == "Undecided: s18, s11, s7, s16 and 16 more may each be the best."
+        assert plain.answer() == (
+            "No single choice: s18, s11, s7, s16 and 16 more may be as good as any."
+        )
+        assert plain.named("may be as good") == tuple(plain.frame.index)
 
 
 @pytest.mark.parametrize("clusters", [False, True])
@@ -438,7 +485,7 @@ def test_copies_units_and_names_change_no_advice(clusters):
         found = compare(
             table, metric="points", greater_is_better=greater, clusters=of or None
         ).decision()
-        return set(found.best), found.named("clearly worse")
+        return set(found.best), found.named("avoid")
 
     known, worse = best(frame)
     assert known == {"s0", "s1"}
@@ -462,14 +509,16 @@ def test_clearly_takes_a_size_and_most_other_tests():
     frame = table(A=0.0, B=0.1)
     frame["C"] = frame["A"] - 1e-4
     found = decided(frame)
-    assert found.named("clearly worse") == ("C", "B")
-    assert "the others are clearly worse, by 0.01 to 10 points of accuracy." in found.answer()
-    assert decided(frame, rope=0.01).named("practically equal") == ("C",)
+    assert found.named("avoid") == ("C", "B")
+    assert "avoid C and B (0.01 to 10 points of accuracy worse)." in found.answer()
+    assert decided(frame, rope=0.01).named("as good") == ("C",)
     far = frame["A"].sub(1e-4).where(frame.index > 1, frame["A"] + 0.05)  # rarely better, by more
     found = decided(frame.assign(C=far), test="sign")
-    assert found.frame.loc["C", "verdict"] == "worse"
-    assert "C is worse by the sign test, but not clearly; B is clearly worse" in found.answer()
-    assert found.advice() == "On datasets like these, use A; avoid B."
+    assert found.frame.loc["C", "verdict"] == "undecided"
+    assert found.frame.loc["C", "reason"] == "worse often, but not on average"
+    assert found.answer() == (
+        "On datasets like these, use A; C is undecided; avoid B (10 points of accuracy worse)."
+    )
 
 
 def test_the_cost_of_choosing_is_bounded():
@@ -477,15 +526,14 @@ def test_the_cost_of_choosing_is_bounded():
     found = decided(frame)
     bound = found.bounds
     assert 0 < bound["A"] < bound["B"] < 0.02 < 0.1 < bound["C"]
-    costs = f"costs at most {100 * bound['A']:.2g} points of accuracy on average, B "
-    assert f"With probability 0.95, choosing A {costs}{100 * bound['B']:.2g}." in found.headline()
-    quick = replace(found, time_shares={"C": 0.1})
-    assert any(s.endswith(f", C {100 * bound['C']:.2g}.") for s in quick.headline())
+    costs = [f"{name} {100 * bound[name]:.2g} points of accuracy" for name in "AB"]
+    assert found.details()[-1] == (
+        f"Choosing costs at most, on average and with probability 0.95: {', '.join(costs)}."
+    )
     units = decided(1 - frame, metric="rmse")
     assert not units.bounds
-    assert "cost" not in " ".join(units.headline())
-    sure = decided(table(A=0.0, B=0.1))
-    assert "choosing" not in " ".join(sure.headline())
+    assert "costs" not in " ".join(units.details())
+    assert "costs" not in " ".join(decided(table(A=0.0, B=0.1)).details())
 
 
 def test_above_12_strategies_sets_of_ranks_replace_letters():
@@ -516,6 +564,6 @@ def test_a_copy_of_a_dataset_is_pointed_out_by_its_content_whatever_its_scores()
     marks = [*map(str, range(11)), "3"]
     found = compare(replace(results, fingerprints=tuple(marks))).decision()
     first, last = results.datasets[3], results.datasets[11]
-    assert found.headline()[1].startswith(f"{first} and {last} are the same table, say so with cl")
+    assert found.headline()[1].startswith(f"{first} and {last} are the same table: say so with cl")
     sources = dict(zip(results.datasets, marks, strict=True))
     assert not compare(results, clusters=sources).decision().hint

@@ -142,13 +142,14 @@ def test_a_study_file_and_a_study_store_it(tmp_path):
     compared = study.compare()
     assert compared.chosen == chosen
     assert compared.decision().answer() == (
-        "Too few datasets to decide: there are 2, and at least 6 are needed for 2 strategies."
+        "Do not choose by these results: there are 2 datasets, and at least 6 are needed for 2 "
+        "strategies."
     )
     report = study.report(alpha=0.01)
     assert report.title == "Two"
-    assert report.sections[0].decision.headline()[-1] == (
-        "The analysis was changed for this report, when the results were known: "
-        "alpha from 0.05 to 0.01."
+    assert report.sections[0].decision.certainty()[0] == (
+        f"Planned, but changed: the analysis was {chosen.when}; then changed for this report, when "
+        "the results were known: alpha from 0.05 to 0.01."
     )
 
 

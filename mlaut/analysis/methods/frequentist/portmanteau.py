@@ -22,6 +22,7 @@ from mlaut.analysis.pairwise.runner import PairStatistics, odd, pair_test
 from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
+from mlaut.markup import counted
 
 _AGREE = (
     "all datasets agree on the order: F is infinite, and p is the probability of this agreement "
@@ -93,7 +94,8 @@ Kendall's W 0.7551, 95 % interval [0.6704, 0.8398], scenario (c)."
     if correction == 0:
         notes = [_TIED]
     elif tied:
-        notes.append(f"ties on {tied} datasets, {'corrected' if ties else 'not corrected'} for")
+        on = f"ties on {counted(tied, 'dataset')}"
+        notes.append(f"{on}, {'corrected' if ties else 'not corrected'} for")
     return TestResult(
         name="Friedman test",
         strategies=results.strategies,

@@ -1,0 +1,99 @@
+"""How sure a decision is, in three lines: its plan, other analyses, and what would settle it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mlaut.analysis.deciding.verdict_table import Check, VerdictTable
+from mlaut.analysis.deciding.words import be, listed, probability, unit
+
+_MOST_OTHER = 3  # names of strategies on which other analyses differ; a table has all
+_WORTH = 0.2  # probability from which a forecast is a reason to go on
+_FRAGILE = 0.1  # share of the datasets up to which a change of leader is easy
+
+
+def planned(found: VerdictTable) -> str:
+    """Return when the analysis was chosen, and what was changed since."""
+    chosen = found.chosen
+    changed = ", but changed" if chosen.changes else ""
+    before = f"Planned{changed}" if chosen.planned else "Not planned"
+    start = f"{before}: the analysis was {chosen.when}"
+    return f"{'; then '.join([start, *chosen.changes])}."
+
+
+def agreement(found: VerdictTable) -> str:
+    """Return how many other analyses agree, on what they differ, and the smallest change."""
+    n, differ = len(found.checks), [check for check in found.checks if not check.same]
+    parts = []
+    if n:
+        agree = n - len(differ)
+        verb = "agrees" if agree == 1 else "agree"
+        start = f"All {n}" if agree == n > 1 else f"{agree or 'None'} of {n}"
+        start = f"{start} other analyses {verb}"
+        start = (
+            f"The one other analysis {'agrees' if agree else 'does not agree'}" if n == 1 else start
+        )
+        parts.append("; ".join([start, *_on_what(found, differ)]) + ".")
+    if found.without:
+        few, of = len(found.without), found.n_sources or found.n
+        which = f"{few} of {of} {unit(found)}"
+        if few <= max(1, _FRAGILE * of):
+            parts.append(
+                f"Leaving out {which} ({listed(found.without)}) is enough for {found.then} to lead."
+            )
+        else:
+            parts.append(f"{found.then} leads only if {which} are left out.")
+    return " ".join(parts)
+
+
+def _on_what(found: VerdictTable, differ: Sequence[Check]) -> list[str]:
+    """Return on which strategies other analyses differ, each with the number of analyses."""
+    parts = []
+    if beaten := sum(not check.leads for check in differ):
+        parts.append(f"{beaten} show{'s' * (beaten == 1)} {found.leader} itself to be worse")
+    not_shown = "does not show", "do not show"
+    to = "to differ" if found.control else "to be worse"
+    for verbs, to_be, kept in (
+        (("shows", "show"), f"{to} too", "without"),
+        (not_shown, to, "also"),
+    ):
+        having = [getattr(check, kept) for check in differ if getattr(check, kept)]
+        names = [n for n in found.frame.index if any(n in one for one in having)]
+        names = [name for name in names if name != found.leader]
+        if names:
+            verb = verbs[len(having) > 1]
+            parts.append(f"{len(having)} {verb} {listed(names, _MOST_OTHER)} {to_be}")
+    return parts
+
+
+def prospects(found: VerdictTable) -> str:
+    """Return what more datasets would probably settle, and whether folds help more."""
+    n, units = found.n_sources or found.n, unit(found)
+    if not found.decided:
+        more = found.least - n
+        least = f"{more} more {unit(found, more)}"
+        if found.agreed:
+            return f"With {least} a difference can be shown, if all agree with these."
+        return f"These {units} already disagree: even {least} may not be enough to tell."
+    seen = found.outlook
+    if seen is None:
+        return "Nothing is open that more datasets would settle." if found.leader else ""
+    pair = f"{found.leader} and {seen.rival}"
+    if seen.chance < _WORTH:
+        return f"Even {n} more {units} like these would probably not tell {pair} apart."
+    p = probability(seen.chance)
+    text = f"With {n} more {units} like these, {pair} are told apart with probability {p}."
+    if not np.isnan(seen.folds):
+        helps = "folds or repeats" if seen.folds > 1 / 2 else units
+        text += f" More {helps} would help most."
+    return text
+
+
+def differs(check: Check) -> str:
+    """Return how the answer of a check differs."""
+    worse = "differ" if check.control else "be worse"
+    parts = ((check.also, f"not shown to {worse}"), (check.without, f"shown to {worse}"))
+    texts = [f"{listed(names)} {be(names)} {verb}" for names, verb in parts if names]
+    return ", and ".join(texts) or "the same"

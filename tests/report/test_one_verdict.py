@@ -1,0 +1,139 @@
+"""Every form of a report has the same verdict on each strategy: headline, table, JSON, figure."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut.analysis import compare
+from mlaut.analysis.deciding.decision import Decision
+from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN
+from mlaut.analysis.deciding.verdicts import VERDICTS
+from mlaut.analysis.plots.decision_plot import MARKS
+from mlaut.report import make_report
+from mlaut.report.explorer.packing import Packer
+from mlaut.report.explorer.views import view
+from mlaut.report.latex import as_latex
+from mlaut.report.shown import decision_table
+from mlaut.report.terminal import first_screen
+from mlaut.report.writing import as_json, as_markdown
+
+TABLES, OF_TEST = 200, 10  # tables; and how many one test has
+REPORTS = range(0, TABLES, 20)  # of these tables all forms of a report are made
+QUESTIONS = ("best", "all pairs", "control: s1")
+
+
+def random_table(seed: int) -> tuple[pd.DataFrame, str, dict]:
+    """Return scores with copies, failures, ties and a baseline; their metric; and terms."""
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(2, 25)), int(rng.integers(2, 10))
+    worse = rng.choice([0.0, 0.01, 0.03, 0.1], k) * rng.uniform(0.5, 1.5, k)
+    noise = rng.normal(0, rng.choice([0.003, 0.02, 0.08]), (n, k)) * rng.uniform(0.2, 2, k)
+    scores = (rng.uniform(0.6, 0.85, (n, 1)) - worse + noise).clip(0.01, 1)
+    frame = pd.DataFrame(scores, columns=[f"s{i}" for i in range(k)])
+    frame.index = [f"d{i}" for i in range(n)]
+    if rng.random() < 0.3:
+        frame = frame.round(2)
+    if rng.random() < 0.2 and k > 3:
+        frame["s3"] = frame["s0"]
+    if rng.random() < 0.3:
+        frame["DummyClassifier"] = 0.3
+    if rng.random() < 0.3 and n > 3:
+        frame.iloc[: int(rng.integers(1, n // 2 + 1)), int(rng.integers(k))] = np.nan
+    metric = ("accuracy", "rmse")[int(rng.random() < 0.3)]
+    frame = frame if metric == "accuracy" else 1.01 - frame
+    terms = {"question": QUESTIONS[int(rng.choice(3, p=[0.7, 0.1, 0.2]))]}
+    if metric == "accuracy" and rng.random() < 0.2:
+        terms["rope"] = 0.02
+    return frame, metric, terms
+
+
+def said(decision: Decision) -> dict[str, list[str]]:
+    """Return the names that the first sentence has for each verdict."""
+    answer = re.sub(r" \([^()]*\)", "", decision.answer().split(". ")[0].rstrip("."))
+    found: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
+    for part in answer.split("; "):
+        for pattern, verdict in (
+            (r"use (?:one of )?(.*?)(?: in place of .*)?$", "use"),
+            (r"^(?:No single choice: )?(.*) may be as good(?: as any)?$", "may be as good"),
+            (r"^(.*) (?:is|are) practically as good$", "as good"),
+            (r"^(.*) (?:is|are) undecided$", "undecided"),
+            (r"^avoid (.*)$", "avoid"),
+        ):
+            if match := re.search(pattern, part):
+                found[verdict] = re.split(r", | and ", match[1])
+                break
+        else:
+            assert part.startswith("Nothing here speaks against "), part
+    return found
+
+
+@pytest.mark.parametrize("start", range(0, TABLES, OF_TEST))
+def test_headline_table_and_figure_have_one_verdict(start):
+    for seed in range(start, start + OF_TEST):
+        frame, metric, terms = random_table(seed)
+        found = compare(
+            frame, metric=metric, missing="failures last", rope=terms.get("rope", 0.0)
+        ).decision(**terms)
+        verdicts = found.frame["verdict"]
+        assert set(verdicts) <= set(VERDICTS) == set(MARKS), seed
+        shown = decision_table(found)
+        at = shown.head.index("verdict")
+        assert {row[0]: row[at] for row in shown.texts} == verdicts.to_dict(), seed
+        if not found.leader:
+            assert set(verdicts) == {"undecided"}, seed
+            assert found.answer().startswith("Do not choose by these results"), seed
+            continue
+        for verdict, names in said(found).items():
+            own = list(found.named(verdict))
+            if verdict == "yardstick":
+                continue
+            counts = [re.match(r"(?:the other )?(\d+)", name) for name in names]
+            number = sum(int(count[1]) for count in counts if count)
+            plain = [one for one in names if one in verdicts.index]
+            assert all(verdicts[one] == verdict for one in plain), (seed, found.answer())
+            copies = {found.copies_of(one) for one in own}
+            assert len(plain) + number in (len(own), len(copies)), (seed, found.answer())
+        numbers = found.frame.drop(found.leader)
+        sums = numbers[["won", "tied", "lost"]].sum(axis=1)
+        assert (sums <= found.n).all(), seed
+        if found.complete:
+            assert (sums == found.n).all(), seed
+        _differences_are_of_the_shown_means(found)
+
+
+def _differences_are_of_the_shown_means(found):
+    shown = decision_table(found)
+    if not {found.metric, "difference"} <= set(shown.head):
+        return
+    mean, size = (shown.head.index(name) for name in (found.metric, "difference"))
+    rows = {row[0]: row for row in shown.texts}
+    for name, row in rows.items():
+        if name != found.leader and "-" not in (row[mean], row[size]):
+            told = float(row[mean]) - float(rows[found.leader][mean])
+            assert float(row[size]) == pytest.approx(told, abs=1e-9), (name, row)
+
+
+@pytest.mark.parametrize("seed", REPORTS)
+def test_every_form_has_the_verdicts_of_the_decision(seed):
+    frame, metric, terms = random_table(seed)
+    report = make_report(frame, metric, **terms)
+    (section,) = report.sections
+    decision = section.decision
+    verdicts = decision.frame["verdict"].to_dict()
+    told = json.loads(as_json(report))["sections"][0]
+    assert {row["strategy"]: row["verdict"] for row in told["strategies"]} == verdicts
+    assert told["headline"][0] == decision.answer()
+    assert view(section, Packer())["verdicts"] == verdicts
+    lines = first_screen(report).splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 100
+    assert decision.answer() in " ".join(" ".join(lines).split())
+    for name, verdict in verdicts.items():
+        row = next((one for one in lines if re.match(rf"{name}  +", one)), "")
+        assert not row or verdict in row, row
+        assert f"| {name} | {verdict} |" in as_markdown(report)
+        assert f"{name} & {verdict} & " in as_latex(report)
+    assert len(decision.best) <= MOST_CHOSEN or "use" not in verdicts.values()
