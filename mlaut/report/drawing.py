@@ -29,9 +29,8 @@ from mlaut.analysis import (
 )
 from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.deciding.verdicts import BEST
-from mlaut.analysis.deciding.words import listed
 from mlaut.analysis.plots import budget_plot, multi_comparison_matrix
-from mlaut.analysis.plots.decision_plot import FEWEST_FOR_BARS, MARKS
+from mlaut.analysis.plots.decision_plot import FEWEST_FOR_BANDS, JOINED, MARKS
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.plots.race_plots import race_plot
 from mlaut.analysis.plots.rank_plots import best_median_first
@@ -266,16 +265,20 @@ def _decision(section: Section) -> _Made | None:
     found = section.decision
     if found is None:
         return None
-    shown = min(len(found.frame), MOST_ROWS)
-    many = f" The best {shown} of {len(found.frame)}." if shown < len(found.frame) else ""
-    parts = ["One dot per dataset"]
-    parts += ["a mark at the mean"] if found.leader else []
-    bars = len(section.results.datasets) >= FEWEST_FOR_BARS
-    parts += ["a bar over the middle half of the datasets"] if bars else []
-    caption = f"{listed(parts)}.{_marks(found)}{many}"
+    figure = decision_plot(found, section.results, top=MOST_ROWS)
+    n, of = len(section.results.datasets), len(found.frame)
+    parts = [
+        "One dot per dataset",
+        *["the mark is their median"] * bool(found.leader),
+        *["the band holds the middle half of them and is no error bar"] * (n >= FEWEST_FOR_BANDS),
+        *["a line joins the dots of a dataset"] * (n == JOINED),
+    ]
+    beyond = any({*"◂▸"} & {*text.get_text()} for text in figure.axes[0].texts)
+    far = " Numbers at the edges are dots beyond the axis." * beyond
+    some = f" The best {MOST_ROWS} of {of}." * (of > MOST_ROWS)
     ranks = found.frame["average rank"]
     alternative = f"{found.answer()} Average ranks: {_list(ranks)}."
-    return decision_plot(found, section.results, top=MOST_ROWS), caption, alternative
+    return figure, f"{'; '.join(parts)}.{far}{_marks(found)}{some}", alternative
 
 
 def _marks(found: Decision) -> str:
