@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator, Sized
-from contextlib import contextmanager
+from collections.abc import Callable, Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,6 +41,16 @@ MOST_ROWS = 15  # strategies of the first figure, which must fit the first scree
 _MOST_DRAWN = 30  # strategies of the other figures; the explorer of the page draws all of them
 _MOST_DOTS = 500  # dots of datasets in a figure; more are stored as pixels, which take less room
 _DPI = 144  # of these pixels: twice those of a screen
+_STYLE: dict[Any, Any] = {  # names are drawn literally: a dollar sign starts no formula
+    "text.parse_math": False,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "mlaut",
+    "pdf.fonttype": 42,  # journals refuse the fonts of type 3
+}
+_ABOUT = {
+    "svg": ("Creator", "Date", "Format", "Type"),
+    "pdf": ("Creator", "Producer", "CreationDate"),
+}  # what a file would tell about the time and the program
 _PLACES = re.compile(r'\b(?:d|x|y)="[^"]*"|translate\([^)]*\)')
 _LONG = re.compile(r"(\.\d\d)\d+")  # a hundredth of a point is not seen
 _MOST_LISTED = 12  # values in a text alternative; it then has the number of the others
@@ -85,17 +94,31 @@ def pictures(section: Section, prefix: str) -> dict[str, Picture]:
         Pictures by their names in `FIGURES`.
     """
     drawn = {}
-    with _plain_text():
-        for name, (make, heading, after) in FIGURES.items():
-            made = make(section)
-            if made is not None:
-                figure, caption, alternative = made
-                svg = _svg(figure, f"{prefix}-{name}-")
-                drawn[name] = Picture(heading, after, svg, caption, alternative)
+    for name, (figure, caption, alternative) in figures(section).items():
+        _, heading, after = FIGURES[name]
+        svg = _svg(figure, f"{prefix}-{name}-")
+        drawn[name] = Picture(heading, after, svg, caption, alternative)
     return drawn
 
 
 _Made = tuple[Figure, str, str]
+
+
+def figures(section: Section) -> dict[str, _Made]:
+    """Return figure, caption and alternative of each name in `FIGURES` that there is data for."""
+    made = {name: make(section) for name, (make, *_) in FIGURES.items()}
+    return {name: one for name, one in made.items() if one is not None}
+
+
+def save(figure: Figure, target: Any, form: str, *, transparent: bool = False) -> None:
+    """Write a figure to a path or buffer as ``svg`` or ``pdf``, the same bytes each time."""
+    dots = [line for line in figure.findobj(Line2D) if line.get_marker() == "."]
+    if sum(np.size(line.get_xdata()) for line in dots) > _MOST_DOTS:
+        for line in dots:
+            line.set_rasterized(True)
+    about = dict.fromkeys(_ABOUT[form])
+    with rc_context(_STYLE):
+        figure.savefig(target, format=form, transparent=transparent, metadata=about, dpi=_DPI)
 
 
 def _scores(section: Section) -> _Made | None:
@@ -330,27 +353,10 @@ def _list(values: pd.Series) -> str:
     return ", ".join(listed) + (f" and {more} more" if more > 0 else "")
 
 
-@contextmanager
-def _plain_text() -> Iterator[None]:
-    """Draw names literally, so that a dollar sign does not start a formula."""
-    style: dict[Any, Any] = {
-        "text.parse_math": False,
-        "svg.fonttype": "path",
-        "svg.hashsalt": "mlaut",
-    }
-    with rc_context(style):
-        yield
-
-
 def _svg(figure: Figure, prefix: str) -> str:
     """Return the ``<svg>`` element of a figure, with a prefix before all ids."""
-    dots = [line for line in figure.findobj(Line2D) if line.get_marker() == "."]
-    if sum(np.size(line.get_xdata()) for line in dots) > _MOST_DOTS:
-        for line in dots:
-            line.set_rasterized(True)
     target = io.StringIO()
-    about = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    figure.savefig(target, format="svg", transparent=True, metadata=about, dpi=_DPI)
+    save(figure, target, "svg", transparent=True)
     text = target.getvalue()
     text = _PLACES.sub(lambda places: _LONG.sub(r"\1", places[0]), text[text.index("<svg") :])
     # The figure is at most as wide as the page and at least 0.7 times its size, which is still

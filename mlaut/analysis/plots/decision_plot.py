@@ -152,7 +152,9 @@ def decision_plot(
         below.append(f"{drawn.better} of the line: better")
     if len(rest):
         told = f"average ranks {number(rest.min(), 3)} to {number(rest.max(), 3)}"
-        write_beside(axes, told, (0.0, len(order)), "right", xycoords=beside, color=GREY)
+        write_beside(
+            axes, told, (0.0, len(order)), "right", xycoords=beside, color=GREY, fontsize=font
+        )
     _limit(axes, drawn, ends)
     axes.set_yticks(range(len(labels)), labels, fontsize=font)
     axes.set_ylim(len(labels) - 0.4, -0.6)
