@@ -159,9 +159,10 @@ def _ranks(section: Section) -> _Made | None:
     alternative = f"Average ranks, 1 is best: {_list(ranks)}. In one group: {groups or 'no two'}."
     caption = (
         "Average ranks over datasets (1 is best). A bar joins strategies of which no two differ "
-        f"by the test of pairs ({pairs.name}, level {found.alpha:g}), scenario (c)."
+        f"by the test of pairs ({pairs.name}, level {found.alpha:g}), scenario (c).{_some(ranks)}"
     )
-    figure = critical_difference_diagram(found.results, pairs=pairs, alpha=found.alpha)
+    look = Look(top=_MOST_DRAWN)
+    figure = critical_difference_diagram(found.results, pairs=pairs, alpha=found.alpha, look=look)
     return figure, caption, alternative
 
 

@@ -34,9 +34,7 @@ def as_latex(report: Report, figures: Sequence[Mapping[str, str]] = ()) -> str:
         if comparison is not None and section.decision and section.decision.decided:
             lines += ["", comparison.paper_table(label=f"tab:comparison-{place}")]
         for table, shown in shown_in(LATEX, TABLES, section):
-            caption = (
-                f"{section.title}. {table.caption.format(rows=len(shown.rows), **section.words)}."
-            )
+            caption = table.caption.format(rows=len(shown.rows), **section.words)
             lines += ["", *_longtable(shown, f"{section.title}. {caption}.{partial}")]
         for file, caption in figures[place - 1].items() if figures else ():
             lines += ["", *_figure(file, f"{section.title}. {caption}{partial}")]

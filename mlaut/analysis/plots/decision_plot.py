@@ -148,7 +148,7 @@ def decision_plot(
             write_beside(axes, text, (end, place), side, **how)
     below = [*wrap(drawn.label, _LABEL), *_join(axes, drawn.frame[order].apply(drawn.shown))]
     if drawn.leader:
-        axes.axvline(drawn.shown(0.0), color=BLUE, linewidth=0.8)
+        axes.vlines(drawn.shown(0.0), -0.6, len(order) - 0.5, color=BLUE, linewidth=0.8)
         below.append(f"{drawn.better} of the line: better")
     if len(rest):
         told = f"average ranks {number(rest.min(), 3)} to {number(rest.max(), 3)}"
@@ -159,7 +159,7 @@ def decision_plot(
     axes.set_yticks(range(len(labels)), labels, fontsize=font)
     axes.set_ylim(len(labels) - 0.4, -0.6)
     style(axes, "\n".join(below), grid="x", left=False)
-    axes.tick_params(axis="y", pad=GAP + 72 * left)
+    axes.tick_params(axis="y", pad=2 * GAP + 72 * left)
     look.finish(axes, order)
     return figure
 
