@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Sized
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ from mlaut.report.tables import BUDGETS
 
 MOST_ROWS = 15  # strategies of the first figure, which must fit the first screen
 _MOST_DRAWN = 30  # strategies of the other figures; the explorer of the page draws all of them
+_BEST = Look(top=_MOST_DRAWN)
 _MOST_DOTS = 500  # dots of datasets in a figure; more are stored as pixels, which take less room
 _DPI = 144  # of these pixels: twice those of a screen
 _STYLE: dict[Any, Any] = {  # names are drawn literally: a dollar sign starts no formula
@@ -135,8 +136,7 @@ def _scores(section: Section) -> _Made | None:
         f"{name} of each strategy: a dot a dataset, the box from quartile to quartile with the "
         f"median, whiskers to the last value within 1.5 box lengths.{_some(order)}"
     )
-    best = scored.select(strategies=order.index[:_MOST_DRAWN])
-    return box_plot(best), caption, alternative
+    return box_plot(scored, look=_BEST), caption, alternative
 
 
 def _race(section: Section) -> _Made | None:
@@ -161,9 +161,8 @@ def _ranks(section: Section) -> _Made | None:
         "Average ranks over datasets (1 is best). A bar joins strategies of which no two differ "
         f"by the test of pairs ({pairs.name}, level {found.alpha:g}), scenario (c).{_some(ranks)}"
     )
-    look = Look(top=_MOST_DRAWN)
-    figure = critical_difference_diagram(found.results, pairs=pairs, alpha=found.alpha, look=look)
-    return figure, caption, alternative
+    drawn = critical_difference_diagram(found.results, pairs=pairs, alpha=found.alpha, look=_BEST)
+    return drawn, caption, alternative
 
 
 def _profile(section: Section) -> _Made | None:
@@ -203,21 +202,13 @@ def _pairs(section: Section) -> _Made | None:
         return None
     pairs = found.in_own_direction(found.leading)
     order = list(found.ranks.frame.index)
-    drawn, names = order[:_MOST_DRAWN], set(order[:_MOST_DRAWN])
-    of_best = replace(
-        pairs,
-        strategies=tuple(drawn),
-        tables={name: table.loc[drawn, drawn] for name, table in pairs.tables.items()},
-        pair_notes={
-            pair: text for pair, text in pairs.pair_notes.items() if names.issuperset(pair)
-        },
-    )
     caption = (
         f"{pairs.name}, scenario (c): row against column, by average rank. Blue, pointing up: the "
         f"row is better at level {found.alpha:g}; orange, pointing down: worse; pale: not shown. "
         f"Numbers: {_effect_in_words(found, pairs)}; p.{_some(order)}"
     )
-    return pairwise_matrix(of_best, alpha=found.alpha, order=drawn), caption, _beaten(found, order)
+    figure = pairwise_matrix(pairs, alpha=found.alpha, order=order, look=_BEST)
+    return figure, caption, _beaten(found, order)
 
 
 def _effect_in_words(found: Comparison, pairs: Pairwise) -> str:
@@ -252,12 +243,7 @@ def _intervals(section: Section) -> _Made | None:
     }
     by_scenario = ", ".join(f"{width} in scenario {scenario}" for scenario, width in widths.items())
     alternative = f"{caption} Mean width of the intervals: {by_scenario}. All are in the table."
-    drawn = order[:_MOST_DRAWN]
-    best = {
-        scenario: replace(table, frame=table.frame.loc[drawn])
-        for scenario, table in section.estimates.items()
-    }
-    return forest_plot(best, order=drawn), caption, alternative
+    return forest_plot(section.estimates, order=order, look=_BEST), caption, alternative
 
 
 def _times(section: Section) -> _Made | None:
@@ -324,7 +310,7 @@ def _budgets(section: Section) -> _Made | None:
         "for the choice after 1, 2, 4, ... candidates; dashed: the inner score, where no other is "
         f"known.{_some(ends)}"
     )
-    figure = budget_plot(section.budgets, look=Look(top=_MOST_DRAWN))
+    figure = budget_plot(section.budgets, look=_BEST)
     return figure, caption, f"{caption} At the end: {_list(ends)}."
 
 

@@ -70,7 +70,7 @@ _ENDINGS = {
     ".csv": as_csv,
     ".txt": as_text,
 }
-_NO_NAME = re.compile(r"[^\w.+-]+")  # what the name of a figure's file must not have in LaTeX
+_NO_NAME = re.compile(r"[^\w.+-]+")  # what no file's name has, for LaTeX and folders
 
 
 def write_report(report: Report, path: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -118,39 +118,28 @@ def _write_folder(report: Report, folder: Path) -> Iterator[Path]:
     from mlaut.report.drawing import figures, save  # matplotlib is slow to load
 
     folder.mkdir(parents=True, exist_ok=True)
+    texts: dict[str, str] = {}
     captions: list[dict[str, str]] = []
     for section in report.sections:
         prefix = "" if len(report.sections) == 1 else f"{section.scored.metric.name} "
         for name, table in section.tables.items():
-            path = folder / f"{prefix}{name}.csv".replace(" ", "-")
-            _write_own(path, csv_text(table))
-            yield path
+            texts[f"{_NO_NAME.sub('-', f'{prefix}{name}')}.csv"] = csv_text(table)
         captions.append({})
         for name, (figure, caption, _) in figures(section).items():
             stem = _NO_NAME.sub("-", f"{prefix}{name}")
             captions[-1][f"{stem}.pdf"] = caption
-            for form in ("svg", "pdf"):
-                save(figure, _own(folder / f"{stem}.{form}"), form)
-                yield folder / f"{stem}.{form}"
-    for name, table in report.state.tables.items():
-        path = folder / f"{name}.csv"
-        _write_own(path, csv_text(table))
-        yield path
-    texts = {
-        "report.html": _as_html(report),
-        "report.md": as_markdown(report),
-        "report.tex": as_latex(report, captions),
-    }
+            for path in (folder / f"{stem}.svg", folder / f"{stem}.pdf"):
+                save(figure, _own(path), path.suffix[1:])
+                yield path
+    texts |= {f"{name}.csv": csv_text(table) for name, table in report.state.tables.items()}
+    texts |= {"report.html": _as_html(report), "report.md": as_markdown(report)}
+    texts["report.tex"] = as_latex(report, captions)
     if report.sections[0].decision is not None:
         methods = methods_of_report(report)
         texts |= {"methods.tex": methods.to_latex() + "\n", "references.bib": methods.to_bibtex()}
     for name, text in texts.items():
-        _write_own(folder / name, text)
+        _write(_own(folder / name), text)
         yield folder / name
-
-
-def _write_own(path: Path, text: str) -> None:
-    _write(_own(path), text)
 
 
 def _own(path: Path) -> Path:

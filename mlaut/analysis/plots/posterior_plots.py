@@ -236,8 +236,8 @@ def _draw_datasets(axes: Axes, p: np.ndarray, datasets: Sequence[str], named: bo
         axes.set_yticks(heights, [datasets[i] for i in order], fontsize=FONT)
     else:
         axes.set_yticks([])
-    side = "" if named else f"{len(p)} datasets"
-    style(axes, "P(the first is better) on each dataset", side, grid="x", left=False)
+    count = "" if named else f"{len(p)} datasets"
+    style(axes, "P(the first is better) on each dataset", count, grid="x", left=False)
 
 
 def _draw_count(axes: Axes, p: np.ndarray) -> None:
