@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator, Sized
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sized
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,9 +28,8 @@ from mlaut.analysis import (
 )
 from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.deciding.verdicts import USE
-from mlaut.analysis.deciding.words import listed
 from mlaut.analysis.plots import budget_plot, multi_comparison_matrix
-from mlaut.analysis.plots.decision_plot import FEWEST_FOR_BARS, MARKS
+from mlaut.analysis.plots.decision_plot import FEWEST_FOR_BANDS, JOINED, MARKS
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.plots.race_plots import race_plot
 from mlaut.analysis.plots.rank_plots import best_median_first
@@ -41,8 +39,19 @@ from mlaut.report.tables import BUDGETS
 
 MOST_ROWS = 15  # strategies of the first figure, which must fit the first screen
 _MOST_DRAWN = 30  # strategies of the other figures; the explorer of the page draws all of them
+_BEST = Look(top=_MOST_DRAWN)
 _MOST_DOTS = 500  # dots of datasets in a figure; more are stored as pixels, which take less room
 _DPI = 144  # of these pixels: twice those of a screen
+_STYLE: dict[Any, Any] = {  # names are drawn literally: a dollar sign starts no formula
+    "text.parse_math": False,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "mlaut",
+    "pdf.fonttype": 42,  # journals refuse the fonts of type 3
+}
+_ABOUT = {
+    "svg": ("Creator", "Date", "Format", "Type"),
+    "pdf": ("Creator", "Producer", "CreationDate"),
+}  # what a file would tell about the time and the program
 _PLACES = re.compile(r'\b(?:d|x|y)="[^"]*"|translate\([^)]*\)')
 _LONG = re.compile(r"(\.\d\d)\d+")  # a hundredth of a point is not seen
 _MOST_LISTED = 12  # values in a text alternative; it then has the number of the others
@@ -86,17 +95,31 @@ def pictures(section: Section, prefix: str) -> dict[str, Picture]:
         Pictures by their names in `FIGURES`.
     """
     drawn = {}
-    with _plain_text():
-        for name, (make, heading, after) in FIGURES.items():
-            made = make(section)
-            if made is not None:
-                figure, caption, alternative = made
-                svg = _svg(figure, f"{prefix}-{name}-")
-                drawn[name] = Picture(heading, after, svg, caption, alternative)
+    for name, (figure, caption, alternative) in figures(section).items():
+        _, heading, after = FIGURES[name]
+        svg = _svg(figure, f"{prefix}-{name}-")
+        drawn[name] = Picture(heading, after, svg, caption, alternative)
     return drawn
 
 
 _Made = tuple[Figure, str, str]
+
+
+def figures(section: Section) -> dict[str, _Made]:
+    """Return figure, caption and alternative of each name in `FIGURES` that there is data for."""
+    made = {name: make(section) for name, (make, *_) in FIGURES.items()}
+    return {name: one for name, one in made.items() if one is not None}
+
+
+def save(figure: Figure, target: Any, form: str, *, transparent: bool = False) -> None:
+    """Write a figure to a path or buffer as ``svg`` or ``pdf``, the same bytes each time."""
+    dots = [line for line in figure.findobj(Line2D) if line.get_marker() == "."]
+    if sum(np.size(line.get_xdata()) for line in dots) > _MOST_DOTS:
+        for line in dots:
+            line.set_rasterized(True)
+    about = dict.fromkeys(_ABOUT[form])
+    with rc_context(_STYLE):
+        figure.savefig(target, format=form, transparent=transparent, metadata=about, dpi=_DPI)
 
 
 def _scores(section: Section) -> _Made | None:
@@ -113,8 +136,7 @@ def _scores(section: Section) -> _Made | None:
         f"{name} of each strategy: a dot a dataset, the box from quartile to quartile with the "
         f"median, whiskers to the last value within 1.5 box lengths.{_some(order)}"
     )
-    best = scored.select(strategies=order.index[:_MOST_DRAWN])
-    return box_plot(best), caption, alternative
+    return box_plot(scored, look=_BEST), caption, alternative
 
 
 def _race(section: Section) -> _Made | None:
@@ -137,10 +159,10 @@ def _ranks(section: Section) -> _Made | None:
     alternative = f"Average ranks, 1 is best: {_list(ranks)}. In one group: {groups or 'no two'}."
     caption = (
         "Average ranks over datasets (1 is best). A bar joins strategies of which no two differ "
-        f"by the test of pairs ({pairs.name}, level {found.alpha:g}), scenario (c)."
+        f"by the test of pairs ({pairs.name}, level {found.alpha:g}), scenario (c).{_some(ranks)}"
     )
-    figure = critical_difference_diagram(found.results, pairs=pairs, alpha=found.alpha)
-    return figure, caption, alternative
+    drawn = critical_difference_diagram(found.results, pairs=pairs, alpha=found.alpha, look=_BEST)
+    return drawn, caption, alternative
 
 
 def _profile(section: Section) -> _Made | None:
@@ -180,21 +202,13 @@ def _pairs(section: Section) -> _Made | None:
         return None
     pairs = found.in_own_direction(found.leading)
     order = list(found.ranks.frame.index)
-    drawn, names = order[:_MOST_DRAWN], set(order[:_MOST_DRAWN])
-    of_best = replace(
-        pairs,
-        strategies=tuple(drawn),
-        tables={name: table.loc[drawn, drawn] for name, table in pairs.tables.items()},
-        pair_notes={
-            pair: text for pair, text in pairs.pair_notes.items() if names.issuperset(pair)
-        },
-    )
     caption = (
         f"{pairs.name}, scenario (c): row against column, by average rank. Blue, pointing up: the "
         f"row is better at level {found.alpha:g}; orange, pointing down: worse; pale: not shown. "
         f"Numbers: {_effect_in_words(found, pairs)}; p.{_some(order)}"
     )
-    return pairwise_matrix(of_best, alpha=found.alpha, order=drawn), caption, _beaten(found, order)
+    figure = pairwise_matrix(pairs, alpha=found.alpha, order=order, look=_BEST)
+    return figure, caption, _beaten(found, order)
 
 
 def _effect_in_words(found: Comparison, pairs: Pairwise) -> str:
@@ -229,12 +243,7 @@ def _intervals(section: Section) -> _Made | None:
     }
     by_scenario = ", ".join(f"{width} in scenario {scenario}" for scenario, width in widths.items())
     alternative = f"{caption} Mean width of the intervals: {by_scenario}. All are in the table."
-    drawn = order[:_MOST_DRAWN]
-    best = {
-        scenario: replace(table, frame=table.frame.loc[drawn])
-        for scenario, table in section.estimates.items()
-    }
-    return forest_plot(best, order=drawn), caption, alternative
+    return forest_plot(section.estimates, order=order, look=_BEST), caption, alternative
 
 
 def _times(section: Section) -> _Made | None:
@@ -266,16 +275,20 @@ def _decision(section: Section) -> _Made | None:
     found = section.decision
     if found is None:
         return None
-    shown = min(len(found.frame), MOST_ROWS)
-    many = f" The best {shown} of {len(found.frame)}." if shown < len(found.frame) else ""
-    parts = ["One dot per dataset"]
-    parts += ["a mark at the mean"] if found.leader else []
-    bars = len(section.results.datasets) >= FEWEST_FOR_BARS
-    parts += ["a bar over the middle half of the datasets"] if bars else []
-    caption = f"{listed(parts)}.{_marks(found)}{many}"
+    figure = decision_plot(found, section.results, top=MOST_ROWS)
+    n, of = len(section.results.datasets), len(found.frame)
+    parts = [
+        "One dot per dataset",
+        *["the mark is their median"] * bool(found.leader),
+        *["the band holds the middle half of them and is no error bar"] * (n >= FEWEST_FOR_BANDS),
+        *["a line joins the dots of a dataset"] * (n == JOINED),
+    ]
+    beyond = any({*"◂▸"} & {*text.get_text()} for text in figure.axes[0].texts)
+    far = " Numbers at the edges are dots beyond the axis." * beyond
+    some = f" The best {MOST_ROWS} of {of}." * (of > MOST_ROWS)
     ranks = found.frame["average rank"]
     alternative = f"{found.answer()} Average ranks: {_list(ranks)}."
-    return decision_plot(found, section.results, top=MOST_ROWS), caption, alternative
+    return figure, f"{'; '.join(parts)}.{far}{_marks(found)}{some}", alternative
 
 
 def _marks(found: Decision) -> str:
@@ -297,7 +310,7 @@ def _budgets(section: Section) -> _Made | None:
         "for the choice after 1, 2, 4, ... candidates; dashed: the inner score, where no other is "
         f"known.{_some(ends)}"
     )
-    figure = budget_plot(section.budgets, look=Look(top=_MOST_DRAWN))
+    figure = budget_plot(section.budgets, look=_BEST)
     return figure, caption, f"{caption} At the end: {_list(ends)}."
 
 
@@ -327,27 +340,10 @@ def _list(values: pd.Series) -> str:
     return ", ".join(listed) + (f" and {more} more" if more > 0 else "")
 
 
-@contextmanager
-def _plain_text() -> Iterator[None]:
-    """Draw names literally, so that a dollar sign does not start a formula."""
-    style: dict[Any, Any] = {
-        "text.parse_math": False,
-        "svg.fonttype": "path",
-        "svg.hashsalt": "mlaut",
-    }
-    with rc_context(style):
-        yield
-
-
 def _svg(figure: Figure, prefix: str) -> str:
     """Return the ``<svg>`` element of a figure, with a prefix before all ids."""
-    dots = [line for line in figure.findobj(Line2D) if line.get_marker() == "."]
-    if sum(np.size(line.get_xdata()) for line in dots) > _MOST_DOTS:
-        for line in dots:
-            line.set_rasterized(True)
     target = io.StringIO()
-    about = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    figure.savefig(target, format="svg", transparent=True, metadata=about, dpi=_DPI)
+    save(figure, target, "svg", transparent=True)
     text = target.getvalue()
     text = _PLACES.sub(lambda places: _LONG.sub(r"\1", places[0]), text[text.index("<svg") :])
     # The figure is at most as wide as the page and at least 0.7 times its size, which is still

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mlaut.analysis.common.latex import escape
 from mlaut.report.content import Report
@@ -11,11 +11,18 @@ from mlaut.report.shown import ShownTable
 from mlaut.report.tables import TABLES
 
 
-def as_latex(report: Report) -> str:
-    """Return the tables for a paper, of each section; sentences and notes are comments."""
+def as_latex(report: Report, figures: Sequence[Mapping[str, str]] = ()) -> str:
+    """Return the tables for a paper, of each section; sentences and notes are comments.
+
+    Parameters
+    ----------
+    report : Report
+    figures : sequence of mapping of str to str, optional
+        For each section the captions of its figures, by the names of their files.
+    """
     lines = [
         f"% {' '.join(report.title.split())}: \\input this file; it needs "
-        "\\usepackage[T1]{fontenc}, {textcomp}, {booktabs} and {longtable}.",
+        "\\usepackage[T1]{fontenc}, {textcomp}, {booktabs}, {longtable} and {graphicx}.",
         *_comments(report.state.lines),
     ]
     partial = f" {report.state.partial}" if report.state.partial else ""
@@ -28,10 +35,10 @@ def as_latex(report: Report) -> str:
         if comparison is not None and section.decision and section.decision.decided:
             lines += ["", comparison.paper_table(label=f"tab:comparison-{place}")]
         for table, shown in shown_in(LATEX, TABLES, section):
-            caption = (
-                f"{section.title}. {table.caption.format(rows=len(shown.rows), **section.words)}."
-            )
+            caption = table.caption.format(rows=len(shown.rows), **section.words)
             lines += ["", *_longtable(shown, f"{section.title}. {caption}.{partial}")]
+        for file, caption in figures[place - 1].items() if figures else ():
+            lines += ["", *_figure(file, f"{section.title}. {caption}{partial}")]
     return "\n".join(lines) + "\n"
 
 
@@ -51,6 +58,16 @@ def _longtable(table: ShownTable, caption: str) -> list[str]:
         *map(_row, table.texts),
         "\\bottomrule",
         "\\end{longtable}",
+    ]
+
+
+def _figure(file: str, caption: str) -> list[str]:
+    return [
+        "\\begin{figure}[htbp]",
+        "\\centering",
+        f"\\includegraphics[width=\\linewidth,height=0.8\\textheight,keepaspectratio]{{{file}}}",
+        f"\\caption{{{escape(caption)}}}",
+        "\\end{figure}",
     ]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,7 @@ _ENDINGS = {
     ".json": as_json,
     ".txt": as_text,
 }
-_IN_A_FOLDER = ("report.html", "report.md", "report.tex")  # in a folder besides the CSV tables
+_NO_NAME = re.compile(r"[^\w.+-]+")  # what no file's name has, for LaTeX and folders
 
 
 def write_report(report: Report, path: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -115,8 +116,9 @@ def write_report(report: Report, path: str | os.PathLike[str]) -> tuple[Path, ..
     path : path-like
         A file that ends in ``.html`` (one self-contained page), ``.md``, ``.tex`` (booktabs tables
         for a paper), ``.csv`` (the summary), ``.json`` (what is decided) or ``.txt``; or a folder,
-        which receives every table as unrounded CSV, the report as HTML, Markdown and LaTeX, and the
-        paragraph on methods (``methods.tex``) with its sources (``references.bib``).
+        which receives every table as unrounded CSV, every figure as SVG and PDF, the report as
+        HTML, Markdown and LaTeX with the figures, and the paragraph on methods (``methods.tex``)
+        with its sources (``references.bib``).
 
     Returns
     -------
@@ -147,34 +149,38 @@ def write_report(report: Report, path: str | os.PathLike[str]) -> tuple[Path, ..
 
 
 def _write_folder(report: Report, folder: Path) -> Iterator[Path]:
+    from mlaut.report.drawing import figures, save  # matplotlib is slow to load
+
     folder.mkdir(parents=True, exist_ok=True)
+    texts: dict[str, str] = {}
+    captions: list[dict[str, str]] = []
     for section in report.sections:
         prefix = "" if len(report.sections) == 1 else f"{section.scored.metric.name} "
         for name, table in section.tables.items():
-            path = folder / f"{prefix}{name}.csv".replace(" ", "-")
-            _write_own(path, csv_text(table))
-            yield path
-    for name, table in report.state.tables.items():
-        path = folder / f"{name}.csv"
-        _write_own(path, csv_text(table))
-        yield path
+            texts[f"{_NO_NAME.sub('-', f'{prefix}{name}')}.csv"] = csv_text(table)
+        captions.append({})
+        for name, (figure, caption, _) in figures(section).items():
+            stem = _NO_NAME.sub("-", f"{prefix}{name}")
+            captions[-1][f"{stem}.pdf"] = caption
+            for path in (folder / f"{stem}.svg", folder / f"{stem}.pdf"):
+                save(figure, _own(path), path.suffix[1:])
+                yield path
+    texts |= {f"{name}.csv": csv_text(table) for name, table in report.state.tables.items()}
+    texts |= {"report.html": _as_html(report), "report.md": as_markdown(report)}
+    texts["report.tex"] = as_latex(report, captions)
     if report.sections[0].decision is not None:
         methods = methods_of_report(report)
-        texts = {"methods.tex": methods.to_latex() + "\n", "references.bib": methods.to_bibtex()}
-        for name, text in texts.items():
-            _write_own(folder / name, text)
-            yield folder / name
-    for name in _IN_A_FOLDER:
-        path = folder / name
-        _write_own(path, _ENDINGS[path.suffix](report))
-        yield path
+        texts |= {"methods.tex": methods.to_latex() + "\n", "references.bib": methods.to_bibtex()}
+    for name, text in texts.items():
+        _write(_own(folder / name), text)
+        yield folder / name
 
 
-def _write_own(path: Path, text: str) -> None:
-    """Write a file whose name MLaut chose; a link of that name, which may lead anywhere, goes."""
+def _own(path: Path) -> Path:
+    """Return a path whose name MLaut chose; a link of that name, which may lead anywhere, goes."""
     if path.is_symlink():
         path.unlink()
-    _write(path, text)
+    return path
 
 
 def _write(path: Path, text: str) -> None:

@@ -184,6 +184,30 @@ def _sorts(page):
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: the page was not opened")
+def test_on_a_phone_rows_are_cards_and_nothing_scrolls_sideways(tmp_path):
+    names = [f"AStrategyWithALongName_{i}" for i in range(20)]
+    study = made_up_study(tmp_path / "s.h5", names, [f"set {i}" for i in range(20)])
+    (file,) = write_report(make_report(study), tmp_path / "report.html")
+    boxes = "[...document.querySelectorAll('.screen .scroll')].map(one => [{}])"
+    sizes = boxes.format("one.scrollWidth, one.clientWidth")
+    shown = """[...document.querySelectorAll('.cards tbody tr')[1].cells].map(cell =>
+        [getComputedStyle(cell, '::before').content, cell.textContent])"""
+    with chromium(tmp_path / "profile") as page:
+        for width in (1400, 800, 390):
+            page.open(file, width)
+            for wide, seen in page.value(sizes):
+                assert 0 < wide <= seen
+        (_, name), (header, rank), *_ = page.value(shown)
+        assert name in names
+        assert header == '"average rank "'
+        assert float(rank) >= 1
+        heads = "getComputedStyle(document.querySelector('.cards thead')).display"
+        assert page.value(heads) == "none"
+        page.open(file, 800)
+        assert page.value(heads) == "table-header-group"
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: the page was not opened")
 def test_figures_are_for_the_dark_and_paper_has_everything(tmp_path):
     study = made_up_study(tmp_path / "s.h5", NAMES[:2], [f"set {i}" for i in range(8)])
     (file,) = write_report(make_report(study), tmp_path / "report.html")
@@ -220,10 +244,9 @@ def test_the_first_screen_answers(tmp_path):
     assert "Strategy 19" in short
     assert "All 20 strategies" in first
     assert (
-        "<figcaption>One dot per dataset, a mark at the mean and a bar over the middle half of the "
-        "datasets. Blue diamond: use; hollow grey circle: undecided; grey diamond: yardstick. The "
-        "best 15 of 20."
-        "</figcaption>"
+        "<figcaption>One dot per dataset; the mark is their median; the band holds the middle half "
+        "of them and is no error bar. Blue diamond: use; hollow grey circle: undecided; grey "
+        "diamond: yardstick. The best 15 of 20.</figcaption>"
     ) in first
     assert first.count("<figure>") == 1
     assert "Each has a result on all 20 datasets." in first

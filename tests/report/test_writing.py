@@ -1,9 +1,11 @@
 """The forms of a report: text, Markdown, CSV and LaTeX."""
 
 import csv
+import io
 import re
 import shutil
 import subprocess
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -15,6 +17,7 @@ from mlaut.analysis.common.display import number
 from mlaut.cli import cli
 from mlaut.errors import AnalysisError
 from mlaut.report import make_report, write_report
+from mlaut.report.drawing import figures, save
 from mlaut.report.terminal import as_text
 
 NAMES = ["good", "K_Neighbours", "50% & <b>$x$</b> #{~}^\\"]
@@ -50,6 +53,38 @@ def test_a_folder_has_every_table_and_every_form(report, tmp_path):
     expected = report.sections[0].tables["pairs"]
     read = [float(p) for p in pairs["signed rank", "p_value"]]
     assert read == expected["signed rank", "p_value"].tolist()
+
+
+def test_a_folder_has_every_figure_and_its_latex_includes_them(report, tmp_path):
+    made = make_report(report.source, ["accuracy", "balanced_accuracy"], only=NAMES[1:])
+    written = {path.name for path in write_report(made, tmp_path)}
+    text = (tmp_path / "report.tex").read_text()
+    included = re.findall(r"\\includegraphics\[.*\]\{(.*)\}\n\\caption\{(.*)\}", text)
+    names = [name for name, _ in included]
+    per_metric = ["decision", "times", "scores", "ranks", "profile", "pairs", "duels", "intervals"]
+    metrics = ("accuracy", "balanced_accuracy")
+    assert names == [f"{metric}-{name}.pdf" for metric in metrics for name in per_metric]
+    captions = dict(included)
+    assert ". One dot per dataset; the mark is" in captions["accuracy-decision.pdf"]
+    assert "mean accuracy against mean seconds" in captions["accuracy-times.pdf"]
+    for name in names:
+        drawing = f"{name.removesuffix('.pdf')}.svg"
+        assert {name, drawing} <= written
+        assert (tmp_path / name).read_bytes()[:5] == b"%PDF-"
+        root = ElementTree.parse(tmp_path / drawing).getroot()
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    write_report(report, tmp_path / "alone.tex")
+    assert "includegraphics" not in (tmp_path / "alone.tex").read_text()
+
+
+@pytest.mark.parametrize("form", ["svg", "pdf"])
+def test_a_figure_has_the_same_bytes_each_time(report, form):
+    files = []
+    for _ in range(2):
+        files.append(io.BytesIO())
+        figure, *_ = figures(report.sections[0])["decision"]
+        save(figure, files[-1], form)
+    assert files[0].getvalue() == files[1].getvalue()
 
 
 def test_an_unknown_ending_and_a_place_that_cannot_be_written(report, tmp_path):
@@ -102,11 +137,11 @@ def test_latex_has_the_numbers_and_no_bare_sign(report, tmp_path):
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles(report, tmp_path):
-    write_report(report, tmp_path / "tables.tex")
-    packages = r"\usepackage[T1]{fontenc}\usepackage{textcomp,booktabs,longtable}"
+    write_report(report, tmp_path)
+    packages = r"\usepackage[T1]{fontenc}\usepackage{textcomp,booktabs,longtable,graphicx}"
     tmp_path.joinpath("paper.tex").write_text(
         rf"\documentclass[landscape]{{article}}{packages}"
-        r"\begin{document}\input{tables.tex}\end{document}"
+        r"\begin{document}\input{report.tex}\end{document}"
     )
     told = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
@@ -144,7 +179,7 @@ def test_a_report_in_a_folder_is_written_through_no_link(tmp_path):
     other, folder = tmp_path / "diary.txt", tmp_path / "out"
     other.write_text("mine")
     folder.mkdir()
-    for name in ("report.html", "losses.csv"):
+    for name in ("report.html", "losses.csv", "scores.svg", "scores.pdf"):
         (folder / name).symlink_to(other)
     write_report(made, folder)
     assert other.read_text() == "mine"

@@ -86,10 +86,8 @@ def budget_plot(
             label=look.label(name),
         )
     known = used[used > 0]
+    style(axes, _AXES[x], " or ".join(sorted(kinds, reverse=True)))
     log_scale(axes, float(np.max(known) / np.min(known)) if len(known) else 1.0)
-    axes.set_xlabel(_AXES[x], fontsize=FONT)
-    axes.set_ylabel(" or ".join(sorted(kinds, reverse=True)), fontsize=FONT)
-    style(axes)
     look.finish(axes, drawn, "")
     axes.legend(fontsize=FONT, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     return figure

@@ -26,6 +26,7 @@ GREY = "#666666"
 FONT = 9  # points
 Size = tuple[float, float]  # inches
 
+GAP = 4.0  # points between a place and a text beside it
 _ROW = 0.24  # inches for each line of text of FONT
 _FEW = 40  # rows; with more, rows and their text become smaller, so that the figure fits a screen
 _SMALLEST = 6.5  # points; smaller text cannot be read in print
@@ -92,8 +93,12 @@ def canvas(
     return figure, figure.add_subplot()
 
 
-def style(axes: Axes, *, grid: str | None = "both", left: bool = True) -> None:
-    """Set the grid, the fonts, and the lines around a plot."""
+def style(
+    axes: Axes, x: str = "", y: str = "", *, grid: str | None = "both", left: bool = True
+) -> None:
+    """Set the labels of the axes, the grid, the fonts, and the lines around a plot."""
+    axes.set_xlabel(x, fontsize=FONT)
+    axes.set_ylabel(y, fontsize=FONT)
     if grid is not None:
         axes.grid(axis=grid, color="#DDDDDD", linewidth=0.6)  # type: ignore[arg-type]
         axes.set_axisbelow(True)
@@ -104,11 +109,13 @@ def style(axes: Axes, *, grid: str | None = "both", left: bool = True) -> None:
 
 
 def log_scale(axes: Axes, ratio: float) -> None:
-    """Set a logarithmic axis with plain numbers as labels.
+    """Set a logarithmic axis with plain numbers as labels, and call it so in its label.
 
     It labels 1, 2 and 5 times each power of ten, or only the powers if the range is wide.
     """
     axes.set_xscale("log")
+    if label := axes.get_xlabel():
+        axes.set_xlabel(f"{label} (logarithmic axis)")
     label_plainly(axes, LogLocator(subs=(1, 2, 5) if ratio < 500 else (1,)))
 
 
@@ -117,6 +124,13 @@ def label_plainly(axes: Axes, places: Locator) -> None:
     axes.xaxis.set_major_locator(places)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def write_beside(axes: Axes, text: str, place: tuple[float, float], side: str, **how: Any) -> None:
+    """Write a text on the ``left`` or ``right`` side of a place, centred on its height."""
+    left = side == "left"
+    how |= {"ha": "right" if left else "left", "va": "center", "textcoords": "offset points"}
+    axes.annotate(text, place, xytext=(-GAP if left else GAP, 0), **how)
 
 
 def row_size(n_rows: int) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from mlaut.analysis.common.display import number, p_text
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.plots.canvas import BLUE, FONT, ORANGE, Size, canvas, text_width
 from mlaut.analysis.plots.look import PLAIN, Look
+from mlaut.analysis.plots.pair_plots import label_matrix
 from mlaut.errors import AnalysisError
 
 _WIDTH, _HEIGHT = 0.95, 0.56  # inches: three lines of 7.5 points fit
@@ -84,15 +85,8 @@ def multi_comparison_matrix(
     figure, axes = canvas(ax, figsize, size)
     axes.imshow(_colours(advantage[at]), aspect="auto", interpolation="none")
     _write(axes, pairs, advantage, at, alpha)
-    axes.xaxis.tick_top()
-    axes.set_xticks(range(len(across)), look.labels(across), rotation=60, ha="left", fontsize=FONT)
-    axes.set_yticks(range(len(down)), look.labels(down), fontsize=FONT)
-    look.finish(axes, down, legend="below")
-    look.finish(axes, across, "x", legend="below")
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
     legend = f"{effect}\nwins / ties / losses of the row; bold: p at most {alpha:g}"
-    axes.set_xlabel(legend, fontsize=FONT, loc="left")
+    label_matrix(axes, down, across, legend, look, FONT)
     return figure
 
 

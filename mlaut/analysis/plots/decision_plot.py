@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from textwrap import fill
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator
+from matplotlib.ticker import LogLocator, MaxNLocator
 
 from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.display import number
 from mlaut.analysis.deciding.decision import Decision
 from mlaut.analysis.deciding.margins import gaps, own_scores
 from mlaut.analysis.deciding.verdicts import (
@@ -26,16 +27,20 @@ from mlaut.analysis.deciding.verdicts import (
 from mlaut.analysis.methods.frequentist.ranks import rank_table
 from mlaut.analysis.plots.canvas import (
     BLUE,
-    FONT,
+    GAP,
     GREEN,
     GREY,
     ORANGE,
     Size,
     canvas,
+    label_plainly,
     log_scale,
     row_size,
     style,
+    text_width,
+    write_beside,
 )
+from mlaut.analysis.plots.edges import beyond, robust_ends
 from mlaut.analysis.plots.look import PLAIN, Look
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
@@ -49,23 +54,24 @@ MARKS = {
     YARDSTICK: ("D", GREY, "grey diamond"),
 }
 """Mark and colour of each verdict, and words for both; what is hollow is not clear."""
-FEWEST_FOR_BARS = 8  # dots; fewer are seen one by one, and quartiles would lie between them
-_LABEL = 56  # characters of a line below the axes
-_MOST_DOTS = 4000  # dots; with more, a figure is slow to show, and the quartiles say as much
+FEWEST_FOR_BANDS = 8  # dots; fewer are seen one by one, and quartiles would lie between them
+JOINED = 2  # datasets whose dots are joined; more lines could not be followed
+_LABEL = 52  # characters of a line below the axes
+_LABELS = 6  # numbers at most below the axis, each of up to seven characters
+_AXIS = 3.6  # inches from end to end: beside a name of 20 letters, a phone shows 8 points
 _DOT = (4.5, 12.0)  # points; dots are larger where a row has few of them
 _POINTS = 28.0  # points of a row's only dot, if it had no limit; the area of all stays the same
 _PALE, _CLEAR = 0.5, 0.7  # opacity of many dots, which overlap, and of few
 _MOST = 0.9  # share of the datasets below which a name tells their number; the table tells all
-_FAR = [0.02, 0.98]  # quantiles of each strategy that are seen: far dots must not squeeze the rest
-_NARROW = 10  # ratio of the ends of a logarithmic axis below which 1, 2, 5, 10 are too few labels
-_TICKS = (1, 1.2, 1.5, 2, 3, 4, 6, 8)  # of such an axis; 1 must be among them
+_NARROW, _SHORT = 10, 2  # ratios of a logarithmic axis' ends below which its labels are closer
+_TICKS = (1, 1.2, 1.5, 2, 3, 4, 6, 8)  # of a narrow axis; 1 must be among them
 
 
 @dataclass(frozen=True)
 class _Drawn:
     frame: pd.DataFrame  # of each strategy on each dataset; of ratios the logarithms
     label: str
-    centred: bool = False  # whether 0 stands for the leader
+    leader: str = ""  # strategy for which 0 stands, if there is one
     better: str = ""  # side of 0 on which a strategy is better than the leader
     ratios: bool = False
 
@@ -93,7 +99,8 @@ def decision_plot(
     results : Results
         The compared results, ``comparison.results``.
     top : int, default 20
-        Number of strategies, the best first; the leader is always among them.
+        Number of strategies, the best first; the leader is always among them. A last row has the
+        average ranks of the others.
     ax, figsize, look : optional
         Axes, inches, names and colours: see `mlaut.analysis.Look`.
 
@@ -101,10 +108,12 @@ def decision_plot(
     -------
     Figure
         A dot for each dataset on which the strategy and the leader have a result; their number
-        stands in brackets behind the name where many are missing. A mark at the mean, whose
-        colour and form are the verdict, and a bar from quartile to quartile where there are
-        enough dots. Errors in units of the targets are divided by the leader's, and their mean is
-        the geometric one. Where nothing is decided, the dots are scores, or else ranks.
+        stands in brackets behind the name where many are missing. A mark at the median, whose
+        colour and form are the verdict, and a band from quartile to quartile where there are
+        enough dots. Errors in units of the targets are divided by the leader's, on a logarithmic
+        axis. Where nothing is decided, the dots are scores, or else ranks. Two datasets are joined
+        dot by dot. No far strategy or dataset sets the axis: what is beyond it stands at its edge
+        as a number.
     """
     if set(decision.frame.index) != set(results.strategies):
         raise AnalysisError("the decision is about other strategies than the results")
@@ -113,25 +122,38 @@ def decision_plot(
     order = order if look.top else order[:top]
     if decision.leader and decision.leader not in order:
         order = [*order[:-1], decision.leader]
+    others = [name for name in order if name != drawn.leader]
+    ends = robust_ends(drawn.frame[others], 0.0 if drawn.leader else None)
+    far = [beyond(drawn.frame[name], ends, drawn.shown) for name in order]
+    rest = decision.frame["average rank"].drop(order)
     labels = [_label(name, drawn.frame, look) for name in order]
-    row, font = row_size(len(order))
-    figure, axes = canvas(ax, figsize, (6.0, 0.9 + 1.25 * row * len(order)), names=labels)
+    labels += [f"{len(rest)} more"] if len(rest) else []
+    row, font = row_size(len(labels))
+    left, right = (text_width(texts, font) for texts in zip(*far, strict=True))
+    width = _AXIS + text_width(labels, font) + left + right
+    figure, axes = canvas(ax, figsize, (width, 0.9 + 1.25 * row * len(labels)))
+    beside = axes.get_yaxis_transform()
     verdicts = decision.frame["verdict"] if decision.leader else pd.Series("", order)
-    with_dots = len(drawn.frame) * len(order) <= _MOST_DOTS
     for place, name in enumerate(order):
-        _, colour, _ = MARKS.get(verdicts[name], ("", GREY, ""))
-        if not (drawn.centred and name == decision.leader):
-            _spread(axes, drawn, name, place, colour, with_dots)
-        if decision.leader:
-            _mark(axes, drawn, name, place, verdicts[name])
-    if drawn.centred:
-        axes.axvline(drawn.shown(0.0), color=BLUE, linewidth=0.8)
-        _limit(axes, drawn, order)
-    axes.set_yticks(range(len(order)), labels, fontsize=font)
-    axes.set_ylim(len(order) - 0.4, -0.6)
-    lines = [fill(drawn.label, _LABEL), *([f"{drawn.better} of the line: better"] * drawn.centred)]
-    axes.set_xlabel("\n".join(lines), fontsize=FONT)
-    style(axes, grid="x", left=False)
+        mark = MARKS.get(verdicts[name], ("", GREY, ""))
+        _row(axes, drawn, name, place, mark, ends)
+        for end, side, text in zip((0.0, 1.0), ("left", "right"), far[place], strict=True):
+            how = {"xycoords": beside, "color": mark[1], "fontsize": font}
+            write_beside(axes, text, (end, place), side, **how)
+    below = [*wrap(drawn.label, _LABEL), *_join(axes, drawn.frame[order].apply(drawn.shown))]
+    if drawn.leader:
+        axes.vlines(drawn.shown(0.0), -0.6, len(order) - 0.5, color=BLUE, linewidth=0.8)
+        below.append(f"{drawn.better} of the line: better")
+    if len(rest):
+        told = f"average ranks {number(rest.min(), 3)} to {number(rest.max(), 3)}"
+        write_beside(
+            axes, told, (0.0, len(order)), "right", xycoords=beside, color=GREY, fontsize=font
+        )
+    _limit(axes, drawn, ends)
+    axes.set_yticks(range(len(labels)), labels, fontsize=font)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    style(axes, "\n".join(below), grid="x", left=False)
+    axes.tick_params(axis="y", pad=2 * GAP + 72 * left)
     look.finish(axes, order)
     return figure
 
@@ -142,42 +164,56 @@ def _label(name: str, values: pd.DataFrame, look: Look) -> str:
     return look.label(name) + (f" ({n} of {of} datasets)" if n < _MOST * of else "")
 
 
-def _spread(axes: Axes, drawn: _Drawn, name: str, place: int, colour: str, with_dots: bool) -> None:
-    """Draw the dots of a strategy, and its bar from quartile to quartile."""
-    x = drawn.frame[name].dropna().to_numpy()
-    if with_dots and len(x):
-        heights = place + np.random.default_rng(place).uniform(-0.2, 0.2, len(x))  # dots apart
-        n = len(drawn.frame)
+def _row(
+    axes: Axes,
+    drawn: _Drawn,
+    name: str,
+    place: int,
+    mark: tuple[str, str, str],
+    ends: tuple[float, float],
+) -> None:
+    """Draw the dots of a strategy, their middle half, and the verdict at their median."""
+    shape, colour, words = mark
+    dots = drawn.frame[name].dropna()
+    within = dots[dots.between(*ends)].to_numpy()
+    n = len(drawn.frame)
+    if name != drawn.leader:
+        spread = 0.2 if n > JOINED else 0.0  # random heights only separate the dots
+        heights = place + np.random.default_rng(place).uniform(-spread, spread, len(within))
         size = np.clip(_POINTS / np.sqrt(n), *_DOT)
-        alpha = _PALE if n >= FEWEST_FOR_BARS else _CLEAR
-        dots: dict[str, Any] = {"markersize": size, "alpha": alpha, "markeredgewidth": 0}
-        axes.plot(drawn.shown(x), heights, ".", color=colour, **dots)
-    if len(x) >= FEWEST_FOR_BARS:
-        ends = drawn.shown(np.quantile(x, [0.25, 0.75]))
-        axes.plot(ends, [place, place], color=colour, linewidth=1.6)
+        alpha = _PALE if n >= FEWEST_FOR_BANDS else _CLEAR
+        how: dict[str, Any] = {"markersize": size, "alpha": alpha, "markeredgewidth": 0}
+        axes.plot(drawn.shown(within), heights, ".", color=colour, **how)
+        if len(dots) >= FEWEST_FOR_BANDS:  # broad, unlike the line of an error bar
+            how = {"linewidth": 9.0, "alpha": 0.25, "solid_capstyle": "butt"}
+            axes.plot(drawn.shown(dots.quantile([0.25, 0.75])), [place] * 2, color=colour, **how)
+    if shape and ends[0] <= dots.median() <= ends[1]:
+        face = "white" if words.startswith("hollow") else colour
+        how = {"color": colour, "markerfacecolor": face, "markersize": 6}
+        axes.plot(drawn.shown(dots.median()), place, shape, **how)
 
 
-def _mark(axes: Axes, drawn: _Drawn, name: str, place: int, verdict: str) -> None:
-    """Draw the verdict on a strategy at the mean of its values, if it has any."""
-    mark, colour, words = MARKS[verdict]
-    face = "white" if words.startswith("hollow") else colour
-    mean = drawn.frame[name].mean()
-    if not np.isnan(mean):
-        how: dict[str, Any] = {"color": colour, "markerfacecolor": face, "markersize": 6}
-        axes.plot(drawn.shown(mean), place, mark, **how)
+def _join(axes: Axes, values: pd.DataFrame) -> list[str]:
+    """Join the dots of each dataset if there are two, and return the lines' names."""
+    if len(values) != JOINED:
+        return []
+    for row, line in zip(values.to_numpy(), ("-", "--"), strict=True):
+        axes.plot(row, range(len(row)), line, color=GREY, linewidth=0.8)
+    return wrap("solid line: {}; dashed line: {}".format(*values.index), _LABEL)
 
 
-def _limit(axes: Axes, drawn: _Drawn, order: list[str]) -> None:
+def _limit(axes: Axes, drawn: _Drawn, ends: tuple[float, float]) -> None:
     """Set the ends of the axis, and its labels if it is a logarithmic one."""
-    spread = drawn.frame[order].quantile(_FAR).to_numpy()
-    low, high = min(np.nanmin(spread), 0.0), max(np.nanmax(spread), 0.0)
-    margin = 0.06 * (high - low or 1.0)
-    ends = drawn.shown(np.array([low - margin, high + margin]))
+    low, high = map(drawn.shown, ends)
     if drawn.ratios:
-        log_scale(axes, ends[1] / ends[0])
-        if ends[1] / ends[0] < _NARROW:
-            axes.xaxis.set_major_locator(LogLocator(subs=_TICKS))
-    axes.set_xlim(*ends)
+        log_scale(axes, high / low)
+        if high / low < _NARROW:
+            label_plainly(
+                axes, LogLocator(subs=_TICKS) if high / low > _SHORT else MaxNLocator(_LABELS)
+            )
+    else:
+        axes.locator_params(axis="x", nbins=_LABELS)
+    axes.set_xlim(low, high)
 
 
 def _drawn(decision: Decision, results: Results, look: Look) -> _Drawn:
@@ -191,6 +227,6 @@ def _drawn(decision: Decision, results: Results, look: Look) -> _Drawn:
         return _Drawn(own_scores(results), f"{name} on each dataset")
     values = gaps(results, leader)
     side = "right" if results.metric.greater_is_better else "left"
-    how = "divided by" if ratios else "minus"
-    label = f"{name} {how} that of {look.label(leader)}, on each dataset"
-    return _Drawn(values.apply(np.log) if ratios else values, label, True, side, ratios)
+    label = f"{name} {'divided by' if ratios else 'minus'} that of {look.label(leader)}"
+    label += f", on each dataset{' (logarithmic axis)' if ratios else ''}"
+    return _Drawn(values.apply(np.log) if ratios else values, label, leader, side, ratios)

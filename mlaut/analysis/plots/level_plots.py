@@ -42,9 +42,7 @@ def _style(place: int) -> dict[str, Any]:
 def _axes(ax: Axes | None, figsize: Size | None, size: Size, x: str, y: str) -> tuple[Figure, Axes]:
     """Return figure and axes with the labels ``x`` and ``y``."""
     figure, axes = canvas(ax, figsize, size)
-    axes.set_xlabel(x, fontsize=FONT)
-    axes.set_ylabel(y, fontsize=FONT)
-    style(axes)
+    style(axes, x, y)
     axes.tick_params(axis="y", labelsize=FONT)
     return figure, axes
 
@@ -218,7 +216,7 @@ def auc_plot(table: ResultTable, *, ax: Axes | None = None, figsize: Size | None
             at, frame[name], error, label=name, markersize=5, linewidth=1.6, capsize=2, **style
         )
     if at.max() / at.min() > 20:  # on a linear axis the small numbers would overlap
-        axes.set_xscale("log")
+        log_scale(axes, float(at.max() / at.min()))
     label_plainly(axes, FixedLocator(_spread(at).tolist()))
     axes.set_title(table.name, fontsize=FONT)
     _legend(axes, min(len(names), 4))
@@ -291,7 +289,7 @@ def calibration_plot(
     >>> from mlaut.analysis.methods.cross_validation import calibrate
     >>> null = np.random.default_rng(0).normal(size=(1000, 10, 1))
     >>> calibration_plot(calibrate(null, ["k-fold"])).axes[0].get_xlabel()
-    'degrees of freedom'
+    'degrees of freedom (logarithmic axis)'
     """
     rates, best = _select_level(calibration, level, tests)
     label = f"type I error at level {number(level)}"
@@ -346,6 +344,4 @@ def _df_axis(axes: Axes, rates: pd.DataFrame) -> None:
     axes.set_ylim(0, None)
     if low <= 0 or high / max(low, 1e-9) <= 20:
         return
-    axes.set_xscale("log")
-    ticks = [base * 10**power for power in range(4) for base in (1, 2, 5)]
-    label_plainly(axes, FixedLocator([tick for tick in ticks if low <= tick <= high]))
+    log_scale(axes, high / low)

@@ -107,10 +107,10 @@ def pairwise_matrix(
     axes.imshow(_pair_colours(p, better, alpha), aspect="equal", interpolation="none")
     axes.set_anchor("W")  # on the left of its room, so that the text below has the rest
     _mark_pairs(axes, p, np.where(p <= alpha, better, 0), _main_effect(pairs, names), default)
-    _label_matrix(axes, texts, min(FONT, 60 * default))
-    look.finish(axes, names, legend="below")
-    look.finish(axes, names, "x", legend="below")
-    axes.set_xlabel(legend, fontsize=FONT, loc="left")
+    label_matrix(axes, names, names, legend, look, min(FONT, 60 * default))
+    for edge in np.arange(len(names) - 1) + 0.5:
+        axes.axhline(edge, color="white", linewidth=min(1.0, 16 / len(names)))
+        axes.axvline(edge, color="white", linewidth=min(1.0, 16 / len(names)))
     return figure
 
 
@@ -168,15 +168,18 @@ def _numbers(effect: np.ndarray | None, p: np.ndarray, row: int, column: int) ->
     return [text] if effect is None else [number(effect[row, column], 2), text]
 
 
-def _label_matrix(axes: Axes, names: Sequence[str], font: float) -> None:
+def label_matrix(
+    axes: Axes, down: Sequence[str], across: Sequence[str], legend: str, look: Look, font: float
+) -> None:
+    """Name the rows of a matrix on the left and its columns above, and write the legend below."""
     axes.xaxis.tick_top()
-    axes.set_xticks(range(len(names)), names, rotation=60, ha="left", fontsize=font)
-    axes.set_yticks(range(len(names)), names, fontsize=font)
+    axes.set_xticks(range(len(across)), look.labels(across), rotation=60, ha="left", fontsize=font)
+    axes.set_yticks(range(len(down)), look.labels(down), fontsize=font)
+    look.finish(axes, down, legend="below")
+    look.finish(axes, across, "x", legend="below")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    for edge in np.arange(len(names) - 1) + 0.5:
-        axes.axhline(edge, color="white", linewidth=min(1.0, 16 / len(names)))
-        axes.axvline(edge, color="white", linewidth=min(1.0, 16 / len(names)))
+    axes.set_xlabel(legend, fontsize=FONT, loc="left")
 
 
 # -------------------------------------------------------------------- intervals
@@ -240,10 +243,8 @@ def forest_plot(
         axes.scatter(value, rows, s=20, marker=mark, c=colours, label=label, zorder=3)
     axes.set_yticks(range(len(names)), labels, fontsize=font)
     axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.set_xlabel(
-        drawn[0].metric or "value" if what == "value" else what.replace("_", " "), fontsize=FONT
-    )
-    style(axes, grid="x", left=False)
+    label = drawn[0].metric or "value" if what == "value" else what.replace("_", " ")
+    style(axes, label, grid="x", left=False)
     # Above the axes, where it covers no interval.
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize=FONT, frameon=False)
     look.finish(axes, names)
@@ -326,7 +327,6 @@ def time_plot(
     named = table[table.index.isin(look.shown(list(best_first)))]
     height = max(3.2, row_size(len(named))[0] * len(named) + 1)
     figure, axes = canvas(ax, figsize, (7.5, height), names=look.labels(named.index))
-    log_scale(axes, float(table["seconds"].max() / table["seconds"].min()))
     on_front = table.loc[front]
     if len(front) > 1:
         axes.step(on_front["seconds"], on_front["score"], where="post", color=ORANGE, linewidth=1.2)
@@ -340,9 +340,8 @@ def time_plot(
         table["seconds"], table["score"], s=30, c=fills, edgecolors=edges, linewidths=1.2, zorder=3
     )
     name_points(axes, named, front, look)
-    axes.set_xlabel(f"{time_name} (logarithmic)", fontsize=FONT)
-    axes.set_ylabel(score_name, fontsize=FONT)
-    style(axes)
+    style(axes, time_name, score_name)
+    log_scale(axes, float(table["seconds"].max() / table["seconds"].min()))
     look.finish(axes, list(named.index), "")
     return figure
 

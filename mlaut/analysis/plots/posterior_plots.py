@@ -140,9 +140,9 @@ def _share_histogram(
     for side, text in sides:
         axes.set_title(text, loc=side, fontsize=FONT)  # type: ignore[arg-type]
     axes.set_xlim(0, 1)
-    axes.set_xlabel(fill(f"share of datasets on which {first} is better", 70), fontsize=FONT)
     axes.set_yticks([])
-    style(axes, grid=None, left=False)
+    label = fill(f"share of datasets on which {first} is better", 70)
+    style(axes, label, grid=None, left=False)
     return figure
 
 
@@ -207,15 +207,12 @@ def dataset_plot(
         (figure, left), (_, right) = (canvas(one, figsize, (0, 0)) for one in ax)
     _draw_datasets(left, p, probabilities.datasets, named)
     title = fill(f"{first} against {second}", 50)
-    left.set_xlabel("P(the first is better) on each dataset", fontsize=FONT)
     left.set_title(f"{title}\n{probabilities.method}", fontsize=FONT)
     _draw_count(right, p)
-    right.set_xlabel("datasets on which the first is better", fontsize=FONT)
     right.set_title(
         f"Poisson binomial test\nP(the first is better) = {_probability_text(p)}", fontsize=FONT
     )
-    for axes in (left, right):
-        style(axes, grid=None, left=False)
+    style(right, "datasets on which the first is better", grid=None, left=False)
     return figure
 
 
@@ -239,9 +236,8 @@ def _draw_datasets(axes: Axes, p: np.ndarray, datasets: Sequence[str], named: bo
         axes.set_yticks(heights, [datasets[i] for i in order], fontsize=FONT)
     else:
         axes.set_yticks([])
-        axes.set_ylabel(f"{len(p)} datasets", fontsize=FONT)
-    axes.grid(axis="x", color="#DDDDDD", linewidth=0.6)
-    axes.set_axisbelow(True)
+    count = "" if named else f"{len(p)} datasets"
+    style(axes, "P(the first is better) on each dataset", count, grid="x", left=False)
 
 
 def _draw_count(axes: Axes, p: np.ndarray) -> None:

@@ -56,8 +56,8 @@ def race_plot(
         _draw_evidence(axes, race, look)
     else:
         _draw_open_pairs(axes, race)
-    axes.set_xlabel("datasets in their drawn order", fontsize=FONT)
-    style(axes, grid=None)
+    label = "log10 evidence against" if race.terms.of_best else "undecided pairs"
+    style(axes, "datasets in their drawn order", label, grid=None)
     return figure
 
 
@@ -74,7 +74,6 @@ def _draw_evidence(axes: Axes, race: Race, look: Look) -> None:
         axes.plot(n, line[-1], "o" if left else "x", color=colour, markersize=4)
         ends.append((line[-1], float(n)))
     axes.axhline(-np.log10(race.terms.alpha), color=ORANGE, linewidth=1.2, linestyle="--")
-    axes.set_ylabel("log10 evidence against", fontsize=FONT)
     table = pd.DataFrame(ends, index=list(race.strategies), columns=["evidence", "datasets"])
     table["left"] = table.index.isin(race.left)
     height = table["evidence"].where(table["left"], -table["datasets"])  # fewer crossing lines
@@ -106,4 +105,3 @@ def _draw_open_pairs(axes: Axes, race: Race) -> None:
     still = [total - sum(1 for n in decided if n <= t) for t in after]
     axes.step(after, still, where="post", color=BLUE, linewidth=1.6)
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("undecided pairs", fontsize=FONT)

@@ -30,6 +30,7 @@ from mlaut.analysis.plots.canvas import (
     row_size,
     style,
     text_width,
+    write_beside,
 )
 from mlaut.analysis.plots.look import PLAIN, Look
 from mlaut.analysis.results.results import Results
@@ -101,9 +102,8 @@ def box_plot(
         shown = kept if every else kept[(kept < low) | (kept > high)]
         heights = place + 1 + rng.uniform(-0.2, 0.2, len(shown))
         axes.plot(shown, heights, ".", color=GREY, markersize=3, alpha=0.6)
-    metric = results.metric
-    axes.set_xlabel(f"{metric.name if as_scores else metric.loss_name} on {len(table)} datasets")
-    style(axes, grid="x", left=False)
+    what = results.metric.name if as_scores else results.metric.loss_name
+    style(axes, f"{what} on {len(table)} datasets", grid="x", left=False)
     axes.tick_params(axis="y", labelsize=font)
     look.finish(axes, order)
     return figure
@@ -276,16 +276,8 @@ def _draw_labels(
         row = first_row + (place if left else len(ranks) - 1 - place)
         end = ends[0] if left else ends[1]
         axes.plot([rank, rank, end], [0, row, row], color=look.colour(name, BLUE), linewidth=0.8)
-        axes.annotate(
-            text,
-            (end, row),
-            xytext=(-4 if left else 4, 0),
-            textcoords="offset points",
-            ha="right" if left else "left",
-            va="center",
-            fontsize=font,
-            color=look.colour(name, "black"),
-        )
+        how = {"fontsize": font, "color": look.colour(name, "black")}
+        write_beside(axes, text, (end, row), "left" if left else "right", **how)
 
 
 def _stacked(ranks: pd.Series, groups: Sequence[Sequence[str]]) -> list[tuple[float, float, int]]:

@@ -43,7 +43,7 @@ def test_units_names_and_the_first_of_many():
     ).axes[0]
     assert [line.get_label() for line in axes.lines] == ["Forest"]
     assert axes.lines[0].get_xdata().tolist() == [0.1, 0.2]
-    assert axes.get_xlabel() == "CPU seconds of tuning"
+    assert axes.get_xlabel() == "CPU seconds of tuning (logarithmic axis)"
 
 
 def test_mistakes_are_one_line():

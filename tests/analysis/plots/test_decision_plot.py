@@ -1,10 +1,14 @@
 """The figure of a decision: rows, marks and values are those of the decision."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from mlaut.analysis import Results, compare, decision_plot, treat_missing
+from mlaut.analysis.deciding.margins import own_scores
+from mlaut.analysis.methods.frequentist.ranks import rank_table
 from mlaut.errors import AnalysisError
 
 
@@ -23,28 +27,22 @@ def marks(figure):
     return [(line.get_xdata()[0], line.get_ydata()[0], line.get_marker()) for line in lines]
 
 
-def test_marks_are_mean_differences_from_the_leader():
+def test_marks_are_median_differences_from_the_leader():
     found = compared(A=0.0, B=0.001, C=0.1)
     decision, scores = found.decision(), found.results.scores
     figure = decision_plot(decision, found.results)
     drawn = marks(figure)
     assert [mark for *_, mark in drawn] == ["D", "o", "v"]
-    expected = [(scores[name] - scores[decision.leader]).mean() for name in decision.frame.index]
+    expected = [(scores[name] - scores[decision.leader]).median() for name in decision.frame.index]
     np.testing.assert_allclose([x for x, *_ in drawn], expected, atol=1e-12)
     labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
     assert labels == list(decision.frame.index)
 
 
-def bars(figure):
-    """Return the heights of the bars from quartile to quartile."""
-    lines = figure.axes[0].lines
-    return [
-        line.get_ydata()[0]
-        for line in lines
-        if line.get_linewidth() == 1.6
-        and line.get_linestyle() == "-"
-        and len(line.get_xdata()) == 2
-    ]
+def bands(figure):
+    """Return the ends of the bands from quartile to quartile."""
+    lines = [line for line in figure.axes[0].lines if line.get_linewidth() == 9]
+    return [list(line.get_xdata()) for line in lines]
 
 
 def texts(figure):
@@ -55,11 +53,15 @@ def test_errors_in_units_of_targets_are_divided_by_the_leaders():
     found = compared(metric="rmse", A=0.0, B=0.05, C=0.1)
     decision = found.decision()
     figure = decision_plot(decision, found.results)
-    expected = decision.frame["ratio"].fillna(1.0)
-    np.testing.assert_allclose([x for x, *_ in marks(figure)], expected)
+    scores = found.results.scores
+    ratios = np.log(scores.div(scores[decision.leader], axis=0))[decision.frame.index]
+    np.testing.assert_allclose([x for x, *_ in marks(figure)], np.exp(ratios.median()))
+    quartiles = np.exp(ratios.iloc[:, 1:].quantile([0.25, 0.75])).T
+    np.testing.assert_allclose(bands(figure), quartiles)
     assert figure.axes[0].get_xscale() == "log"
     assert figure.axes[0].get_xlabel() == (
-        f"rmse divided by that of {decision.leader}, on each dataset\nleft of the line: better"
+        f"rmse divided by that of {decision.leader}, on each dataset\n(logarithmic axis)\n"
+        "left of the line: better"
     )
 
 
@@ -83,7 +85,7 @@ def test_where_cells_are_missing_differences_are_those_of_both_results():
     figure = decision_plot(decision, found.results)
     gaps = frame.sub(frame["A"], axis=0)
     np.testing.assert_allclose(
-        [x for x, *_ in marks(figure)], gaps.mean()[decision.frame.index], atol=1e-12
+        [x for x, *_ in marks(figure)], gaps.median()[decision.frame.index], atol=1e-12
     )
     names = {"A": "A", "B": "B (12 of 16 datasets)", "C": "C"}  # C lacks one, as the table says
     assert texts(figure) == [names[name] for name in decision.frame.index]
@@ -101,10 +103,10 @@ def test_a_strategy_that_shares_no_dataset_with_the_leader_has_a_row_without_mar
 
 
 @pytest.mark.parametrize(("n", "rows"), [(7, 0), (8, 2)])
-def test_few_dots_have_no_bar_and_are_large(n, rows):
+def test_few_dots_have_no_band_and_are_large(n, rows):
     found = compared(n=n, A=0.0, B=0.05, C=0.1)
     figure = decision_plot(found.decision(), found.results)
-    assert len(bars(figure)) == rows
+    assert len(bands(figure)) == rows
     dots = [line for line in figure.axes[0].lines if line.get_marker() == "."]
     assert {len(line.get_xdata()) for line in dots} == {n}
     many = decision_plot(
@@ -117,7 +119,11 @@ def test_few_dots_have_no_bar_and_are_large(n, rows):
 def test_the_leader_is_drawn_among_the_best_few():
     found = compared(A=0.0, B=0.05, C=0.1, D=0.2)
     figure = decision_plot(found.decision(question="control: D"), found.results, top=2)
-    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["A", "D"]
+    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["A", "D", "2 more"]
+    told = next(text for text in figure.axes[0].texts if text.get_text().startswith("average"))
+    ranks = found.decision().frame["average rank"]
+    assert told.get_text() == f"average ranks {ranks['B']:.3g} to {ranks['C']:.3g}"
+    assert told.xy == (0.0, 2)
 
 
 def test_nothing_is_marked_where_nothing_is_decided():
@@ -130,3 +136,112 @@ def test_nothing_is_marked_where_nothing_is_decided():
 def test_other_strategies_are_refused():
     with pytest.raises(AnalysisError, match="is about other strategies than the results"):
         decision_plot(compared(A=0.0, B=0.1).decision(), compared(A=0.0, C=0.1).results)
+
+
+def edges(figure):
+    """Return the texts at the edges, by row: on the left, and on the right."""
+    texts = [text for text in figure.axes[0].texts if text.get_text()[:7] != "average"]
+    rows = {}
+    for text in texts:
+        rows.setdefault(text.xy[1], ["", ""])[int(text.xy[0])] = text.get_text()
+    return rows
+
+
+def test_a_far_dataset_and_a_far_strategy_stand_at_the_edge_and_do_not_set_the_axis():
+    scores = compared(A=0.0, B=0.01, C=0.02, D=0.03, E=0.5).results.scores
+    scores.loc["3", "B"] -= 0.2
+    found = compare(Results.from_table(scores, metric="accuracy"))
+    figure = decision_plot(found.decision(), found.results)
+    gaps = scores.sub(scores["A"], axis=0)
+    far_dot, (low, high) = gaps.loc["3", "B"], figure.axes[0].get_xlim()
+    assert -0.15 < low < -0.03
+    assert 0 < high < 0.05
+    order = [name.split()[0] for name in texts(figure)]
+    assert edges(figure)[order.index("B")] == [f"{far_dot:.2g} ◂", ""]
+    far = f"median {gaps['E'].median():.2g}; 16 dots to {gaps['E'].min():.2g} ◂"
+    assert edges(figure)[order.index("E")] == [far, ""]
+    assert len(marks(figure)) == 4
+
+
+def test_two_datasets_are_joined_dot_by_dot():
+    table = pd.DataFrame({"A": [0.9, 0.8], "B": [0.7, 0.85], "C": [0.8, 0.6]}, index=["d$1", "e"])
+    found = compare(Results.from_table(table, metric="accuracy"))
+    figure = decision_plot(found.decision(), found.results)
+    order = texts(figure)
+    joined = [line for line in figure.axes[0].lines if line.get_linestyle() in ("-", "--")]
+    joined = [line for line in joined if len(line.get_xdata()) == 3]
+    for line, (_, values) in zip(joined, table[order].iterrows(), strict=True):
+        assert list(line.get_xdata()) == list(values)
+        assert list(line.get_ydata()) == [0, 1, 2]
+    dots = [line for line in figure.axes[0].lines if line.get_marker() == "."]
+    assert [set(line.get_ydata()) for line in dots] == [{0}, {1}, {2}]
+    label = "accuracy on each dataset\nsolid line: d$1; dashed line: e"
+    assert figure.axes[0].get_xlabel() == label
+
+
+def random_table(seed):
+    """Return results with all that a figure could hide: far cells, a baseline, ties and gaps."""
+    random = np.random.default_rng(seed)
+    n, k = random.integers(2, 25), random.integers(2, 8)
+    table = random.normal(1, 0.02, (n, k)) * random.uniform(1, 1.1, k)
+    table *= random.choice([1.0, 0.1, 40.0], (n, k), p=[0.92, 0.04, 0.04])
+    table[:, random.integers(k)] *= random.choice([1.0, 0.3, 1e9])
+    table = np.where(random.random((n, k)) < 0.1, table[:, :1], table)
+    if seed % 3 == 0:
+        table[1:][random.random((n - 1, k)) < 0.1] = np.nan
+    frame = pd.DataFrame(table, columns=[f"s{place}" for place in random.permutation(k)])
+    frame, metric = (frame, "rmse") if seed % 2 else (1 - frame / 10, "r2")
+    results = Results.from_table(frame, metric=metric)
+    return treat_missing(results, "failures last") if frame.isna().any(axis=None) else results
+
+
+def told(text):
+    """Return how many dots a text at an edge stands for, and its last number."""
+    words = text.strip("◂▸ ").rpartition("; ")[2]
+    count = re.match(r"(\d+) dots to", words)
+    n = int(count[1]) if count else words.count(",") + bool(words)
+    return n, float(words.split()[-1]) if n else None
+
+
+def values_of(figure, decision, results):
+    """Return the values that the label of a figure promises, as the axis shows them."""
+    label = figure.axes[0].get_xlabel()
+    scores, leader = own_scores(results), decision.leader
+    if "rank" in label:
+        return rank_table(results), None
+    if "divided by" in label:
+        return scores.div(scores[leader], axis=0), leader
+    return (scores.sub(scores[leader], axis=0), leader) if "minus" in label else (scores, None)
+
+
+@pytest.mark.parametrize("first", range(0, 200, 20))
+def test_every_dot_is_drawn_or_told_at_its_edge_and_rows_have_the_order_of_the_table(first):
+    told_in_all = 0
+    for seed in range(first, first + 20):
+        results = random_table(seed)
+        decision = compare(results, n_samples=0).decision()
+        figure = decision_plot(decision, results)
+        axes, at_edges = figure.axes[0], edges(figure)
+        order = [name.split()[0] for name in texts(figure)]
+        assert order == list(decision.frame.index)
+        values, leader = values_of(figure, decision, results)
+        low, high = axes.get_xlim()
+        dots = [line for line in axes.lines if line.get_marker() == "."]
+        dots = [line.get_data() for line in dots if len(line.get_xdata())]
+        drawn = {round(float(np.mean(heights))): x for x, heights in dots}
+        for row, name in enumerate(order):
+            if name == leader:
+                continue
+            expected = np.sort(values[name].dropna())
+            within = expected[(low <= expected) & (expected <= high)]
+            where = f"{name} of table {seed}"
+            np.testing.assert_allclose(np.sort(drawn.get(row, [])), within, err_msg=where)
+            sides = expected[expected < low][::-1], expected[expected > high]
+            for text, far in zip(at_edges[row], sides, strict=True):
+                n, last = told(text)
+                assert n == len(far), (where, text)
+                assert not n or last == float(f"{far[-1]:.2g}"), (where, text)
+                told_in_all += n
+            if decision.leader and not low <= np.median(expected) <= high:
+                assert any(text.lstrip("▸ ").startswith("median") for text in at_edges[row])
+    assert told_in_all > 20  # the tables do have far dots

@@ -40,7 +40,7 @@ def test_a_roc_curve_is_that_of_its_test(rocs, assert_readable):
     ("datasets", "points", "label"),
     [
         ([3, 5, 7, 9, 11, 15, 21, 31, 41], 1001, "datasets (test points: 1001)"),
-        (21, [11, 101, 1001, 10_001, 100_001], "test points (datasets: 21)"),
+        (21, [11, 101, 1001, 10_001, 100_001], "test points (datasets: 21) (logarithmic axis)"),
     ],
 )
 def test_areas_are_drawn_over_what_varies(datasets, points, label, assert_readable):

@@ -2,6 +2,7 @@
 // Charts of the explorer, drawn by uPlot on a canvas. Colours are those of the page.
 
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#56b4e9", "#8b5a2b", "#7f7f7f"];
+const REACH = 5; // times the distance from the median within which three quarters of the points are: the axis ends there
 const NEAR = 24; // pixels within which the pointer finds a point
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -19,6 +20,15 @@ function few(plot, splits) {
   const { min, max } = plot.scales.x;
   const first = (x) => Math.round(x / 10 ** Math.floor(Math.log10(x) + 1e-9));
   return splits.map((x) => (max / min < 5 || (max / min < 50 ? [1, 2, 5] : [1]).includes(first(x)) ? x : null));
+}
+
+const across = (label, logarithmic) => (logarithmic ? axis(`${label} (logarithmic axis)`, { filter: few }) : axis(label));
+
+/** Return the values that are near most others: a far one must not squeeze them. */
+function most(values) {
+  const middle = median(values), distances = values.map((x) => Math.abs(x - middle));
+  const reach = REACH * [...distances].sort((a, b) => a - b)[Math.floor(0.75 * (values.length - 1))] || Infinity;
+  return values.filter((_, i) => distances[i] <= reach);
 }
 
 const charts = new Set(); // those in the page
@@ -40,17 +50,14 @@ function chart(box, options, data) {
  * Return a figure of named points. Pointer and arrow keys go from point to point, whose text is
  * read aloud; Enter or a click picks one.
  *
- * `points` have `x`, `y`, `text`, perhaps `name` (written beside it) and `strong`.
+ * `points` have `x`, `y`, `text`, perhaps `name` (written beside it) and `strong`. Few far points
+ * do not set the axes: they stand at the edge, hollow and with their value.
  */
 function scatter({ points, x, y, caption, logarithmic = false, diagonal = false, pick }) {
   points = points.filter((one) => Number.isFinite(one.x) && Number.isFinite(one.y) && (!logarithmic || one.x > 0));
   points.sort((a, b) => a.x - b.x);
-  const box = element("div", { class: "chart", tabindex: 0, role: "img", "aria-label": `${caption} ${points.length} points; arrow keys read them.` });
-  const hint = element("p", { class: "hint", role: "status" }, " ");
-  const figure = element("figure", {}, box, hint, element("figcaption", {}, caption));
-  if (!points.length) return figure;
   let at = -1, made = null;
-  const place = (one) => [made.valToPos(one.x, "x"), made.valToPos(one.y, "y")];
+  const place = (one) => [made.valToPos(one.left, "x"), made.valToPos(one.up, "y")];
   const show = (next) => {
     at = next;
     hint.textContent = at < 0 ? " " : points[at].text;
@@ -61,14 +68,26 @@ function scatter({ points, x, y, caption, logarithmic = false, diagonal = false,
     const wide = (high - low || Math.abs(high) || 1) * spare;
     return [low - wide, high + wide];
   };
-  const both = diagonal ? ends(points.flatMap((one) => [one.x, one.y]), 0.05) : null;
+  const both = diagonal ? ends(most(points.flatMap((one) => [one.x, one.y])), 0.05) : null;
   const xs = points.map((one) => one.x);
   const factor = logarithmic ? Math.max((xs.at(-1) / xs[0]) ** 0.08, 1.5) : 1;
-  const xRange = both || (logarithmic ? [xs[0] / factor, xs.at(-1) * factor] : ends(xs, 0.08));
-  const yRange = both || ends(points.map((one) => one.y), 0.12);
+  const xRange = both || (logarithmic ? [xs[0] / factor, xs.at(-1) * factor] : ends(most(xs), 0.08));
+  const yRange = both || ends(most(points.map((one) => one.y)), 0.12);
+  const within = (x, [low, high]) => Math.min(Math.max(x, low), high);
+  points = points.map((one) => {
+    const left = within(one.x, xRange), up = within(one.y, yRange);
+    const far = [left === one.x ? "" : shown(one.x, 2), up === one.y ? "" : shown(one.y, 2)].filter(Boolean).join(", ");
+    return { ...one, left, up, far, name: [one.name, far].filter(Boolean).join(" ") };
+  });
+  const gone = points.filter((one) => one.far).length;
+  const words = caption + (gone ? ` Hollow: beyond the axis, at the value beside it (${gone}).` : "");
+  const box = element("div", { class: "chart", tabindex: 0, role: "img", "aria-label": `${words} ${points.length} points; arrow keys read them.` });
+  const hint = element("p", { class: "hint", role: "status" }, " ");
+  const figure = element("figure", {}, box, hint, element("figcaption", {}, words));
+  if (!points.length) return figure;
   const after = (plot) => {
     const { ctx } = plot, ratio = devicePixelRatio, taken = [];
-    const at2 = (one) => [plot.valToPos(one.x, "x", true), plot.valToPos(one.y, "y", true)];
+    const at2 = (one) => [plot.valToPos(one.left, "x", true), plot.valToPos(one.up, "y", true)];
     ctx.save();
     if (diagonal) {
       ctx.strokeStyle = colour("--quiet");
@@ -81,9 +100,10 @@ function scatter({ points, x, y, caption, logarithmic = false, diagonal = false,
       const [left, top] = at2(one);
       ctx.beginPath();
       ctx.arc(left, top, (i === at ? 7 : 4) * ratio, 0, 2 * Math.PI);
-      ctx.fillStyle = one.strong ? COLOURS[1] : COLOURS[0];
+      ctx.fillStyle = ctx.strokeStyle = one.strong ? COLOURS[1] : COLOURS[0];
       ctx.globalAlpha = one.strong || i === at ? 1 : 0.65;
-      ctx.fill();
+      if (one.far) ctx.stroke();
+      else ctx.fill();
     });
     ctx.globalAlpha = 1;
     ctx.fillStyle = colour("--ink");
@@ -104,7 +124,7 @@ function scatter({ points, x, y, caption, logarithmic = false, diagonal = false,
   requestAnimationFrame(() => {
     made = chart(box, {
       scales: { x: { time: false, distr: logarithmic ? 3 : 1, range: xRange }, y: { range: yRange } },
-      axes: [axis(x, logarithmic ? { filter: few } : {}), axis(y, { size: 60 })],
+      axes: [across(x, logarithmic), axis(y, { size: 60 })],
       series: [{}, { paths: () => null, points: { show: false } }],
       cursor: { show: false },
       hooks: { draw: [after] },
@@ -140,7 +160,7 @@ function lines({ xs, series, x, y, caption, logarithmic = false, stepped = false
   }));
   requestAnimationFrame(() => chart(box, {
     scales: { x: { time: false, distr: logarithmic ? 3 : 1, range: ends }, y: { range: [0, 1] } },
-    axes: [axis(x, logarithmic ? { filter: few } : {}), axis(y, { size: 60 })],
+    axes: [across(x, logarithmic), axis(y, { size: 60 })],
     series: [{}, ...series.map((one, at) => ({
       stroke: () => (one.plain ? colour("--quiet") : COLOURS[at % COLOURS.length]), width: one.plain ? 1 : 2, dash: at < COLOURS.length ? [] : [6, 4],
       spanGaps: true, points: { show: marks && !one.plain, size: 8, fill: COLOURS[at % COLOURS.length] }, ...(stepped ? { paths: uPlot.paths.stepped({ align: 1 }) } : {}),

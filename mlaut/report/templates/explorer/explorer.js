@@ -283,7 +283,7 @@ class Explorer {
       xs: found.steps, stepped: true, logarithmic: true, ends: [1, Math.min(last, 100)],
       series: order.map((row, at) => ({ name: row.name, ys: found.shares[at] })),
       x: `factor of the best ${this.view.loss}`, y: "share of datasets",
-      caption: `Share of datasets on which the loss is at most a factor of the best one${rows.length > order.length ? `; pinned strategies and the best, ${order.length} of ${rows.length}` : ""}.`,
+      caption: `Share of datasets on which the loss is at most a factor of the best one${last > 100 ? `; the axis ends at 100, the last step is at ${shown(last, 3)}` : ""}${rows.length > order.length ? `; pinned strategies and the best, ${order.length} of ${rows.length}` : ""}.`,
     });
   }
 
