@@ -17,18 +17,18 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent / "mlaut"
 OWN = "modules of mlaut itself"
 BUDGETS = {
-    "analysis": 14_540,
+    "analysis": 15_700,
     "bundles": 1_310,
-    "cli": 990,
-    "data": 1_830,
-    "estimators": 4_460,
-    "experiments": 5_770,
-    "files_io": 5_010,
+    "cli": 1_030,
+    "data": 1_880,
+    "estimators": 4_500,
+    "experiments": 5_800,
+    "files_io": 5_020,
     "identity": 830,
-    "placing": 300,
-    "report": 2_000,
-    "sharing": 2_150,
-    OWN: 1_190,
+    "placing": 370,
+    "report": 2_050,
+    "sharing": 2_280,
+    OWN: 1_370,
 }
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _NO_CODE = (
