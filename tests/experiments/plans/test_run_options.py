@@ -16,7 +16,7 @@ from mlaut.files_io import FilesIO
 
 
 def test_an_unknown_option_is_refused_with_the_nearest_name(tmp_path):
-    with pytest.raises(StudyError, match=r"^unknown option 'n_job' of a run; did you mean 'n_jobs"):
+    with pytest.raises(StudyError, match=r"^unknown option 'n_job' of run; did you mean 'n_jobs"):
         Orchestrator(FilesIO(tmp_path / "i.h5", "a"), FilesIO(tmp_path / "o.h5", "a")).run(
             "SVC", n_job=2
         )
