@@ -508,15 +508,11 @@ class Block:
         if n == self.split.n_repeats:
             return self
         main = Split(self.split.folds[:n], f"main part of {self.split.scheme}", self.split.seed)
-        return replace(
-            self,
-            split=main,
-            status=self.status[:, :n],
-            predictions=self.predictions[:, :n],
-            probabilities=None if self.probabilities is None else self.probabilities[:, :n],
-            seconds=self.seconds[:, :n],
-            whole=self,
-        )
+        parts: dict[str, Any] = {
+            name: None if (values := getattr(self, name)) is None else values[:, :n]
+            for name in ("status", "predictions", "probabilities", "seconds")
+        }
+        return replace(self, split=main, whole=self, **parts)
 
     @property
     def done(self) -> np.ndarray:

@@ -319,21 +319,13 @@ ARRAYS = {
     "cv_p_values": {"df": 3},
     "cv_statistic": {"df": 3},
     "cv_test": {"df": 3},
-    "cv_test_overview": {"df": 3},
     "lacoste_signed_rank_test": {},
     "sign_posterior": {"n_samples": 50},
     "sign_probabilities": {"rope": 0.01},
     "signed_rank_posterior": {"n_samples": 50},
     "signed_rank_probabilities": {"n_samples": 50},
 }
-TABLES = {"cv_test_overview"}
 MANY = {"calibrate": {}, "rejection_rates": {"df": 3}, "replicability": {"df": 3}}
-
-
-def shaped(values, name):
-    """Return a table of folds x runs where the function needs one."""
-    values = np.asarray(values, dtype=float)
-    return np.stack([values, values[::-1]], axis=1) if name in TABLES else values
 
 
 @pytest.mark.parametrize("name", ARRAYS)
@@ -341,7 +333,7 @@ class TestOfArrays:
     """Every public function of differences."""
 
     def call(self, name, values):
-        return getattr(analysis, name)(shaped(values, name), **ARRAYS[name])
+        return getattr(analysis, name)(np.asarray(values, dtype=float), **ARRAYS[name])
 
     @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
     def test_what_is_no_number(self, name, bad):

@@ -250,9 +250,10 @@ def _details_of(tuning: TuningRecord) -> dict[str, Any]:
     details: dict[str, Any] = {
         "best_params": _shortened_values(tuning.best_params),
         "tuning_score": tuning.best_score,
-        "honest_score": tuning.honest_score,
         "candidates": tuning.n_candidates,
     }
+    if tuning.honest_score is not None:
+        details["honest_score"] = tuning.honest_score
     if tuning.n_scored < tuning.n_candidates:
         details["candidates_scored"] = tuning.n_scored
     if tuning.n_resumed:

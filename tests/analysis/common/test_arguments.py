@@ -47,7 +47,6 @@ RIGHT = {
     "cv_statistic": {"differences": X, **MEASURED},
     "cv_test": {"differences": X, **MEASURED, "strategies": PAIR, "metric": "loss"},
     "cv_test_datasets": {"df": 3, "test": "use all data"},
-    "cv_test_overview": {"differences": X, "df": 3, "strategies": PAIR, "metric": "loss"},
     "dataset_sd": {"between": 0.1, "within": 0.1, "folds": 10, "repeats": 2},
     "data_profile": {"baseline": "C"},
     "datasets_needed": {"difference": 0.5, "sd": 1.0, "test": "t", "power": 0.8, "alpha": 0.05},

@@ -5,7 +5,6 @@ import pytest
 from mlaut.analysis.methods.cross_validation.fold_tests import (
     cv_test,
     cv_test_datasets,
-    cv_test_overview,
 )
 from mlaut.analysis.methods.cross_validation.repeated_cv import cv_p_values
 from mlaut.analysis.methods.cross_validation.statistics import CV_TESTS
@@ -80,7 +79,6 @@ def test_the_interval_is_that_of_the_test_beside_it(name, seed):
 def test_the_note_of_the_calibration_names_the_df_in_use(name, df):
     x = np.random.default_rng(0).normal(size=(10, 10))
     assert any(f": {df} df held the level" in note for note in cv_test(x, name).notes)
-    assert "the df of each calibratable test held" in cv_test_overview(x).notes[0]
 
 
 def test_the_default_df_come_with_a_warning_and_the_corrected_test_without():
@@ -89,7 +87,6 @@ def test_the_default_df_come_with_a_warning_and_the_corrected_test_without():
     assert "no df can put right" in cv_test(TINY, "folds", df="default").notes[-1]
     assert cv_test(TINY, "k-fold").notes[0] == "only the first of 3 runs is used"
     assert "degrees of freedom were given" in cv_test(TINY, df=10).notes[0]
-    assert "p is too small" in cv_test_overview(TINY, df="default").notes[0]
 
 
 def test_constant_differences_are_said_and_p_is_not_0():
@@ -104,15 +101,6 @@ def test_f_has_two_degrees_of_freedom():
     result = cv_test(x, "5x2cv F")
     assert (result.df, result.statistic_name) == ((10.0, 5.0), "F")
     assert "7.3 % at level 5 %" in result.notes[0]
-
-
-def test_overview_has_the_eleven_tests_and_the_corrected_one():
-    table = cv_test_overview(TINY)
-    assert len(table.frame) == 12
-    assert table.frame.loc["use all data", "df"] == 10
-    assert table.frame.loc["folds", "df"] == 2
-    wrong = ["folds", "runs", "sorted runs, averaged var", "sorted runs, averaged T"]
-    assert table.frame.index[~table.frame["calibratable"].astype(bool)].tolist() == wrong
 
 
 def _results(repeats: int = 3, folds: int = 4, **sizes: int) -> Results:

@@ -23,7 +23,7 @@ from mlaut.analysis.methods.cross_validation.repeated_cv import (
     two_sided_p,
 )
 from mlaut.analysis.methods.cross_validation.retrained_estimates import fold_table, train_ratio_of
-from mlaut.analysis.methods.cross_validation.statistics import CV_TESTS, CvTest, find_cv_test
+from mlaut.analysis.methods.cross_validation.statistics import CvTest, find_cv_test
 from mlaut.analysis.pairwise.pairs import Pairs
 from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
@@ -177,60 +177,6 @@ def _notes(
     if np.isinf(statistic):
         notes.append("the differences do not vary: p is only the limit for a variance of 0")
     return notes
-
-
-@checked
-def cv_test_overview(
-    differences: ArrayLike,
-    df: float | str = "calibrated",
-    strategies: Sequence[str] = ("A", "B"),
-    metric: str = "",
-) -> ResultTable:
-    """Compute all of Bouckaert's tests on one repeated cross-validation of two strategies.
-
-    Scenario (b). All tests have the same null hypothesis; see `cv_test`.
-
-    Parameters
-    ----------
-    differences : array_like of float, shape (folds, runs)
-        Loss of the first strategy minus loss of the second on each test set.
-    df : {"calibrated", "default"} or float, default "calibrated"
-        Degrees of freedom, see `cv_statistic`. With ``"calibrated"``, tests that cannot be
-        calibrated use their default degrees of freedom.
-    strategies : pair of str
-        Names of the two strategies in the result.
-    metric : str
-        Name of the loss in the result.
-
-    Returns
-    -------
-    ResultTable
-        One row for each test: statistic, df, p-value, and whether the test can be calibrated.
-
-    Examples
-    --------
-    >>> x = [[0.10, 0.02, 0.06], [0.00, 0.08, 0.04], [0.06, -0.02, 0.10], [0.04, 0.08, -0.01]]
-    >>> cv_test_overview(x, df="default").frame["p_value"].round(4).head(3).to_dict()
-    {'k-fold': 0.0957, 'use all data': 0.0028, 'folds': 0.0043}
-    """
-    first, second = strategies
-    rows = {}
-    for test in CV_TESTS.values():
-        if test.resampling or test.name.startswith("5x2cv"):
-            continue
-        choice = "default" if df == "calibrated" and not test.calibratable else df
-        statistic, used = cv_statistic(differences, test.name, choice)
-        p = float(two_sided_p(test, statistic, used))
-        rows[test.name] = (float(statistic), used, p, test.calibratable)
-    columns = ["statistic", "df", "p_value", "calibratable"]
-    return ResultTable(
-        name=f"Tests of {first} against {second} on repeated cross-validation",
-        frame=pd.DataFrame.from_dict(rows, orient="index", columns=columns),
-        source="Bouckaert 2003",
-        metric=metric,
-        scenario="(b)",
-        notes=tuple(_limit_notes(CV_TESTS["use all data"], df, "the df of each calibratable test")),
-    )
 
 
 @of_results
