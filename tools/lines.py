@@ -26,7 +26,7 @@ BUDGETS = {
     "files_io": 5_030,
     "identity": 840,
     "placing": 300,
-    "report": 2_000,
+    "report": 2_040,
     "sharing": 2_720,
     OWN: 1_190,
 }
