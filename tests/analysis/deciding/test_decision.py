@@ -558,3 +558,20 @@ def test_tables_with_the_same_rows_are_pointed_out_before_the_answer():
     known = compare(twice, metric="accuracy", clusters=sources).decision()
     assert not known.hint
     assert not decided(twice.round(0)).hint  # too coarse to tell
+
+
+def test_a_comparison_by_a_test_decides_and_speaks_by_it(capsys):
+    found = compare(table(A=0.0, B=0.2), metric="accuracy", test="t")
+    assert found.decision().chosen.analysis.test == "t"
+    assert "with the paired t-test" in found.decision().details()[0]
+    found.show()
+    assert "signed rank test, level" not in capsys.readouterr().out
+    assert found.decision(test="sign").chosen.analysis.test == "sign"
+
+
+@pytest.mark.parametrize(("n", "words"), [(1, "ties on 1 dataset,"), (2, "ties on 2 datasets,")])
+def test_ties_are_counted_in_words(n, words):
+    frame = table(A=0.0, B=0.1, C=0.2)
+    frame.iloc[:n, 1] = frame.iloc[:n, 0]
+    notes = compare(frame, metric="accuracy").portmanteau["Friedman F"].notes
+    assert any(note.startswith(words) for note in notes)
