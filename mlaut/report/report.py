@@ -70,8 +70,8 @@ def make_report(
         Datasets to report on; default all.
     **terms
         Terms of the analysis: ``question``, ``secondary``, ``test``, ``alpha``, ``rope``, ``least``
-        (`mlaut.records.Analysis`). Terms that differ from those of the study are named in the
-        headline.
+        (`mlaut.records.Analysis`). Terms that differ from those of the study are named where
+        the report says how sure it is.
 
     Returns
     -------
@@ -90,8 +90,8 @@ def make_report(
     >>> report = make_report(table, "accuracy")
     >>> report.sections[0].title
     'accuracy of 2 strategies on 3 datasets'
-    >>> report.sections[0].decision.answer()
-    'Too few datasets to decide: there are 3, and at least 6 are needed for 2 strategies.'
+    >>> print(report.sections[0].decision.answer().partition(": ")[2])
+    there are 3 datasets, and at least 6 are needed for 2 strategies.
     """
     given = [metric] if isinstance(metric, str) or not isinstance(metric, Iterable) else metric
     metrics = [one if isinstance(one, str) else find_metric(one) for one in given if one]

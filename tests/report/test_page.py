@@ -126,7 +126,7 @@ def test_two_tasks_are_two_sections(tmp_path):
 
 def test_a_notebook_shows_the_first_screen(tmp_path):
     shown = make_report(made_up_study(tmp_path / "s.h5", NAMES, SETS))._repr_html_()
-    assert shown.startswith("<p><b>Do not choose by these results")
+    assert shown.startswith("<pre>Comparison: accuracy of 3 strategies on 4 datasets\n\nDo not")
     assert "How sure" in shown
     assert "<script>" not in shown
     assert len(shown) < 4000

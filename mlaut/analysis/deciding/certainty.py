@@ -31,10 +31,7 @@ def agreement(found: VerdictTable) -> str:
         agree = n - len(differ)
         verb = "agrees" if agree == 1 else "agree"
         start = f"All {n}" if agree == n > 1 else f"{agree or 'None'} of {n}"
-        start = f"{start} other analyses {verb}"
-        start = (
-            f"The one other analysis {'agrees' if agree else 'does not agree'}" if n == 1 else start
-        )
+        start = f"{start} other analyses {verb} with these verdicts"
         parts.append("; ".join([start, *_on_what(found, differ)]) + ".")
     if found.without:
         few, of = len(found.without), found.n_sources or found.n

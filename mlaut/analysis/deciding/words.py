@@ -65,7 +65,8 @@ def answer(found: VerdictTable) -> str:
     if (near := _described(found, found.named(OPEN))) and found.named(USE):
         parts.append(f"{listed(near, MOST_CHOSEN)} may be as good")
     if open_ := found.named(UNDECIDED):
-        parts.append(f"{listed(_described(found, open_), MOST_CHOSEN)} {be(open_)} undecided")
+        few = listed(open_) if len(open_) <= MOST_CHOSEN else str(len(open_))
+        parts.append(f"{few} {be(open_)} undecided")
     if worse := found.named(AVOID):
         size = sizes(found, worse)
         size = f" ({size}{'' if 'times' in size else ' worse'})" if size else ""

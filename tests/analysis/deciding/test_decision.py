@@ -162,7 +162,8 @@ def test_other_tests_and_metrics_say_how_sure():
     assert differs(by["metric mcc"]) == answer
     assert not by["metric mcc"].leads
     assert found.certainty()[1].startswith(
-        "3 of 4 other analyses agree; 1 shows A itself to be worse; 1 does not show C to be worse."
+        "3 of 4 other analyses agree with these verdicts; 1 shows A itself to be worse; 1 does not "
+        "show C to be worse."
     )
     assert found.checks_frame().loc["metric mcc", "answer"] == answer
     assert found.answer().startswith("If you must choose now, use A; B may be as good; avoid C")
@@ -173,16 +174,16 @@ def test_answers_that_differ_are_told_in_words():
     checks = [Check(f"way {n}", ("C",), (), True) for n in range(4)]
     same = Check("the sign test", (), (), True)
     for given, told, start in (
-        ((same,), "The one other analysis agrees.", "On datasets like these"),
-        ((same, same), "All 2 other analyses agree.", "On datasets like these"),
+        ((same,), "1 of 1 other analyses agrees with these verdicts.", "On datasets like these"),
+        ((same, same), "All 2 other analyses agree with these verdicts.", "On datasets like these"),
         (
             (*checks, same),
-            "1 of 5 other analyses agrees; 4 do not show C to be worse.",
+            "1 of 5 other analyses agrees with these verdicts; 4 do not show C to be worse.",
             "If you must choose now",
         ),
         (
             checks[:1],
-            "The one other analysis does not agree; 1 does not show C to be worse.",
+            "None of 1 other analyses agree with these verdicts; 1 does not show C to be worse.",
             "If you must choose now",
         ),
     ):
@@ -567,3 +568,20 @@ def test_a_copy_of_a_dataset_is_pointed_out_by_its_content_whatever_its_scores()
     assert found.headline()[1].startswith(f"{first} and {last} are the same table: say so with cl")
     sources = dict(zip(results.datasets, marks, strict=True))
     assert not compare(results, clusters=sources).decision().hint
+
+
+def test_a_comparison_by_a_test_decides_and_speaks_by_it(capsys):
+    found = compare(table(A=0.0, B=0.2), metric="accuracy", test="t")
+    assert found.decision().chosen.analysis.test == "t"
+    assert "with the paired t-test" in found.decision().details()[0]
+    found.show()
+    assert "signed rank test, level" not in capsys.readouterr().out
+    assert found.decision(test="sign").chosen.analysis.test == "sign"
+
+
+@pytest.mark.parametrize(("n", "words"), [(1, "ties on 1 dataset,"), (2, "ties on 2 datasets,")])
+def test_ties_are_counted_in_words(n, words):
+    frame = table(A=0.0, B=0.1, C=0.2)
+    frame.iloc[:n, 1] = frame.iloc[:n, 0]
+    notes = compare(frame, metric="accuracy").portmanteau["Friedman F"].notes
+    assert any(note.startswith(words) for note in notes)

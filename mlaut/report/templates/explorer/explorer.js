@@ -208,7 +208,6 @@ class Explorer {
     const number = (name, key, title, down = true) => ({ name, title, down, value: (row) => row[key] });
     const columns = [
       { name: "strategy", label: true, value: (row) => row.name, cell: (row) => this.pinned(row, pins) },
-      { name: "verdict of the report", title: "By all strategies and datasets, whatever is selected here", value: (row) => row.verdict },
       number("average rank", "rank", "1 is the best; ties share the mean of their ranks", false),
       number(`mean ${view.metric}`, "mean", "Mean over datasets", view.up),
       number("median", "median", "Median over datasets", view.up),
@@ -219,9 +218,10 @@ class Explorer {
         number("Elo", "elo", "400 points are odds of 10 to 1; the mean is 1000")] : []),
       number("seconds", "seconds", "Mean seconds to tune and fit", false),
       number("failed", "failed", "Datasets on which a missing cell was filled in", false),
+      { name: "verdict of the report", title: "By all strategies and datasets, whatever is selected here", value: (row) => row.verdict },
     ].filter((one) => rows.some((row) => one.label || one.name.startsWith("verdict") || one.name === "P(best)"
       || (one.name === "failed" ? row.failed : !Number.isNaN(one.value(row)))));
-    const sort = state.sort && state.sort[0] < columns.length ? state.sort : [2, "ascending"];
+    const sort = state.sort && state.sort[0] < columns.length ? state.sort : [1, "ascending"];
     const shownRows = dataTable({ caption: "Strategies of this selection", rows, columns, sort,
       first: (row) => pins.has(row.id), sorted: (one) => { state.sort = one; this.keep(); } });
     this.panel.replaceChildren(shownRows, element("div", { class: "pair" }, ...[this.cost(rows), this.profile(rows)].filter(Boolean)));
