@@ -11,6 +11,7 @@ from browser import CHROMIUM, chromium
 from made_up import made_up_study
 
 from mlaut.report import make_report, write_report
+from mlaut.report.drawing import figures
 from mlaut.report.page import as_html
 
 ODD = "<script>alert(\"$x$\")</script> & 'co' {{ 7 * 7 }} $\\bad$"
@@ -249,6 +250,11 @@ def test_the_first_screen_answers(tmp_path):
         "diamond: yardstick. The best 15 of 20.</figcaption>"
     ) in first
     assert first.count("<figure>") == 1
+    figure, *_ = figures(report.sections[0])["decision"]
+    *drawn, rest = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert drawn == re.findall(r'<th scope="row">(.*)</th>', short)
+    assert drawn[-1] == "Strategy 19"
+    assert rest == "5 more"
     assert "Each has a result on all 20 datasets." in first
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator
+from matplotlib.ticker import Locator, LogLocator, MaxNLocator
 
 from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.display import number
@@ -56,9 +56,10 @@ MARKS = {
 """Mark and colour of each verdict, and words for both; what is hollow is not clear."""
 FEWEST_FOR_BANDS = 8  # dots; fewer are seen one by one, and quartiles would lie between them
 JOINED = 2  # datasets whose dots are joined; more lines could not be followed
-_LABEL = 52  # characters of a line below the axes
-_LABELS = 6  # numbers at most below the axis, each of up to seven characters
-_AXIS = 3.6  # inches from end to end: beside a name of 20 letters, a phone shows 8 points
+_LETTERS = 14  # of a line below the axes, for each inch of them
+_LABELS = 1.7  # numbers at most below an inch of the axis, each of up to seven characters
+_WIDTH = 5.4  # inches of the figure, if its names allow it: a phone shows them at 8 points then
+_AXIS = (2.4, 3.6)  # inches of the axis
 _DOT = (4.5, 12.0)  # points; dots are larger where a row has few of them
 _POINTS = 28.0  # points of a row's only dot, if it had no limit; the area of all stays the same
 _PALE, _CLEAR = 0.5, 0.7  # opacity of many dots, which overlap, and of few
@@ -130,29 +131,31 @@ def decision_plot(
     labels += [f"{len(rest)} more"] if len(rest) else []
     row, font = row_size(len(labels))
     left, right = (text_width(texts, font) for texts in zip(*far, strict=True))
-    width = _AXIS + text_width(labels, font) + left + right
-    figure, axes = canvas(ax, figsize, (width, 0.9 + 1.25 * row * len(labels)))
-    beside = axes.get_yaxis_transform()
+    beside = text_width(labels, font) + left + right
+    axis = float(np.clip(_WIDTH - beside, *_AXIS))
+    figure, axes = canvas(ax, figsize, (beside + axis, 0.9 + 1.25 * row * len(labels)))
+    edge = axes.get_yaxis_transform()
     verdicts = decision.frame["verdict"] if decision.leader else pd.Series("", order)
     for place, name in enumerate(order):
         mark = MARKS.get(verdicts[name], ("", GREY, ""))
         _row(axes, drawn, name, place, mark, ends)
         for end, side, text in zip((0.0, 1.0), ("left", "right"), far[place], strict=True):
-            how = {"xycoords": beside, "color": mark[1], "fontsize": font}
+            how = {"xycoords": edge, "color": mark[1], "fontsize": font}
             write_beside(axes, text, (end, place), side, **how)
-    below = [*wrap(drawn.label, _LABEL), *_join(axes, drawn.frame[order].apply(drawn.shown))]
+    below = [drawn.label, _join(axes, drawn.frame[order].apply(drawn.shown))]
     if drawn.leader:
         axes.vlines(drawn.shown(0.0), -0.6, len(order) - 0.5, color=BLUE, linewidth=0.8)
         below.append(f"{drawn.better} of the line: better")
     if len(rest):
         told = f"average ranks {number(rest.min(), 3)} to {number(rest.max(), 3)}"
         write_beside(
-            axes, told, (0.0, len(order)), "right", xycoords=beside, color=GREY, fontsize=font
+            axes, told, (0.0, len(order)), "right", xycoords=edge, color=GREY, fontsize=font
         )
-    _limit(axes, drawn, ends)
+    _limit(axes, drawn, ends, MaxNLocator(int(_LABELS * axis)))
     axes.set_yticks(range(len(labels)), labels, fontsize=font)
     axes.set_ylim(len(labels) - 0.4, -0.6)
-    style(axes, "\n".join(below), grid="x", left=False)
+    lines = [line for text in below for line in wrap(text, int(_LETTERS * axis))]
+    style(axes, "\n".join(lines), grid="x", left=False)
     axes.tick_params(axis="y", pad=2 * GAP + 72 * left)
     look.finish(axes, order)
     return figure
@@ -193,26 +196,24 @@ def _row(
         axes.plot(drawn.shown(dots.median()), place, shape, **how)
 
 
-def _join(axes: Axes, values: pd.DataFrame) -> list[str]:
+def _join(axes: Axes, values: pd.DataFrame) -> str:
     """Join the dots of each dataset if there are two, and return the lines' names."""
     if len(values) != JOINED:
-        return []
+        return ""
     for row, line in zip(values.to_numpy(), ("-", "--"), strict=True):
         axes.plot(row, range(len(row)), line, color=GREY, linewidth=0.8)
-    return wrap("solid line: {}; dashed line: {}".format(*values.index), _LABEL)
+    return "solid line: {}; dashed line: {}".format(*values.index)
 
 
-def _limit(axes: Axes, drawn: _Drawn, ends: tuple[float, float]) -> None:
-    """Set the ends of the axis, and its labels if it is a logarithmic one."""
+def _limit(axes: Axes, drawn: _Drawn, ends: tuple[float, float], even: Locator) -> None:
+    """Set the ends of the axis and its labels, which are uneven on a long logarithmic one."""
     low, high = map(drawn.shown, ends)
     if drawn.ratios:
         log_scale(axes, high / low)
         if high / low < _NARROW:
-            label_plainly(
-                axes, LogLocator(subs=_TICKS) if high / low > _SHORT else MaxNLocator(_LABELS)
-            )
+            label_plainly(axes, LogLocator(subs=_TICKS) if high / low > _SHORT else even)
     else:
-        axes.locator_params(axis="x", nbins=_LABELS)
+        axes.xaxis.set_major_locator(even)
     axes.set_xlim(low, high)
 
 
