@@ -169,7 +169,6 @@ def decision_table(decision: Decision, *, most: int = 0, below: bool = False) ->
         frame["won"] = counts.where(frame["won"].notna(), "")
     headers = {mean: decision.metric, "won": "won : tied : lost", "failures": "failed"}
     headers |= {"training seconds": "seconds to train", "datasets": "results"}
-    headers |= {"average rank": "rank"}
     known = [
         TableColumn(name, headers.get(name, name), _UNITS.get(name, ""), decimals[name])
         for name in frame

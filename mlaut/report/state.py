@@ -22,7 +22,7 @@ from mlaut.records import Status
 from mlaut.report.records import PAGE, TEXT, ReportTable, made
 
 _TIMES = re.compile(r" \(\d+ times\)$")  # end of a warning that one cell raised repeatedly
-_UNKNOWN = "it does not say what the datasets are, how a score was measured, or what was tuned"
+_UNKNOWN = "Not recorded: what the datasets are, how a score was measured, what was tuned"
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 # Fields of a run that the table of runs shows.
 _RUN = ("started", "python", "platform", "processor", "cores", "seed", "n_jobs", "timeout")
@@ -72,7 +72,7 @@ class State:
         of = f" of {n_sources} sources" if n_sources else ""
         if "datasets" not in self.tables:
             line = self.lines[0][:-1].replace(", from", f"{of}, from")
-            return f"Studied: {line}: {_UNKNOWN}."
+            return f"Studied: {line}. {_UNKNOWN}."
         known, strategies = self.tables["datasets"], self.tables["strategies"]
         tasks = " and ".join(sorted(known["task"].str.lower().unique()))
         tuned, how = strategies["candidates"].dropna(), " and ".join(sorted(set(known["split"])))

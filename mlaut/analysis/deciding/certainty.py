@@ -20,7 +20,8 @@ def planned(found: VerdictTable) -> str:
     changed = ", but changed" if chosen.changes else ""
     before = f"Planned{changed}" if chosen.planned else "Not planned"
     start = f"{before}: the analysis was {chosen.when}"
-    return f"{'; then '.join([start, *chosen.changes])}."
+    weaker = "" if chosen.planned else "; a planned one is surer"
+    return f"{'; then '.join([start, *chosen.changes])}{weaker}."
 
 
 def agreement(found: VerdictTable) -> str:
@@ -76,12 +77,12 @@ def prospects(found: VerdictTable) -> str:
         return f"These {units} already disagree: even {least} may not be enough to tell."
     seen = found.outlook
     if seen is None:
-        return "Nothing is open that more datasets would settle." if found.leader else ""
-    pair = f"{found.leader} and {seen.rival}"
+        return f"More {units} are not needed for these verdicts." if found.leader else ""
+    first, second = found.leader, seen.rival
     if seen.chance < _WORTH:
-        return f"Even {n} more {units} like these would probably not tell {pair} apart."
+        return f"Even {n} more {units} like these would probably not tell {first} from {second}."
     p = probability(seen.chance)
-    text = f"With {n} more {units} like these, {pair} are told apart with probability {p}."
+    text = f"{n} more {units} like these would tell {first} from {second} with probability {p}."
     if not np.isnan(seen.folds):
         helps = "folds or repeats" if seen.folds > 1 / 2 else units
         text += f" More {helps} would help most."

@@ -87,8 +87,9 @@ def told(found: VerdictTable) -> list[str]:
     texts = [f"{name} ({row['verdict']}): {row['reason']}." for name, row in other.iterrows()]
     if harsh:
         one, two = harsh[0], mild[0]
+        how = _how(found, one, two)
         texts.append(
             f"{one} ({AVOID}) loses less on average than {two} ({frame['verdict'][two]}), but "
-            f"{_how(found, one, two)}; {two} {_how(found, two, one)}."
+            f"{'more often, ' * how.startswith('on ')}{how}; {two} {_how(found, two, one)}."
         )
     return texts

@@ -19,8 +19,8 @@ UNDECIDED, AVOID, YARDSTICK = "undecided", "avoid", "yardstick"
 VERDICTS = {
     USE: "the first of those that may be the best; or clearly better than the control",
     EQUAL: "practically equal to the first",
-    OPEN: "may be the best, no other is shown to be better",
-    UNDECIDED: "not clearly shown to be better or worse",
+    OPEN: "this analysis shows none to be better",
+    UNDECIDED: "not clearly worse, and not among those that may be the best",
     AVOID: "another is clearly better, by most tests and on average",
     YARDSTICK: "a baseline or the control, by which the others are measured",
 }

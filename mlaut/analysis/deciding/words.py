@@ -287,12 +287,12 @@ def terms(found: VerdictTable) -> str:
 def reading(found: VerdictTable) -> str:
     """Return how to read the table of a decision: its verdicts, its order, its numbers."""
     if not found.decided:
-        return "By average rank (1 is best) on these datasets only."
+        return "In the order of the average rank (1 is best) on these datasets only."
     words = [word for word in (EQUAL, OPEN, UNDECIDED, AVOID) if found.named(word)]
     texts = [f"{word.capitalize()}: {VERDICTS[word]}." for word in words]
-    texts.append("By average rank (1 is best).")
+    texts.append("In the order of the average rank (1 is best).")
     if "won" in found.frame:
-        size = {"difference": " and difference", "ratio": f" and ratio of {found.metric}"}
+        size = {"difference": " and difference", "ratio": f" and ratio of {found.metric} (above 1 is worse)"}
         sizes = "".join(text for name, text in size.items() if name in found.frame)
         texts.append(f"Datasets won : tied : lost{sizes} against {found.leader}.")
     if "training seconds" in found.frame:

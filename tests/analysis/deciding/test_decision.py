@@ -203,12 +203,12 @@ def test_what_more_datasets_would_tell_is_said_where_it_is_likely():
     assert found.best == ("A", "B")
     assert 0.2 < found.outlook.chance < 0.5
     chance = f"{found.outlook.chance:.2f}"
-    more = "With 20 more datasets like these, A and B are told apart with probability"
+    more = "20 more datasets like these would tell A from B with probability"
     assert f"{more} {chance}." in found.certainty()
     assert "would probably not tell s" in decided(equal_ones(4)).certainty()[-1]
     sure = decided(table(A=0.0, B=0.2))
     assert sure.outlook is None
-    assert sure.certainty()[-1] == "Nothing is open that more datasets would settle."
+    assert sure.certainty()[-1] == "More datasets are not needed for these verdicts."
 
 
 @pytest.mark.parametrize(("noise", "unit"), [(0.002, "datasets"), (0.1, "folds or repeats")])
@@ -344,8 +344,8 @@ def test_the_reason_is_said_where_numbers_seem_to_contradict_a_verdict():
         "much": "loses more than little, but on 8 of 14",
     }
     assert found.headline()[1] == (
-        "little (avoid) loses less on average than much (undecided), but on 13 of 14; much on 8 "
-        "of 14."
+        "little (avoid) loses less on average than much (undecided), but more often, on 13 of 14; "
+        "much on 8 of 14."
     )
     assert found.frame.loc["little", ["won", "tied", "lost"]].tolist() == [0, 1, 13]
 
