@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 _WORD = re.compile(r"\S{200,}")
 _OTHER_WORDS = {"random_state": "seed"}  # of other libraries, with those of MLaut
 
-Class = TypeVar("Class", bound=type)
+T = TypeVar("T")
 
 
 def shortened(text: str, most: int) -> str:
@@ -145,25 +145,29 @@ def check_options(
             raise error(f"unknown option {name!r} of {function}{hint}")
 
 
-def with_checked_options(error: type[MlautError]) -> Callable[[Class], Class]:
-    """Return a decorator of a class, whose methods then answer an unknown option in one line.
+def with_checked_options(error: type[MlautError]) -> Callable[[T], T]:
+    """Return a decorator by which a function, or each method, answers unknown options in one line.
 
-    Methods with ``**options`` check these themselves.
+    Those with ``**options`` check these themselves.
     """
 
-    def of_method(method: Callable[..., Any], known: Sequence[str]) -> Callable[..., Any]:
-        @wraps(method)
+    def of_function(function: Any) -> Any:
+        takes = getfullargspec(function)
+        known = takes.args + takes.kwonlyargs
+
+        @wraps(function)
         def wrapper(*args: Any, **options: Any) -> Any:
-            check_options(method.__name__, known, options, error)
-            return method(*args, **options)
+            check_options(function.__name__, known, options, error)
+            return function(*args, **options)
 
-        return wrapper
+        return function if takes.varkw else wrapper
 
-    def of_class(cls: Class) -> Class:
-        for name, method in list(vars(cls).items()):
-            takes = getfullargspec(method) if isfunction(method) else None
-            if takes and takes.varkw is None and not name.startswith("_"):
-                setattr(cls, name, of_method(method, takes.args + takes.kwonlyargs))
-        return cls
+    def of_any(target: Any) -> Any:
+        for name, one in list(vars(target).items()) if isinstance(target, type) else ():
+            if isfunction(one) and not name.startswith("_"):
+                setattr(target, name, of_function(one))
+            elif isinstance(one, classmethod):
+                setattr(target, name, classmethod(of_function(one.__func__)))
+        return target if isinstance(target, type) else of_function(target)
 
-    return of_class
+    return of_any

@@ -12,7 +12,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Orchestrator, Results, Study
 from mlaut.analysis import metric
-from mlaut.errors import AnalysisError, DataError, StoreError, StudyError, UnusableWarning
+from mlaut.errors import (
+    AnalysisError,
+    DataError,
+    MlautError,
+    StoreError,
+    StudyError,
+    UnusableWarning,
+)
 from mlaut.files_io import FilesIO
 from mlaut.files_io import StudyStore as Store
 from mlaut.records import Status
@@ -155,6 +162,23 @@ def test_metrics_of_ones_own_in_regression_with_pairs_as_split(tmp_path):
             study.analysis(metric=own)
     report = study.report(metric=["r2", worst])
     assert [section.results.metric.name for section in report.sections] == ["r2", "max_error"]
+
+
+def test_unknown_options_are_answered_in_one_line(tmp_path):
+    study = Study(tmp_path / "s.h5")
+    for call, answer in {
+        lambda: study.publish(
+            "bundle", license="x"
+        ): "'license' of publish_study; did you mean 'lic",
+        lambda: study.add_datasets(
+            "starter", nam="x"
+        ): "'nam' of add_datasets; did you mean 'name'",
+        lambda: Results.from_table(
+            pd.DataFrame(), metrics="r2"
+        ): "of from_table; did you mean 'metr",
+    }.items():
+        with pytest.raises(MlautError, match=f"unknown option .*{answer}"):
+            call()
 
 
 def test_compare_and_report(study, tmp_path, capsys):

@@ -27,7 +27,7 @@ from mlaut.bundles.manifest import (
 )
 from mlaut.bundles.opening import open_bundle
 from mlaut.bundles.privacy import check_private, without_paths
-from mlaut.errors import MlautError, StudyError
+from mlaut.errors import MlautError, StudyError, with_checked_options
 from mlaut.files_io import DatasetInfo, FilesIO, SplitEntry, StudyStore
 from mlaut.files_io.safe_files.hdf5 import fsync_folder
 from mlaut.files_io.safe_files.system_errors import explained
@@ -48,6 +48,7 @@ _OPEN = ("cc0", "ccby", "publicdomain", "pddl", "odbl", "odcby", "mit", "bsd", "
 _CLOSED = re.compile(r"\b(nc|nd)\b")  # not for money, not changed: whoever receives it decides
 
 
+@with_checked_options(StudyError)
 def publish_study(
     study: str | os.PathLike[str],
     output: str | os.PathLike[str],

@@ -93,7 +93,7 @@ def test_families_of_the_paper_and_packages_are_words(word, same):
         ("GaussianNB", ["GaussianNaiveBayes"]),
     ],
 )
-def test_an_unknown_word_is_answered_with_the_nearest_and_the_command(word, nearest):
+def test_an_unknown_word_is_answered_with_the_three_nearest_and_the_command(word, nearest):
     with pytest.raises(StrategyError, match=f"called '{word}'; did you mean ") as error:
         instantiate_default_estimators([word])
     suggested, _, rest = str(error.value).partition("? ")

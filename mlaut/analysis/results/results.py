@@ -15,7 +15,7 @@ from mlaut.analysis.common.arguments import position, positions, shown
 from mlaut.analysis.common.display import Shown
 from mlaut.analysis.results import sources
 from mlaut.analysis.scores.base import MLautScore
-from mlaut.errors import AnalysisError, MissingCellsError
+from mlaut.errors import AnalysisError, MissingCellsError, with_checked_options
 from mlaut.markup import counted
 from mlaut.records import Status
 
@@ -27,6 +27,7 @@ _OF_CELLS = ("cells", "cell_losses", "variances", "seconds", "imputed", "contami
 _ARRAYS = (*_OF_CELLS, *_OF_DATASETS)
 
 
+@with_checked_options(AnalysisError)
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Results(Shown):
     """Scores of strategies on datasets, by repeat and fold, with sizes, times and notes.

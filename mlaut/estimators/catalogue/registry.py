@@ -55,8 +55,7 @@ class Registry:
     >>> REGISTRY.search("KNeighbours")
     Traceback (most recent call last):
     mlaut.errors.StrategyError: no strategy, family or task is called 'KNeighbours'; did you \
-mean 'K_Neighbours' or 'K_Neighbours_Regressor' or 'LightGBMClassifier'? 'mlaut list strategies' \
-has all
+mean 'K_Neighbours' or 'K_Neighbours_Regressor'? 'mlaut list strategies' has all
     """
 
     def __init__(self, specs: Iterable[Strategy] = ()) -> None:
