@@ -187,7 +187,8 @@ def _missing_cells(section: Section) -> pd.DataFrame | None:
 
 def _estimates_by_dataset(section: Section) -> pd.DataFrame | None:
     if section.scored.load_block is not None:
-        return error_intervals(section.scored, as_scores=True).to_frame()
+        table = error_intervals(section.scored, as_scores=True).to_frame()
+        return table if table["low"].notna().any() else None
     if section.scored.variances is None:
         return None
     return dataset_estimates(section.scored, as_scores=True).to_frame()
