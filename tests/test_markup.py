@@ -72,8 +72,16 @@ def report():
 @pytest.mark.filterwarnings("ignore:Glyph")
 def test_no_form_of_a_report_controls_a_terminal(report, tmp_path):
     written = write_report(report, tmp_path / "out")
-    assert {path.suffix for path in written} == {".html", ".md", ".tex", ".csv", ".bib"}
-    texts = [path.read_text() for path in written if path.suffix != ".bib"]
+    assert {path.suffix for path in written} == {
+        ".html",
+        ".md",
+        ".tex",
+        ".csv",
+        ".bib",
+        ".svg",
+        ".pdf",
+    }
+    texts = [path.read_text() for path in written if path.suffix not in (".bib", ".pdf")]
     comparison = report.sections[0].comparison
     texts += [str(report), repr(comparison), comparison.to_latex(), comparison._repr_html_()]
     for text in texts:

@@ -111,15 +111,17 @@ def figures(section: Section) -> dict[str, _Made]:
     return {name: one for name, one in made.items() if one is not None}
 
 
-def save(figure: Figure, target: Any, form: str, *, transparent: bool = False) -> None:
-    """Write a figure to a path or buffer as ``svg`` or ``pdf``, the same bytes each time."""
+def file_of(figure: Figure, form: str, *, transparent: bool = False) -> bytes:
+    """Return a figure as a file, ``svg`` or ``pdf``: the same bytes each time, no control signs."""
     dots = [line for line in figure.findobj(Line2D) if line.get_marker() == "."]
     if sum(np.size(line.get_xdata()) for line in dots) > _MOST_DOTS:
         for line in dots:
             line.set_rasterized(True)
-    about = dict.fromkeys(_ABOUT[form])
+    about, target = dict.fromkeys(_ABOUT[form]), io.BytesIO()
     with rc_context(_STYLE):
         figure.savefig(target, format=form, transparent=transparent, metadata=about, dpi=_DPI)
+    made = target.getvalue()  # the names stand in comments of an SVG
+    return printable(made.decode()).encode() if form == "svg" else made
 
 
 def _scores(section: Section) -> _Made | None:
@@ -342,11 +344,9 @@ def _list(values: pd.Series) -> str:
 
 def _svg(figure: Figure, prefix: str) -> str:
     """Return the ``<svg>`` element of a figure, with a prefix before all ids."""
-    target = io.StringIO()
-    save(figure, target, "svg", transparent=True)
-    text = target.getvalue()
+    text = file_of(figure, "svg", transparent=True).decode()
     text = _PLACES.sub(lambda places: _LONG.sub(r"\1", places[0]), text[text.index("<svg") :])
     # The figure is at most as wide as the page and at least 0.7 times its size, which is still
     # readable; on a narrower page its box scrolls.
     text = re.sub(r'width="([\d.]+pt)"', r'style="min-width: calc(0.7 * \1)" \g<0>', text, count=1)
-    return re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{prefix}", printable(text))
+    return re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{prefix}", text)

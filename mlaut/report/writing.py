@@ -149,7 +149,7 @@ def write_report(report: Report, path: str | os.PathLike[str]) -> tuple[Path, ..
 
 
 def _write_folder(report: Report, folder: Path) -> Iterator[Path]:
-    from mlaut.report.drawing import figures, save  # matplotlib is slow to load
+    from mlaut.report.drawing import figures, file_of  # matplotlib is slow to load
 
     folder.mkdir(parents=True, exist_ok=True)
     texts: dict[str, str] = {}
@@ -163,7 +163,7 @@ def _write_folder(report: Report, folder: Path) -> Iterator[Path]:
             stem = _NO_NAME.sub("-", f"{prefix}{name}")
             captions[-1][f"{stem}.pdf"] = caption
             for path in (folder / f"{stem}.svg", folder / f"{stem}.pdf"):
-                save(figure, _own(path), path.suffix[1:])
+                _own(path).write_bytes(file_of(figure, path.suffix[1:]))
                 yield path
     texts |= {f"{name}.csv": csv_text(table) for name, table in report.state.tables.items()}
     texts |= {"report.html": _as_html(report), "report.md": as_markdown(report)}

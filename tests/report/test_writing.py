@@ -1,7 +1,6 @@
 """The forms of a report: text, Markdown, CSV and LaTeX."""
 
 import csv
-import io
 import re
 import shutil
 import subprocess
@@ -17,7 +16,7 @@ from mlaut.analysis.common.display import number
 from mlaut.cli import cli
 from mlaut.errors import AnalysisError
 from mlaut.report import make_report, write_report
-from mlaut.report.drawing import figures, save
+from mlaut.report.drawing import figures, file_of
 from mlaut.report.terminal import as_text
 
 NAMES = ["good", "K_Neighbours", "50% & <b>$x$</b> #{~}^\\"]
@@ -79,12 +78,8 @@ def test_a_folder_has_every_figure_and_its_latex_includes_them(report, tmp_path)
 
 @pytest.mark.parametrize("form", ["svg", "pdf"])
 def test_a_figure_has_the_same_bytes_each_time(report, form):
-    files = []
-    for _ in range(2):
-        files.append(io.BytesIO())
-        figure, *_ = figures(report.sections[0])["decision"]
-        save(figure, files[-1], form)
-    assert files[0].getvalue() == files[1].getvalue()
+    first, second = (figures(report.sections[0])["decision"][0] for _ in range(2))
+    assert file_of(first, form) == file_of(second, form)
 
 
 def test_an_unknown_ending_and_a_place_that_cannot_be_written(report, tmp_path):
