@@ -26,7 +26,7 @@ BUDGETS = {
     "files_io": 5_020,
     "identity": 830,
     "placing": 370,
-    "report": 2_050,
+    "report": 2_060,
     "sharing": 2_280,
     OWN: 1_370,
 }

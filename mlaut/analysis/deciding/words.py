@@ -292,7 +292,8 @@ def reading(found: VerdictTable) -> str:
     texts = [f"{word.capitalize()}: {VERDICTS[word]}." for word in words]
     texts.append("In the order of the average rank (1 is best).")
     if "won" in found.frame:
-        size = {"difference": " and difference", "ratio": f" and ratio of {found.metric} (above 1 is worse)"}
+        ratio = f" and ratio of {found.metric} (above 1 is worse)"
+        size = {"difference": " and difference", "ratio": ratio}
         sizes = "".join(text for name, text in size.items() if name in found.frame)
         texts.append(f"Datasets won : tied : lost{sizes} against {found.leader}.")
     if "training seconds" in found.frame:

@@ -25,7 +25,7 @@ from mlaut.files_io.outcomes.study_records import (
     merged_strategies,
 )
 from mlaut.files_io.safe_files.hdf5 import fsync_folder, read_h5, rewrite_h5
-from mlaut.files_io.safe_files.lock import holder_of
+from mlaut.files_io.safe_files.lock import holder_of, locked
 from mlaut.files_io.safe_files.names import to_h5
 from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.files_io.studies import study_layout as layout
@@ -88,7 +88,7 @@ def merge_studies(
     entries, strategies = _entries(studies), _strategies(studies)
     if not target.exists():
         return _merge(studies, entries, strategies, target, "")
-    with unfinished(target, folder=True) as (folder, _):
+    with locked(target), unfinished(target, folder=True) as (folder, _):  # its lock goes, too
         if _is_like(target, entries, strategies):  # a merge that was killed when it had ended
             again = _merge(studies, entries, strategies, folder / "again.h5", StudyStore(target).id)
             if filecmp.cmp(again.path, target, shallow=False):

@@ -430,7 +430,7 @@ def _kill_in_turn(daemons, ends):
 def test_workers_that_are_killed_again_and_again_end_the_run(daemons, make, tmp_path, monkeypatch):
     monkeypatch.setattr(dask_engine, "_LOST_IN_VAIN", 2)  # each new worker costs seconds
     trace, ends, study = tmp_path / "trace", threading.Event(), make("study", "holdout")
-    engine = DaskEngine(daemons.address, patience=1)
+    engine = DaskEngine(daemons.address, patience=20)  # a busy machine starts a worker in seconds
     killer = threading.Thread(target=_kill_in_turn, args=(daemons, ends))
     killer.start()
     try:
