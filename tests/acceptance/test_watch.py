@@ -134,9 +134,19 @@ def test_a_study_is_shown_once_for_scripts(folder, capsys):
 
 @pytest.mark.slow
 def test_a_running_study_is_followed_in_a_terminal_and_not_hindered(folder):
+    """The first and the eighth fit wait until the terminal has shown one and two views."""
     pytest.importorskip("rich")
-    command = [sys.executable, "-m", "mlaut"]
-    run = subprocess.Popen([*command, "run", "study.toml", "-q"], cwd=folder)
+    command, fits = [sys.executable, "-m", "mlaut"], folder / "fits"
+    gate = f"""
+        with open({str(fits)!r}, "a") as file:
+            file.write("x")
+        n = Path({str(fits)!r}).stat().st_size
+        while n in (1, 8) and not Path(f"{fits}.{{n}}").exists():
+            time.sleep(0.01)
+    """
+    own = OWN.replace("import time", "import time\nfrom pathlib import Path")
+    folder.joinpath("own.py").write_text(own.replace("        time.sleep(0.2)", gate.rstrip()))
+    run = subprocess.Popen([*command, "run", "study.toml", "-q", "--no-trial"], cwd=folder)
     stored = StudyStore(folder / "study.h5")
     while not stored.path.exists() or not stored.exists or not study_status(stored.path).n_cells:
         assert run.poll() is None
@@ -157,6 +167,9 @@ def test_a_running_study_is_followed_in_a_terminal_and_not_hindered(folder):
         if not part:
             break
         shown += part
+        views = {*re.findall(rb"(\d+) done, (\d+) failed, (\d+) left", shown)}
+        for n in (1, 8)[: len(views)]:
+            fits.with_name(f"fits.{n}").touch()
     os.close(terminal)
     assert (watch.wait(60), run.wait(60)) == (0, 0)
     text = shown.decode()
