@@ -436,7 +436,7 @@ def test_a_kind_of_race_is_added_by_one_entry(folder, monkeypatch, capsys):
     assert section.race.title() == "Race for 'best' on 1 - accuracy, strict evidence"
     assert "null hypothesis of a pair: no strategy wins more often" in section.race.notes
     assert Chosen.of(StudyStore(folder / "study.h5")).analysis.test == "sign"
-    main(["report", str(folder / "study.h5")])
+    main(["report", str(folder / "study.h5"), "--format", "full"])
     assert "for all looks" in capsys.readouterr().out
 
 

@@ -64,7 +64,7 @@ def test_a_live_study_is_read_and_a_killed_one_is_taken_over(databases, tmp_path
         main(["status", path, "--json"])
         told = json.loads(capsys.readouterr().out)
         assert told["running"]["pid"] == writer.pid
-        main(["report", path])
+        main(["report", path, "--format", "full"])
         assert "GaussianNaiveBayes" in capsys.readouterr().out
         analyse = AnalyseResults(hdf5_output_io=out_io, hdf5_input_io=input_io)
         assert "BaselineClassifier" in analyse.results("accuracy").strategies

@@ -18,7 +18,7 @@ from mlaut.analysis.common.display import number
 from mlaut.analysis.common.numerics import wilson
 from mlaut.analysis.common.result_types import Estimate, ResultTable
 from mlaut.analysis.estimates.intervals import Interval, mean_ends, turned
-from mlaut.analysis.results.given import of_results
+from mlaut.analysis.results.given import of_results, takes_sources
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.catalogue import metric as find_metric
@@ -405,6 +405,7 @@ def error_of_block(
 
 
 @of_results
+@takes_sources
 def error_intervals(
     results: Results,
     *,

@@ -15,7 +15,7 @@ from mlaut.errors import StrategyError
 from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS
 from mlaut.estimators.catalogue.today_entries import TODAY
 from mlaut.estimators.names import check_name, nearest
-from mlaut.estimators.strategy.record import ALL, Strategy
+from mlaut.estimators.strategy.record import ALL, DEFAULT, PAPER, Strategy
 from mlaut.former_names import FORMER
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def instantiate_default_estimators(
     Raises
     ------
     StrategyError
-        A name is not known; the message suggests the nearest name.
+        A name, or the word for a grid, is not known; the message suggests the nearest one.
 
     Examples
     --------
@@ -240,6 +240,11 @@ def instantiate_default_estimators(
      <mlaut.estimators.ensemble_estimators.Bagging_Classifier>]
     """
     words = [estimators] if isinstance(estimators, str) else list(estimators)
+    grid = parameters.get("param_grid")
+    if isinstance(grid, str) and grid not in (DEFAULT, PAPER):
+        raise StrategyError(
+            f"no param_grid is called {grid!r}; {nearest(grid, [DEFAULT, PAPER])}, or a mapping"
+        )
     found = (REGISTRY if registry is None else registry).by_word(*words)
     return [spec.make(word, verbose=verbose, n_jobs=n_jobs, **parameters) for spec, word in found]
 

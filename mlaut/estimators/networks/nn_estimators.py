@@ -15,8 +15,8 @@ from mlaut.estimators.preparing.preprocessing import Preprocessor
 from mlaut.estimators.sizes import SizeLimit
 from mlaut.estimators.strategy.generic_estimator import Generic_Estimator
 from mlaut.estimators.strategy.metadata import DataShape, Properties
-from mlaut.estimators.strategy.mlaut_estimator import DEFAULT, MlautEstimator
-from mlaut.estimators.strategy.record import Strategy
+from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
+from mlaut.estimators.strategy.record import DEFAULT, Strategy
 from mlaut.records import CLASSIFICATION, REGRESSION
 
 FAMILY = "Neural_Networks"

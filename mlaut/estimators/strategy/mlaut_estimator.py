@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mlaut.errors import DataError, StrategyError, nearest
+from mlaut.errors import DataError, StrategyError
 from mlaut.estimators.libraries.native import category_arguments
 from mlaut.estimators.libraries.parameters import (
     check_clone,
@@ -42,11 +42,10 @@ from mlaut.estimators.searches.words import parse_budget, parse_search
 from mlaut.estimators.sizes import SizeLimit, as_size_limit
 from mlaut.estimators.strategy.metadata import DataShape, Properties
 from mlaut.estimators.strategy.object_files import read_object, write_object
+from mlaut.estimators.strategy.record import DEFAULT, PAPER
 from mlaut.identity.describer import Description, class_path, influential
 from mlaut.identity.digests import canonical, describe, digest, plain
 from mlaut.records import CLASSIFICATION, REGRESSION, TooLarge
-
-DEFAULT, PAPER = "default", "paper"
 
 
 class _Own:
@@ -67,9 +66,6 @@ class _Own:
         return value
 
     def __set__(self, strategy: Any, value: Any) -> None:
-        if self.name == "param_grid" and isinstance(value, str) and value not in (DEFAULT, PAPER):
-            hint = nearest(value, [DEFAULT, PAPER]) or "; it is a mapping, None, or 'paper'"
-            raise StrategyError(f"no param_grid is called {value!r}{hint}")
         vars(strategy)[self.name] = value
 
 

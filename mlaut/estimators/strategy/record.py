@@ -16,6 +16,7 @@ TODAY = "Today"
 """Collection of the learners of today."""
 
 ALL = "all"
+DEFAULT, PAPER = "default", "paper"  # words for the parameters of tuning, and for a grid
 _CLASSES = "mlaut.estimators.catalogue.listed"  # module that makes the classes of the catalogue
 LISTED_KEYS = ("name", "class_name", "estimator_family", "tasks", "collection", "package")
 
