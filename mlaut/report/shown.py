@@ -165,10 +165,11 @@ def decision_table(decision: Decision, *, most: int = 0, below: bool = False) ->
         same = np.isclose(own, frame["difference"], atol=1e-12)
         frame["difference"] = frame["difference"].mask(same, rounded - rounded[leader])
     if "won" in frame:
-        counts = frame[["won", "tied", "lost"]].map("{:.0f}".format).agg(" : ".join, axis=1)
+        counts = frame[["won", "tied", "lost"]].map("{:.0f}".format).agg("/".join, axis=1)
         frame["won"] = counts.where(frame["won"].notna(), "")
-    headers = {mean: decision.metric, "won": "won : tied : lost", "failures": "failed"}
+    headers = {mean: decision.metric, "won": "win/tie/loss", "failures": "failed"}
     headers |= {"training seconds": "seconds to train", "datasets": "results"}
+    headers |= {"average rank": "rank"}
     known = [
         TableColumn(name, headers.get(name, name), _UNITS.get(name, ""), decimals[name])
         for name in frame

@@ -20,7 +20,6 @@ _WIDTH = 100  # characters of a line
 _NAMES = 40  # characters of the labels of a row; longer ones take several lines
 _HEADER = 10  # characters to which a header is broken, unless its cells are wider
 _SCREEN = 40  # lines of the first screen
-_KEPT = "\0:\0"  # stands for " : " while a header is broken into lines
 _FEWEST = 3  # rows of its table, however long the sentences are
 
 
@@ -89,9 +88,8 @@ def _lines_of(table: ShownTable) -> Iterator[str]:
         most = _NAMES // n_labels if place < n_labels else _WIDTH // 2
         cells = ["\n".join(wrap(printable(text, ""), most)) for text in texts[1:]]
         widest = max([_HEADER, *(len(line) for cell in cells for line in cell.split("\n"))])
-        header = printable(texts[0], "").replace(" : ", _KEPT)  # won : tied : lost is one word
-        head = "\n".join(wrap(header, widest, break_long_words=len(header) > _NAMES))
-        cells.insert(0, head.replace(_KEPT, " : "))
+        header = printable(texts[0], "")
+        cells.insert(0, "\n".join(wrap(header, widest, break_long_words=len(header) > _NAMES)))
         width = max(len(line) for cell in cells for line in cell.split("\n"))
         columns.append([cells[0], "-" * width, *cells[1:]])
     sides = ["right" if kind == "number" else "left" for _, kind in table.headers]

@@ -202,7 +202,7 @@ def test_on_a_phone_rows_are_cards_and_nothing_scrolls_sideways(tmp_path):
         (_, name), (_, verdict), (header, rank), *_ = page.value(shown)
         assert name in names
         assert verdict in VERDICTS
-        assert header == '"average rank "'
+        assert header == '"rank "'
         assert float(rank) >= 1
         heads = "getComputedStyle(document.querySelector('.cards thead')).display"
         assert page.value(heads) == "none"
@@ -266,11 +266,11 @@ def test_numbers_of_a_column_have_as_many_decimals_and_headers_stand_above_them(
     table = page[page.index("<table") : page.index("</table>")]
     headers = re.findall(r'<th scope="col"( class="number")?><button type="button">([^<]*)', table)
     kinds = {name: bool(kind) for kind, name in headers}
-    assert [kinds[name] for name in ("strategy", "average rank", "accuracy")] == [False, True, True]
+    assert [kinds[name] for name in ("strategy", "rank", "accuracy")] == [False, True, True]
     rows = [re.findall(r"<td[^>]*>([^<]*)", row) for row in table.split("<tr>")[2:]]
     for place, (_, name) in enumerate(headers[1:]):
         shown = [row[place] for row in rows if row[place] not in ("", "-")]
-        if name in ("average rank", "accuracy", "difference"):
+        if name in ("rank", "accuracy", "difference"):
             assert len({len(text.partition(".")[2]) for text in shown}) == 1, (name, shown)
 
 

@@ -29,10 +29,12 @@ def agreement(found: VerdictTable) -> str:
     n, differ = len(found.checks), [check for check in found.checks if not check.same]
     parts = []
     if n:
-        agree = n - len(differ)
-        verb = "agrees" if agree == 1 else "agree"
-        start = f"All {n}" if agree == n > 1 else f"{agree or 'None'} of {n}"
-        start = f"{start} other analyses {verb} with these verdicts"
+        other = "other analysis" if n == 1 else f"{n} other analyses"
+        if differ:
+            verb = "contradicts" if len(differ) == 1 else "contradict"
+            start = f"{'The' if n == 1 else f'{len(differ)} of'} {other} {verb} these verdicts"
+        else:
+            start = f"{'No' if n == 1 else 'None of the'} {other} contradicts these verdicts"
         parts.append("; ".join([start, *_on_what(found, differ)]) + ".")
     if found.without:
         few, of = len(found.without), found.n_sources or found.n
@@ -42,7 +44,7 @@ def agreement(found: VerdictTable) -> str:
                 f"Leaving out {which} ({listed(found.without)}) is enough for {found.then} to lead."
             )
         else:
-            parts.append(f"{found.then} leads only if {which} are left out.")
+            parts.append(f"{found.leader} leads until {which} are left out.")
     return " ".join(parts)
 
 
@@ -82,7 +84,10 @@ def prospects(found: VerdictTable) -> str:
     if seen.chance < _WORTH:
         return f"Even {n} more {units} like these would probably not tell {first} from {second}."
     p = probability(seen.chance)
-    text = f"{n} more {units} like these would tell {first} from {second} with probability {p}."
+    pair = " (the likeliest pair)" * (len(found.frame) > 2)
+    text = (
+        f"{n} more {units} like these would tell {first} from {second}{pair} with probability {p}."
+    )
     if not np.isnan(seen.folds):
         helps = "folds or repeats" if seen.folds > 1 / 2 else units
         text += f" More {helps} would help most."

@@ -287,7 +287,7 @@ def _unclear(made: Decision, tests: Mapping[str, Pairwise]) -> pd.Series:
     differs = "differs" if control else "worse"
     texts = np.where(small, f"{differs} often, but not on average", "")
     texts = np.where(
-        2 * against > len(kept), f"{differs} by this analysis, not by most others", texts
+        2 * against > len(kept), f"{differs} by the main analysis, but not by most others", texts
     )
     shown = frame["verdict"].isin([AVOID, USE]) & (frame.index != made.leader)
     return pd.Series(np.where(shown, texts, ""), names)

@@ -19,10 +19,10 @@ UNDECIDED, AVOID, YARDSTICK = "undecided", "avoid", "yardstick"
 VERDICTS = {
     USE: "the first of those that may be the best; or clearly better than the control",
     EQUAL: "practically equal to the first",
-    OPEN: "this analysis shows none to be better",
-    UNDECIDED: "not clearly worse, and not among those that may be the best",
+    OPEN: "not shown to be worse, which is no proof of being as good",
+    UNDECIDED: "neither clearly worse nor likely to be the best",
     AVOID: "another is clearly better, by most tests and on average",
-    YARDSTICK: "a baseline or the control, by which the others are measured",
+    YARDSTICK: "a baseline or the control, by which others are measured",
 }
 """The verdicts on a strategy, each with its meaning: every form of a report has these words."""
 YARDSTICKS = ("baseline", "dummy")  # parts of the names of strategies that learn nothing

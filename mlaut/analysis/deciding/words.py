@@ -25,7 +25,7 @@ _SAY_SO = "say so with clusters=, since the claims take them as independent"
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
 _NOTICED = 0.5  # seconds; nobody chooses by a shorter time
-_BOTH = "Only datasets on which both have a result count."
+_BOTH = "Only datasets on which both have a result count there."
 _NOT_YET = "Do not choose by these results"
 
 
@@ -288,14 +288,15 @@ def reading(found: VerdictTable) -> str:
     """Return how to read the table of a decision: its verdicts, its order, its numbers."""
     if not found.decided:
         return "In the order of the average rank (1 is best) on these datasets only."
-    words = [word for word in (EQUAL, OPEN, UNDECIDED, AVOID) if found.named(word)]
+    words = [word for word in (EQUAL, OPEN, UNDECIDED, AVOID, YARDSTICK) if found.named(word)]
     texts = [f"{word.capitalize()}: {VERDICTS[word]}." for word in words]
     texts.append("In the order of the average rank (1 is best).")
     if "won" in found.frame:
         ratio = f" and ratio of {found.metric} (above 1 is worse)"
-        size = {"difference": " and difference", "ratio": ratio}
+        side = "below" if found.scorer.greater_is_better else "above"
+        size = {"difference": f" and difference ({side} 0 is worse)", "ratio": ratio}
         sizes = "".join(text for name, text in size.items() if name in found.frame)
-        texts.append(f"Datasets won : tied : lost{sizes} against {found.leader}.")
+        texts.append(f"Datasets won/tied/lost{sizes}: against {found.leader}.")
     if "training seconds" in found.frame:
         texts.append("Seconds to tune and fit once, the mean over datasets.")
     whole = f"Each has a result on all {found.n} datasets."

@@ -162,8 +162,8 @@ def test_other_tests_and_metrics_say_how_sure():
     assert differs(by["metric mcc"]) == answer
     assert not by["metric mcc"].leads
     assert found.certainty()[1].startswith(
-        "3 of 4 other analyses agree with these verdicts; 1 shows A itself to be worse; 1 does not "
-        "show C to be worse."
+        "1 of 4 other analyses contradicts these verdicts; 1 shows A itself to be worse; 1 does "
+        "not show C to be worse."
     )
     assert found.checks_frame().loc["metric mcc", "answer"] == answer
     assert found.answer().startswith("If you must choose now, use A; B may be as good; avoid C")
@@ -174,16 +174,20 @@ def test_answers_that_differ_are_told_in_words():
     checks = [Check(f"way {n}", ("C",), (), True) for n in range(4)]
     same = Check("the sign test", (), (), True)
     for given, told, start in (
-        ((same,), "1 of 1 other analyses agrees with these verdicts.", "On datasets like these"),
-        ((same, same), "All 2 other analyses agree with these verdicts.", "On datasets like these"),
+        ((same,), "No other analysis contradicts these verdicts.", "On datasets like these"),
+        (
+            (same, same),
+            "None of the 2 other analyses contradicts these verdicts.",
+            "On datasets like these",
+        ),
         (
             (*checks, same),
-            "1 of 5 other analyses agrees with these verdicts; 4 do not show C to be worse.",
+            "4 of 5 other analyses contradict these verdicts; 4 do not show C to be worse.",
             "If you must choose now",
         ),
         (
             checks[:1],
-            "None of 1 other analyses agree with these verdicts; 1 does not show C to be worse.",
+            "The other analysis contradicts these verdicts; 1 does not show C to be worse.",
             "If you must choose now",
         ),
     ):
@@ -445,7 +449,7 @@ def test_rounding_noise_promises_nothing():
     found = decided(frame)
     assert found.copies == (("A", "B"),)
     assert found.outlook.chance == 0
-    assert "would probably not tell A and B apart" in found.certainty()[-1]
+    assert "would probably not tell A from B" in found.certainty()[-1]
     assert found.named("use") == ("A", "B")
     assert found.answer() == (
         "On datasets like these, use A (= B); avoid C (20 points of accuracy worse)."
