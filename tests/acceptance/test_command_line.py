@@ -460,7 +460,7 @@ def test_strategies_are_added_to_a_bundle_and_to_nothing_else(study):
 def test_an_option_of_another_command_is_no_setting_of_this_one(capsys):
     with pytest.raises(SystemExit):
         main(["report", "s.h5", "--n-jobs", "2"])
-    assert capsys.readouterr().err.endswith("Error: No such option '--n-jobs'.\n")
+    assert re.search("Error: No such option:? '?--n-jobs'?", capsys.readouterr().err)
 
 
 def test_set_takes_any_key_of_three_sections(study):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -141,8 +142,9 @@ def _honest_scores(study: Any, traces: Mapping[str, Cells], names: Iterable[str]
         if (record["strategy"], record["repeat"], record["fold"]) in traces[dataset]
     ]
     frame = pd.DataFrame(rows, columns=["strategy", "dataset", "score"]).astype({"score": float})
-    means = frame.groupby(["strategy", "dataset"])["score"].mean(skipna=False)
-    return means.groupby("strategy").mean(skipna=False).reindex(list(names))
+    whole = partial(pd.Series.mean, skipna=False)  # an unknown score makes a mean unknown
+    means = frame.groupby(["strategy", "dataset"])["score"].agg(whole)
+    return means.groupby("strategy").agg(whole).reindex(list(names))
 
 
 def results_at_budget(
