@@ -13,16 +13,14 @@ SCRIPT = Path(__file__).with_name("storm.py")
 COMMANDS = ("convert", "publish", "leaderboard", "import", "merge", "add", "compact", "race")
 COMMANDS += ("remove", "rename")
 WAYS = ("kill", *shim.KINDS)
+WITHOUT_EMFILE = tuple(way for way in WAYS if way != "EMFILE")
+KNOWN = pytest.mark.xfail(strict=False, reason="too many open files while strategies are added")
 
 
 @pytest.mark.skipif(
     shim.compiler() is None or not sys.platform.startswith("linux"),
     reason="a C compiler and Linux are needed",
 )
-WITHOUT_EMFILE = tuple(way for way in WAYS if way != "EMFILE")
-KNOWN = pytest.mark.xfail(strict=False, reason="too many open files while strategies are added")
-
-
 @pytest.mark.parametrize(
     ("commands", "places", "ways"),
     [
