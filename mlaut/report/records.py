@@ -132,11 +132,11 @@ class Section:
 
     @property
     def headline(self) -> tuple[str, ...]:
-        """What is decided, or what can be said without a decision."""
+        """Sentences of the decision, or those that hold without one."""
         return self.sentences if self.decision is None else self.decision.headline()
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What stands below the first screen: how it was decided, and the findings."""
+        """Sentences below the first screen: how it was decided, and the findings."""
         decided = () if self.decision is None else self.decision.details()
         return (*decided, *(text for text in self.sentences if text not in self.headline))

@@ -58,7 +58,7 @@ class State:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before any number: what was left out, and that cells were not run yet."""
+        """Warnings before any number: what was left out, and that cells were not run yet."""
         return tuple(filter(None, (self.left_out, self.partial)))
 
     def studied(self, n_sources: int = 0) -> str:

@@ -41,7 +41,7 @@ n_jobs = 2
 
 
 def mlaut(*arguments, folder):
-    """Give a command in this process; return its exit code and what it wrote."""
+    """Run a command in this process; return its exit code and what it wrote."""
     out, err, code = io.StringIO(), io.StringIO(), 0
     with contextlib.chdir(folder), redirect_stdout(out), redirect_stderr(err):
         try:
@@ -52,7 +52,7 @@ def mlaut(*arguments, folder):
 
 
 def mlaut_alone(*arguments, folder, **options):
-    """Give a command in a process of its own, as a user does."""
+    """Run a command in a process of its own, as a user does."""
     return subprocess.run(
         [sys.executable, "-m", "mlaut", *map(str, arguments)],
         cwd=folder,

@@ -18,7 +18,7 @@ _MOST = 4  # rivals, those with the best average ranks; forecasts of others are 
 
 
 class Outlook(NamedTuple):
-    """What as many datasets again would tell.
+    """Record of what as many datasets again would tell.
 
     Attributes
     ----------

@@ -44,7 +44,7 @@ def new_records(
     alpha : float, default 0.05
         Level of all claims together, at any time, however long the board grows.
     seed : int, default 0
-        Of the splits that measure the leader's advantage.
+        Seed of the splits that measure the leader's advantage.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What datasets are like: their properties and their difficulty."""
+"""Properties of datasets, and how difficult they are."""
 
 from mlaut.lazy import attach
 
