@@ -64,6 +64,9 @@ class Status(enum.IntEnum):
         return self is not Status.DONE and self.word not in NOT_RUN
 
 
+# Detail of an outcome that ends the run, and is not stored: the model of the cell was not written.
+UNSAVED = "unsaved"
+
 # Reasons of cells that no run tried: they are no failures of their strategies.
 NOT_RUN = (Status.MISSING.word, Status.SKIPPED.word, Status.RACED_OUT.word, NOT_PLANNED)
 

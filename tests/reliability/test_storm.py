@@ -13,8 +13,6 @@ SCRIPT = Path(__file__).with_name("storm.py")
 COMMANDS = ("convert", "publish", "leaderboard", "import", "merge", "add", "compact", "race")
 COMMANDS += ("remove", "rename")
 WAYS = ("kill", *shim.KINDS)
-WITHOUT_EMFILE = tuple(way for way in WAYS if way != "EMFILE")
-KNOWN = pytest.mark.xfail(strict=False, reason="too many open files while strategies are added")
 
 
 @pytest.mark.skipif(
@@ -25,14 +23,7 @@ KNOWN = pytest.mark.xfail(strict=False, reason="too many open files while strate
     ("commands", "places", "ways"),
     [
         (("remove",), 2, ("kill",)),
-        *(
-            pytest.param((name,), 6 * MORE, WAYS, marks=pytest.mark.slow)
-            for name in COMMANDS
-            if name != "add"
-        ),
-        pytest.param(("add",), 6 * MORE, WITHOUT_EMFILE, marks=pytest.mark.slow),
-        # Known and not mended: after EMFILE at one call the study differs when it is done again.
-        pytest.param(("add",), 6 * MORE, ("kill", "EMFILE"), marks=[pytest.mark.slow, KNOWN]),
+        *(pytest.param((name,), 6 * MORE, WAYS, marks=pytest.mark.slow) for name in COMMANDS),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else str(value),
 )

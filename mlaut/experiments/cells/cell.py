@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.errors import DivergedError, MlautError
+from mlaut.errors import DivergedError, MlautError, StoreError
 from mlaut.estimators import DataShape, MlautEstimator, search_limits
 from mlaut.estimators.preparing.preprocessing import explained_texts
 from mlaut.estimators.preparing.related_rows import relate, relation_of_fold
@@ -30,7 +30,7 @@ from mlaut.experiments.cells.fold_models import FoldModel, FoldTable, new_model
 from mlaut.experiments.cells.prediction_checks import checked_predictions, checked_probabilities
 from mlaut.experiments.cells.search_checkpoints import checkpoint_of
 from mlaut.files_io.outcomes.traces import pack_trace
-from mlaut.records import Cell, Outcome, Status, Trace
+from mlaut.records import UNSAVED, Cell, Outcome, Status, Trace
 
 # Bounds on the texts that are stored with a cell. Lengths are in characters.
 _WARNINGS_KEPT = 10  # different warnings that are stored
@@ -198,7 +198,10 @@ def _fit_and_predict(
     if options.models:
         from mlaut.experiments.cells.saved_models import save_model
 
-        details["model"] = save_model(options.models, cell, model.model)
+        try:
+            details["model"] = save_model(options.models, cell, model.model)
+        except StoreError as error:  # of the disk: no failure of the strategy, so the run ends
+            return Outcome(cell, Status.ERROR, reason=str(error), details={UNSAVED: True})
     return Outcome(
         cell=cell,
         status=Status.DONE,

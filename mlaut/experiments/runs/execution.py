@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.errors import RunInterrupted
+from mlaut.errors import RunInterrupted, StoreError
 from mlaut.experiments.cells import search_checkpoints
 from mlaut.experiments.engines.engine import make_engine
 from mlaut.experiments.options import RunOptions
@@ -28,7 +28,7 @@ from mlaut.files_io import StudyStore, StudyWriter
 from mlaut.files_io.safe_files.lock import beat
 from mlaut.files_io.studies.models import prepare_models
 from mlaut.markup import counted
-from mlaut.records import Cell, Outcome, Status, TooLarge
+from mlaut.records import UNSAVED, Cell, Outcome, Status, TooLarge
 
 
 def carry_out(
@@ -98,7 +98,10 @@ def carry_out(
                 writer.write(*raced_out)
                 for outcomes in ended:
                     beat(study.path)
-                    writer.write(*outcomes)
+                    unsaved = [one.reason for one in outcomes if UNSAVED in one.details]
+                    writer.write(*(one for one in outcomes if UNSAVED not in one.details))
+                    if unsaved:
+                        raise StoreError(f"{unsaved[0]}; the same call goes on from here")
                     if rounds and outcomes:
                         writer.write(*rounds.saw(outcomes))
                     search_checkpoints.forget_checkpoints(checkpoints, outcomes)
