@@ -98,10 +98,8 @@ def carry_out(
                 writer.write(*raced_out)
                 for outcomes in ended:
                     beat(study.path)
-                    unsaved = [one.reason for one in outcomes if UNSAVED in one.details]
                     writer.write(*(one for one in outcomes if UNSAVED not in one.details))
-                    if unsaved:
-                        raise StoreError(f"{unsaved[0]}; the same call goes on from here")
+                    raise_if_unsaved(outcomes)
                     if rounds and outcomes:
                         writer.write(*rounds.saw(outcomes))
                     search_checkpoints.forget_checkpoints(checkpoints, outcomes)
@@ -152,6 +150,16 @@ def _forget(writer: StudyWriter, plan: Plan) -> None:
         again = planned.todo & (planned.status != Status.MISSING)
         if again.any():
             writer.forget(planned.entry.name, planned.strategies, again)
+
+
+def raise_if_unsaved(outcomes: Iterable[Outcome]) -> None:
+    """Raise `StoreError` if the model of a cell could not be written, which is no fault of its own.
+
+    The cell then has no outcome, so that the next call does it.
+    """
+    for outcome in outcomes:
+        if UNSAVED in outcome.details:
+            raise StoreError(f"{outcome.reason}; the same call goes on from here")
 
 
 def _skipped(plan: Plan) -> Iterator[Outcome]:

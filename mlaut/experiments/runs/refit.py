@@ -19,7 +19,7 @@ from mlaut.experiments.cells.saved_models import read_saved
 from mlaut.experiments.engines.engine import Engine, make_engine
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.entries import as_stored, strategy_entries
-from mlaut.experiments.runs.execution import run_record
+from mlaut.experiments.runs.execution import raise_if_unsaved, run_record
 from mlaut.experiments.workers.batches import make_batches
 from mlaut.experiments.workers.environment import describe_environment
 from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, StudyStore
@@ -119,6 +119,7 @@ def fitted_again(
         options = CellOptions(threads, models=models)
         batches = make_batches(groups, strategies, input_io.path, seed, options)
         for outcomes in engine.run(batches):
+            raise_if_unsaved(outcomes)
             yield from outcomes
 
 

@@ -189,6 +189,23 @@ def test_one_model_is_loaded_by_its_cell(orchestrator):
         load_model(path, "iris", "GaussianNaiveBayes", fold=1)
 
 
+@pytest.mark.parametrize("engine", ["inline", "local"])
+def test_a_model_that_cannot_be_written_ends_the_run_and_is_no_failed_cell(orchestrator, engine):
+    """It is the disk's fault, so the cell has no outcome, and the next call does it."""
+    orchestrator.dts_names = ["iris", "wine"]
+    study = StudyStore(orchestrator.hdf5_output_io.path)
+    folder = models_folder(study.path) / "wine"
+    folder.parent.mkdir()
+    folder.write_text("a file where the folder of a dataset should be")
+    options = {"engine": engine, "n_jobs": 1, "save_models": True, "verbose": 0}
+    with pytest.raises(StoreError, match=r"wine.*saving a model: .*; the same call goes on from h"):
+        orchestrator.run("GaussianNaiveBayes", **options)
+    assert not any((status == Status.ERROR).any() for _, status in study.statuses().values())
+    folder.unlink()
+    assert orchestrator.run("GaussianNaiveBayes", **options).complete
+    assert_predicts_as_stored(orchestrator)
+
+
 SCRIPT = """
     import sys
     from sklearn.base import BaseEstimator, ClassifierMixin
