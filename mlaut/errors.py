@@ -138,10 +138,14 @@ def check_options(
     >>> check_options("t_test", ["results", "alpha"], ["alhpa"], AnalysisError)
     Traceback (most recent call last):
     mlaut.errors.AnalysisError: unknown option 'alhpa' of t_test; did you mean 'alpha'?
+    >>> check_options("race", ["self"], ["split"], AnalysisError)
+    Traceback (most recent call last):
+    mlaut.errors.AnalysisError: unknown option 'split' of race; it takes none
     """
     for name in given:
         if name not in known:
-            hint = nearest(name, known) or f"; known are {', '.join(known[1:])}"
+            listed = f"known are {', '.join(known[1:])}" if known[1:] else "it takes none"
+            hint = nearest(name, known) or f"; {listed}"
             raise error(f"unknown option {name!r} of {function}{hint}")
 
 

@@ -153,6 +153,8 @@ def _error(
         raise DataError(f"X and y do not match: {error}") from None
     target = pd.Series(np.asarray(labels), name="y")
     truth, classes = encode_target(target, task)
+    if groups is None and "group" in str(split).lower():
+        raise DataError(f"split={str(split)!r} needs the group of each row: pass groups=")
     drawn = make_split(truth, task, split, seed=seed, groups=groups, table=(X, target))
     of_points = metric_of_points(score)
     if of_points is not score and of_points is not None and len(estimators) == 2:
@@ -188,7 +190,9 @@ def _task_of(estimators: Sequence[Any]) -> str:
             if all(map(has_it, estimators)):
                 return task
     kinds = " and ".join(type(one).__name__ for one in estimators)
-    raise StrategyError(f"{kinds}: give classifiers, or regressors, of scikit-learn's interface")
+    raise StrategyError(
+        f"{kinds}: only classifiers, or only regressors, of scikit-learn's interface are taken"
+    )
 
 
 def _predict(

@@ -5,7 +5,13 @@ import pytest
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit, cross_val_predict
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    ShuffleSplit,
+    TimeSeriesSplit,
+    cross_val_predict,
+)
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -79,7 +85,9 @@ class Broken(KNeighborsClassifier):
     ("given", "error", "line"),
     [
         ({"estimator": Broken()}, StrategyError, "Broken failed on 16. training rows: Val"),
-        ({"estimator": 3}, StrategyError, "int: give classifiers, or regressors"),
+        ({"split": "group_kfold(5)"}, DataError, r"needs the group of each row: pass groups=$"),
+        ({"split": GroupKFold(3)}, DataError, r"needs the group of each row: pass groups=$"),
+        ({"estimator": 3}, StrategyError, "int: only classifiers, or only regr"),
         ({"y": Y[:9]}, DataError, "X and y do not match: .*178, 9"),
         ({"y": Y * np.nan}, DataError, "missing"),
         ({"metric": "mse"}, AnalysisError, "squared is for Regression"),

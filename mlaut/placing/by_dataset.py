@@ -1,7 +1,5 @@
 """A strategy whose parameters were chosen beforehand, for each dataset once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from inspect import signature
 from typing import Any

@@ -1,7 +1,5 @@
 """Protocol of a published benchmark: how its strategies were tuned, and on which rows scored."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Content of a report: tables and sentences, independent of the format that shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

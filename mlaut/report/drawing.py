@@ -1,7 +1,5 @@
 """Figures of a report as SVG, each with its text alternative."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable, Sized

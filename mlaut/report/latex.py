@@ -1,7 +1,5 @@
 """Reports as LaTeX: booktabs tables for a paper."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mlaut.analysis.common.latex import escape

@@ -1,7 +1,5 @@
 """Reports as one self-contained page of HTML, which needs no network and no other file."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

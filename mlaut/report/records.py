@@ -1,7 +1,5 @@
 """Records of a report: a table with the places that show it, and the results by one metric."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any

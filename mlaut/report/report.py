@@ -1,7 +1,5 @@
 """`make_report`: what a report is made of, and for which strategies and datasets."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

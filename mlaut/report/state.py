@@ -3,8 +3,6 @@
 The tables come from the study itself, without any analysis.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 `ReportTable` in `mlaut/report/records.py` explains the fields of an entry.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

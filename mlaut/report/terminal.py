@@ -1,7 +1,5 @@
 """Reports as text for a terminal: the first screen, and all of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from textwrap import wrap

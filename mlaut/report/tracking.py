@@ -1,7 +1,5 @@
 """Studies as runs of the experiment tracker MLflow."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

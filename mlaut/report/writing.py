@@ -3,8 +3,6 @@
 Formats for reading round the numbers; CSV files keep them unrounded.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -163,7 +163,6 @@ def options(name: str, results: Results) -> dict[str, Any]:
         "correlated_t_datasets": {"rope": 0.01},
         "cv_differences": {"first": first, "second": second},
         "cv_test_datasets": {"df": 3},
-        "data_profile": {"baseline": first},
         "error_counts": {"first": first, "second": second},
         "hierarchical_test": {"first": first, "second": second},
         "mcnemar_test": {"dataset": results.datasets[0]},

@@ -1,7 +1,5 @@
 """How sure a decision is, in three lines: its plan, other analyses, and what would settle it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

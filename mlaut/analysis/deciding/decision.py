@@ -1,7 +1,5 @@
 """`Decision`: what a study decides, in words that need no statistics, and one row a strategy."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """How far each strategy is from the leader, on the datasets on which both have a result."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

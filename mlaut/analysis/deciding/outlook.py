@@ -1,7 +1,5 @@
 """Outlook: how probably more datasets tell the leader from a rival, and whether folds help more."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The reason for a verdict, in a few words, where the numbers seem to say otherwise."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """`VerdictTable`: what is known of each strategy, from which the words of a decision are made."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Verdicts: strategies that are shown to be better than others, and what follows from that."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """A decision in words that need no statistics: names, sizes, and the answer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bootstrap intervals: of datasets for scenario (c), of test points for scenario (a)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mlaut.analysis.results.results import Results

@@ -1,7 +1,5 @@
 """Estimates of losses by dataset and over datasets, with standard errors and intervals."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -333,7 +333,7 @@ def _chosen(board: Board, frame: pd.DataFrame, metric: str | None) -> tuple[pd.D
     named = {board.metrics.get(one, one).lower(): one for one in numbers}
     wanted = (metric or "").lower()
     if wanted in named or metric in numbers:
-        column = named.get(wanted, wanted)
+        column = named.get(wanted, str(metric))
     elif "metric" in frame:
         first = frame.groupby("dataset")["metric"].transform("first")
         what = f"the {board.kind}"

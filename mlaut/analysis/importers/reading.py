@@ -38,7 +38,7 @@ class Format:
         Columns without which a table is not of this kind.
     columns : mapping of str to str or tuple of str
         Column for each part of a cell: ``dataset``, ``strategy``, ``repeat``, ``fold``,
-        ``fit_seconds``, ``predict_seconds``, ``n_test``, ``n_train``, ``reason``. Of several
+        ``fit_seconds``, ``predict_seconds``, ``reason``. Of several
         columns the first one that the table has is used. A part without a column is left out;
         ``repeat`` and ``fold`` are then 0.
     metrics : mapping of str to str
@@ -177,7 +177,7 @@ def results_of_cells(
     ----------
     cells : DataFrame
         Columns ``dataset``, ``strategy``, ``repeat``, ``fold`` and ``score``, and optional columns
-        ``fit_seconds``, ``predict_seconds``, ``n_test``, ``n_train`` and ``reason``.
+        ``fit_seconds``, ``predict_seconds`` and ``reason``.
     metric : str
         Name of a metric that `mlaut.analysis.metric` accepts, or any other name.
     greater_is_better : bool, optional
@@ -192,22 +192,11 @@ def results_of_cells(
     by_appearance = wide.index.get_level_values(0).map(order)
     wide = wide.iloc[np.argsort(by_appearance, kind="stable")]
     wide = wide[list(pd.unique(cells["strategy"]))]
-    sizes: dict[str, Any] = {
-        name: _sizes(cells, name, wide.index) for name in ("n_test", "n_train")
-    }
-    results = Results.from_table(wide, metric=metric, greater_is_better=greater_is_better, **sizes)
+    results = Results.from_table(wide, metric=metric, greater_is_better=greater_is_better)
     at = _positions(cells, results)
     return replace(
         results, notes=tuple(notes), seconds=_seconds(cells, at, results), reasons=_why(cells, at)
     )
-
-
-def _sizes(cells: pd.DataFrame, name: str, index: pd.Index) -> pd.Series | None:
-    """Return the sizes of the test or training sets; None unless all are known."""
-    if name not in cells:
-        return None
-    sizes = cells.groupby(KEYS)[name].first().reindex(index)
-    return sizes if bool((sizes > 0).all()) else None
 
 
 def _positions(cells: pd.DataFrame, results: Results) -> tuple[np.ndarray, ...]:

@@ -1,7 +1,5 @@
 """Place a new learner by few datasets of a board, with intervals that were measured to cover."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Strategies of one's own beside the results that a paper published."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

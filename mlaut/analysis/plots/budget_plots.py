@@ -1,7 +1,5 @@
 """Figure of scores against the budget of tuning."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes

@@ -4,8 +4,6 @@ The functions of this folder return a figure and do not show it. Colour is never
 difference.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable
 from typing import Any

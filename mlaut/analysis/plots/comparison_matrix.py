@@ -1,7 +1,5 @@
 """The multi-comparison matrix as a figure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The figure of a decision: how far each strategy is from the leader, dataset by dataset."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any

@@ -3,8 +3,6 @@
 Nothing leaves a figure silently: what lies outside of the axis stands beside it as a number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

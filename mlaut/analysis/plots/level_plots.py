@@ -3,8 +3,6 @@
 The lines differ in colour, line style and marker.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -112,12 +110,12 @@ def roc_plot(
 def profile_plot(
     table: ResultTable, *, ax: Axes | None = None, figsize: Size | None = None, look: Look = PLAIN
 ) -> Figure:
-    """Draw the share of datasets within each factor of the best loss, or solved within each time.
+    """Draw the share of datasets within each factor of the best loss.
 
     Parameters
     ----------
     table : ResultTable
-        Table that `performance_profile` or `data_profile` returns.
+        Table that `performance_profile` returns.
     ax, figsize, look : optional
         Axes, inches, names and colours: see `mlaut.analysis.Look`.
 
@@ -140,14 +138,14 @@ def profile_plot(
     >>> [line.get_label() for line in profile_plot(table).axes[0].lines]
     ['B', 'A']
     """
-    shares, what = table.frame, table.frame.index.name
-    if what not in ("factor", "seconds"):
-        raise AnalysisError(f"{table.name} is no profile: see performance_profile, data_profile")
-    label = "loss at most this factor times the best" if what == "factor" else "seconds for a fold"
+    shares = table.frame
+    if shares.index.name != "factor":
+        raise AnalysisError(f"{table.name} is no profile: see performance_profile")
     order = list(shares.mean().sort_values(ascending=False, kind="stable").index)
     chosen = look.shown(order)[: look.top or _MOST_NAMED]
     columns = 2 if max(map(len, look.labels(chosen))) < 22 else 1
     height = 4.0 + 0.2 * -(-len(chosen) // columns)  # inches; the legend must not squeeze the plot
+    label = "loss at most this factor times the best"
     figure, axes = _axes(ax, figsize, (5.6, height), label, "share of datasets")
     for place, name in enumerate(order):
         named, drawn = place < len(chosen), _style(place) | {"marker": ""}

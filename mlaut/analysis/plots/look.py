@@ -1,7 +1,5 @@
 """How a figure shows its strategies: names, colours, groups, and how many of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar

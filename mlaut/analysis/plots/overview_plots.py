@@ -1,7 +1,5 @@
 """Figures of all strategies at once: every score, and the probability of every rank."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """Figures of pairs, intervals and times."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures of posteriors: the simplex of a Bayesian test, and the probabilities of each dataset."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from textwrap import fill
 

@@ -1,7 +1,5 @@
 """Figure of a race: evidence against the number of datasets, and the strategies that leave."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """Figures of scores and average ranks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Details behind the scores of a study: predictions by class, chosen parameters, failures."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

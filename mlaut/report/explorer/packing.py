@@ -1,7 +1,5 @@
 """One text that holds records and arrays of a page: compressed, and without a sign of HTML."""
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib

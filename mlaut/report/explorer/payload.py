@@ -1,7 +1,5 @@
 """The text in a page that holds all data of its explorer and of its long tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Data of the explorer for one metric: the scores of all cells, and how they are compared."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,11 +1,10 @@
-"""Performance profiles and data profiles, by hand."""
+"""Performance profiles, by hand."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import Results, performance_profile
-from mlaut.analysis.methods.aggregates import data_profile
+from mlaut.analysis import performance_profile
 from mlaut.errors import AnalysisError
 
 
@@ -40,34 +39,3 @@ def test_it_does_not_depend_on_units_and_names():
 def test_losses_below_0_have_no_factor(losses):
     with pytest.raises(AnalysisError, match="a factor of the best needs losses of 0 or more"):
         performance_profile(losses({"A": [-1.0, 1.0], "B": [1.0, 1.0]}))
-
-
-@pytest.fixture
-def timed():
-    """Three strategies on two datasets, with seconds of tuning, fitting and predicting."""
-    seconds = np.array([[[1, 1, 0], [5, 0, 0], [0, 0.5, 0]], [[3, 1, 0], [1, 1, 0], [0, 0.5, 0]]])
-    losses = np.array([[0.2, 0.1, 1.0], [0.1, 0.18, 1.0]])
-    return Results(
-        metric=Results.from_table(pd.DataFrame({"A": [1.0]}), greater_is_better=False).metric,
-        datasets=("iris", "wine"),
-        strategies=("A", "B", "baseline"),
-        cells=losses[:, :, None, None],
-        cell_losses=losses[:, :, None, None],
-        expected=np.ones((2, 1, 1), dtype=bool),
-        seconds=seconds[:, :, None, None, :],
-    )
-
-
-def test_solved_within_a_time(timed):
-    """Within .1 of .9, A solves only wine (4 s), B iris (5 s) and wine (2 s)."""
-    found = data_profile(timed, "baseline").frame
-    assert found.index.tolist() == [2.0, 4.0, 5.0]
-    assert found["A"].to_list() == [0, 0.5, 0.5]
-    assert found["B"].to_list() == [0.5, 0.5, 1]
-    assert found["baseline"].to_list() == [0, 0, 0]
-    assert data_profile(timed, "baseline", tolerance=0.2).frame["A"].iloc[-1] == 1
-
-
-def test_it_needs_times(losses):
-    with pytest.raises(AnalysisError, match="a data profile needs times"):
-        data_profile(losses({"A": [1.0, 2.0], "B": [2.0, 1.0]}), "A")

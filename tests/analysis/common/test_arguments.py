@@ -48,7 +48,6 @@ RIGHT = {
     "cv_test": {"differences": X, **MEASURED, "strategies": PAIR, "metric": "loss"},
     "cv_test_datasets": {"df": 3, "test": "use all data"},
     "dataset_sd": {"between": 0.1, "within": 0.1, "folds": 10, "repeats": 2},
-    "data_profile": {"baseline": "C"},
     "datasets_needed": {"difference": 0.5, "sd": 1.0, "test": "t", "power": 0.8, "alpha": 0.05},
     "datasets_needed_for_ranks": {"n_strategies": 4, "difference": 1.0, "alpha": 0.05},
     "datasets_needed_in_context": {
@@ -223,7 +222,6 @@ def test_wrong_arguments_are_told_in_one_line(name, results):
     """Each call returns a result or raises an error of MLaut; warnings count as errors."""
     function, right = getattr(analysis, name), right_arguments(name, results)
     needs_a_study = name in (
-        "data_profile",
         "error_counts",
         "mcnemar_test",
         "poisson_binomial_test",

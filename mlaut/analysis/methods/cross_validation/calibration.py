@@ -5,8 +5,6 @@ simulated datasets: null datasets, on which neither strategy is better, or datas
 This module does not run the strategies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

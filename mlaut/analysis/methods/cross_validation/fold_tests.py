@@ -3,8 +3,6 @@
 All are scenario (b). `mlaut.analysis.methods.cross_validation.repeated_cv` computes the statistics.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -6,8 +6,6 @@ the tests hold their level; Nadeau & Bengio (2003) increase the variance instead
 scenario (b): the strategies are trained again on the same source.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -4,8 +4,6 @@ MLaut 2019 leaves this scenario open. Cross-validation allows estimates of it, b
 trains the strategy once more. The variance over folds is corrected for the rows that they share.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -5,8 +5,6 @@ shape (folds, runs), or of random splits, shape (splits, 1). Any number of leadi
 the tables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 

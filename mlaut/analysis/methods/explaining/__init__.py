@@ -1,11 +1,8 @@
-"""Properties of datasets, and how difficult they are."""
+"""Properties of datasets: what they are like."""
 
 from mlaut.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
-    {
-        "difficulty": ("dataset_difficulty",),
-        "properties": ("dataset_properties",),
-    },
+    {"properties": ("dataset_properties",)},
 )
