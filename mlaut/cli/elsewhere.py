@@ -91,6 +91,7 @@ def import_(study: Path, sources: Sequence[Path], strategy: str, source: str, **
 @click.option("--rival", help="Published strategy; end when it is separated.")
 @click.option("--audit", is_flag=True, help="Run 5 random datasets besides a designed list.")
 @click.option("--costs", type=PATH, help="CSV of datasets and seconds.")
+@click.option("--seed", type=int, help="Of a draw: drawn by the board's maker after the entry.")
 @click.option("-j", "--n-jobs", type=int, help="Worker processes, if the study is run.")
 @click.option(
     "-o",
@@ -118,7 +119,7 @@ def place(
     from mlaut.placing.placement import place_study
 
     pairs = dict(pair.partition("=")[::2] for pair in same)
-    few = {name: given.pop(name) for name in ("arm", "rival", "audit", "costs")}
+    few = {name: given.pop(name) for name in ("arm", "rival", "audit", "costs", "seed")}
     if few["costs"]:
         few["costs"] = pd.read_csv(few["costs"], index_col=0).iloc[:, 0].to_dict()
     few = {name: value for name, value in few.items() if value}

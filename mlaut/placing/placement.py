@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import pandas as pd
 
 from mlaut.analysis import (
     PUBLISHED,
@@ -22,9 +20,10 @@ from mlaut.analysis import (
 from mlaut.analysis.importers.published import families_of
 from mlaut.analysis.placing import beside_published, place, reproduction
 from mlaut.analysis.placing.few_datasets import Placing, course_of
-from mlaut.errors import AnalysisError, nearest
+from mlaut.errors import AnalysisError
 from mlaut.estimators.searches.words import parse_budget
 from mlaut.experiments import read_study_file
+from mlaut.files_io import StudyStore
 from mlaut.markup import csv_text
 from mlaut.placing.protocols import BENCHMARK, ProtocolRun, protocol_datasets, run_protocol
 
@@ -143,7 +142,7 @@ def place_study(
         Number of datasets, such as ``"10"``; or time, such as ``"2h cpu"``, for which ``few`` has
         costs in seconds. A protocol is run on these datasets alone, from look to look.
     few : mapping, optional
-        Options with a budget; see `mlaut.analysis.placing.place`.
+        Options with a budget, and ``seed``; see `mlaut.analysis.placing.place`.
     verbose : int, default 1
         0 shows nothing of a run, 1 the progress, 2 also each failure.
     **changes
@@ -160,23 +159,20 @@ def place_study(
     AnalysisError
         The benchmark is not known, or fewer than two datasets have the same name.
     """
-    if against not in PUBLISHED:
-        hint = nearest(against, PUBLISHED) or f"; there are {', '.join(PUBLISHED)}"
-        raise AnalysisError(f"no published results have the name {against!r}{hint}")
-    metric = PUBLISHED[against].metric
-    if metric not in metric_names():
+    if against in PUBLISHED and (metric := PUBLISHED[against].metric) not in metric_names():
         raise AnalysisError(
             f"{against} has a {metric} by another metric on each dataset, so a study has no scores "
             f"to compare; download it with another metric, published({against!r}, metric="
             "...), and join the tables"
         )
     theirs = published(against)  # held here, so that it is read once for all below
-    path = Path(study)
-    run = None
+    path, run = Path(study), None
     how = {"check": check, "verbose": verbose, **changes}
     options = {"families": families_of(against), **(few or {})}
     if budget:
         options["budget"] = _amount(budget, options)
+    elif without := set(few or ()) - {"seed"}:
+        raise AnalysisError(f"{', '.join(sorted(without))} needs a budget")
     if path.suffix == ".toml" and against == BENCHMARK:
         if budget:
             run, results, theirs = _run_few(path, against, strategies, options, how)
@@ -192,7 +188,7 @@ def place_study(
     if budget:
         placed = place(results, theirs, strategies=chosen, **options)
         return Placement(checked, replace(placed, notes=(*placed.notes, *_how(run))))
-    placed = place(results, against, strategies=chosen, missing=missing)
+    placed = place(results, against, strategies=chosen, missing=missing, **(few or {}))
     beside = treat_missing(beside_published(results, against, chosen), missing)
     placed = replace(placed, notes=(*placed.notes, *_how(run)))
     return Placement(checked, placed, performance_profile(beside))
@@ -226,30 +222,15 @@ def _run_few(
     options.setdefault("entry", entry)
     course = course_of(theirs, **{name: x for name, x in options.items() if name != "audit"})
     more = tuple(theirs.datasets[j] for j in course.order[: course.looks[0]])
-    parts: list[Results] = []
+    parts: list[Path] = []
     while more:
         # chosen parameters are part of a strategy, so that those on further datasets are another's
         run = run_protocol(path, against, datasets=more, part=f"-{len(parts) + 1}", **how)
-        parts.append(Results.from_study(run.path, theirs.metric))
-        results = _joined(parts)
+        parts.append(run.path)
+        blocks = chain.from_iterable(StudyStore(part).blocks() for part in parts)
+        results = Results.from_blocks(blocks, theirs.metric)
         more = place(results, theirs, strategies=strategies or run.strategies, **options).more
     return run, results, theirs
-
-
-def _joined(parts: Sequence[Results]) -> Results:
-    """Return results of the same strategies on different datasets as one."""
-    cells = [np.moveaxis(one.cells, 1, -1)[one.expected] for one in parts]
-    frames = [
-        pd.DataFrame(values, index=one.fold_losses.index, columns=list(one.strategies))
-        for values, one in zip(cells, parts, strict=True)
-    ]
-    joined = Results.from_table(pd.concat(frames), metric=parts[0].metric)
-    reasons = {
-        (joined.datasets.index(one.datasets[i]), k, r, f): why
-        for one in parts
-        for (i, k, r, f), why in one.reasons.items()
-    }
-    return replace(joined, reasons=reasons)
 
 
 def _how(run: ProtocolRun | None) -> tuple[str, ...]:

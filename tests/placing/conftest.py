@@ -27,7 +27,7 @@ def _write_archive(folder, names=_NAMES, n=60, seed=0):
     rng = np.random.default_rng(seed)
     for name in names:
         at = folder / name
-        at.mkdir(parents=True)
+        at.mkdir(parents=True, exist_ok=True)
         classes = np.arange(n) % 2
         values = rng.normal(classes[:, None] * 1.5, 1, (n, 3)).round(3)
         lines = ["\tf1\tf2\tf3\tclase"]
@@ -80,3 +80,13 @@ def nine(study, tmp_path):
     _write_archive(tmp_path / "archive", names=("ecoli", "pima", "yeast", "seeds", "car"))
     study.write_text(study.read_text().replace("[1, 5, 25]", "[1, 5]"))
     return study
+
+
+@pytest.fixture
+def one_fails(nine, tmp_path):
+    """Return the study file with a strategy that fails on one of the nine datasets."""
+    # 40 neighbours are too many for the 23 training rows of one dataset
+    _write_archive(tmp_path / "archive", names=("seeds",), n=30)
+    text = nine.read_text().replace("n_neighbors = [1, 5]", 'weights = ["uniform"]')
+    nine.write_text(text.replace('weights = "uniform"', "n_neighbors = 40"))
+    return nine

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -11,7 +12,7 @@ from mlaut.analysis.methods.ratings import elo
 from mlaut.analysis.placing import place, reproduction
 from mlaut.cli import cli
 from mlaut.errors import AnalysisError
-from mlaut.placing.placement import Placement, _joined, place_study
+from mlaut.placing.placement import Placement, place_study
 
 GARCIA = published("garcia2008")
 
@@ -136,6 +137,11 @@ def test_a_command_places_by_few_datasets(nine, tmp_path):
     assert "Note: random arm: the draw follows from entry='BaselineClassifier, K_N" in done.output
     database = nine.with_name("study.delgado2014-1.h5")
     assert len(Results.from_study(database, "accuracy").datasets) == 6
+    database.unlink()
+    other = CliRunner().invoke(cli, [*call, "--budget", "6", "--seed", "7"])
+    assert "entry='BaselineClassifier, K_Neighbours', seed=7" in other.output.replace("\n", " ")
+    without = CliRunner().invoke(cli, call)
+    assert "arm needs a budget" in str(without.exception or without.output)
     refused = CliRunner().invoke(cli, [*call, "--budget", "6m cpu"])
     assert "a time needs the cost of each dataset" in str(refused.exception or refused.output)
 
@@ -150,17 +156,17 @@ def test_a_finished_study_is_placed_by_few_of_its_datasets(nine):
     assert "No strategy was run on the datasets of the first look. No published" in str(found)
 
 
-def test_parts_of_a_run_are_joined_with_their_failures():
-    def part(names, failed):
-        index = pd.MultiIndex.from_product([names, [0, 1]], names=["dataset", "fold"])
-        table = pd.DataFrame({"a": 0.5, "b": 0.75}, index=index)
-        table.loc[(failed, 1), "b"] = float("nan")
-        at = names.index(failed), 1, 0, 1
-        return replace(Results.from_table(table, metric="accuracy"), reasons={at: "timeout"})
-
-    joined = _joined([part(["wine", "car"], "car"), part(["iris"], "iris")])
-    assert joined.datasets == ("wine", "car", "iris")
-    assert joined.cells.shape == (3, 2, 1, 2)
-    rows = joined.missing[["dataset", "strategy", "fold", "reason"]].to_numpy().tolist()
-    assert rows == [["car", "b", 1, "timeout"], ["iris", "b", 1, "timeout"]]
-    assert joined.scores.loc["wine"].tolist() == [0.5, 0.75]
+def test_parts_of_a_run_are_joined_with_their_failures(one_fails, tmp_path):
+    few = {"rival": "ZeroR_weka"}
+    found = place_study(one_fails, "delgado2014", budget="9", few=few, check=[], verbose=0)
+    assert len(list(tmp_path.glob("study.delgado2014-?.h5"))) == 2
+    row = found.place.frame.loc["K_Neighbours"]
+    assert (row["datasets"], found.place.more) == (9, ())  # the failed cell is not run again
+    # by hand: all learners beat it there, or fail, too; elsewhere its accuracy says
+    parts = [Results.from_study(p, "accuracy") for p in tmp_path.glob("study.delgado2014-?.h5")]
+    own = pd.concat([part.losses["K_Neighbours"] for part in parts])
+    assert own.index[own.isna()].tolist() == ["seeds"]
+    theirs = published("delgado2014").select(datasets=own.index)
+    kept = theirs.losses.loc[:, theirs.losses.isna().mean() <= 0.1].fillna(np.inf)
+    beaten = kept.lt(own.fillna(np.inf), axis=0) + 0.5 * kept.eq(own.fillna(np.inf), axis=0)
+    assert row["average rank"] == pytest.approx(1 + beaten.sum(axis=1).mean())

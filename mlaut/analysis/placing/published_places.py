@@ -23,6 +23,7 @@ from mlaut.errors import AnalysisError
 
 _EXPLAINED = 2.0  # standard errors of a mean difference over datasets that chance explains
 _WITHIN = 0.975  # quantile of Student's t with which folds explain a difference on a dataset
+_DECIDED = {"better": "better than", "undecided": "undecided", "worse": "worse than"}
 _RARE = 0.05  # probability below which so many datasets beyond their folds are not chance
 
 
@@ -182,26 +183,23 @@ def place(
     complete = treat_missing(beside_published(results, against, strategies), missing)
     rivals = [name for name in complete.strategies if name in theirs.strategies]
     own = [name for name in complete.strategies if name not in theirs.strategies]
-    pairs = _pairs(complete, own, rivals, alpha)
-    likely = probability_of_best(complete, top=min(10, len(complete.strategies)), seed=seed)
-    elo = elo_ratings(complete, seed=seed).frame
+    pairs, of = _pairs(complete, own, rivals, alpha), len(complete.strategies)
+    decided = pd.crosstab(pairs.index.get_level_values(0), pairs["verdict"].to_numpy())
     ranks = average_ranks(complete).frame["average_rank"]
-    rows = {}
-    for name in own:
-        decided = pairs["verdict"][name].value_counts()
-        chance = likely.frame.loc[name]
-        rows[name] = {
-            "rank": int((ranks < ranks[name]).sum()) + 1,
-            "of": len(complete.strategies),
-            "average rank": ranks[name],
-            "P(best)": chance["P(best)"],
-            "P(top 10)": chance.filter(like="P(top").iloc[0],
-            **with_ends("Elo", elo.loc[name, ["Elo", "low", "high"]]),
-            "better than": decided.get("better", 0),
-            "undecided": decided.get("undecided", 0),
-            "worse than": decided.get("worse", 0),
-        }
-    frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("strategy")
+    chances = probability_of_best(complete, top=min(10, of), seed=seed).frame.loc[own]
+    elo = elo_ratings(complete, seed=seed).frame.loc[own, ["Elo", "low", "high"]]
+    frame = pd.DataFrame(
+        {
+            "rank": ranks.rank(method="min")[own].astype(int),
+            "of": of,
+            "average rank": ranks[own],
+            "P(best)": chances["P(best)"],
+            "P(top 10)": chances.filter(like="P(top").iloc[:, 0],
+            **with_ends("Elo", elo.to_numpy().T),
+            **{column: decided.get(word, 0) for word, column in _DECIDED.items()},
+        },
+        index=pd.Index(own, name="strategy"),
+    )
     n = len(complete.datasets)
     smallest = min(1.0, len(rivals) * 2.0 ** (1 - n))
     few_datasets = (
@@ -223,13 +221,12 @@ def _pairs(
     complete: Results, own: Sequence[str], rivals: Sequence[str], alpha: float
 ) -> pd.DataFrame:
     """Return the comparison of each strategy of one's own with each published one."""
-    at = {name: position for position, name in enumerate(complete.strategies)}
-    first = np.repeat([at[name] for name in own], len(rivals))
-    second = np.tile([at[name] for name in rivals], len(own))
+    of, n = complete.strategies.index, len(rivals)
+    first, second = np.repeat([*map(of, own)], n), np.tile([*map(of, rivals)], len(own))
     pairs = Pairs(complete.strategies, first, second)
     d = replace(paired_losses(complete), pairs=pairs).differences
     signed = SignedRanks.of(d)
-    p = signed_rank_p(signed, "two-sided").reshape(len(own), len(rivals))
+    p = signed_rank_p(signed, "two-sided").reshape(-1, n)
     adjusted = np.concatenate([adjust(row, "holm") for row in p])
     verdict = np.where(signed.plus < signed.minus, "better", "worse")
     scores = complete.scores.to_numpy()
@@ -326,13 +323,9 @@ def _margins(results: Results) -> np.ndarray:
     """
     from scipy.special import stdtrit
 
-    cells = results.cells[:, 0].reshape(len(results.datasets), -1)
-    counts = np.isfinite(cells).sum(axis=1)
-    margins = np.full(len(cells), np.nan)
-    several = counts > 1
-    error = np.nanstd(cells[several], axis=1, ddof=1) / np.sqrt(counts[several])
-    margins[several] = stdtrit(counts[several] - 1, _WITHIN) * np.sqrt(2) * error
-    return margins
+    folds = pd.DataFrame(results.cells[:, 0].reshape(len(results.datasets), -1).T)
+    reach = stdtrit(folds.count() - 1, _WITHIN) * np.sqrt(2)
+    return np.asarray(reach * folds.sem())
 
 
 def _rounding(published: pd.Series) -> float:
