@@ -1,10 +1,13 @@
 """Measure how placements by few datasets cover, who is caught by an audit, and what looks claim.
 
     python benchmarks/place_few.py LEADERBOARDS OUTPUT [BOARD ...]
+    python benchmarks/place_few.py LEADERBOARDS OUTPUT parts
 
 LEADERBOARDS has tables of GIFT-Eval and fev-bench (task, source, one column for each learner). Each
 published learner is new in turn: its whole family is left out of the pool, of the ranks, the prior,
 the list and the calibration. Families are those of the benchmark, or by correlation of ranks.
+``parts`` measures lists on boards that have a random four fifths of the datasets: coverage on one
+board depends on the list that it happens to have.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # small matrices: threads cost more th
 import sys
 import time
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -31,6 +35,7 @@ from mlaut.errors import AnalysisError
 SIZES = (5, 10, 20, 30)
 LOOKS = (5, 10, 15, 20, 25, 30, 40)
 RIVALS = 10
+PARTS = 6
 ALPHA = 0.1
 FILES = {
     "GIFT-Eval, CRPS": "gift_eval_97x120_crps.csv",
@@ -268,6 +273,46 @@ def rankings(folder, output):
     frame.to_csv(Path(output) / "place_few_rankings.csv", index=False)
 
 
+def covered_by_lists(board):
+    """Return whether lists cover each learner: of rank and score, by size; shape (2, 4, K)."""
+    inside = np.zeros((2, len(SIZES), board.losses.shape[1]), dtype=bool)
+    drawn = np.arange(len(board.losses))
+    for family in np.unique(board.families):
+        of_it = board.families == family
+        others = board.without(of_it)
+        values, order = others.of(board.losses[:, of_it]), others.listed(max(SIZES))[0]
+        errors = others.held_out(SIZES, drawn, designed=True)[0]
+        for i, m in enumerate(SIZES):
+            for kind, value in enumerate(values):
+                found, sd, _ = others.predicted(kind, order[:m], value[:, order[:m]])
+                off = np.abs(found - value.mean(axis=1))
+                inside[kind, i, of_it] = off <= others.reach(errors[kind, i], ALPHA) * sd
+    return inside
+
+
+def parts(folder, output):
+    """Write how lists cover on boards of a random four fifths of the datasets."""
+    shares, rows = defaultdict(list), []
+    for number in range(PARTS):
+        random = np.random.default_rng(number)
+        for name in ("GIFT-Eval, MASE", "delgado2014", "GIFT-Eval, CRPS"):
+            board, _ = board_of(name, folder)
+            n = len(board.losses)
+            kept = np.sort(random.choice(n, round(0.8 * n), replace=False))
+            part = replace(board, losses=board.losses[kept], costs=board.costs[kept])
+            shares[name].append(100 * covered_by_lists(part).mean(axis=-1))
+            print(number, name, shares[name][-1].round(1).tolist(), flush=True)
+    for name, found in shares.items():
+        for kind, measure_ in enumerate(("average rank", "clipped score")):
+            of_kind = np.array(found)[:, kind]
+            cells = zip(of_kind.mean(axis=0), of_kind.std(axis=0, ddof=1), strict=True)
+            text = " / ".join(f"{mean:.0f} ± {sd:.0f}" for mean, sd in cells)
+            rows.append([name, measure_, len(found), text])
+    heads = ["board", "of", "parts", "covered, % (5 / 10 / 20 / 30), ± SD over parts"]
+    frame = pd.DataFrame(rows, columns=heads)
+    frame.to_csv(Path(output) / "place_few_parts.csv", index=False)
+
+
 def main(folder, output, *boards):
     """Measure the boards, and write three tables."""
     heads = (
@@ -288,4 +333,7 @@ def main(folder, output, *boards):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[3:] == ["parts"]:
+        parts(*sys.argv[1:3])
+    else:
+        main(*sys.argv[1:])

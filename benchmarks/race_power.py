@@ -50,6 +50,12 @@ LAGS = (1, 5, 20)
 LOOKS = (10, 20, 40, 80)
 
 
+def share_of_cost(one: Race) -> float:
+    """Return the share of the seconds of all cells that a race runs."""
+    seconds = SECONDS.reindex(one.strategies).to_numpy()
+    return float(one.course.runs @ seconds / (one.n_datasets * seconds.sum()))
+
+
 def benchmark(name: str) -> Results:
     """Return a published matrix; a failure gets the mean of its dataset."""
     return treat_missing(published(name), "row mean")
@@ -140,7 +146,7 @@ def costs(n: int) -> None:
         races = [
             race(one, order=one.datasets, rope=rope) for one in draws(benchmark("mlaut2018"), k, n)
         ]
-        cost = mean([one.share_of_cost(SECONDS) for one in races])
+        cost = mean([share_of_cost(one) for one in races])
         left = mean([len(one.left) for one in races], 1)
         answered = f"{100 * np.mean([one.answered for one in races]):.0f} %"
         line(k, rope, mean([one.share_of_cells for one in races]), cost, left, answered)
@@ -152,7 +158,7 @@ def lags(n: int) -> None:
     drawn = list(draws(benchmark("mlaut2018"), 9, n))
     for lag, rope in product(LAGS, (0.0, 0.05)):
         races = [race(one, order=one.datasets, rope=rope, lag={"SVC": lag}) for one in drawn]
-        cost = mean([one.share_of_cost(SECONDS) for one in races])
+        cost = mean([share_of_cost(one) for one in races])
         left = mean([len(one.left) for one in races], 1)
         answered = f"{100 * np.mean([one.answered for one in races]):.0f} %"
         line(lag, rope, mean([one.share_of_cells for one in races]), cost, left, answered)

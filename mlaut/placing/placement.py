@@ -183,7 +183,7 @@ def place_study(
         path = read_study_file(path).output if path.suffix == ".toml" else path
         results = Results.from_study(path, theirs.metric)
     same = {**(run.same if run else {}), **(same or {})}
-    chosen = list(strategies or (run.strategies if run else results.strategies))
+    chosen = list(strategies or (run.candidates if run else results.strategies))
     checked = reproduction(results, against, same) if same else None
     if budget:
         placed = place(results, theirs, strategies=chosen, **options)
@@ -229,7 +229,7 @@ def _run_few(
         parts.append(run.path)
         blocks = chain.from_iterable(StudyStore(part).blocks() for part in parts)
         results = Results.from_blocks(blocks, theirs.metric)
-        more = place(results, theirs, strategies=strategies or run.strategies, **options).more
+        more = place(results, theirs, strategies=strategies or [*run.candidates], **options).more
     return run, results, theirs
 
 

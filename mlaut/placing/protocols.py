@@ -57,11 +57,6 @@ class ProtocolRun:
     candidates: Mapping[str, int]
     same: Mapping[str, str]
 
-    @property
-    def strategies(self) -> tuple[str, ...]:
-        """Names of the strategies of the study file."""
-        return tuple(self.candidates)
-
 
 def run_protocol(
     path: str | os.PathLike[str],

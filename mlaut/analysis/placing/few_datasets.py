@@ -283,8 +283,6 @@ def choose_datasets(against: str | Results, n: int, *, entry: str = "", **how: A
     >>> choose_datasets("wainer2023", 5, arm="random", entry="mine").frame["left"].round(2).tolist()
     [2.0, 1.72, 1.68, 1.45, 1.22]
     """
-    from scipy.stats import kendalltau, spearmanr
-
     course = course_of(against, n, entry, **how)
     board, random, kept = course.board, np.random.default_rng(0), []
     for _ in range(_HALVES):
@@ -294,16 +292,16 @@ def choose_datasets(against: str | Results, n: int, *, entry: str = "", **how: A
         ranks = half.of(board.losses[:, judges])[0]
         given = None if course.designed else course.drawn
         order = half.listed(n, given)[0]
-        for m in range(1, n + 1):
-            at = order[:m]
-            pair = half.predicted(0, at, ranks[:, at])[0], ranks.mean(axis=1)
-            kept.append((spearmanr(*pair).statistic, kendalltau(*pair).statistic))
-    agreed = np.reshape(kept, (_HALVES, n, 2))
+        lists = [order[:m] for m in range(1, n + 1)]
+        by_size = pd.DataFrame({len(at): half.predicted(0, at, ranks[:, at])[0] for at in lists})
+        truth = pd.Series(ranks.mean(axis=1))
+        kept.append([by_size.corrwith(truth, method=how) for how in ("spearman", "kendall")])
+    agreed: np.ndarray = np.array(kept)
     columns = {
         "left": board.losses.shape[1] * np.sqrt(course.unknown[1 : n + 1]),
-        "Spearman": agreed[..., 0].mean(axis=0),
-        "SD": agreed[..., 0].std(axis=0, ddof=1),
-        "Kendall": agreed[..., 1].mean(axis=0),
+        "Spearman": agreed[:, 0].mean(axis=0),
+        "SD": agreed[:, 0].std(axis=0, ddof=1),
+        "Kendall": agreed[:, 1].mean(axis=0),
     }
     chosen = pd.Index([course.theirs.datasets[j] for j in course.order[:n]], name="dataset")
     return ResultTable(

@@ -129,21 +129,6 @@ class Race(Shown):
         """Share of all cells of the strategies and datasets that the race runs."""
         return float(self.course.runs.sum() / (self.n_datasets * len(self.strategies)))
 
-    @checked
-    def share_of_cost(self, seconds: pd.Series) -> float:
-        """Return the share of the cost of all cells that the race runs.
-
-        Parameters
-        ----------
-        seconds : Series
-            Mean cost of a dataset by strategy, in any unit.
-        """
-        cost = seconds.reindex(list(self.strategies)).to_numpy(dtype=float)
-        if np.isnan(cost).any():
-            lacks = ", ".join(self._named(np.isnan(cost)))
-            raise AnalysisError(f"there is no cost of {lacks}: give one for each strategy")
-        return float(self.course.runs @ cost / (self.n_datasets * cost.sum()))
-
     @property
     def lags(self) -> bool:
         """Return whether a strategy lags."""

@@ -145,11 +145,7 @@ class StudyRace:
     def after(self, n: int) -> Race:
         """Return the race as it stands after the first n rounds, which are complete."""
         if n not in self._races:
-            self._read(n)
-            back = self._following.rounds > n
-            self._races[n] = self._as_race(
-                self._advanced(self._begun() if back else self._following, n)
-            )
+            self._races[n] = self._as_race(self._at(n))
             for old in sorted(self._races)[: -self.terms.ahead - _KEPT]:
                 del self._races[old]
         return self._races[n]
@@ -158,7 +154,10 @@ class StudyRace:
         names, span = self.draw.strategies, self._metric.span
         return Following(names, len(self.draw.order), self.terms, span=span)
 
-    def _advanced(self, following: Following, n: int) -> Following:
+    def _at(self, n: int) -> Following:
+        """Return the race after the first n rounds: the one that is followed, if it is not past."""
+        self._read(n)
+        following = self._begun() if self._following.rounds > n else self._following
         for one in self.rounds[following.rounds : n]:
             if not following.take(one, self._losses[one.dataset], self._scale[one.dataset]):
                 break
@@ -217,10 +216,7 @@ class StudyRace:
 
     def following(self, n: int) -> Following:
         """Return the race as it stands after the first n rounds, to be followed further."""
-        self._read(n)
-        if self._following.rounds > n:
-            return self._advanced(self._begun(), n)
-        return self._advanced(self._following, n).copy()
+        return self._at(n).copy()
 
     def losses(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the losses of the first n rounds and their sizes: (N, K); NaN for the others."""

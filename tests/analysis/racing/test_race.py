@@ -44,13 +44,8 @@ def test_states_and_evidence_by_strategy(clear):
     assert found.answered
 
 
-def test_share_of_cost(clear):
-    found = race(clear)
-    assert found.share_of_cells == pytest.approx(23 / 90)
-    cost = pd.Series({"A": 100.0, "B": 1.0, "C": 1.0})
-    assert found.share_of_cost(cost) == pytest.approx((8 * 101 + 7) / (30 * 102))
-    with pytest.raises(AnalysisError, match="there is no cost of C: give one for each strategy"):
-        found.share_of_cost(cost[["A", "B"]])
+def test_share_of_cells(clear):
+    assert race(clear).share_of_cells == pytest.approx(23 / 90)
 
 
 def test_a_control(clear):
