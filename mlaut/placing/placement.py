@@ -9,17 +9,11 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlaut.analysis import (
-    PUBLISHED,
-    Results,
-    metric_names,
-    performance_profile,
-    published,
-    treat_missing,
-)
+from mlaut.analysis import PUBLISHED, Results, metric_names, performance_profile, published
 from mlaut.analysis.importers.published import families_of
 from mlaut.analysis.placing import beside_published, place, reproduction
 from mlaut.analysis.placing.few_datasets import Placing, course_of
+from mlaut.analysis.results.missing import treat_missing
 from mlaut.errors import AnalysisError
 from mlaut.estimators.searches.words import parse_budget
 from mlaut.experiments import read_study_file
@@ -58,17 +52,14 @@ class Placement:
         if self.place.frame.empty:
             return f"No strategy was run on the datasets of the first look. {self.trust}"
         row = self.place.frame.sort_values("average rank").iloc[0]
-        better, worse, undecided = (
-            int(row[name]) for name in ("better than", "worse than", "undecided")
-        )
         if "rank" in row:
             has = f"has rank {row['rank']:.0f} of {row['of']:.0f} (P(best) {row['P(best)']:.2f})"
         else:
             ends = f"{row['average rank low']:.1f} to {row['average rank high']:.1f}"
             has = f"has an average rank of {row['average rank']:.1f} ({ends}) of {row['of']:.0f}"
         return (
-            f"{row.name} {has}: better than {better} published strategies, worse than {worse}, "
-            f"undecided from {undecided}. {self.trust}"
+            f"{row.name} {has}: better than {row['better than']:.0f} published strategies, worse "
+            f"than {row['worse than']:.0f}, undecided from {row['undecided']:.0f}. {self.trust}"
         )
 
     @property
@@ -94,8 +85,7 @@ class Placement:
 
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
-        tables = {"check": self.check, "place": self.place, "profile": self.profile}
-        frames = {name: table.frame for name, table in tables.items() if table is not None}
+        frames = {name: table.frame for name, table in vars(self).items() if table is not None}
         for name, frame in {**frames, "pairs": self.place.pairs}.items():
             (path / f"{name}.csv").write_text(csv_text(frame), "utf-8")
         if self.profile is not None:

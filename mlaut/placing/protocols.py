@@ -18,13 +18,8 @@ from mlaut.data.tables.archive import tuning_split
 from mlaut.errors import DataError, StudyError, nearest
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.libraries.parameters import without
-from mlaut.experiments.runs.orchestrator import Orchestrator
-from mlaut.experiments.study_files.study_file import (
-    StudyFile,
-    choose_strategies,
-    prepare_data,
-    read_study_file,
-)
+from mlaut.experiments import Orchestrator, read_study_file
+from mlaut.experiments.study_files.study_file import StudyFile, choose_strategies, prepare_data
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.placing.by_dataset import UNTUNED, ByDataset
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import positions
+from mlaut.analysis.common.arguments import position
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.importers.published import PUBLISHED, published
 from mlaut.analysis.methods.aggregates.best import probability_of_best
@@ -277,24 +277,21 @@ def reproduction(results: Results, against: str, same: Mapping[str, str]) -> Res
     rows, notes = {}, []
     theirs = published(against)
     for name, other in same.items():
-        positions("strategy", [name], results.strategies)
-        positions("strategy", [other], theirs.strategies)
-        scores = beside_published(results, against, [name]).scores
-        own = f"{name} (here)" if name in theirs.strategies else name
-        difference = (scores[own] - scores[other]).dropna()
+        position("strategy", other, theirs.strategies)
+        scores = beside_published(results, against, [name]).scores  # one's own is the last column
+        difference = (scores.iloc[:, -1] - scores[other]).dropna()
         if len(difference) < 2:
             raise AnalysisError(
                 f"{name} and {other} of {against} have {len(difference)} datasets with results "
                 "of both; two are needed"
             )
-        margin = _margins(results.select(datasets=difference.index, strategies=[name]))
         error = float(difference.std(ddof=1) / np.sqrt(len(difference)))
-        known = margin[np.isfinite(margin)]
-        outside = np.abs(difference) > margin  # False where there is no margin
-        beyond = float(outside.sum() / len(known)) if len(known) else np.nan
-        if odd := difference.index[outside].tolist():
-            notes.append(f"{name} is beyond its folds on {', '.join(odd)}")
         mean, furthest = float(difference.mean()), int(difference.abs().argmax())
+        margin = _margins(results.select(datasets=difference.index, strategies=[name]))
+        n_known = int(np.isfinite(margin).sum())
+        odd = difference.index[np.abs(difference) > margin]  # not where there is no margin
+        if len(odd):
+            notes.append(f"{name} is beyond its folds on {', '.join(odd)}")
         rows[f"{name} / {other}"] = {
             "datasets": len(difference),
             "mean difference": mean,
@@ -302,9 +299,8 @@ def reproduction(results: Results, against: str, same: Mapping[str, str]) -> Res
             "largest": float(difference.iloc[furthest]),
             "on": difference.index[furthest],
             "equal": float((np.abs(difference) <= _rounding(scores[other])).mean()),
-            "beyond folds": beyond,
-            "agrees": abs(mean) <= _EXPLAINED * error
-            and _is_chance(int(outside.sum()), len(known)),
+            "beyond folds": len(odd) / n_known if n_known else np.nan,
+            "agrees": abs(mean) <= _EXPLAINED * error and _is_chance(len(odd), n_known),
         }
     return ResultTable(
         name=f"Strategies run again, and as {against} published them",
