@@ -132,7 +132,7 @@ def protocol_datasets(path: str | os.PathLike[str], against: str) -> tuple[list[
 def _prepared(
     path: str | os.PathLike[str], against: str, changes: Mapping[str, Any]
 ) -> tuple[StudyFile, FilesIO, list[SplitEntry]]:
-    """Return a study file that can be run by the protocol, its data, and the datasets to run."""
+    """Return a study file that can be run by the protocol, its data, and its datasets."""
     if against != BENCHMARK:
         raise StudyError(
             f"{against!r} has no protocol that can be run; there is one for {BENCHMARK}"
@@ -140,7 +140,18 @@ def _prepared(
     file = read_study_file(path).changed(changes)
     _check_file(file, against)
     input_io, paths = prepare_data(file)
-    return file, input_io, _entries(input_io, paths, against, file.path.parent / file.data.folder)
+    folder, known = file.path.parent / file.data.folder, published(against).datasets
+    infos = {path: input_io.dataset_info(path) for path in paths}
+    found = [path for path, info in infos.items() if info.name in known]
+    if len(found) < 2:
+        raise StudyError(
+            f"{folder}: {len(found)} datasets of {against} in it; two are needed, under the names "
+            f"that the benchmark has for them ({', '.join(known[:3])}, ...)"
+        )
+    for path in found:
+        if not infos[path].split:
+            raise DataError(f"{folder / infos[path].name}: has no folds; restore its files")
+    return file, input_io, Data().make_splits(input_io, found)
 
 
 def _check_file(file: StudyFile, against: str) -> None:
@@ -169,24 +180,6 @@ def _checks(wanted: Collection[str] | None, taken: Collection[str]) -> dict[Mlau
             (strategy,) = as_strategies({again: clone(CHECKS[other])})
             found[strategy] = other
     return found
-
-
-def _entries(
-    input_io: FilesIO, paths: Sequence[str], against: str, folder: Path
-) -> list[SplitEntry]:
-    """Return the datasets that the benchmark has, with its folds."""
-    known = published(against).datasets
-    infos = {path: input_io.dataset_info(path) for path in paths}
-    found = [path for path, info in infos.items() if info.name in known]
-    if len(found) < 2:
-        raise StudyError(
-            f"{folder}: {len(found)} datasets of {against} in it; two are needed, under the names "
-            f"that the benchmark has for them ({', '.join(known[:3])}, ...)"
-        )
-    for path in found:
-        if not infos[path].split:
-            raise DataError(f"{folder / infos[path].name}: has no folds; restore its files")
-    return Data().make_splits(input_io, found)
 
 
 def _candidates(strategy: MlautEstimator) -> list[tuple[MlautEstimator, Mapping[str, Any]]]:

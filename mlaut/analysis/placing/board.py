@@ -246,15 +246,13 @@ class Board:
             of_it = self.families == family
             others = self.without(of_it)
             values = others.of(self.losses[:, of_it])
-            order = drawn
-            if designed:
-                order = others.listed(max(looks))[0]
+            order = others.listed(max(looks))[0] if designed else drawn
             for i, m in enumerate(looks):
                 at = order[:m]
-                for kind, value in enumerate(values):
-                    found, sd, far = others.predicted(kind, at, value[:, at])
+                for kind in (1, 0):  # ranks come last: they say how strange a learner is
+                    value = values[kind]
+                    found, sd, strange[i, of_it] = others.predicted(kind, at, value[:, at])
                     errors[kind, i, of_it] = (found - value.mean(axis=1)) / sd
-                    strange[i, of_it] = far if kind == 0 else strange[i, of_it]
                 if designed:
                     audit[i, of_it] = others.audited(at, drawn, values[0])[0]
         return errors, strange, audit
