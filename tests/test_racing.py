@@ -348,7 +348,7 @@ def test_counted_failures_are_not_tried_again(raced, how):
     [
         ('question = "worst"', "question 'worst' is not known"),
         ('question = "control: tree"', "strategy 'tree' is not in these results"),
-        ('failures = "tie"', "failures 'tie' is not known; a race knows 'last'"),
+        ('failures = "tie"', "failures 'tie' is not known; one of 'last'"),
         ("rule = 2", "the race is decided by rule 2, and this version of MLaut decides by rule 1"),
         ("alpha = 5", "alpha = 5.0 is not between 0 and 1"),
         ('metric = "accurcy"', "accurcy"),

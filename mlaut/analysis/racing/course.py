@@ -20,12 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlaut.analysis.common.arguments import position
+from mlaut.analysis.common.arguments import one_of, position
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.pairwise.corrections import adjust
 from mlaut.analysis.racing.evidence import BETS, KINDS, grow, log_mean, p_of
-from mlaut.errors import AnalysisError
 from mlaut.records import RaceTerms
 
 QUESTIONS = {
@@ -52,9 +51,7 @@ def control_of(question: str, strategies: Sequence[str]) -> int | None:
     """
     if question.startswith(_CONTROL):
         return position("strategy", question.removeprefix(_CONTROL).strip(), strategies)
-    if question not in QUESTIONS:
-        known = ", ".join(map(repr, QUESTIONS))
-        raise AnalysisError(f"question {question!r} is not known; one of {known}")
+    one_of("question", question, QUESTIONS)
     return None
 
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked, one_of, position, positions, shown
+from mlaut.analysis.common.arguments import check, checked, one_of, position, positions, shown
 from mlaut.analysis.common.display import SMALLEST_P, Shown, number
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.common.tests import TESTS
@@ -395,15 +395,10 @@ def race(
 
 def check_terms(terms: RaceTerms, strategies: Sequence[str], metric: MLautScore) -> None:
     """Raise `AnalysisError` for terms that are not possible."""
-    kind = KINDS.get(terms.kind)
-    if kind is None:
-        known = ", ".join(map(repr, KINDS))
-        raise AnalysisError(f"kind {terms.kind!r} is not known; one of {known}")
+    kind = KINDS[one_of("kind", terms.kind, KINDS)]
     one_of(f"the test of kind {terms.kind!r},", kind.test, TESTS)
-    if terms.failures != "last":
-        raise AnalysisError(f"failures {terms.failures!r} is not known; a race knows 'last'")
-    if not 0 <= terms.rope < np.inf:
-        raise AnalysisError(f"rope = {terms.rope} is not a number of 0 or more")
+    one_of("failures", terms.failures, ("last",))
+    check(rope=terms.rope)
     if kind.mean and not np.isfinite(metric.span):
         raise AnalysisError(
             f"bets on the mean need a metric with a known range, and {metric.name} has "
@@ -452,8 +447,7 @@ def cell_losses(results: Results, missing: str) -> np.ndarray:
     They are minus infinity where the size limit of a strategy was exceeded: there its pairs see
     no evidence.
     """
-    if missing not in ("raise", "failures last"):
-        raise AnalysisError(f"missing {missing!r} is not known; one of 'raise', 'failures last'")
+    one_of("missing", missing, ("raise", "failures last"))
     losses = results.losses.to_numpy(copy=True)
     waiting, skipped = np.zeros((2, *losses.shape), dtype=bool)
     for (i, k, _, _), reason in results.reasons.items():

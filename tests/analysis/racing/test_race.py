@@ -229,7 +229,9 @@ def test_a_study_that_runs_stands_before_its_first_dataset_that_is_not_complete(
     [
         ({"question": "worst"}, "question 'worst' is not known; one of 'best'"),
         ({"question": "control: D"}, "strategy 'D' is not in these results"),
-        ({"kind": "median"}, "kind 'median' is not known; one of 'sign'"),
+        ({"question": "all pair"}, "question 'all pair' is not known; did you mean 'all pairs'?"),
+        ({"kind": "median"}, "kind 'median' is not known; did you mean 'mean'?"),
+        ({"kind": "x"}, "kind 'x' is not known; one of 'sign'"),
         ({"rope": -1}, "rope = -1 is not a number of 0 or more"),
         ({"order": ["d00"]}, "order names 1 of 30 datasets"),
         ({"missing": "worst"}, "one of 'raise', 'failures last'"),
