@@ -35,7 +35,7 @@ from mlaut.errors import AnalysisError
 SIZES = (5, 10, 20, 30)
 LOOKS = (5, 10, 15, 20, 25, 30, 40)
 RIVALS = 10
-PARTS = 6
+PARTS = 5
 ALPHA = 0.1
 FILES = {
     "GIFT-Eval, CRPS": "gift_eval_97x120_crps.csv",
