@@ -17,6 +17,12 @@ from mlaut.errors import AnalysisError, nearest
 from mlaut.markup import counted
 from mlaut.optional import need
 
+_DIRECTION = click.option(
+    "--greater-is-better/--less-is-better",
+    default=None,
+    help="Direction of a table's metric that MLaut does not know.",
+)
+
 
 @click.command()
 @click.argument("study", type=PATH)
@@ -121,11 +127,7 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str, foll
     help="accuracy, mcc, r2, ... (repeatable; the first is the primary one); default: set by the "
     "study file or task. 'mlaut list metrics' lists them.",
 )
-@click.option(
-    "--greater-is-better/--less-is-better",
-    default=None,
-    help="Direction of a table's metric that MLaut does not know.",
-)
+@_DIRECTION
 @click.option("--only", multiple=True, metavar="STRATEGY", help="Report on it (repeatable).")
 @click.option("--without", multiple=True, metavar="STRATEGY", help="Leave it out (repeatable).")
 @click.option("--datasets", multiple=True, metavar="DATASET", help="Report on it (repeatable).")
@@ -309,6 +311,58 @@ def merge(studies: Sequence[str], output: Path) -> None:
     from mlaut.files_io import merge_studies
 
     show(str(study_status(merge_studies([study_of(one) for one in studies], output).path)))
+
+
+@click.command()
+@click.argument("old", type=PATH)
+@click.argument("new", type=PATH)
+@click.option("--metric", help="Metric of the scores; default: that of a study.")
+@_DIRECTION
+@click.option(
+    "--rope",
+    type=float,
+    help="Region: mean differences up to it count as none; default: that of a study, or .01.",
+)
+@click.option("--alpha", default=0.05, show_default=True, help="Level of all claims of a kind.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def same(old: Path, new: Path, metric: str | None, as_json: bool, **given: Any) -> None:
+    """Tell whether a new run has the same scores as an old one.
+
+    OLD and NEW are studies, bundles, tables of scores or folders of a leaderboard, also mixed. The
+    answer for each strategy and for all is same (within the region of --rope), differs, or cannot
+    tell. What differs in versions, machines and options of two studies is listed.
+
+    \b
+    mlaut study same old.h5 new.h5
+    mlaut study same published.csv mine.h5 --metric accuracy --rope 0.005
+    """
+    from mlaut.analysis.importers.any_table import is_results, read_results
+    from mlaut.analysis.methods.aggregates import same_results
+    from mlaut.files_io import StudyStore
+    from mlaut.report.state import environment_differences
+    from mlaut.study import Study
+
+    paths, better = [database_and_options(one)[0] for one in (old, new)], given["greater_is_better"]
+    studies = {path: Study(path) for path in paths if not is_results(path)}
+    for terms in (one.analysis() for one in studies.values()):
+        metric, given["rope"] = metric or terms.metric, given["rope"] or terms.rope or None
+    runs = (
+        studies[path].results(metric or "")
+        if path in studies
+        else read_results(path, metric, greater_is_better=better)
+        for path in paths
+    )
+    found = same_results(*runs, rope=given["rope"], alpha=given["alpha"])
+    stores = [StudyStore(path) for path in studies]
+    differing = environment_differences(*stores) if len(stores) == 2 else []
+    if as_json:
+        rows = json.loads(found.frame.reset_index().to_json(orient="records", double_precision=15))
+        about = {"answer": found.answer, "metric": found.metric, "rope": found.rope}
+        more = {"strategies": rows, "notes": found.notes, "environments": differing}
+        show(json.dumps({**about, **more}))
+    else:
+        show(f"{found.sentence()}\n\n{found}")
+        show_rows(differing)
 
 
 @click.command()

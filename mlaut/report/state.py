@@ -217,6 +217,37 @@ def _run_line(run: Mapping[str, Any]) -> str:
     return f"Last run {run.get('started', '?')} on {run.get('processor', '?')}: {software}."
 
 
+def environment_differences(old: StudyStore, new: StudyStore) -> list[dict[str, str]]:
+    """Return what differs between the runs of two studies: versions, machine, options, strategies.
+
+    Each row has ``what``, and its values in the ``old`` and the ``new`` study; several values where
+    the runs of a study differ, and none where it stores none.
+    """
+    before, after = (_environment(study) for study in (old, new))
+    return [
+        {
+            "what": what,
+            "old": ", ".join(before.get(what, ())),
+            "new": ", ".join(after.get(what, ())),
+        }
+        for what in dict.fromkeys([*before, *after])
+        if before.get(what) != after.get(what)
+    ]
+
+
+def _environment(study: StudyStore) -> dict[str, list[str]]:
+    """Return the values that the runs of a study have; the identities of its strategies, too."""
+    found: dict[str, list[str]] = {}
+    for run in study.runs:
+        flat = {
+            name: run[name] for name in run if name not in ("id", "started", "input", "versions")
+        }
+        for name, value in (flat | dict(run.get("versions") or {})).items():
+            known = found.setdefault(name, [])
+            known += [str(value)] if str(value) not in known else []
+    return found | {f"strategy {one.name}": [one.fingerprint[:12]] for one in study.strategies}
+
+
 def _failures(stored: _OfStudy) -> pd.DataFrame | None:
     """Return one row for each strategy, status and reason, the most frequent first."""
     rows = [
