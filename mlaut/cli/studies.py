@@ -143,6 +143,17 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str, foll
     "'keep' (default), 'drop strategies', 'drop datasets', or the name of a strategy whose scores "
     "replace theirs.",
 )
+@click.option(
+    "--since",
+    metavar="DATE or STRATEGY",
+    help="Also tell which strategies were new records when they came, from this one on.",
+)
+@click.option(
+    "--submitted",
+    metavar="FILE.csv",
+    help="With --since: a CSV file of strategies and their dates; default: the dates with which "
+    "names begin, or the order of the table.",
+)
 @click.option("--title", help="Title of the report; default: that of the study file.")
 @click.option(
     "--missing",
@@ -172,6 +183,7 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     mlaut report study.h5 --methods
     mlaut report results.csv --metric accuracy --set question='control: baseline'
     mlaut report gift-eval/results --contaminated 'drop strategies'
+    mlaut report swe-bench/verified --since 2026-01-01
     """
     from mlaut.experiments.study_files.study_file import read_settings
     from mlaut.report import make_report, write_report
@@ -182,6 +194,8 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     options |= {name: value for name, value in given.items() if value not in (None, ())}
     if (given["clusters"] or "").endswith(".csv"):
         options["clusters"] = _read_clusters(Path(given["clusters"]), database)
+    if given["submitted"]:
+        options["submitted"] = _read_pairs(Path(given["submitted"]), "strategies and their dates")
     dropped = {k: x for k, x in dropped_from(study).items() if k not in options.get("only", ())}
     options["without"] = dropped | dict.fromkeys(options.get("without", ()), "")
     made = make_report(database, **options)
@@ -195,6 +209,15 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
             show(path)
 
 
+def _read_pairs(file: Path, what: str) -> dict[str, str]:
+    """Return the second column of a CSV file by the first, without the row of their names."""
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        rows = [row for row in csv.reader(lines) if row]
+    if not rows or {len(row) for row in rows} != {2}:
+        raise AnalysisError(f"{file}: two columns are needed, {what}")
+    return {name.strip(): value.strip() for name, value in rows[1:]}
+
+
 def _read_clusters(file: Path, database: Path) -> dict[str, str]:
     """Return the source of each dataset, from a CSV file of datasets and their sources.
 
@@ -206,11 +229,7 @@ def _read_clusters(file: Path, database: Path) -> dict[str, str]:
     from mlaut.files_io import StudyStore
     from mlaut.files_io.tables.tables import ending_of
 
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        rows = [row for row in csv.reader(lines) if row]
-    if not rows or {len(row) for row in rows} != {2}:
-        raise AnalysisError(f"{file}: two columns are needed, datasets and their sources")
-    found = {name.strip(): source.strip() for name, source in rows[1:]}
+    found = _read_pairs(file, "datasets and their sources")
     named = [] if ending_of(database.name) else StudyStore(database).datasets
     if lacking := [name for name in named if not found.get(name)]:
         hint = nearest(lacking[0], found)

@@ -414,6 +414,7 @@ _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
     },
     "calibrate": {"df": _each(_real), "tests": _or(_none, _names)},
     "compare": {"n_samples": _count},
+    "new_records": {"order": _or(lambda value: value is None or _is_mapping(value), _names)},
     "same_results": {"rope": _or(_none, _not_negative)},
     "calibration_plot": {"tests": _or(_none, _names)},
     "dataset_plot": {"ax": _or(_none, _each(_instance("Axes", "axes of matplotlib")))},
