@@ -335,13 +335,9 @@ def merge(studies: Sequence[str], output: Path) -> None:
 @click.command()
 @click.argument("old", type=PATH)
 @click.argument("new", type=PATH)
-@click.option("--metric", help="Metric of the scores; default: that of a study.")
+@click.option("--metric", help="Metric of the scores; default: that of the studies.")
 @_DIRECTION
-@click.option(
-    "--rope",
-    type=float,
-    help="Region: mean differences up to it count as none; default: that of a study, or .01.",
-)
+@click.option("--rope", type=float, help="Largest mean difference that counts as none; default .01")
 @click.option("--alpha", default=0.05, show_default=True, help="Level of all claims of a kind.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def same(old: Path, new: Path, metric: str | None, as_json: bool, **given: Any) -> None:
@@ -361,18 +357,15 @@ def same(old: Path, new: Path, metric: str | None, as_json: bool, **given: Any) 
     from mlaut.report.state import environment_differences
     from mlaut.study import Study
 
-    paths, better = [database_and_options(one)[0] for one in (old, new)], given["greater_is_better"]
-    studies = {path: Study(path) for path in paths if not is_results(path)}
-    for terms in (one.analysis() for one in studies.values()):
-        metric, given["rope"] = metric or terms.metric, given["rope"] or terms.rope or None
-    runs = (
-        studies[path].results(metric or "")
-        if path in studies
-        else read_results(path, metric, greater_is_better=better)
+    paths = [database_and_options(one)[0] for one in (old, new)]
+    stores = [StudyStore(path) for path in paths if not is_results(path)]
+    runs = [
+        read_results(path, metric, greater_is_better=given["greater_is_better"])
+        if is_results(path)
+        else Study(path).results(metric or "")
         for path in paths
-    )
+    ]
     found = same_results(*runs, rope=given["rope"], alpha=given["alpha"])
-    stores = [StudyStore(path) for path in studies]
     differing = environment_differences(*stores) if len(stores) == 2 else []
     if as_json:
         rows = json.loads(found.frame.reset_index().to_json(orient="records", double_precision=15))

@@ -108,11 +108,11 @@ def make_report(
         name = str(study) if isinstance(study, str | os.PathLike) else "results"
         scored = [treat_contaminated(one, contaminated) for one in scored]
         made = results_content(name, scored, title, terms, choice)
-        return with_records(made, since, submitted)
-    primary = {"metric": metrics[0], "secondary": tuple(metrics[1:])} if metrics else {}
-    if isinstance(clusters, Mapping | pd.Series) and len(clusters):
-        primary["clusters"] = {str(name): str(source) for name, source in clusters.items()}
-    made = study_content(open_study(study), title, primary | terms, choice)
+    else:
+        primary = {"metric": metrics[0], "secondary": tuple(metrics[1:])} if metrics else {}
+        if isinstance(clusters, Mapping | pd.Series) and len(clusters):
+            primary["clusters"] = {str(name): str(source) for name, source in clusters.items()}
+        made = study_content(open_study(study), title, primary | terms, choice)
     return with_records(made, since, submitted)
 
 

@@ -22,6 +22,7 @@ from mlaut.report.records import PAGE, TEXT, ReportTable, made
 _TIMES = re.compile(r" \(\d+ times\)$")  # end of a warning that one cell raised repeatedly
 _UNKNOWN = "Not recorded: what the datasets are, how a score was measured, what was tuned"
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_OF_ONE_RUN = ("id", "started", "input", "versions")  # differ in any two runs, or are made of parts
 # Fields of a run that the table of runs shows.
 _RUN = ("started", "python", "platform", "processor", "cores", "seed", "n_jobs", "timeout")
 
@@ -237,15 +238,12 @@ def environment_differences(old: StudyStore, new: StudyStore) -> list[dict[str, 
 
 def _environment(study: StudyStore) -> dict[str, list[str]]:
     """Return the values that the runs of a study have; the identities of its strategies, too."""
-    found: dict[str, list[str]] = {}
+    found = {f"strategy {one.name}": [one.fingerprint[:12]] for one in study.strategies}
     for run in study.runs:
-        flat = {
-            name: run[name] for name in run if name not in ("id", "started", "input", "versions")
-        }
-        for name, value in (flat | dict(run.get("versions") or {})).items():
+        for name, value in (run | run.get("versions", {})).items():
             known = found.setdefault(name, [])
-            known += [str(value)] if str(value) not in known else []
-    return found | {f"strategy {one.name}": [one.fingerprint[:12]] for one in study.strategies}
+            known += [str(value)] * (str(value) not in known)
+    return {name: values for name, values in found.items() if name not in _OF_ONE_RUN}
 
 
 def _failures(stored: _OfStudy) -> pd.DataFrame | None:

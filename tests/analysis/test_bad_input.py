@@ -414,7 +414,7 @@ ELSEWHERE = {  # their own tests have their bad input
     "poisson_binomial_pairs", "power_of_test", "probabilities_by_dataset", "profile_plot",
     "race_plot",
     "resolution", "roc_plot", "simplex_plot", "smallest_difference", "time_plot",
-    "describe_metrics", "beside_published", "decision_plot", "place", "reproduction",
+    "describe_metrics", "beside_published", "same_results", "decision_plot", "place", "reproduction",
     "choose_datasets", "heat_map", "rank_plot",
     "budget_plot", "budget_use", "contingency_table", "cumulative_gain", "results_at_budget",
     "score_against_budget", "search_traces",

@@ -85,6 +85,12 @@ def swe_bench(folder):
     write(folder / "20240201_B" / "logs" / "dj__dj-3" / "report.json", {})
 
 
+def swe_bench_items(folder):
+    for name, solved in (("20260101_A", (True, False)), ("20260201_B", (True, True))):
+        items = {f"dj__dj-{i}": {"cost": 0.7, "resolved": x} for i, x in enumerate(solved)}
+        write(folder / name / "per_instance_details.json", items)
+
+
 def every_eval_ever(folder):
     for model, score in (("A", 0.5), ("B", 0.75)):
         results = [
@@ -146,6 +152,9 @@ FORMS = {
     ),
     tsml: ("tsml: 2 files", None, "accuracy", [[0.8, 0.8]], None),
     helm: ("HELM: 1 file", None, "score", [[0.5, 0.7], [-2.0, np.nan]], None),
+    swe_bench_items: (
+        *("SWE-bench, bash-only: 2 files", None, "accuracy", [[1, 1], [0, 1]], None),
+    ),
     swe_bench: (
         *("SWE-bench: 2 files", None, "accuracy", [[1, 0], [1, 0], [0, 0], [0, 0], [0, 1]]),
         ("dj__dj", "dj__dj", "sp__sp-x", "dj__dj", "sp__sp-x"),
@@ -183,7 +192,7 @@ def test_repeats_of_mteb_and_resamples_of_tsml_are_kept(tmp_path):
     assert results.strategies == ("org/A", "org/B")
     assert results.cells[0, :, :, 0].tolist() == [[0.4, 0.6], [0.6, 0.8]]
     assert results.metric.incomparable == "tasks have metrics of their own"
-    assert results.notes[1] == "of another form and left out: model_meta.json, model_meta.json"
+    assert results.notes[1] == "2 files of another form left out: model_meta.json, model_meta.json"
     one = {"hf_subset": "default", "main_score": 0.9}  # an older result, without experiments
     write(tmp_path / "mteb/org__B/rev/T1.json", {"task_name": "T1", "scores": {"test": [one]}})
     results = read_results(tmp_path / "mteb")
@@ -199,6 +208,22 @@ def test_repeats_of_mteb_and_resamples_of_tsml_are_kept(tmp_path):
     assert results.scores.loc["ACSF1"].to_dict() == {"CIF": 0.6, "HC2": 0.8, "ROCKET": 0.8}
     write(tmp_path / "accuracy_mean.csv", "Estimators:,HC2,ROCKET\nACSF1,0.9,0.8\n")
     assert read_results(tmp_path / "accuracy_mean.csv").metric.name == "accuracy"
+
+
+def test_a_subset_of_mteb_has_one_name_however_many_a_file_has(tmp_path):
+    for model, subsets in (("org__A", ["en"]), ("org__B", ["en", "de"])):
+        scores = [{"hf_subset": one, "main_score": 0.5} for one in subsets]
+        about = {"task_name": "STS22", "scores": {"test": scores}}
+        write(tmp_path / model / "rev/STS22.json", about)
+    results = read_results(tmp_path)
+    assert results.datasets == ("STS22 en", "STS22 de")
+    assert results.scores.loc["STS22 en"].tolist() == [0.5, 0.5]
+
+
+def test_exact_match_of_lm_eval_is_an_accuracy(tmp_path):
+    items = [{"doc_id": i, "metrics": ["exact_match"], "exact_match": i % 2} for i in range(3)]
+    write(tmp_path / "A/samples_math_2026-01-21T03.jsonl", items)
+    assert read_results(tmp_path).metric.name == "accuracy"
 
 
 def test_a_metric_is_chosen_by_its_name_on_the_board(tmp_path):

@@ -129,22 +129,24 @@ def _ordered(
 ) -> tuple[Sequence[str], str | None]:
     """Return the strategies in their order, and the first one that may be a record."""
     of_names = {name: found.group() for name in strategies if (found := _DATE.match(name))}
-    if order is None and len(of_names) == len(strategies):
-        order = of_names
-    is_date = since is not None and since not in strategies and _DATE.fullmatch(since)
-    if not isinstance(order, Mapping):
-        if is_date:
-            raise AnalysisError(f"since {since}: give the dates of the submissions (--submitted)")
-        return order or strategies, since
-    try:
-        days = {name: date.fromisoformat(order[name]) for name in strategies}
-        first = date.fromisoformat(str(since)) if is_date else date.min
-    except (KeyError, ValueError) as error:
-        raise AnalysisError(f"each needs a date, as 2026-07-31: {error}") from error
-    ordered = sorted(strategies, key=days.__getitem__)
-    if first > days[ordered[-1]]:
-        raise AnalysisError(f"no submission since {first}: the last is of {days[ordered[-1]]}")
-    return ordered, next(n for n in ordered if days[n] >= first) if is_date else since
+    dates = of_names if order is None and len(of_names) == len(strategies) else order
+    ordered: Sequence[str] = strategies
+    if isinstance(dates, Mapping):
+        try:
+            days = {name: str(date.fromisoformat(dates[name])) for name in strategies}
+        except (KeyError, ValueError) as error:
+            raise AnalysisError(f"each submission needs a date, as 2026-07-31: {error}") from error
+        ordered = sorted(strategies, key=days.__getitem__)
+        if since and since not in strategies:
+            since = next((name for name in ordered if days[name] >= since), since)
+    elif dates is not None:
+        ordered = dates
+    if since and since not in strategies:
+        raise AnalysisError(
+            f"since {since!r} is no submission, nor a date (2026-07-31) up to that of the last; "
+            "dates that no name begins with are given with order (--submitted FILE.csv)"
+        )
+    return ordered, since
 
 
 def log_evidence(sums: np.ndarray) -> np.ndarray:

@@ -114,12 +114,12 @@ def same_results(
     {'tree': 'same', 'forest': 'differs'}
     """
     old, later = both = _common(results, new)
-    if old.incomparable and any((one.cells <= 0).any() for one in both):
-        raise AnalysisError(
-            f"{old.incomparable}; and a score is not above 0: choose another metric"
-        )
-    rope = _region(old, rope)
-    of = np.log if old.incomparable else np.asarray
+    unit = old.incomparable
+    if rope is None and not unit and old.metric.bounds[1] != 1:
+        raise AnalysisError(f"{old.metric.name} has no usual region of equal scores: give rope")
+    if unit and any((one.cells <= 0).any() for one in both):
+        raise AnalysisError(f"{unit}; and a score is not above 0: choose another metric")
+    rope, of = _ROPE if rope is None else rope, np.log if unit else np.asarray
     before, after = (one.scores.to_numpy() for one in both)
     noise = RELATIVE_NOISE * np.maximum(old.noise_scale, later.noise_scale)
     differences = np.where(np.abs(after - before) <= noise, 0.0, of(after) - of(before))
@@ -132,12 +132,11 @@ def same_results(
     same = ((frame["p same"] <= alpha) | (frame["changed"] == 0)) & (gaps == 0)
     answers = np.select([same, frame["p differs"] <= alpha], [SAME, DIFFERS], UNSURE)
     frame.insert(0, "answer", answers)
-    spread, how = _run_to_run(both, [of(one.cells) for one in both], differences)
-    frame["run to run"] = np.asarray(spread)
+    frame["run to run"], how = _run_to_run(both, of, differences)
     lacking = [f"{name} ({n})" for name, n in zip(index, gaps, strict=True) if n]
     notes = [f"datasets with a score in one run only: {', '.join(lacking)}"] if lacking else []
     return Rerun(
-        name="New minus old run" + (", logarithms of ratios" if old.incomparable else ""),
+        name="New minus old run" + (", logarithms of ratios" if unit else ""),
         frame=frame,
         source="Schuirmann 1987; Holm 1979",
         metric=old.metric.name,
@@ -147,39 +146,26 @@ def same_results(
 
 
 def _common(old: Results, new: Results) -> _Runs:
-    """Return the common strategies and datasets of two runs; the old one has the sources."""
+    """Return what both runs have, for strategies with a score in both; the old has the sources."""
     if old.metric.name != new.metric.name:
         raise AnalysisError(f"runs by {old.metric.name} and {new.metric.name}: choose one metric")
     datasets = [name for name in old.datasets if name in new.datasets]
-    names = [name for name in old.strategies if name in new.strategies]
-    if not datasets or not names:
+    scored = (old.scores * new.scores).notna().any()
+    names = [name for name in old.strategies if scored[name]]
+    if not names:
         raise AnalysisError(
-            f"no {'strategy' if datasets else 'dataset'} is in both runs: the old one has "
-            f"{shown(old.strategies if datasets else old.datasets)}; rename those that are the same"
+            f"no strategy has a score on the same dataset in both runs: the old one has "
+            f"{shown(old.strategies)} on {shown(old.datasets)}; rename those that are the same"
         )
     old, new = (one.select(datasets=datasets, strategies=names) for one in (old, new))
-    scored = (old.losses + new.losses).notna().any()
-    if not scored.any():
-        raise AnalysisError(
-            "no strategy has a score in both runs on any dataset: see their reports"
-        )
-    old, new = (one.select(strategies=scored.index[scored]) for one in (old, new))
     return replace(old, clusters=old.clusters or new.clusters), new
-
-
-def _region(results: Results, rope: float | None) -> float:
-    if rope is None and not results.incomparable and results.metric.bounds[1] != 1:
-        raise AnalysisError(
-            f"{results.metric.name} has no usual region of equal scores: give rope, the largest "
-            "mean difference that counts as none"
-        )
-    return _ROPE if rope is None else rope
 
 
 def _of_strategy(results: Results, differences: np.ndarray, rope: float, alpha: float) -> list[Any]:
     """Return the row of a strategy, with p-values that are not adjusted yet."""
     known = np.flatnonzero(~np.isnan(differences))
-    used = results.select(datasets=[results.datasets[i] for i in known])
+    some = [results.datasets[i] for i in known]
+    used = results if len(some) == len(differences) else results.select(datasets=some)
     degrees, largest = used.n_sources - 1, int(np.nanargmax(np.abs(differences)))
     with np.errstate(divide="ignore", invalid="ignore"):  # one source, or equal differences
         mean, error = mean_by_source(used, differences[known, None], "source")[:, 0]
@@ -192,15 +178,15 @@ def _of_strategy(results: Results, differences: np.ndarray, rope: float, alpha: 
     return [*row, len(known), differences[largest], results.datasets[largest]]
 
 
-def _run_to_run(both: _Runs, cells: list[np.ndarray], differences: np.ndarray) -> tuple[Any, str]:
+def _run_to_run(both: _Runs, of: Any, differences: np.ndarray) -> tuple[np.ndarray, str]:
     """Return the standard deviation of one run's score by strategy, and what it is taken from."""
-    several = (both[0].expected.sum(axis=(1, 2)) > 1).any()
-    if several and np.array_equal(both[0].expected, both[1].expected):
-        pairs = np.subtract(*cells).reshape(differences.size, -1)
-        variances = pd.DataFrame(pairs).var(axis=1).to_numpy().reshape(differences.shape)
-        return np.sqrt(pd.DataFrame(variances).mean() / 2), "of a cell, by repeats and folds"
-    spread = pd.DataFrame(differences).std() / np.sqrt(2)
-    return spread, "by datasets, without common repeats, so it also holds other changes"
+    old, new = both
+    if np.array_equal(old.expected, new.expected) and (old.expected.sum(axis=(1, 2)) > 1).any():
+        cells, how = of(new.cells) - of(old.cells), "of a cell, by repeats and folds"
+    else:
+        cells, how = differences.T[None], "by datasets, without common repeats; all changes count"
+    variances = [pd.DataFrame(each.reshape(len(each), -1)).var(axis=1) for each in cells]
+    return np.sqrt(pd.DataFrame(variances).mean() / 2).to_numpy(), how
 
 
 def _notes(given: _Runs, both: _Runs, frame: pd.DataFrame, alpha: float) -> list[str]:
