@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from mlaut.analysis import read_results
+from mlaut.analysis import friedman_test, nemenyi_test, read_results
 from mlaut.analysis.results.contamination import treat_contaminated
 from mlaut.cli import cli
 from mlaut.errors import AnalysisError, DataError, MlautError
@@ -224,6 +224,29 @@ def test_exact_match_of_lm_eval_is_an_accuracy(tmp_path):
     items = [{"doc_id": i, "metrics": ["exact_match"], "exact_match": i % 2} for i in range(3)]
     write(tmp_path / "A/samples_math_2026-01-21T03.jsonl", items)
     assert read_results(tmp_path).metric.name == "accuracy"
+
+
+def test_the_analysis_that_mlr3benchmark_publishes_comes_out(tmp_path):
+    """Its README prints these accuracies, Friedman's test (6.5, .0388), and Nemenyi's p-values."""
+    printed = {
+        "iris": (0.28, 0.9466667, 0.96),
+        "sonar": (0.5334023, 0.6537612, 0.6394755),
+        "wine": (0.3990584, 0.8652542, 0.9048023),
+        "zoo": (0.4058229, 0.8309566, 0.9099822),
+    }
+    learners = ("featureless", "rpart", "xgboost")
+    rows = [
+        f"{task},{learner},{acc}"
+        for task, of_task in printed.items()
+        for learner, acc in zip(learners, of_task, strict=True)
+    ]
+    write(tmp_path / "aggr.csv", "\n".join(["task_id,learner_id,acc", *rows]))
+    results = read_results(tmp_path / "aggr.csv")
+    friedman = friedman_test(results, statistic="chi2")
+    assert (friedman.statistic, round(friedman.p_value, 8)) == (pytest.approx(6.5), 0.03877421)
+    nemenyi = nemenyi_test(results)
+    pairs = [("featureless", "rpart"), ("featureless", "xgboost"), ("rpart", "xgboost")]
+    assert [round(nemenyi.value("p_value", *pair), 3) for pair in pairs] == [0.181, 0.036, 0.759]
 
 
 def test_a_metric_is_chosen_by_its_name_on_the_board(tmp_path):
