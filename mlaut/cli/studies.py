@@ -369,9 +369,8 @@ def same(old: Path, new: Path, metric: str | None, as_json: bool, **given: Any) 
     differing = environment_differences(*stores) if len(stores) == 2 else []
     if as_json:
         rows = json.loads(found.frame.reset_index().to_json(orient="records", double_precision=15))
-        about = {"answer": found.answer, "metric": found.metric, "rope": found.rope}
-        more = {"strategies": rows, "notes": found.notes, "environments": differing}
-        show(json.dumps({**about, **more}))
+        about = {name: getattr(found, name) for name in ("answer", "metric", "rope", "notes")}
+        show(json.dumps({**about, "strategies": rows, "environments": differing}))
     else:
         show(f"{found.sentence()}\n\n{found}")
         show_rows(differing)

@@ -218,32 +218,25 @@ def _run_line(run: Mapping[str, Any]) -> str:
     return f"Last run {run.get('started', '?')} on {run.get('processor', '?')}: {software}."
 
 
-def environment_differences(old: StudyStore, new: StudyStore) -> list[dict[str, str]]:
+def environment_differences(old: StudyStore, new: StudyStore) -> list[dict[Any, str]]:
     """Return what differs between the runs of two studies: versions, machine, options, strategies.
 
     Each row has ``what``, and its values in the ``old`` and the ``new`` study; several values where
     the runs of a study differ, and none where it stores none.
     """
-    before, after = (_environment(study) for study in (old, new))
-    return [
-        {
-            "what": what,
-            "old": ", ".join(before.get(what, ())),
-            "new": ", ".join(after.get(what, ())),
-        }
-        for what in dict.fromkeys([*before, *after])
-        if before.get(what) != after.get(what)
-    ]
+    both = pd.DataFrame({"old": _environment(old), "new": _environment(new)}).fillna("")
+    differing = both[both["old"] != both["new"]].rename_axis("what").reset_index()
+    return differing.to_dict("records")
 
 
-def _environment(study: StudyStore) -> dict[str, list[str]]:
+def _environment(study: StudyStore) -> dict[str, str]:
     """Return the values that the runs of a study have; the identities of its strategies, too."""
     found = {f"strategy {one.name}": [one.fingerprint[:12]] for one in study.strategies}
     for run in study.runs:
         for name, value in (run | run.get("versions", {})).items():
-            known = found.setdefault(name, [])
-            known += [str(value)] * (str(value) not in known)
-    return {name: values for name, values in found.items() if name not in _OF_ONE_RUN}
+            found.setdefault(name, []).append(str(value))
+    kept = (name for name in found if name not in _OF_ONE_RUN)
+    return {name: ", ".join(dict.fromkeys(found[name])) for name in kept}
 
 
 def _failures(stored: _OfStudy) -> pd.DataFrame | None:
