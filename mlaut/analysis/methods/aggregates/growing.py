@@ -133,7 +133,7 @@ def _ordered(
     ordered: Sequence[str] = strategies
     if isinstance(dates, Mapping):
         try:
-            days = {name: str(date.fromisoformat(dates[name])) for name in strategies}
+            days = {name: str(date.fromisoformat(str(dates[name]))) for name in strategies}
         except (KeyError, ValueError) as error:
             raise AnalysisError(f"each submission needs a date, as 2026-07-31: {error}") from error
         ordered = sorted(strategies, key=days.__getitem__)
