@@ -130,7 +130,7 @@ def _ordered(
     """Return the strategies in their order, and the first one that may be a record."""
     of_names = {name: found.group() for name in strategies if (found := _DATE.match(name))}
     dates = of_names if order is None and len(of_names) == len(strategies) else order
-    ordered: Sequence[str] = strategies
+    ordered = [*(dates or strategies)]
     if isinstance(dates, Mapping):
         try:
             days = {name: str(date.fromisoformat(str(dates[name]))) for name in strategies}
@@ -139,8 +139,6 @@ def _ordered(
         ordered = sorted(strategies, key=days.__getitem__)
         if since and since not in strategies:
             since = next((name for name in ordered if days[name] >= since), since)
-    elif dates is not None:
-        ordered = dates
     if since and since not in strategies:
         raise AnalysisError(
             f"since {since!r} is no submission, nor a date (2026-07-31) up to that of the last; "

@@ -116,7 +116,7 @@ def same_results(
     old, later = both = _common(results, new)
     unit = old.incomparable
     if rope is None and not unit and old.metric.bounds[1] != 1:
-        raise AnalysisError(f"{old.metric.name} has no usual region of equal scores: give rope")
+        raise AnalysisError(f"{old.metric.name} has no usual region: give rope (--rope)")
     if unit and any((one.cells <= 0).any() for one in both):
         raise AnalysisError(f"{unit}; and a score is not above 0: choose another metric")
     rope, of = _ROPE if rope is None else rope, np.log if unit else np.asarray
