@@ -27,7 +27,7 @@ _FIRST_PAGE: dict[str, tuple[click.Command, ...]] = {
     "Look up, bring in": (lists.list_, lists.load, elsewhere.import_),
 }
 _OF_STUDIES = (
-    *(studies.compact, studies.remove, studies.rename, runs.models, lists.convert),
+    *(studies.same, studies.compact, studies.remove, studies.rename, runs.models, lists.convert),
     *(elsewhere.place, elsewhere.export, bundles.leaderboard),
 )
 _FORMER: dict[str | None, str] = {
@@ -72,9 +72,10 @@ def cli(debug: bool) -> None:
 
 @click.group()
 def study() -> None:
-    """Change, convert, place and export studies.
+    """Compare two runs; change, convert, place and export studies.
 
     \b
+    mlaut study same old.h5 new.h5
     mlaut study compact study.h5
     """
 

@@ -17,6 +17,12 @@ from mlaut.errors import AnalysisError, nearest
 from mlaut.markup import counted
 from mlaut.optional import need
 
+_DIRECTION = click.option(
+    "--greater-is-better/--less-is-better",
+    default=None,
+    help="Direction of a table's metric that MLaut does not know.",
+)
+
 
 @click.command()
 @click.argument("study", type=PATH)
@@ -121,11 +127,7 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str, foll
     help="accuracy, mcc, r2, ... (repeatable; the first is the primary one); default: set by the "
     "study file or task. 'mlaut list metrics' lists them.",
 )
-@click.option(
-    "--greater-is-better/--less-is-better",
-    default=None,
-    help="Direction of a table's metric that MLaut does not know.",
-)
+@_DIRECTION
 @click.option("--only", multiple=True, metavar="STRATEGY", help="Report on it (repeatable).")
 @click.option("--without", multiple=True, metavar="STRATEGY", help="Leave it out (repeatable).")
 @click.option("--datasets", multiple=True, metavar="DATASET", help="Report on it (repeatable).")
@@ -140,6 +142,17 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str, foll
     help="Treatment of strategies that were trained on a dataset, as a leaderboard declares it: "
     "'keep' (default), 'drop strategies', 'drop datasets', or the name of a strategy whose scores "
     "replace theirs.",
+)
+@click.option(
+    "--since",
+    metavar="DATE or STRATEGY",
+    help="Also tell which strategies were new records when they came, from this one on.",
+)
+@click.option(
+    "--submitted",
+    metavar="FILE.csv",
+    help="With --since: a CSV file of strategies and their dates; default: the dates with which "
+    "names begin, or the order of the table.",
 )
 @click.option("--title", help="Title of the report; default: that of the study file.")
 @click.option(
@@ -170,6 +183,7 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     mlaut report study.h5 --methods
     mlaut report results.csv --metric accuracy --set question='control: baseline'
     mlaut report gift-eval/results --contaminated 'drop strategies'
+    mlaut report swe-bench/verified --since 2026-01-01
     """
     from mlaut.experiments.study_files.study_file import read_settings
     from mlaut.report import make_report, write_report
@@ -180,6 +194,8 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     options |= {name: value for name, value in given.items() if value not in (None, ())}
     if (given["clusters"] or "").endswith(".csv"):
         options["clusters"] = _read_clusters(Path(given["clusters"]), database)
+    if given["submitted"]:
+        options["submitted"] = _read_pairs(Path(given["submitted"]), "strategies and their dates")
     dropped = {k: x for k, x in dropped_from(study).items() if k not in options.get("only", ())}
     options["without"] = dropped | dict.fromkeys(options.get("without", ()), "")
     made = make_report(database, **options)
@@ -193,6 +209,15 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
             show(path)
 
 
+def _read_pairs(file: Path, what: str) -> dict[str, str]:
+    """Return the second column of a CSV file by the first, without the row of their names."""
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        rows = [row for row in csv.reader(lines) if row]
+    if not rows or {len(row) for row in rows} != {2}:
+        raise AnalysisError(f"{file}: two columns are needed, {what}")
+    return {name.strip(): value.strip() for name, value in rows[1:]}
+
+
 def _read_clusters(file: Path, database: Path) -> dict[str, str]:
     """Return the source of each dataset, from a CSV file of datasets and their sources.
 
@@ -204,11 +229,7 @@ def _read_clusters(file: Path, database: Path) -> dict[str, str]:
     from mlaut.files_io import StudyStore
     from mlaut.files_io.tables.tables import ending_of
 
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        rows = [row for row in csv.reader(lines) if row]
-    if not rows or {len(row) for row in rows} != {2}:
-        raise AnalysisError(f"{file}: two columns are needed, datasets and their sources")
-    found = {name.strip(): source.strip() for name, source in rows[1:]}
+    found = _read_pairs(file, "datasets and their sources")
     named = [] if ending_of(database.name) else StudyStore(database).datasets
     if lacking := [name for name in named if not found.get(name)]:
         hint = nearest(lacking[0], found)
@@ -309,6 +330,50 @@ def merge(studies: Sequence[str], output: Path) -> None:
     from mlaut.files_io import merge_studies
 
     show(str(study_status(merge_studies([study_of(one) for one in studies], output).path)))
+
+
+@click.command()
+@click.argument("old", type=PATH)
+@click.argument("new", type=PATH)
+@click.option("--metric", help="Metric of the scores; default: that of the studies.")
+@_DIRECTION
+@click.option("--rope", type=float, help="Largest mean difference that counts as none; default .01")
+@click.option("--alpha", default=0.05, show_default=True, help="Level of all claims of a kind.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def same(old: Path, new: Path, metric: str | None, as_json: bool, **given: Any) -> None:
+    """Tell whether a new run has the same scores as an old one.
+
+    OLD and NEW are studies, bundles, tables of scores or folders of a leaderboard, also mixed. The
+    answer for each strategy and for all is same (within the region of --rope), differs, or cannot
+    tell. What differs in versions, machines and options of two studies is listed.
+
+    \b
+    mlaut study same old.h5 new.h5
+    mlaut study same published.csv mine.h5 --metric accuracy --rope 0.005
+    """
+    from mlaut.analysis.importers.any_table import is_results, read_results
+    from mlaut.analysis.methods.aggregates import same_results
+    from mlaut.files_io import StudyStore
+    from mlaut.report.state import environment_differences
+    from mlaut.study import Study
+
+    paths = [database_and_options(one)[0] for one in (old, new)]
+    stores = [StudyStore(path) for path in paths if not is_results(path)]
+    runs = [
+        read_results(path, metric, greater_is_better=given["greater_is_better"])
+        if is_results(path)
+        else Study(path).results(metric or "")
+        for path in paths
+    ]
+    found = same_results(*runs, rope=given["rope"], alpha=given["alpha"])
+    differing = environment_differences(*stores) if len(stores) == 2 else []
+    if as_json:
+        rows = json.loads(found.frame.reset_index().to_json(orient="records", double_precision=15))
+        about = {name: getattr(found, name) for name in ("answer", "metric", "rope", "notes")}
+        show(json.dumps({**about, "strategies": rows, "environments": differing}))
+    else:
+        show(f"{found.sentence()}\n\n{found}")
+        show_rows(differing)
 
 
 @click.command()

@@ -102,6 +102,8 @@ class Section:
     budgets : DataFrame or None
         Scores against the budget of tuning; None where a study does not have what smaller budgets
         would have predicted.
+    records : ResultTable or None
+        Which submissions were new records when they came; None where that was not asked.
     secondary : bool, default False
         Whether another metric of the same report decides.
     """
@@ -118,6 +120,7 @@ class Section:
     robustness: Robustness | None = None
     race: Race | None = None
     budgets: pd.DataFrame | None = None
+    records: ResultTable | None = None
     secondary: bool = False
 
     @property
@@ -130,8 +133,10 @@ class Section:
 
     @property
     def headline(self) -> tuple[str, ...]:
-        """Sentences of the decision, or those that hold without one."""
-        return self.sentences if self.decision is None else self.decision.headline()
+        """Sentences of the decision, or those that hold without one; and on new records."""
+        said = self.sentences if self.decision is None else self.decision.headline()
+        records = () if self.records is None else self.records.notes[-2:]
+        return (*said, *(f"{text}." for text in records))
 
     @property
     def findings(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
+NOTEBOOKS = sorted([*EXAMPLES.glob("*.ipynb"), *EXAMPLES.glob("studies/*/*.ipynb")])
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -29,6 +29,8 @@ def test_a_notebook_runs(path, tmp_path):
 
     shutil.copytree(EXAMPLES / "data", tmp_path / "data")
     shutil.copy(EXAMPLES / "quick_start.ipynb", tmp_path)  # its results are analysed in another one
+    for table in path.parent.glob("*.csv"):
+        shutil.copy(table, tmp_path)
     notebook = nbformat.read(path, as_version=4)
     nbclient.NotebookClient(
         notebook, timeout=6000, resources={"metadata": {"path": str(tmp_path)}}

@@ -90,6 +90,7 @@ ELSEWHERE = {
     "new_records": "aggregates/test_growing.py: the order of the strategies is part of it",
     "paired_items": "aggregates/test_items.py, of one pair",
     "place": "test_placing.py: beside a published benchmark",
+    "same_results": "aggregates/test_rerun.py, of two runs",
     "poisson_binomial_test": "predictions, which a table has not",
     "reproduction": "test_placing.py: beside a published benchmark",
     "race": "racing/test_race.py: the order of the datasets is part of it",

@@ -336,7 +336,7 @@ def _mapping_of(rule: Rule | None = None) -> Rule:
 _table = _instance("ResultTable", "a ResultTable")
 
 _RULES: dict[str, Rule] = {
-    "results": _results,
+    **dict.fromkeys(("new", "results"), _results),
     **dict.fromkeys(("alpha", "confidence", "delta", "level", "power"), _share),
     "levels": _each(_share),
     **dict.fromkeys(("between", "budget", "difference", "sd", "span"), _real),
@@ -414,6 +414,8 @@ _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
     },
     "calibrate": {"df": _each(_real), "tests": _or(_none, _names)},
     "compare": {"n_samples": _count},
+    "new_records": {"order": _or(lambda value: value is None or _is_mapping(value), _names)},
+    "same_results": {"rope": _or(_none, _not_negative)},
     "calibration_plot": {"tests": _or(_none, _names)},
     "dataset_plot": {"ax": _or(_none, _each(_instance("Axes", "axes of matplotlib")))},
     "critical_difference_diagram": {

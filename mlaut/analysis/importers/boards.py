@@ -102,7 +102,7 @@ def _mteb(path: Path) -> pd.DataFrame:
     scores, task = found["scores"], found["task_name"]
     subsets = scores["test" if "test" in scores else next(iter(scores))]
     rows = [
-        (task if len(subsets) == 1 else f"{task} {one['hf_subset']}", repeat, score)
+        (f"{task} {one['hf_subset']}".removesuffix(" default"), repeat, score)
         for one in subsets
         for repeat, score in enumerate(_experiments(one))
     ]
@@ -166,6 +166,13 @@ def _swe_bench(path: Path) -> pd.DataFrame:
     return pd.DataFrame({"dataset": sorted(named), "accuracy": solved, "strategy": folder.name})
 
 
+def _swe_bench_items(path: Path) -> pd.DataFrame:
+    """Return whether a submission of ``bash-only`` solved each instance."""
+    solved = {name: float(one["resolved"]) for name, one in next(objects(path)).items()}
+    rows = {"dataset": solved.keys(), "accuracy": solved.values()}
+    return pd.DataFrame(rows).assign(strategy=path.parent.name)
+
+
 def _every_eval_ever(path: Path) -> pd.DataFrame:
     """Return the scores of evaluations."""
     found = next(objects(path))
@@ -204,6 +211,7 @@ def _lm_eval(path: Path) -> pd.DataFrame:
 _CRPS = "eval_metrics/mean_weighted_sum_quantile_loss"
 _MLR3 = {"acc": "accuracy", "ce": "misclassification", "bacc": "balanced_accuracy"}
 _MLR3 |= {"auc": "roc_auc", "logloss": "log_loss"}
+_LM_EVAL = {"acc": "accuracy", "exact_match": "accuracy"}
 BOARDS = (
     Board(
         kind="GIFT-Eval",
@@ -230,7 +238,14 @@ BOARDS = (
         source="^.+(?=-)",
         absent=0.0,
     ),
-    Board(kind="lm-eval", files="**/samples_*.jsonl", read=_lm_eval, metrics={"acc": "accuracy"}),
+    Board(
+        kind="SWE-bench, bash-only",
+        files="*/per_instance_details.json",
+        read=_swe_bench_items,
+        source="^.+(?=-)",
+        absent=0.0,
+    ),
+    Board(kind="lm-eval", files="**/samples_*.jsonl", read=_lm_eval, metrics=_LM_EVAL),
     Board(
         kind="Every Eval Ever, items",
         files="**/*.jsonl",
@@ -279,9 +294,10 @@ def read_board(
         A folder, or one of its files: fev (a CSV a model), GIFT-Eval (``MODEL/all_results.csv``
         and ``config.json``), MTEB (``MODEL/REVISION/TASK.json``; the split ``test`` where there is
         one), tsml and aeon (``HC2_accuracy.csv``, ``accuracy_mean.csv``), HELM
-        (``groups/json/GROUP.json``), SWE-bench (``SUBMISSION/results/results.json``), Every Eval
-        Ever (JSON, or JSON lines of items), lm-eval (``MODEL/samples_TASK_DATE.jsonl``), mlr3 (a
-        ``BenchmarkAggr`` or its scores as CSV).
+        (``groups/json/GROUP.json``), SWE-bench (``SUBMISSION/results/results.json``, or
+        ``SUBMISSION/per_instance_details.json``), Every Eval Ever (JSON, or JSON lines of items),
+        lm-eval (``MODEL/samples_TASK_DATE.jsonl``), mlr3 (a ``BenchmarkAggr`` or its scores as
+        CSV).
     metric : str, optional
         Name of a metric; required if the board has several and none is its own. By default the
         first of each task counts.
@@ -309,7 +325,8 @@ def read_board(
     tables = {file: _read(board, file) for file in _files(board, source)}
     others = [file.name for file, table in tables.items() if table is None]
     notes = [f"read as {board.kind}: {counted(len(tables) - len(others), 'file')}"]
-    notes += [f"of another form and left out: {', '.join(others[:3])}"] if others else []
+    left = counted(len(others), "file")
+    notes += [f"{left} of another form left out: {', '.join(others[:3])}"] if others else []
     frame = pd.concat([one for one in tables.values() if one is not None], ignore_index=True)
     frame, column, name = _chosen(board, frame, metric)
     score, better = frame[column].astype(float), board.greater_is_better

@@ -1,14 +1,17 @@
 """New records: evidence by all flips, the error over all claims, and the winner's curse."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from mlaut.analysis import Results
 from mlaut.analysis.methods.aggregates import new_records
 from mlaut.analysis.methods.aggregates.growing import advantage, log_evidence
+from mlaut.cli import cli
 from mlaut.errors import AnalysisError
 
 SIZES = [1] * 10 + [2] * 6 + [3] * 5 + [4] * 3 + [6, 8, 12, 20]
@@ -59,8 +62,49 @@ def test_a_claim_says_against_whom_and_how_much_is_needed():
     turned = new_records(board(losses), ["s3", "s2", "s1", "s0"]).frame
     assert list(turned.index) == ["s2", "s1", "s0"]
     assert "record" not in set(turned["claim"])
-    with pytest.raises(AnalysisError, match="strategy 's9' is not in these results"):
+    with pytest.raises(AnalysisError, match="since 's9' is no submission, nor a date"):
         new_records(board(losses), since="s9")
+
+
+def test_submissions_come_in_the_order_of_their_dates():
+    rng = np.random.default_rng(1)
+    losses = board(np.add(related(rng, 4), [5.0, 9.0, 0.1, 0.0]))
+    dates = {"s0": "2026-03-01", "s1": "2026-01-31", "s2": "2026-05-01", "s3": "2026-04-01"}
+    frame = new_records(losses, dates).frame
+    assert list(frame.index) == ["s0", "s3", "s2"]
+    frame = new_records(losses, dates, since="2026-03-02").frame
+    assert list(frame.index) == ["s3", "s2"]
+    assert frame["claim"].tolist() == ["record", "provisional"]
+    assert list(new_records(losses, dates, since="s2").frame.index) == ["s2"]
+    named = replace(losses, strategies=("20260301_a", "20260131_b", "2026-05-01_c", "20260401_d"))
+    found = new_records(named, since="2026-04-01")
+    assert list(found.frame.index) == ["20260401_d", "2026-05-01_c"]
+    assert found.notes[-2] == (
+        "Of 2 submissions from 20260401_d on, new records when they came: 20260401_d; ahead, "
+        "provisional without more evidence: 2026-05-01_c"
+    )
+    for since, order in (("2026-05-02", dates), ("2026-01-01", None)):
+        with pytest.raises(AnalysisError, match=r"are given with order \(--submitted FILE.csv\)"):
+            new_records(losses, order, since=since)
+    for wrong in ({**dates, "s1": "January"}, {"s1": "2026-01-31"}):
+        with pytest.raises(AnalysisError, match="each submission needs a date, as 2026-07-31: "):
+            new_records(losses, wrong)
+
+
+def test_a_report_has_the_records_since_a_date(tmp_path):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(np.add(related(rng, 3), [5.0, 0.0, 0.2]), columns=["a", "b", "c"])
+    table.rename_axis("dataset").rename(index="d{}".format).to_csv(tmp_path / "board.csv")
+    (tmp_path / "dates.csv").write_text("model,date\nc,2026-02-01\na,2026-01-01\nb,2026-03-01\n")
+    given = ["report", f"{tmp_path}/board.csv", "--metric", "cost", "--less-is-better"]
+    given += ["--submitted", f"{tmp_path}/dates.csv", "--since", "2026-02-01"]
+    done = CliRunner().invoke(cli, given)
+    assert done.exit_code == 0, done.output
+    text = " ".join(done.output.split())
+    assert "Of 2 submissions from c on, new records when they came: c; ahead, prov" in text
+    done = CliRunner().invoke(cli, [*given, "--format", "full"])
+    assert "new records:" in done.output
+    assert "evidence" in done.output
 
 
 def test_a_submission_that_is_ahead_without_evidence_is_provisional():

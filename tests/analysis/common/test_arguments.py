@@ -196,6 +196,8 @@ def right_arguments(name, results):
     if "results" in takes:
         optional = {p: v.default for p, v in takes.items() if v.default is not v.empty}
         given = {"results": results, **optional, **given}
+    if "new" in takes:
+        given["new"] = results
     return given
 
 

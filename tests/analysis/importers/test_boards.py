@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from mlaut.analysis import read_results
+from mlaut.analysis import friedman_test, nemenyi_test, read_results
 from mlaut.analysis.results.contamination import treat_contaminated
 from mlaut.cli import cli
 from mlaut.errors import AnalysisError, DataError, MlautError
@@ -85,6 +85,12 @@ def swe_bench(folder):
     write(folder / "20240201_B" / "logs" / "dj__dj-3" / "report.json", {})
 
 
+def swe_bench_items(folder):
+    for name, solved in (("20260101_A", (True, False)), ("20260201_B", (True, True))):
+        items = {f"dj__dj-{i}": {"cost": 0.7, "resolved": x} for i, x in enumerate(solved)}
+        write(folder / name / "per_instance_details.json", items)
+
+
 def every_eval_ever(folder):
     for model, score in (("A", 0.5), ("B", 0.75)):
         results = [
@@ -146,6 +152,9 @@ FORMS = {
     ),
     tsml: ("tsml: 2 files", None, "accuracy", [[0.8, 0.8]], None),
     helm: ("HELM: 1 file", None, "score", [[0.5, 0.7], [-2.0, np.nan]], None),
+    swe_bench_items: (
+        *("SWE-bench, bash-only: 2 files", None, "accuracy", [[1, 1], [0, 1]], None),
+    ),
     swe_bench: (
         *("SWE-bench: 2 files", None, "accuracy", [[1, 0], [1, 0], [0, 0], [0, 0], [0, 1]]),
         ("dj__dj", "dj__dj", "sp__sp-x", "dj__dj", "sp__sp-x"),
@@ -183,7 +192,7 @@ def test_repeats_of_mteb_and_resamples_of_tsml_are_kept(tmp_path):
     assert results.strategies == ("org/A", "org/B")
     assert results.cells[0, :, :, 0].tolist() == [[0.4, 0.6], [0.6, 0.8]]
     assert results.metric.incomparable == "tasks have metrics of their own"
-    assert results.notes[1] == "of another form and left out: model_meta.json, model_meta.json"
+    assert results.notes[1] == "2 files of another form left out: model_meta.json, model_meta.json"
     one = {"hf_subset": "default", "main_score": 0.9}  # an older result, without experiments
     write(tmp_path / "mteb/org__B/rev/T1.json", {"task_name": "T1", "scores": {"test": [one]}})
     results = read_results(tmp_path / "mteb")
@@ -199,6 +208,45 @@ def test_repeats_of_mteb_and_resamples_of_tsml_are_kept(tmp_path):
     assert results.scores.loc["ACSF1"].to_dict() == {"CIF": 0.6, "HC2": 0.8, "ROCKET": 0.8}
     write(tmp_path / "accuracy_mean.csv", "Estimators:,HC2,ROCKET\nACSF1,0.9,0.8\n")
     assert read_results(tmp_path / "accuracy_mean.csv").metric.name == "accuracy"
+
+
+def test_a_subset_of_mteb_has_one_name_however_many_a_file_has(tmp_path):
+    for model, subsets in (("org__A", ["en"]), ("org__B", ["en", "de"])):
+        scores = [{"hf_subset": one, "main_score": 0.5} for one in subsets]
+        about = {"task_name": "STS22", "scores": {"test": scores}}
+        write(tmp_path / model / "rev/STS22.json", about)
+    results = read_results(tmp_path)
+    assert results.datasets == ("STS22 en", "STS22 de")
+    assert results.scores.loc["STS22 en"].tolist() == [0.5, 0.5]
+
+
+def test_exact_match_of_lm_eval_is_an_accuracy(tmp_path):
+    items = [{"doc_id": i, "metrics": ["exact_match"], "exact_match": i % 2} for i in range(3)]
+    write(tmp_path / "A/samples_math_2026-01-21T03.jsonl", items)
+    assert read_results(tmp_path).metric.name == "accuracy"
+
+
+def test_the_analysis_that_mlr3benchmark_publishes_comes_out(tmp_path):
+    """Its README prints these accuracies, Friedman's test (6.5, .0388), and Nemenyi's p-values."""
+    printed = {
+        "iris": (0.28, 0.9466667, 0.96),
+        "sonar": (0.5334023, 0.6537612, 0.6394755),
+        "wine": (0.3990584, 0.8652542, 0.9048023),
+        "zoo": (0.4058229, 0.8309566, 0.9099822),
+    }
+    learners = ("featureless", "rpart", "xgboost")
+    rows = [
+        f"{task},{learner},{acc}"
+        for task, of_task in printed.items()
+        for learner, acc in zip(learners, of_task, strict=True)
+    ]
+    write(tmp_path / "aggr.csv", "\n".join(["task_id,learner_id,acc", *rows]))
+    results = read_results(tmp_path / "aggr.csv")
+    friedman = friedman_test(results, statistic="chi2")
+    assert (friedman.statistic, round(friedman.p_value, 8)) == (pytest.approx(6.5), 0.03877421)
+    nemenyi = nemenyi_test(results)
+    pairs = [("featureless", "rpart"), ("featureless", "xgboost"), ("rpart", "xgboost")]
+    assert [round(nemenyi.value("p_value", *pair), 3) for pair in pairs] == [0.181, 0.036, 0.759]
 
 
 def test_a_metric_is_chosen_by_its_name_on_the_board(tmp_path):

@@ -8,6 +8,7 @@ __getattr__, __dir__, __all__ = attach(
         "best": ("RankProbabilities",),
         "growing": ("new_records",),
         "items": ("paired_items",),
+        "rerun": ("same_results",),
         "runs": ("interquartile_means", "probability_of_improvement"),
         "scale_free": ("percent_of_best",),
         "skill": ("skill_table",),

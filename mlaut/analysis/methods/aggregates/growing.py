@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -14,8 +16,10 @@ from mlaut.analysis.racing.evidence import log_mean
 from mlaut.analysis.results.given import check_sources, of_results, takes_sources
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.sources.flips import flips, signed_ranks, source_sums
+from mlaut.errors import AnalysisError
 
 _SLOPES = np.array([1.0, 2.0, 4.0, 8.0, 16.0])  # of the e-value: best for a z-score of that size
+_DATE = re.compile(r"\d{4}-?[01]\d-?[0-3]\d")  # 2026-07-31, or 20260731 as in names of SWE-bench
 _SPLITS = 1024  # of the sources, which choose a leader and measure it
 
 
@@ -23,7 +27,7 @@ _SPLITS = 1024  # of the sources, which choose a leader and measure it
 @takes_sources
 def new_records(
     results: Results,
-    order: Sequence[str] | None = None,
+    order: Sequence[str] | Mapping[str, str] | None = None,
     *,
     since: str | None = None,
     alpha: float = 0.05,
@@ -36,11 +40,12 @@ def new_records(
     Parameters
     ----------
     results : Results or DataFrame
-    order : sequence of str, optional
-        Strategies, the oldest first; default the order of the results.
+    order : sequence of str, or mapping of str to str, optional
+        Strategies, the oldest first; or the date of each strategy, as 2026-07-31. Default the dates
+        with which all names begin, as those of SWE-bench do, or else the order of the results.
     since : str, optional
-        The first submission that may be a record; those before it are the board as it began.
-        Default the second.
+        The first submission that may be a record, by its name or by the date since which; those
+        before it are the board as it began. Default the second.
     alpha : float, default 0.05
         Level of all claims together, at any time, however long the board grows.
     seed : int, default 0
@@ -62,7 +67,8 @@ def new_records(
     MissingCellsError
         Cells are missing.
     AnalysisError
-        There are fewer than two datasets, sources or strategies, or a name is not known.
+        There are fewer than two datasets, sources or strategies; a name is not known; or a date is
+        lacking, is none, or is later than all submissions.
 
     Notes
     -----
@@ -80,6 +86,7 @@ def new_records(
     >>> new_records(table, greater_is_better=False, metric="cost").frame["claim"].to_dict()
     {'same': '', 'better': 'record'}
     """
+    order, since = _ordered(results.strategies, order, since)
     results = results.select(strategies=order)
     losses = results.complete(datasets=2, strategies=2).to_numpy()
     check_sources(results)
@@ -96,6 +103,11 @@ def new_records(
         rows.append((rival, np.exp(least), np.exp(needed), claim))
     index = pd.Index(results.strategies[start:], name="strategy")
     frame = pd.DataFrame(rows, index=index, columns=["rival", "evidence", "needed", "claim"])
+    records, ahead = (", ".join(index[frame["claim"] == x]) for x in ("record", "provisional"))
+    said = (
+        f"Of {len(index)} submissions from {index[0]} on, new records when they came: "
+        f"{records or 'none'}; ahead, provisional without more evidence: {ahead or 'none'}"
+    )
     ranks = results.by_source(paired_losses(results).ranks)
     first, second = np.argsort(ranks.mean(axis=0), kind="stable")[:2]
     seen, fair = (ranks[:, second] - ranks[:, first]).mean(), advantage(ranks, seed)
@@ -108,8 +120,31 @@ def new_records(
         frame=frame,
         source="Vovk and Wang 2021",
         metric=results.metric.loss_name,
-        notes=(*results.notes_text(), note),
+        notes=(*results.notes_text(), said, note),
     )
+
+
+def _ordered(
+    strategies: tuple[str, ...], order: Sequence[str] | Mapping[str, str] | None, since: str | None
+) -> tuple[Sequence[str], str | None]:
+    """Return the strategies in their order, and the first one that may be a record."""
+    of_names = {name: found.group() for name in strategies if (found := _DATE.match(name))}
+    dates = of_names if order is None and len(of_names) == len(strategies) else order
+    ordered = [*(dates or strategies)]
+    if isinstance(dates, Mapping):
+        try:
+            days = {name: str(date.fromisoformat(str(dates[name]))) for name in strategies}
+        except (KeyError, ValueError) as error:
+            raise AnalysisError(f"each submission needs a date, as 2026-07-31: {error}") from error
+        ordered = sorted(strategies, key=days.__getitem__)
+        if since and since not in strategies:
+            since = next((name for name in ordered if days[name] >= since), since)
+    if since and since not in strategies:
+        raise AnalysisError(
+            f"since {since!r} is no submission, nor a date (2026-07-31) up to that of the last; "
+            "dates that no name begins with are given with order (--submitted FILE.csv)"
+        )
+    return ordered, since
 
 
 def log_evidence(sums: np.ndarray) -> np.ndarray:
