@@ -36,7 +36,7 @@ from mlaut.analysis.estimates.error_intervals import METHODS, Sample
 from mlaut.data.splits.resampling import make_split
 
 MOST_ROWS, MOST_COLUMNS, MOST_CATEGORIES = 5000, 30, 30
-SIZES = (100, 500)
+SIZES, ROUNDS = (100, 500), {100: 1, 500: 2}  # rows of samples, and in which rounds they are
 CLASSES, NUMBERS = "Classification", "Regression"
 # package/item:target, and after a blank columns that determine the target
 OF_CLASSES = """\
@@ -76,7 +76,7 @@ LOSSES = {
     NUMBERS: {"absolute": lambda y, p: np.abs(p - y), "squared": lambda y, p: np.square(p - y)},
 }
 BOUNDS = {"0-1": (0.0, 1.0), "absolute": (0.0, np.inf), "squared": (0.0, np.inf)}
-# scheme: methods, and in which rounds they take part
+# scheme: methods, and for which samples: each, every second, ...
 SCHEMES: dict[str, tuple[tuple[str, ...], int]] = {
     "holdout(1/3)": (("hold-out",), 2),
     "kfold(10)": (("CV Wald", "inflated CV Wald", "corrected t"), 1),
@@ -85,7 +85,7 @@ SCHEMES: dict[str, tuple[tuple[str, ...], int]] = {
     "nested_cv(5, 10)": (("nested CV",), 6),
     "paired_subsampling(1/10, 5, n_pairs=10)": (("conservative z",), 12),
 }
-MANY_FITS = 100  # schemes of so many fits take four learners, and with 500 rows every 24th round
+MANY_FITS = 100  # schemes of so many fits take four learners, and with 500 rows every 24th time
 OF_MANY_FITS, MANY_ROWS_EVERY = ("constant", "linear", "neighbours", "tree"), 24
 LEARNERS_EVERY = {("forest", 100): 6, ("forest", 500): 12, ("svm", 500): 4}
 PAIRS = (
@@ -315,9 +315,12 @@ def draws_of(repetition: int, tables: list[Any]) -> Iterator[list[Any]]:
     """Yield the rows of one round: of each sample, learner, loss, split and method."""
     for table, (name, task, X, y) in enumerate(tables):
         for n in SIZES:
+            place, every = repetition + table, ROUNDS[n]
+            if place % every:
+                continue
             rng = np.random.default_rng([repetition, table, n])
             rows = rng.integers(0, len(y), n)
-            for row in _of_sample(name, task, (X, y), rows, (repetition, repetition + table)):
+            for row in _of_sample(name, task, (X, y), rows, (repetition, place // every)):
                 yield [name, n, repetition, *row]
 
 
