@@ -13,7 +13,8 @@ tables; costly learners and splits take part in some rounds only. Each round is 
 goes on after the rounds that are there. `tables` may be called at any time.
 
     OMP_NUM_THREADS=1 nice -n 15 python benchmarks/error_intervals.py run 7200 DRAWS  # seconds
-    python benchmarks/error_intervals.py tables DRAWS benchmarks/results
+    python benchmarks/error_intervals.py tables DRAWS benchmarks/results \
+        examples/studies/error_intervals/README.md
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
-from mlaut.analysis.estimates.error_intervals import METHODS, Sample
+from mlaut.analysis.common.numerics import bounded_ends
+from mlaut.analysis.estimates.error_intervals import METHODS, ONE_REPEAT, Sample, _halls
 from mlaut.data.splits.resampling import make_split
 
 MOST_ROWS, MOST_COLUMNS, MOST_CATEGORIES = 5000, 30, 30
@@ -435,27 +438,216 @@ def run(seconds: float, folder: Path) -> None:
 
 
 def read(folder: Path) -> pd.DataFrame:
-    """Return the draws of all rounds that are there."""
-    return pd.concat(map(pd.read_csv, sorted(folder.glob("round-*.csv.gz"))), ignore_index=True)
+    """Return the draws of all rounds that are there, with intervals that follow from their columns.
 
-
-def summary(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the draws of complete rounds with what each covers, and its width beside CV Wald's."""
-    frame = frame[frame["repetition"] < frame["repetition"].max()].copy()
+    The rounds were drawn before repeated hold-outs had "inflated CV Wald" and before re-trained
+    estimates had a least standard error; both follow from what a row holds.
+    """
+    frame = pd.concat(map(pd.read_csv, sorted(folder.glob("round-*.csv.gz"))), ignore_index=True)
+    of_sets = frame[frame["method"] == "corrected t"]
+    more = [_least(of_sets), with_factor(of_sets[of_sets["split"] == RANDOM], 1.45)]
+    frame = pd.concat([frame, *more], ignore_index=True)
+    kinds = [frame["learner"].str.contains(" - "), frame["learner"] == "constant"]
+    frame["kind"] = np.select(kinds, ["difference", "constant"], "learner")
     frame["covers"] = frame["truth"].between(frame["low"], frame["high"])
     draw = ["table", "n", "repetition", "loss", "learner"]
     wald = frame[frame["method"] == "CV Wald"].set_index(draw)
     frame = frame.join((wald["high"] - wald["low"]).rename("usual"), on=draw)
     frame["width"] = (frame["high"] - frame["low"]) / frame["usual"].where(frame["usual"] > 0)
-    kinds = [frame["learner"].str.contains(" - "), frame["learner"] == "constant"]
-    frame["kind"] = np.select(kinds, ["difference", "constant"], "learner")
     return frame
 
 
-def tables(draws: Path, folder: Path) -> None:
-    """Write the tables of the page."""
-    frame = summary(pd.read_csv(draws))
-    print(frame.groupby("n")["repetition"].nunique().to_dict(), frame["table"].nunique(), "tables")
+def _bounds(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    most = frame["loss"].map({loss: high for loss, (_, high) in BOUNDS.items()})
+    return np.where(frame["learner"].str.contains(" - "), -most, 0.0), most.to_numpy()
+
+
+def _bounded(frame: pd.DataFrame, half: Any, worth: Any, name: str) -> pd.DataFrame:
+    found, worth = frame.assign(method=name), np.broadcast_to(worth, len(frame))
+    low, high = _bounds(frame)
+    for ends in {*zip(low, high, strict=True)}:
+        rows = (low == ends[0]) & (high == ends[1])
+        values, part = frame["value"].to_numpy()[rows], np.asarray(half)[rows]
+        found.loc[rows, "low"], found.loc[rows, "high"] = bounded_ends(
+            values, part, ends, np.asarray(worth)[rows]
+        )
+    return found
+
+
+def _least(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return corrected t whose test sets vary at least as independent rows do."""
+    n_test = frame["n"] / 10
+    sets = frame["split"].map({"repeated_kfold(10, 3)": 30}).fillna(10)
+    factor = 1 / sets + 1 / 9
+    least = np.sqrt(np.square(frame["row_error"]) * frame["row_n"] / n_test * factor)
+    quantile = stdtrit(sets - 1, 0.975)
+    half = quantile * np.maximum(frame["error"], least)
+    return _bounded(frame, half, quantile**2 * factor / n_test, RETRAINED)
+
+
+def with_factor(frame: pd.DataFrame, factor: Any) -> pd.DataFrame:
+    """Return "inflated CV Wald" with a factor of the variance, from what rows hold."""
+    n, differs = frame["row_n"].to_numpy(), frame["learner"].str.contains(" - ")
+    zero_one = ((frame["loss"] == "0-1") & ~differs).to_numpy()
+    half, error = stdtrit(n - 1, 0.975) * np.sqrt(factor / n), frame["row_error"].to_numpy()
+    root = error * np.sqrt(n) * np.sqrt(n / (n - 1))
+    quantile = stdtrit(n - 1, 0.975)
+    found = _bounded(frame, root * half, quantile**2 * ONE_REPEAT / n, "inflated CV Wald")
+    value, skew, bounds = frame["value"].to_numpy(), frame["skew"].to_numpy(), _bounds(frame)
+    skew = skew * ((n - 1) / n) ** 1.5
+    for end, sign in (("low", 1), ("high", -1)):
+        at = np.clip(value - root * _halls(sign * half, skew, n), *bounds)
+        found[end] = np.where(zero_one, found[end], at)
+    return found
+
+
+RANDOM, RETRAINED = "repeated_holdout(1/10, 10)", "corrected t, retrained_estimates"
+_SETTINGS = [(loss, n) for loss in BOUNDS for n in SIZES]
+_DEFAULTS = {scheme: methods[0] for scheme, (methods, _) in SCHEMES.items()}
+_DEFAULTS |= {"kfold(10)": "inflated CV Wald", RANDOM: "inflated CV Wald"}
+VALID = 93.0  # percent: from this coverage on, a method counts as valid
+
+
+def settings(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return coverage and width of single learners by split and method, and what cells say.
+
+    A cell is a table, a learner, a loss and a size. "Inside" is the share of the cells whose
+    coverage is 93 to 97 %; "if exact" is that share if each cell covered 95 % and only the number
+    of its samples spoilt it; "spread" is the standard deviation of the coverage between cells
+    beyond what that number explains, in points.
+    """
+    from scipy.stats import binom
+
+    rows, single = [], frame[frame["kind"] != "difference"]
+    for (split, method), part in single.groupby(["split", "method"]):
+        fits = make_split(np.zeros(100), NUMBERS, split).test_sizes
+        row: dict[str, Any] = {"split": split, "method": method, "fits": int(np.size(fits))}
+        row["default"] = "yes" if _DEFAULTS[split] == method else ""
+        cell = part.groupby(["loss", "n", "table", "learner"])["covers"].agg(["mean", "size"])
+        for place, of_setting in cell.groupby(level=["loss", "n"]):
+            row["covers", *place] = 100 * of_setting["mean"].mean()
+        for place, width in part.groupby(["loss", "n"])["width"]:
+            row["width", *place] = width.median()
+        share, k = cell["mean"], cell["size"]
+        row["samples"] = f"{k.median():.0f}"
+        row["inside"] = 100 * share.between(0.93 - 1e-9, 0.97 + 1e-9).mean()
+        least, most = np.ceil(0.93 * k - 1e-9), np.floor(0.97 * k + 1e-9)
+        row["if exact"] = 100 * (binom.cdf(most, k, 0.95) - binom.cdf(least - 1, k, 0.95)).mean()
+        noise = (share.mean() * (1 - share.mean()) / k).mean()
+        row["spread"] = 100 * np.sqrt(max(share.var() - noise, 0))
+        row["below 90"] = 100 * (share < 0.9 - 1e-9).mean()
+        row["if exact below"] = 100 * binom.cdf(np.ceil(0.9 * k - 1e-9) - 1, k, 0.95).mean()
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _markdown(rows: list[list[Any]], columns: list[str]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def page(frame: pd.DataFrame) -> str:
+    """Return the tables of the study's page, in Markdown."""
+    found = settings(frame).sort_values("split", key=lambda s: s.map([*SCHEMES].index))
+    names = [f"{loss}, {n}" for loss, n in _SETTINGS]
+    rows = []
+    for row in found.to_dict("records"):
+        shown = [f"{row['covers', *s]:.1f} ({row['width', *s]:.2f})" for s in _SETTINGS]
+        mark = "**" if row["default"] else ""
+        name = f"{mark}{row['method']}{mark} on `{row['split']}`"
+        rows.append([name, row["fits"], *shown])
+    text = ["Coverage in percent, and in brackets the median width beside CV Wald's:", ""]
+    text += [_markdown(rows, ["method (bold: default of its split)", "fits", *names]), ""]
+    rows = []
+    for loss, n in _SETTINGS:
+        valid = found[(found["covers", loss, n] >= VALID) & ~found["split"].str.startswith("hold")]
+        best = valid.loc[valid["width", loss, n].idxmin()] if len(valid) else None
+        usual = found[(found["split"] == "kfold(10)") & (found["default"] == "yes")].iloc[0]
+        name = "none" if best is None else f"{best['method']} on `{best['split']}`"
+        ratio = np.nan if best is None else usual["width", loss, n] / best["width", loss, n]
+        rows.append([f"{loss}, {n}", name, f"{ratio:.2f}"])
+    text += [
+        "The narrowest that covers 93 % or more, and how wide the default on ten folds is:",
+        "",
+    ]
+    text += [_markdown(rows, ["loss, rows", "narrowest", "default / narrowest"]), ""]
+    columns = ["samples", "inside 93 to 97 %", "below 90 %", "spread"]
+    rows = [
+        [
+            f"{r['method']} on `{r['split']}`",
+            r["samples"],
+            f"{r['inside']:.1f} ({r['if exact']:.1f})",
+            f"{r['below 90']:.1f} ({r['if exact below']:.1f})",
+            f"{r['spread']:.1f}",
+        ]
+        for r in found.to_dict("records")
+    ]
+    text += [
+        "Cells: samples of a cell (median); cells inside 93 to 97 % and below 90 %, in percent, "
+    ]
+    text[-1] += "and in brackets those that would be there if each cell covered exactly 95 %; and "
+    text[-1] += "the standard deviation of the coverage between cells beyond that noise, in points:"
+    text += ["", _markdown(rows, ["method", *columns]), ""]
+    rows = []
+    for place, part in frame[frame["kind"] != "learner"].groupby(["split", "method"]):
+        means = [part[part["kind"] == k].groupby(["loss", "n"])["covers"].mean() for k in _OTHERS]
+        ranges = [
+            f"{100 * mean.min():.1f} to {100 * mean.max():.1f}" for mean in means if len(mean)
+        ]
+        rows.append([f"{place[1]} on `{place[0]}`", *ranges])
+    text += ["Least and largest coverage over losses and sizes:", ""]
+    text += [_markdown(rows, ["method", "a constant learner", "difference of two"]), ""]
+    text += ["Coverage in percent if the factor of the variance were another one, on each half of "]
+    text[-1] += "the tables (mean over losses and sizes):"
+    text += ["", _of_halves(frame), ""]
+    text += [
+        "",
+        "The cells of ten folds with the lowest coverage by the default, in percent, over all ",
+    ]
+    text[-1] += "single learners, and beside it corrected t's:"
+    text += ["", _worst(frame), ""]
+    rounds = frame.groupby(["n", "table"])["repetition"].nunique().groupby("n").median()
+    counts = " and ".join(f"{count:.0f} samples of {n} rows" for n, count in rounds.items())
+    said = f"State: {counts} of each of {frame['table'].nunique()} tables (median); "
+    said += f"{len(frame):,} intervals."
+    return "\n".join([said, "", *text])
+
+
+_OTHERS = ("constant", "difference")
+
+
+def _worst(frame: pd.DataFrame) -> str:
+    part = frame[(frame["split"] == "kfold(10)") & (frame["kind"] != "difference")]
+    means = 100 * part.pivot_table(
+        index=["table", "loss", "n"], columns="method", values="covers"
+    ).sort_values("inflated CV Wald")
+    shown = means[["inflated CV Wald", "corrected t"]].head(8)
+    rows = [
+        [*place, *(f"{v:.1f}" for v in row)]
+        for place, row in zip(shown.index, shown.to_numpy(), strict=True)
+    ]
+    return _markdown(rows, ["table", "loss", "rows", *shown])
+
+
+def _of_halves(frame: pd.DataFrame) -> str:
+    names = {name: i % 2 for i, name in enumerate(sorted(frame["table"].unique()))}
+    part = frame[frame["method"].eq("CV Wald") | frame["split"].eq(RANDOM)]
+    part = part[part["kind"].ne("difference") & part["method"].isin(["CV Wald", "corrected t"])]
+    half, factors, rows = part["table"].map(names), (1.0, 1.2, 1.3, 1.45, 1.6, 1.8), {}
+    for factor in factors:
+        found = with_factor(part, factor)
+        covers = found["truth"].between(found["low"], found["high"])
+        keys = [part["split"], half, part["loss"], part["n"]]
+        means = 100 * covers.groupby(keys).mean().groupby(level=[0, 1]).mean()
+        for place, mean in means.items():
+            rows.setdefault(place, []).append(f"{mean:.1f}")
+    words = [[f"`{s}`", ("first", "second")[h], *shares] for (s, h), shares in rows.items()]
+    return _markdown(words, ["split", "half", *map(str, factors)])
+
+
+def tables(draws: Path, folder: Path, study: Path) -> None:
+    """Write the tables of the page of measured levels, and those of the study's page."""
+    frame = read(draws)
     key = ["loss", "n", "split", "method"]
     rows = []
     for place, part in frame.groupby(key, sort=False):
@@ -474,6 +666,8 @@ def tables(draws: Path, folder: Path) -> None:
         lambda share: "" if np.isnan(share) else f"{share:.1f}"
     )
     _sorted(means.reset_index()).to_csv(folder / "error_intervals_learners.csv", index=False)
+    before, mark, _ = study.read_text(encoding="utf-8").partition("<!-- tables -->\n")
+    study.write_text(f"{before}{mark}\n{page(frame)}", encoding="utf-8")
 
 
 _KINDS = ("learner", "constant", "difference")
@@ -493,4 +687,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "run":
         run(float(sys.argv[2]), Path(sys.argv[3]))
     else:
-        tables(Path(sys.argv[2]), Path(sys.argv[3]))
+        tables(*map(Path, sys.argv[2:]))

@@ -126,9 +126,9 @@ def test_the_area_under_the_curve_by_the_delta_method():
     parts = [right.mean(axis=axis) for axis in (0, 1)]
     variance = sum(part.var() / len(part) for part in parts) * len(test) / (len(test) - 1)
     assert found.standard_error == pytest.approx(np.sqrt(variance))
-    on_folds = error_interval(KNN, X, Y, "auc")  # three classes
-    assert on_folds.method == "inflated CV Wald"
-    by_sets = error_interval(KNN, X, Y, "auc", method="corrected t")
+    on_folds = error_interval(KNN, X, Y, "auc", method="inflated CV Wald")  # three classes
+    by_sets = error_interval(KNN, X, Y, "auc")
+    assert by_sets.method == "corrected t"  # measured: docs/measured-levels.md
     assert on_folds.value == pytest.approx(by_sets.value, rel=0.1)  # folds by size, not each alike
     assert 0 < on_folds.low < on_folds.value < on_folds.high
     same = error_difference(KNN, KNN, X, Y, "auc", method="CV Wald")
