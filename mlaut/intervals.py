@@ -51,8 +51,8 @@ def error_interval(
     metric : str or MLautScore, optional
         See `mlaut.analysis.metric`; a score is turned into a loss. Default ``"misclassification"``
         for classifiers and ``"absolute"`` for regressors. Intervals are for means over test points,
-        for ``"rmse"`` and ``"auc"`` (delta method; on folds ``"corrected t"`` is AUC's default), and
-        from folds by ``"corrected t"`` for all others.
+        for ``"rmse"`` and ``"auc"`` (delta method), and from folds by ``"corrected t"`` for all
+        others; on folds it is the default of AUC, too.
     split : str, scheme or scikit-learn splitter, default "kfold(10)"
         As `mlaut.Study.run` takes it. The number of its fits is the cost.
     method : str, optional
