@@ -51,7 +51,8 @@ def error_interval(
     metric : str or MLautScore, optional
         See `mlaut.analysis.metric`; a score is turned into a loss. Default ``"misclassification"``
         for classifiers and ``"absolute"`` for regressors. Intervals are for means over test points,
-        for ``"rmse"`` (delta method), and from folds by ``"corrected t"`` for all others.
+        for ``"rmse"`` and ``"auc"`` (delta method), and from folds by ``"corrected t"`` for all
+        others; on folds it is the default of AUC, too.
     split : str, scheme or scikit-learn splitter, default "kfold(10)"
         As `mlaut.Study.run` takes it. The number of its fits is the cost.
     method : str, optional
@@ -156,8 +157,8 @@ def _error(
     if groups is None and "group" in str(split).lower():
         raise DataError(f"split={str(split)!r} needs the group of each row: pass groups=")
     drawn = make_split(truth, task, split, seed=seed, groups=groups, table=(X, target))
-    of_points = metric_of_points(score)
-    if of_points is not score and of_points is not None and len(estimators) == 2:
+    of_points = metric_of_points(score, drawn)
+    if score.name == "rmse" and len(estimators) == 2:
         raise AnalysisError("the difference of two roots is no mean of points: choose 'mse'")
     chosen_method(method, drawn, by_points=of_points is not None)  # before any fit
     names = [type(one).__name__ for one in estimators]

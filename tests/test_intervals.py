@@ -41,7 +41,7 @@ def test_labels_probabilities_and_frames_are_taken_as_they_are():
     by_number, by_name = error_interval(KNN, X, Y), error_interval(KNN, X.to_numpy(), names)
     assert abs(by_number.value - by_name.value) < 0.05  # other folds, since classes sort otherwise
     assert error_interval(KNN, X, Y, "log_loss").low > 0
-    assert error_interval(KNN, X, Y, "auc").method == "corrected t"
+    assert error_interval(KNN, X, Y, "pr_auc").method == "corrected t"
 
 
 def test_the_root_of_the_mean_squared_error_by_the_delta_method():
@@ -91,7 +91,8 @@ class Broken(KNeighborsClassifier):
         ({"y": Y[:9]}, DataError, "X and y do not match: .*178, 9"),
         ({"y": Y * np.nan}, DataError, "missing"),
         ({"metric": "mse"}, AnalysisError, "squared is for Regression"),
-        ({"metric": "auc", "split": "holdout"}, AnalysisError, "means over test points"),
+        ({"metric": "pr_auc", "split": "holdout"}, AnalysisError, "means over test points"),
+        ({"metric": "auc", "split": "nested_cv(3, 1)"}, AnalysisError, "not by nested CV"),
         ({"method": "nested CV"}, AnalysisError, "'nested CV' is for nested_cv, and"),
         ({"method": "nestd CV"}, AnalysisError, "did you mean 'nested CV'"),
         ({"confidence": 95}, AnalysisError, "confidence = 95 is not between 0 and 1"),
@@ -105,7 +106,30 @@ def test_what_cannot_be_is_refused_in_one_line(given, error, line):
     assert "\n" not in str(answer.value)
 
 
-def test_random_splits_of_scikit_learn_have_corrected_t():
+def test_random_splits_of_scikit_learn_are_repeated_hold_out():
     found = error_interval(KNN, X, Y, split=ShuffleSplit(5, test_size=0.2, random_state=0))
-    assert (found.method, found.fits) == ("corrected t", 5)
-    assert "trained on 142 such rows" in found.estimand
+    assert (found.method, found.fits) == ("inflated CV Wald", 5)
+    assert found.estimand == "the expected error of the learner trained on 142 such rows"
+
+
+def test_the_area_under_the_curve_by_the_delta_method():
+    """DeLong, DeLong and Clarke-Pearson (1988), pair by pair, with divisors m and n."""
+    two = Y[Y > 0] - 1
+    rows, (train, test) = X[Y > 0], next(ShuffleSplit(1, random_state=0).split(two))
+    shares = KNN.fit(rows.iloc[train], two.iloc[train]).predict_proba(rows.iloc[test])[:, 1]
+    truth = two.iloc[test].to_numpy()
+    right = np.sign(shares[truth == 1][:, None] - shares[truth == 0]) / 2 + 0.5
+    found = error_interval(
+        KNN, rows, two, "auc", split=ShuffleSplit(1, random_state=0), method="hold-out"
+    )
+    assert found.value == pytest.approx(1 - right.mean())
+    parts = [right.mean(axis=axis) for axis in (0, 1)]
+    variance = sum(part.var() / len(part) for part in parts) * len(test) / (len(test) - 1)
+    assert found.standard_error == pytest.approx(np.sqrt(variance))
+    on_folds = error_interval(KNN, X, Y, "auc", method="inflated CV Wald")  # three classes
+    by_sets = error_interval(KNN, X, Y, "auc")
+    assert by_sets.method == "corrected t"  # measured: docs/measured-levels.md
+    assert on_folds.value == pytest.approx(by_sets.value, rel=0.1)  # folds by size, not each alike
+    assert 0 < on_folds.low < on_folds.value < on_folds.high
+    same = error_difference(KNN, KNN, X, Y, "auc", method="CV Wald")
+    assert (same.low, same.value, same.high) == (0, 0, 0)

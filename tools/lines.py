@@ -25,7 +25,7 @@ BUDGETS = {
     "experiments": 5_810,
     "files_io": 5_020,
     "identity": 830,
-    "placing": 330,
+    "placing": 370,
     "report": 2_040,
     "sharing": 2_280,
     OWN: 1_380,

@@ -355,18 +355,8 @@ def _estimates(results: Results, comparison: Comparison | None) -> dict[str, Res
         with suppress(AnalysisError):  # imputed cells have no variance
             found["(a)"] = mean_estimates(results, scenario="(a)", as_scores=True)
     with suppress(AnalysisError):  # scenario (b) needs more than one test set
-        found["(b)"] = _as_scores(retrained_mean_estimates(results), results)
+        found["(b)"] = retrained_mean_estimates(results, as_scores=True)
     return dict(sorted(found.items()))
-
-
-def _as_scores(table: ResultTable, results: Results) -> ResultTable:
-    """Convert estimates of losses to the direction of the metric."""
-    metric, frame = results.metric, table.frame
-    if not metric.greater_is_better:
-        return table
-    low, high = metric.loss(frame["high"]), metric.loss(frame["low"])
-    turned = frame.assign(value=metric.loss(frame["value"]), low=low, high=high)
-    return replace(table, frame=turned, metric=metric.name)
 
 
 def _robustness(scored: Results, missing: str) -> Robustness | None:

@@ -14,6 +14,8 @@ from mlaut.files_io import StudyStore
 from mlaut.records import REGRESSION
 from mlaut.report import make_report
 from mlaut.report.drawing import pictures
+from mlaut.report.explorer.packing import Packer
+from mlaut.report.explorer.views import view
 from mlaut.report.page import as_html
 from mlaut.report.tables import pair_table
 from mlaut.report.terminal import as_text
@@ -63,6 +65,14 @@ def test_people_read_the_metric_in_its_own_direction(complete):
     shown = section.tables["estimates by dataset"].loc[("set 3", "good")]
     assert shown["low"] <= scores.loc["set 3", "good"] <= shown["high"]
     assert "1 - accuracy" not in " ".join(section.sentences[:1])
+
+
+def test_the_explorer_says_what_an_interval_of_one_dataset_is_of(complete, tmp_path):
+    of_folds = view(make_report(complete).sections[0], Packer())
+    assert (of_folds["scenario"], of_folds["of"]) == ("(b)", "re-trained on the seen sources")
+    single = made_up_study(tmp_path / "s.h5", NAMES, SETS)
+    of_models = view(make_report(single).sections[0], Packer())
+    assert of_models["of"] == "the fitted models re-used on the seen sources"
 
 
 def test_state_says_what_was_run(complete):

@@ -359,6 +359,14 @@ def test_the_honest_score_survives_a_kill_and_needs_no_sharing(tmp_path, n_jobs)
     assert 0.5 < alone.honest_score_ <= 1
 
 
+def test_a_search_around_a_pipeline_with_a_forest_has_an_honest_score():
+    pipeline = make_pipeline(MinMaxScaler(), RandomForestClassifier(5, random_state=0))
+    search = SharingGridSearchCV(pipeline, {"randomforestclassifier__max_depth": [1, 2, 4]}, cv=3)
+    search.fit(X, Y)
+    low, high = search.honest_interval_
+    assert 0.5 < low < search.honest_score_ <= search.best_score_ + 0.01 < high
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

@@ -37,8 +37,8 @@ _TOO_SHORT = (
     "uncertain its error is: this interval is too short (docs/intervals.md)"
 )
 _NO_POINTS = (
-    "this method is for metrics that are means over test points, and for 'rmse' (delta method): "
-    "choose method='corrected t' on folds, or another metric"
+    "this method is for metrics that are means over test points, and for 'rmse' and 'auc' (delta "
+    "method; not by nested CV): choose method='corrected t' on folds, or another metric"
 )
 
 
@@ -167,12 +167,15 @@ def _cv_wald(sample: Sample, confidence: float) -> Interval:
 def _inflated(sample: Sample, confidence: float) -> Interval:
     from scipy.special import stdtrit
 
-    points = _rows(sample)
-    repeats, n = points.shape[-2:]
-    value, variance = points.mean(axis=(-1, -2)), points.var(axis=-1, ddof=1).mean(axis=-1)
+    points, tested = _rows(sample), sample.split.folds >= 0
+    tests, repeats = tested.sum(axis=0), len(tested)
+    n = tests.sum() ** 2 / np.square(tests).sum()  # random splits test some rows more often
+    value = points[..., tested].mean(axis=-1)
+    away = points[..., tested] - value[..., None]
+    variance = np.square(away).mean(axis=-1) * n / (n - 1)
     scale = np.sqrt(np.where(variance > 0, variance, 1.0))
     factor = np.full_like(variance, ONE_REPEAT)
-    if repeats > 1:  # the share of the variance of losses that comes from other splits
+    if repeats > 1 and (tests == repeats).all():  # the share of the variance from other splits
         of_rows = points.mean(axis=-2).var(axis=-1, ddof=1)
         share = np.clip((variance - of_rows) / scale**2 * repeats / (repeats - 1), 0, 1)
         factor = SEVERAL_REPEATS[0] + SEVERAL_REPEATS[1] * share
@@ -180,14 +183,14 @@ def _inflated(sample: Sample, confidence: float) -> Interval:
         error = np.sqrt(variance * factor / n)
         return sample.ends(value, error, n - 1, confidence, n / ONE_REPEAT)
     factor = np.maximum(factor, ONE_REPEAT)
-    skew = ((points - points.mean(axis=-1, keepdims=True)) ** 3).mean(axis=(-1, -2)) / scale**3
+    skew = (away**3).mean(axis=-1) / scale**3
     half = stdtrit(n - 1, 0.5 + confidence / 2) * np.sqrt(factor / n)
     root = np.sqrt(variance)
     ends = (np.clip(value - root * _halls(t, skew, n), *sample.bounds) for t in (half, -half))
     return Interval(value, root * np.sqrt(factor / n), *ends)
 
 
-def _halls(t: np.ndarray, skew: np.ndarray, n: int) -> np.ndarray:
+def _halls(t: np.ndarray, skew: np.ndarray, n: float) -> np.ndarray:
     """Return the x of ``x + g x^2 / 3 + g^2 x^3 / 27 + g / 6n = t`` (Hall 1992), g the skewness."""
     g = np.where(np.abs(skew) > 1e-6, skew, 1.0)
     return np.where(g == skew, 3 / g * (np.cbrt(1 + g * (t - g / (6 * n))) - 1), t)
@@ -226,8 +229,8 @@ _OF_ALL = "the error of the model that is trained on all {rows} rows"
 _OF_FOLDS = "the mean error of the models of the folds, each trained on {train} rows"
 _OF_LEARNER = "the error of the learner trained on about {rows} such rows"
 _NB, _BAYLE = "Nadeau & Bengio 2003", "Bayle et al. 2020"
-_ANY_FOLDS = ("k-fold", "repeated k-fold")
-_ANY_SETS = ("repeated hold-out", "folds of groups", *_ANY_FOLDS)
+_ANY_FOLDS = ("k-fold", "repeated k-fold", "repeated hold-out")
+_ANY_SETS = ("folds of groups", *_ANY_FOLDS)
 # The first method of a kind of split is its default; docs/intervals.md has their coverage.
 _ALL = (
     Method("hold-out", _hold_out, ("hold-out",), _OF_MODEL, "Wilson 1927; Student 1908"),
@@ -283,18 +286,32 @@ def chosen_method(name: str | None, split: Split, by_points: bool) -> Method:
     return method
 
 
-def metric_of_points(metric: MLautScore) -> MLautScore | None:
-    """Return the metric whose mean over test points is meant: of the root, that of the squares."""
+def metric_of_points(metric: MLautScore, split: Split) -> MLautScore | None:
+    """Return the metric whose mean over test points is meant: of the root, that of the squares.
+
+    An aggregate with `influence` has such points, too (LeDell, Petersen & van der Laan 2015), but
+    not for nested CV, which takes the means of parts of test sets.
+    """
     if metric.name == "rmse":  # a function of a mean of points, so the delta method applies
         return find_metric("mse")
-    return metric if metric.average else None
+    by_influence = metric.has_influence and kind_of(split) != "nested_cv"
+    return metric if metric.average or by_influence else None
 
 
 def sample_of(metric: MLautScore, block: Block) -> Sample:
     """Return the losses of the strategies of a block."""
-    of_points = metric_of_points(metric)
+    of_points = metric_of_points(metric, block.split)
     if of_points is None or block.weights is not None:
         return Sample(block.split, metric.evaluate(block).losses, bounds=metric.loss_bounds)
+    if not of_points.average:
+        points = np.full(block.predictions.shape, np.nan)
+        truth, outputs = metric.inputs(block)
+        for repeat, fold in np.ndindex(block.split.n_repeats, block.split.n_folds):
+            rows = block.split.folds[repeat] == fold
+            found = metric.influence(truth[rows], outputs[:, repeat][:, rows])
+            points[:, repeat, rows] = metric.loss(found)
+        points[np.isnan(metric.evaluate(block).losses).any(axis=(1, 2))] = np.nan
+        return Sample.of_points(points, block.split, bounds=metric.loss_bounds)
     about = {"bounds": of_points.loss_bounds, "zero_one": of_points.zero_one}
     return Sample.of_points(of_points.point_losses(block), block.split, **about)
 
@@ -303,10 +320,12 @@ def interval_of(
     metric: MLautScore, sample: Sample, method: str | None, confidence: float
 ) -> tuple[Interval, Method]:
     """Return the intervals of a sample (`sample_of`), and their method."""
+    if method is None and metric.has_influence and kind_of(sample.split) in _ANY_SETS:
+        method = "corrected t"  # measured: in small folds the delta method is too sure
     chosen = chosen_method(method, sample.split, sample.points is not None)
     with np.errstate(invalid="ignore", divide="ignore"):
         found = chosen.compute(sample, confidence)
-        if sample.points is not None and not metric.average:
+        if sample.points is not None and metric.name == "rmse":
             value, low, high = (np.sqrt(part) for part in (found.value, found.low, found.high))
             found = Interval(value, found.standard_error / (2 * value), low, high)
     return found, chosen
@@ -315,7 +334,8 @@ def interval_of(
 def estimand(method: Method, split: Split) -> str:
     """Return what a method estimates on a split, in words."""
     train = int(np.median(Sample(split, np.empty(0)).n_train))
-    return method.estimand.format(train=train, rows=split.n_rows)
+    words = _EXPECTED if kind_of(split) == "repeated hold-out" else method.estimand
+    return words.format(train=train, rows=split.n_rows)
 
 
 def too_short(method: Method, block: Block) -> tuple[str, ...]:

@@ -120,14 +120,8 @@ def dataset_estimates(
 
 def _too_narrow(interval: Interval, n_test: np.ndarray, zero_one: bool) -> list[str]:
     """Return notes on how many intervals of means of test points are too narrow, and why."""
-    notes = []
     instead = ": choose 'wilson' or 'jeffreys'" if zero_one else ""
-    points = int(((interval.standard_error == 0) & _alike(interval)).sum())
-    if points:
-        notes.append(
-            f"{points} estimates have no variation among their test points, so their interval is a "
-            f"single point, which is too narrow{instead}"
-        )
+    notes = _single_points(interval, "among their test points", instead)
     errors = np.minimum(interval.value, 1 - interval.value) * n_test[:, None]
     few = int(((errors < FEW_ERRORS) & (interval.standard_error > 0)).sum()) if zero_one else 0
     if few:
@@ -176,8 +170,8 @@ def _dataset_intervals(
     value, n = results.losses.to_numpy(), n_test[:, None]
     if method in METHODS:
         df = n - (1 if by_sets else results.expected.any(axis=1).sum(axis=1)[:, None])
-        interval = _mean_interval(results, value, error, method, df, confidence, n)
-        return interval, n_test, by_sets
+        ends = mean_ends(value, error, method, df, confidence, results.metric.loss_bounds, n)
+        return Interval(value, error, *ends), n_test, by_sets
     one_of("method", method, (*METHODS, *_OF_SHARES, "bootstrap"))
     if not results.metric.zero_one or by_sets:
         raise AnalysisError(
@@ -303,13 +297,7 @@ def mean_estimates(
 
 def _small_sample_notes(interval: Interval, scenario: str, method: str, n: int) -> list[str]:
     """Return notes on which intervals of means over datasets are too narrow, and why."""
-    notes = []
-    points = int(((interval.standard_error == 0) & _alike(interval)).sum())
-    if points:
-        notes.append(
-            f"{points} estimates have no variation at all, so their interval is a single point, "
-            "which is too narrow"
-        )
+    notes = _single_points(interval, "at all")
     if scenario == "(c)" and method == "normal" and n < FEW_DATASETS:
         notes.append(too_few_for_normal(n))
     elif scenario == "(c)" and method == "bootstrap" and n < FEW_DATASETS:
@@ -319,23 +307,12 @@ def _small_sample_notes(interval: Interval, scenario: str, method: str, n: int) 
     return notes
 
 
-def _alike(interval: Interval) -> np.ndarray:
-    """Return whether both ends of each interval are equal but for rounding."""
-    return np.isclose(interval.low, interval.high, rtol=1e-12, atol=0)
-
-
-def _mean_interval(
-    results: Results,
-    value: np.ndarray,
-    error: np.ndarray,
-    method: str,
-    df: ArrayLike,
-    confidence: float,
-    n: ArrayLike,
-) -> Interval:
-    """Return the intervals of mean losses; for ``n`` see `mean_ends`."""
-    bounds = results.metric.loss_bounds
-    return Interval(value, error, *mean_ends(value, error, method, df, confidence, bounds, n))
+def _single_points(interval: Interval, where: str, instead: str = "") -> list[str]:
+    """Return a note on how many intervals have equal ends but for rounding, if there is one."""
+    alike = np.isclose(interval.low, interval.high, rtol=1e-12, atol=0)
+    points = int(((interval.standard_error == 0) & alike).sum())
+    note = f"{points} estimates have no variation {where}, so their interval is a single point, "
+    return [f"{note}which is too narrow{instead}"] if points else []
 
 
 def mean_ends(
@@ -377,7 +354,8 @@ def _mean_of_unseen(results: Results, method: str, confidence: float) -> Interva
     # where all losses are equal, their mean can differ by rounding, which is no variation
     error = np.where(losses.max(axis=0) == losses.min(axis=0), 0.0, error)
     value = np.where(error == 0, losses[0], value)
-    return _mean_interval(results, value, error, method, n - 1, confidence, n)
+    bounds = results.metric.loss_bounds
+    return Interval(value, error, *mean_ends(value, error, method, n - 1, confidence, bounds, n))
 
 
 def _mean_of_seen(results: Results, method: str, confidence: float) -> Interval:
@@ -394,7 +372,8 @@ def _mean_of_seen(results: Results, method: str, confidence: float) -> Interval:
     fourth = (errors**4 / within).sum(axis=0)
     df = np.square(np.square(errors).sum(axis=0)) / np.where(fourth > 0, fourth, 1.0)
     worth = n**2 / (1 / values).sum()
-    return _mean_interval(results, value, error, method, np.maximum(df, 1.0), confidence, worth)
+    df, bounds = np.maximum(df, 1.0), results.metric.loss_bounds
+    return Interval(value, error, *mean_ends(value, error, method, df, confidence, bounds, worth))
 
 
 def upper_point(method: str, df: ArrayLike, confidence: float) -> np.ndarray:

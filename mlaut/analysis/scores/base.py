@@ -117,6 +117,19 @@ class MLautScore:
         self.check_probabilities(predictions)
         return float(np.mean(self.points(truth, predictions)))
 
+    def influence(self, truth: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+        """Return values of the points of a test set, for aggregates that have a delta method.
+
+        Their mean is the score, and their standard error is that of the score: shape (S, n) for
+        ``truth`` (n,) and ``outputs`` (S, n), or (S, n, C) for probabilities.
+        """
+        raise NotImplementedError
+
+    @property
+    def has_influence(self) -> bool:
+        """Return whether the metric has a delta method of its own: it defines `influence`."""
+        return type(self).influence is not MLautScore.influence
+
     @property
     def average(self) -> bool:
         """Return whether the metric is a mean over test points, with a standard error in (a)."""

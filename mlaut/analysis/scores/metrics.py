@@ -370,8 +370,21 @@ class ScoreMCC(_ConfusionScore):
         return above / np.sqrt(np.where(spread > 0, spread, np.inf))
 
 
+class _Area(_ProbabilityMetric):
+    """Area under a curve that probabilities make."""
+
+    greater_is_better = True
+    bounds = (0.0, 1.0)
+    takes_weights = True
+
+    def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
+        """Score class positions (n,) against probabilities (n, C)."""
+        self.check_probabilities(predictions)
+        return float(self.cells(np.asarray(truth), np.asarray(predictions)[None], ())[0])
+
+
 @named("roc_auc", "auc")
-class ScoreAUC(_ProbabilityMetric):
+class ScoreAUC(_Area):
     """Area under the ROC curve from probabilities; ties count one half.
 
     For more than two classes it is the mean over all pairs of classes that occur in the test set
@@ -384,15 +397,7 @@ class ScoreAUC(_ProbabilityMetric):
     0.75
     """
 
-    greater_is_better = True
-    bounds = (0.0, 1.0)
     undefined = "the test set has one class only"
-    takes_weights = True
-
-    def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
-        """Score class positions (n,) against probabilities (n, C)."""
-        self.check_probabilities(predictions)
-        return float(self.cells(np.asarray(truth), np.asarray(predictions)[None], ())[0])
 
     def cells(
         self,
@@ -405,22 +410,28 @@ class ScoreAUC(_ProbabilityMetric):
         if weights is not None:
             counted = weights > 0
             truth, outputs, weights = truth[counted], outputs[:, counted], weights[counted]
-        present = np.unique(truth)
-        if len(present) < 2:
-            return np.full(len(outputs), np.nan)
-        if outputs.shape[-1] == 2:
-            return _auc(outputs[:, :, 1], truth == 1, weights)
-        areas = []
-        for a, b in combinations(present, 2):
-            both = (truth == a) | (truth == b)
-            among = None if weights is None else weights[both]
-            areas += [_auc(outputs[:, both, a], truth[both] == a, among)]
-            areas += [_auc(outputs[:, both, b], truth[both] == b, among)]
-        return np.mean(areas, axis=0)
+        areas = [
+            _auc(outputs[:, rows, k], truth[rows] == k, None if weights is None else weights[rows])
+            for rows, k in _duels(truth, outputs.shape[-1])
+        ]
+        return np.mean(areas, axis=0) if areas else np.full(len(outputs), np.nan)
+
+    def influence(self, truth: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+        """Return values of test points whose mean is the score, as DeLong et al. (1988) have it."""
+        duels, n = _duels(truth, outputs.shape[-1]), len(truth)
+        found = np.full(outputs.shape[:2], 0.0 if duels else np.nan)
+        for rows, k in duels:
+            positive = truth[rows] == k
+            right = _right(outputs[:, rows, k], positive)
+            area = right[:, positive].mean(axis=1, keepdims=True)
+            alike = np.where(positive, positive.sum(), (~positive).sum())
+            found += area / len(duels)
+            found[:, rows] += (right - area) * n / alike / len(duels)
+        return found
 
 
 @named("pr_auc", "average_precision")
-class ScoreAveragePrecision(ScoreAUC):
+class ScoreAveragePrecision(_Area):
     """Area under the precision-recall curve as average precision: mean precision at each recall.
 
     For more than two classes it is the mean over the classes that occur in the test set.
@@ -464,6 +475,25 @@ def _auc(marks: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) ->
     n, n_negative = positive.sum(), (~positive).sum()
     ranks = rankdata(marks, axis=1)[:, positive].sum(axis=1)
     return (ranks - n * (n + 1) / 2) / (n * n_negative)
+
+
+def _duels(truth: np.ndarray, n_classes: int) -> list[tuple[np.ndarray, int]]:
+    """Return the rows of each two classes that occur, once with each as the positive one."""
+    pairs = list(combinations(np.unique(truth).tolist(), 2))
+    if n_classes == 2:
+        return [(np.ones(len(truth), dtype=bool), 1)] * len(pairs)
+    return [((truth == pair[0]) | (truth == pair[1]), k) for pair in pairs for k in pair]
+
+
+def _right(marks: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    """Return for each point the share of the other class that is in the right order, (S, n)."""
+    from scipy.stats import rankdata
+
+    found = np.empty(marks.shape)
+    for own, sign in ((positive, 1), (~positive, -1)):
+        among = rankdata(sign * marks[:, own], axis=1)
+        found[:, own] = (rankdata(sign * marks, axis=1)[:, own] - among) / (~own).sum()
+    return found
 
 
 def _weighted_auc(marks: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:

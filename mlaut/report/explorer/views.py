@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis import Results
+from mlaut.analysis.common.display import SCENARIOS
 from mlaut.records import NOT_RUN, Status
 from mlaut.report.explorer.packing import Packer
 from mlaut.report.records import Section
@@ -28,6 +29,9 @@ def view(section: Section, packer: Packer) -> dict[str, Any]:
     expected = scored.expected if whole else np.ones((shape[0], 1, 1), dtype=bool)
     reasons, missing = _reasons(scored, whole)
     offset = float(scored.metric.loss(0.0))
+    estimates = section.tables.get("estimates by dataset")
+    methods = set() if estimates is None else set(estimates.get("method", ())) - {""}
+    scenario = "(b)" if methods - {"hold-out"} else "(a)"
     return {
         "metric": scored.metric.name,
         "loss": scored.metric.loss_name,
@@ -51,16 +55,16 @@ def view(section: Section, packer: Packer) -> dict[str, Any]:
         "expected": packer.add(expected),
         "holes": packer.add(missing),
         "seconds": packer.add(seconds_of_done(scored)),
-        "intervals": packer.add(_intervals(section)),
+        "scenario": scenario,
+        "of": SCENARIOS[scenario],
+        "intervals": packer.add(_intervals(scored, estimates)),
     }
 
 
-def _intervals(section: Section) -> np.ndarray:
-    """Return the ends of the intervals of scenario (a): shape (N, K, 2), or no number."""
-    estimates = section.tables.get("estimates by dataset")
-    if estimates is None or section.scored.scores.size > _MOST_CELLS:
+def _intervals(scored: Results, estimates: pd.DataFrame | None) -> np.ndarray:
+    """Return the ends of the intervals of each dataset: shape (N, K, 2), or no number."""
+    if estimates is None or scored.scores.size > _MOST_CELLS:
         return np.zeros(0)
-    scored = section.scored
     index = pd.MultiIndex.from_product([scored.datasets, scored.strategies])
     return np.asarray(estimates[["low", "high"]].reindex(index).to_numpy(dtype=float))
 

@@ -16,6 +16,10 @@ from mlaut.analysis.estimates.error_intervals import (
     error_intervals,
     kind_of,
 )
+from mlaut.analysis.methods.cross_validation.retrained_estimates import (
+    retrained_estimates,
+    retrained_mean_estimates,
+)
 from mlaut.data.splits.resampling import make_split
 from mlaut.errors import AnalysisError
 from mlaut.records import Split
@@ -133,6 +137,18 @@ def test_the_inflated_variance_of_one_and_of_several_repeats():
     assert found[1] == pytest.approx(np.sqrt(variance * (1.1 + 1.5 * share) / N))
 
 
+def test_the_inflated_variance_of_random_splits_counts_how_often_rows_are_tested():
+    split, points = drawn("repeated_holdout(1/4, 6)")
+    tests = np.isfinite(points).sum(axis=0)
+    worth = tests.sum() ** 2 / (tests**2).sum()
+    used = points[np.isfinite(points)]
+    value, error, _, _ = interval("inflated CV Wald", split, points)
+    assert value == pytest.approx(used.mean())
+    assert error == pytest.approx(np.sqrt(1.45 * used.var() / (worth - 1)))
+    points[0, np.flatnonzero(split.folds[0] >= 0)[0]] = np.nan  # a failed cell is not left out
+    assert np.isnan(interval("inflated CV Wald", split, points)).all()
+
+
 def test_halls_interval_solves_his_equation():
     split, points = drawn("kfold(5)")
     points = np.exp(points)
@@ -164,7 +180,7 @@ def test_no_error_at_all_leaves_room_for_some(method):
         ("holdout", "hold-out", "hold-out", None),
         ("kfold(5)", "k-fold", "inflated CV Wald", "corrected t"),
         ("repeated_kfold(5, 2)", "repeated k-fold", "inflated CV Wald", "corrected t"),
-        ("repeated_holdout(1/10, 5)", "repeated hold-out", "corrected t", "corrected t"),
+        ("repeated_holdout(1/10, 5)", "repeated hold-out", "inflated CV Wald", "corrected t"),
         ("nested_cv(3, 2)", "nested_cv", "nested CV", None),
         ("paired_subsampling(1/10, 2)", "paired_subsampling", "conservative z", "conservative z"),
     ],
@@ -255,14 +271,27 @@ def test_intervals_of_a_study_name_method_and_constant_learners(study):
     frame = table.frame.loc["iris"]
     assert frame["method"].tolist() == ["inflated CV Wald"] * 2
     assert frame["note"].tolist() == ["", ""]
-    assert frame.loc["constant", "value"] == pytest.approx(1 / 3)
+    assert frame.loc["constant", "value"] == pytest.approx(1 / 3)  # of accuracy
     assert (frame["low"] < frame["value"]).all()
     assert any("trained on about 150 such rows" in note for note in table.notes)
     by_sets = error_intervals(study.results("accuracy"), method="corrected t").frame.loc["iris"]
     assert by_sets.loc["tree", "note"] == ""
     assert by_sets.loc["constant", "note"].startswith("100 % of its predictions are the same, and")
-    auc = error_intervals(study.results("auc")).frame
-    assert auc["method"].unique().tolist() == ["corrected t"]
+    areas = error_intervals(study.results("pr_auc")).frame
+    assert areas["method"].unique().tolist() == ["corrected t"]
+
+
+def test_folds_that_are_too_alike_are_as_uncertain_as_their_points(study):
+    constant = ("constant", DummyClassifier(strategy="constant", constant="Iris-setosa"))
+    study.run([TREE, constant], split="kfold(5)", **QUIET)
+    results = study.results("accuracy")
+    row = retrained_estimates(results).frame.loc[("iris", "constant")]
+    # each stratified test set has 20 errors in 30 rows, so that losses of test sets do not vary
+    of_points = 1 / 3 * 2 / 3 * 30 / 29 / 30
+    assert row["standard_error"] == pytest.approx(np.sqrt(of_points * (1 / 5 + 1 / 4)))
+    assert row["low"] < 2 / 3 < row["high"]
+    mean = retrained_mean_estimates(results, as_scores=True).frame.loc["constant"]
+    assert (mean["value"], mean["standard_error"]) == pytest.approx((1 / 3, row["standard_error"]))
 
 
 def test_results_of_a_table_have_no_predictions():

@@ -204,3 +204,9 @@ def test_only_searches_whose_candidates_do_not_depend_on_scores_are_honest():
     with pytest.raises(StrategyError, match="halving dropped candidates by scores of the same"):
         _ = halving.honest_score_
     assert tuning_record(halving).honest_score is None
+
+
+def test_a_search_with_optuna_has_no_honest_score():
+    pytest.importorskip("optuna")
+    with pytest.raises(StrategyError, match="Optuna proposed candidates by scores of the same"):
+        _ = fitted("optuna(3)").honest_score_

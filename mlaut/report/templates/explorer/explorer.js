@@ -381,7 +381,7 @@ class Explorer {
       { name: "strategy", label: true, value: (row) => row.name, cell: (row) => element("button", { type: "button", class: "open",
         "aria-pressed": String(row.id === state.strategy), onclick: () => this.change({ strategy: row.id }) }, row.name) },
       { name: view.metric, value: (row) => row.score, down: view.up },
-      ...["low (a)", "high (a)"].map((one, at) => ({ name: one, value: (row) => row.ends[at], title: "95 % interval for the fitted models on the seen sources" })), ...phases,
+      ...["low", "high"].map((one, at) => ({ name: `${one} ${view.scenario}`, value: (row) => row.ends[at], title: `95 % interval: ${view.of}` })), ...phases,
       { name: "missing", value: (row) => row.missing }, { name: "chosen parameters", value: (row) => row.chosen },
     ].filter((one) => rows.some((row) => { const x = one.value(row); return typeof x === "number" ? !Number.isNaN(x) : x; }));
     const facts = Object.entries(known.facts ?? {}).map(([key, value]) => `${key} ${shown(Number(value)) === "-" ? value : shown(value)}`);
