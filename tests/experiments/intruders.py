@@ -311,7 +311,7 @@ class Looks(RegressorMixin, BaseEstimator):
         write = ctypes.CDLL(None).write
         write.restype, write.argtypes = ctypes.c_ssize_t, [ctypes.c_int, *[ctypes.c_size_t] * 2]
         for line in Path("/proc/self/maps").read_text().splitlines():
-            place, rights, *rest = line.split()
+            place, rights, *_ = line.split()
             if rights.startswith("rw") or "memfd" in line:
                 begin, end = (int(part, 16) for part in place.split("-"))
                 copy = os.memfd_create("copy")

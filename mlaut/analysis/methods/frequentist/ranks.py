@@ -197,7 +197,7 @@ def nemenyi_test(
     n, k = of.ranks.shape
     difference, cd = rank_differences(of), critical_difference(k, n, alpha=1 - confidence)
     z = difference / _standard_error(k, n)
-    distances, place = np.unique(np.abs(z), return_inverse=True)  # of few values: each costs 1 ms
+    distances, place = np.unique(np.abs(z), return_inverse=True)  # few are distinct
     p = studentized_range.sf(distances * np.sqrt(2), k, np.inf)[place]
     ends = difference - cd, difference + cd
     few = (_LEAST_NOTE,) if (p < _LEAST).any() else ()
