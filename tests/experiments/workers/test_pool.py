@@ -717,8 +717,9 @@ def test_a_new_study_starts_the_server_before_its_first_dataset(begun_by, tmp_pa
             Study(path).add_datasets(1)
         assert begun == [(path,)]
     else:
-        text = '[study]\noutput = "new.h5"\n[data]\ncollection = "none"\n[strategies]\nnames = ["SVC"]\n'
-        (tmp_path / "study.toml").write_text(text)
+        data, named = '[data]\ncollection = "none"', '[strategies]\nnames = ["SVC"]'
+        file = f'[study]\noutput = "new.h5"\n{data}\n{named}\n'
+        (tmp_path / "study.toml").write_text(file)
         with pytest.raises(DataError):
             run_study(tmp_path / "study.toml", engine="inline")
         assert begun == [(path, "inline")]
