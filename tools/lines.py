@@ -22,7 +22,7 @@ BUDGETS = {
     "cli": 1_030,
     "data": 1_880,
     "estimators": 4_500,
-    "experiments": 5_820,
+    "experiments": 5_830,
     "files_io": 5_020,
     "identity": 830,
     "placing": 370,

@@ -52,6 +52,15 @@ def start_process(function: Callable[..., None], *arguments: Any) -> Any:
     ) from failed
 
 
+def _without_server() -> None:
+    """Let a fork of this process start its own server: it cannot wait for that of its parent."""
+    if server := getattr(forkserver, "_forkserver", None):
+        vars(server)["_forkserver_pid"] = None
+
+
+os.register_at_fork(after_in_child=_without_server)
+
+
 def refuse_garbage() -> None:
     """Let the server of this process outlive requests that are none, as any process may send them.
 
