@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -48,12 +48,13 @@ def printable(text: str, kept: str = "\n\t") -> str:
     >>> print(printable("a\x1b[2Jb \u202e ü"))
     a\x1b[2Jb \u202e ü
     """
-    if text.isprintable():
-        return text
-    return "".join(
-        repr(sign)[1:-1] if sign not in kept and unicodedata.category(sign) in _UNSEEN else sign
-        for sign in text
-    )
+    return text if text.isprintable() else _escaped(text, kept, repr)
+
+
+def _escaped(text: str, kept: str, written: Callable[[str], str]) -> str:
+    """Return text with its unseen characters as they are written between quotation marks."""
+    unseen = {sign for sign in set(text).difference(kept) if unicodedata.category(sign) in _UNSEEN}
+    return text.translate({ord(sign): written(sign)[1:-1] for sign in unseen}) if unseen else text
 
 
 def marked(text: str) -> str:
@@ -121,11 +122,7 @@ def json_text(content: Any, indent: int | None = None) -> str:
     >>> print(json_text("ü\x7f\u202e"))
     "ü\u007f\u202e"
     """
-    text = json.dumps(content, indent=indent, ensure_ascii=False)
-    return "".join(
-        json.dumps(sign)[1:-1] if sign != "\n" and unicodedata.category(sign) in _UNSEEN else sign
-        for sign in text
-    )
+    return _escaped(json.dumps(content, indent=indent, ensure_ascii=False), "\n", json.dumps)
 
 
 def table_html(text: str, rows: Sequence[Mapping[str, Any]] = ()) -> str:

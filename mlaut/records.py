@@ -7,6 +7,7 @@ repeat of a dataset: this is a *cell*. The result of a cell is its *outcome*.
 from __future__ import annotations
 
 import enum
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,9 +15,8 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 CLASSIFICATION = "Classification"
@@ -299,6 +299,7 @@ class Split:
 
     Examples
     --------
+    >>> import numpy as np
     >>> split = Split(np.array([[0, 1, -1, -2]], dtype=np.int16), scheme="by hand")
     >>> split.n_repeats, split.n_folds
     (1, 2)
@@ -336,6 +337,8 @@ class Split:
     @cached_property
     def test_sizes(self) -> tuple[tuple[int, ...], ...]:
         """Number of test rows of each fold, by repeat."""
+        import numpy as np
+
         counts = (np.bincount(folds[folds >= 0], minlength=self.n_folds) for folds in self.folds)
         return tuple(tuple(of_repeat.tolist()) for of_repeat in counts)
 
@@ -343,7 +346,7 @@ class Split:
         """Return the positions of the training and the test rows of one fold, both ascending."""
         of_repeat = self.folds[repeat]
         test = of_repeat == fold
-        return np.flatnonzero(~test & (of_repeat != UNUSED)), np.flatnonzero(test)
+        return (~test & (of_repeat != UNUSED)).nonzero()[0], test.nonzero()[0]
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield (train, test) of every fold of every repeat, as scikit-learn's ``cv`` expects."""
@@ -382,7 +385,7 @@ class Outcome:
     status: Status
     predictions: np.ndarray | None = None
     probabilities: np.ndarray | None = None
-    seconds: tuple[float, float, float] = (np.nan, np.nan, np.nan)
+    seconds: tuple[float, float, float] = (math.nan, math.nan, math.nan)
     seed: int = 0
     reason: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -435,7 +438,8 @@ class Trace:
     @property
     def means(self) -> np.ndarray:
         """Mean score of each candidate: shape (n,); NaN where a fold was not scored."""
-        return np.asarray(self.scores.mean(axis=1))
+        means: np.ndarray = self.scores.mean(axis=1)
+        return means
 
     def best(self, n: int) -> int | None:
         """Return the candidate that is chosen among the first ``n``; None if none is scored.
@@ -444,11 +448,14 @@ class Trace:
 
         Examples
         --------
+        >>> import numpy as np
         >>> scores, ones = np.array([[0.5, 0.7], [0.9, 0.7], [0.8, 0.8]]), np.ones(3)
         >>> trace = Trace("grid", ({}, {}, {}), scores, ones, ones, order=np.array([2, 1, 0]))
         >>> [trace.best(n) for n in (1, 2, 3)]
         [0, 1, 2]
         """
+        import numpy as np
+
         means = self.means[:n]
         able = np.flatnonzero(np.isfinite(means))
         if not able.size:
@@ -539,10 +546,11 @@ def not_distributions(probabilities: np.ndarray) -> np.ndarray:
 
     Examples
     --------
+    >>> import numpy as np
     >>> not_distributions(np.array([[0.2, 0.8], [7.5, 7.5], [-1.0, 2.0]])).tolist()
     [False, True, True]
     """
     inside = (probabilities >= -OUTSIDE) & (probabilities <= 1 + OUTSIDE)
-    sums = probabilities.sum(axis=1, dtype=np.float64)
-    wrong: np.ndarray = ~(inside.all(axis=1) & (np.abs(sums - 1) <= SUM_MISSES_ONE))
+    sums = probabilities.sum(axis=1, dtype=float)
+    wrong: np.ndarray = ~(inside.all(axis=1) & (abs(sums - 1) <= SUM_MISSES_ONE))
     return wrong

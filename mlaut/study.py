@@ -135,8 +135,10 @@ class Study:
         StoreError
             The file has a dataset of that name with other content.
         """
+        from mlaut.experiments.workers.start import start_server
         from mlaut.files_io.tables.tables_of_others import is_pair, is_table, with_target
 
+        start_server(self.path)
         if is_pair(datasets):
             datasets = with_target(datasets[0], datasets[1], target)
         if is_table(datasets):
@@ -258,6 +260,9 @@ class Study:
         RunInterrupted
             The run was stopped; the same call continues it.
         """
+        from mlaut.experiments.workers.start import start_server
+
+        start_server(self.path, options.get("engine", "local"))
         deciding = None
         if race is not None:
             from mlaut.racing import make_race
@@ -467,13 +472,14 @@ class Study:
     # ------------------------------------------------------------------ inside
 
     def _found_datasets(self) -> Path:
-        from mlaut.experiments.checking.verify import recorded_input
         from mlaut.files_io import FilesIO
 
         beside = self.path.with_name(f"{self.path.stem}.datasets.h5")
         if beside.exists() or not self.path.exists():
             return beside
         if self._store.exists:
+            from mlaut.experiments.checking.verify import recorded_input
+
             recorded, self._elsewhere = recorded_input(self._store)
             return recorded or beside
         # Looking for datasets also refuses files of MLaut 0.1 and 0.2.

@@ -243,11 +243,15 @@ def models(study: Path, database: Path | None, **options: Any) -> None:
 
 def run_file(study_file: Path, as_json: bool = False, **changes: Any) -> RunSummary:
     """Run a study file with changed options, and return the summary of the run."""
-    from mlaut.analysis.deciding.terms import store_analysis
-    from mlaut.experiments import read_study_file, run_study
+    from mlaut.experiments import read_study_file
+    from mlaut.experiments.workers.start import start_server
 
     terms = {"analysis": changes.get("analysis")}
     file = read_study_file(study_file).changed(terms)
+    start_server(file.output, changes.get("engine", file.run.engine))
+    from mlaut.analysis.deciding.terms import store_analysis
+    from mlaut.experiments import run_study
+
     check_report(file)
     if file.race is None:
         keep = {"title": file.study.title, "keep": file.analysis is None}

@@ -307,12 +307,16 @@ class Looks(RegressorMixin, BaseEstimator):
             self.look_into(value, 1)
 
     def memory(self, y):
+        """Look at copies that the system makes: it refuses memory that was freed meanwhile."""
+        write = ctypes.CDLL(None).write
+        write.restype, write.argtypes = ctypes.c_ssize_t, [ctypes.c_int, *[ctypes.c_size_t] * 2]
         for line in Path("/proc/self/maps").read_text().splitlines():
-            place, rights, *rest = line.split()
+            place, rights, *_ = line.split()
             if rights.startswith("rw") or "memfd" in line:
                 begin, end = (int(part, 16) for part in place.split("-"))
-                if rest[-1] != "[vvar]":
-                    self.look_at((ctypes.c_char * (end - begin)).from_address(begin))
+                copy = os.memfd_create("copy")
+                self.look_at(os.pread(copy, max(write(copy, begin, end - begin), 0), 0))
+                os.close(copy)
 
     def descriptors(self, y):
         self.look_into(y)

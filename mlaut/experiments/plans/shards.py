@@ -112,9 +112,9 @@ def held_shard(study: StudyStore) -> Shard | None:
 
 def requested_cells(study: StudyStore, shard: Shard | None) -> dict[str, np.ndarray]:
     """Return the cells of a study that its shard has, as `Shard.cells`; all without a shard."""
-    splits, statuses = study.load_splits(), study.statuses()
     if shard is None:
-        return dict.fromkeys(statuses, np.array(True))
+        return dict.fromkeys(study.datasets, np.array(True))
+    splits, statuses = study.load_splits(), study.statuses()
     return shard.cells({name: (splits[name], statuses[name][0]) for name in statuses})
 
 

@@ -400,11 +400,14 @@ def run_study(
     RunInterrupted
         A signal stopped the run; the same call resumes it.
     """
+    from mlaut.experiments.workers.start import start_server
+
+    file = read_study_file(path).changed(changes)
+    start_server(file.output, file.run.engine)
     from mlaut.experiments.runs.orchestrator import Orchestrator
     from mlaut.files_io import StudyStore
     from mlaut.files_io.tables.datasets import clusters_of
 
-    file = read_study_file(path).changed(changes)
     if file.race is not None and race is None and not complete:
         raise StudyError(
             f"{file.path}: [race] needs somebody who decides it; call mlaut.racing.run_race, or "

@@ -1,9 +1,13 @@
 """Module that the fork server imports once, so that worker processes start at once."""
 
 import gc
+import signal
 
-from mlaut.experiments.cells.memory import offer_to_be_killed
-from mlaut.experiments.workers.isolation import disarm, hide
+gc.disable()  # a collection would find nothing, and take a tenth of the time
+before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process of the run
+
+from mlaut.experiments.cells.memory import offer_to_be_killed  # noqa: E402
+from mlaut.experiments.workers.isolation import disarm, hide  # noqa: E402
 
 offer_to_be_killed()  # as all its processes; a hidden process cannot do it
 hide()
@@ -17,3 +21,5 @@ refuse_garbage()
 preload()
 gc.collect()
 gc.freeze()  # else each collection in a worker would touch, and so duplicate, the server's memory
+gc.enable()
+signal.signal(signal.SIGINT, before)

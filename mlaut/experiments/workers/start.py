@@ -10,7 +10,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from multiprocessing import reduction
+from multiprocessing import forkserver, reduction
+from pathlib import Path
 from typing import Any
 
 from mlaut.errors import StudyError
@@ -23,12 +24,21 @@ _REQUEST_SECONDS = 2.0  # for the descriptors of a process to start; they come a
 _birth = threading.Lock()
 
 
+def start_server(study: Path, engine: Any = "local") -> None:
+    """Start the fork server for a study that is new, and so has cells to run, and do not wait.
+
+    The server loads its libraries while the caller stores datasets and draws splits. A study that
+    exists may have nothing left to run; its server starts with its first process.
+    """
+    if engine == "local" and not study.exists():
+        with _as_parent(), contextlib.suppress(OSError):  # the first process will report it
+            forkserver.ensure_running()
+
+
 def start_process(function: Callable[..., None], *arguments: Any) -> Any:
     """Start a process with the fork server, which has the libraries already loaded."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["mlaut.experiments.workers.preloaded"])
-    process = context.Process(target=function, args=arguments)
-    with _birth, _main_hidden(), _children_allowed(), _one_thread():
+    process = multiprocessing.get_context("forkserver").Process(target=function, args=arguments)
+    with _as_parent():
         for pause in _START_PAUSES:
             try:
                 process.start()
@@ -40,6 +50,15 @@ def start_process(function: Callable[..., None], *arguments: Any) -> Any:
         f"no worker process could be started ({str(failed) or type(failed).__name__}); "
         "check whether the machine has free memory and allows more processes"
     ) from failed
+
+
+def _without_server() -> None:
+    """Let a fork of this process start its own server: it cannot wait for that of its parent."""
+    if server := getattr(forkserver, "_forkserver", None):
+        vars(server)["_forkserver_pid"] = None
+
+
+os.register_at_fork(after_in_child=_without_server)
 
 
 def refuse_garbage() -> None:
@@ -68,6 +87,14 @@ def refuse_garbage() -> None:
         return descriptors
 
     vars(reduction)["recvfds"] = received_in_time
+
+
+@contextlib.contextmanager
+def _as_parent() -> Iterator[None]:
+    """Prepare this process for a start of the fork server or, by it, of a process."""
+    with _birth, _main_hidden(), _children_allowed(), _one_thread():
+        forkserver.set_forkserver_preload(["mlaut.experiments.workers.preloaded"])
+        yield
 
 
 @contextlib.contextmanager

@@ -25,6 +25,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from spoilers import Spoiler, write_to_pipes
 
+from mlaut import Study, run_study
 from mlaut.errors import DataError, StudyError
 from mlaut.experiments.cells.cell import cell_seed
 from mlaut.experiments.cells.memory import CpuSeconds
@@ -678,3 +679,52 @@ def test_a_strategy_that_kills_the_server_of_processes_ends(batch):
     assert len(both) == 8
     beside = [o for o in both if o.cell.strategy == "GaussianNB"]
     assert predictions(beside) == predictions(run(batch(GaussianNB())))
+
+
+def test_the_server_starts_for_a_new_study_and_serves_its_processes(tmp_path):
+    """It starts for no other engine, nor for a study that exists; its processes are as usual."""
+    script = """
+        import os, sys
+        from multiprocessing.forkserver import _forkserver as server
+        from pathlib import Path
+        from mlaut.experiments.workers.start import start_process, start_server
+
+        start_server(Path("new.h5"), "inline")
+        start_server(Path("."))
+        assert server._forkserver_pid is None
+        start_server(Path("new.h5"))
+        pid = server._forkserver_pid
+        usual = "not gc.isenabled() or signal.getsignal(2) is not signal.default_int_handler"
+        code = f"import gc, signal, sys; sys.exit({usual})"
+        process = start_process(exec, code)
+        process.join()
+        assert pid is not None and pid == server._forkserver_pid
+        if not (fork := os.fork()):  # of the script: it is no parent of the server
+            other = start_process(exec, code)
+            other.join()
+            os._exit(other.exitcode)
+        sys.exit(process.exitcode or os.waitpid(fork, 0)[1])
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, timeout=1800)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("begun_by", ["study", "study file"])
+def test_a_new_study_starts_the_server_before_its_first_dataset(begun_by, tmp_path, monkeypatch):
+    begun = []
+    monkeypatch.setattr(
+        "mlaut.experiments.workers.start.start_server", lambda *given: begun.append(given)
+    )
+    path = tmp_path / "new.h5"
+    if begun_by == "study":
+        with pytest.raises(DataError, match="holds no dataset"):
+            Study(path).add_datasets(1)
+        assert begun == [(path,)]
+    else:
+        data, named = '[data]\ncollection = "none"', '[strategies]\nnames = ["SVC"]'
+        file = f'[study]\noutput = "new.h5"\n{data}\n{named}\n'
+        (tmp_path / "study.toml").write_text(file)
+        with pytest.raises(DataError):
+            run_study(tmp_path / "study.toml", engine="inline")
+        assert begun == [(path, "inline")]
