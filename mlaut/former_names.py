@@ -30,6 +30,13 @@ _TODAY = {
     "mlaut.analysis.importers.read_sktime for a folder of HDDResults": "benchmarking",
     "mlaut.compare, and the functions of mlaut.analysis": "Evaluator experiments.analysis",
     "mlaut.Results": "Losses experiments.losses",
+    "mlaut.analysis.treat_missing, then mlaut.analysis.friedman_test": "skillings_mack_test",
+    "mlaut.analysis.methods.lacoste.judge_on_context for some numbers of datasets": (
+        "datasets_needed_in_context ContextDesign"
+    ),
+    "the tables of the datasets, by pandas": "dataset_properties",
+    "mlaut.analysis.methods.lacoste.probabilities_by_dataset": "dataset_plot",
+    "mlaut.analysis.friedman_test, or methods.frequentist.quade_test": "aligned_ranks_test",
     "mlaut.analysis.MLautScore": "MLautScore experiments.scores",
     "mlaut.Orchestrator": "experiments.orchestrator",
     "mlaut.Data": "data.data experiments.data",

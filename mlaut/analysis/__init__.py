@@ -12,7 +12,6 @@ ROOMS = (
     "methods.aggregates",
     "methods.bayes",
     "methods.cross_validation",
-    "methods.explaining",
     "methods.frequentist",
     "methods.lacoste",
     "methods.planning",

@@ -39,7 +39,6 @@ ABOUT = pd.DataFrame(
 )
 TESTED = {"test": analysis.wilcoxon_test}
 CASES = {
-    "aligned_ranks_test": Case(units=False),
     "average_ranks": Case(),
     "bayesian_sign_test": Case(others=True),
     "bayesian_signed_rank_test": Case(DRAWS, near={"": 0.15}, units=False, others=True),
@@ -69,7 +68,6 @@ CASES = {
     "scale_free_table": Case(),
     "sign_test": Case(others=True),
     "skill_table": Case({"baseline": "A"}),
-    "skillings_mack_test": Case(),
     "t_test": Case(units=False, others=True),
     "trinomial_test": Case(others=True),
     "wilcoxon_test": Case(units=False, others=True),
@@ -82,7 +80,6 @@ ELSEWHERE = {
     "cv_differences": "numbers of one pair by fold, without a statistic",
     "cv_test_datasets": "cross_validation/test_fold_tests.py, of one pair",
     "dataset_estimates": "losses of single points, which a table has not",
-    "dataset_properties": "properties, which have no strategies",
     "error_counts": "predictions, which a table has not",
     "heat_map": "a figure",
     "hierarchical_test": "bayes/test_hierarchical.py, of one pair",

@@ -415,7 +415,6 @@ _RULES_OF_ONE: dict[str, dict[str, Rule]] = {
     "calibrate": {"df": _each(_real), "tests": _or(_none, _names)},
     "compare": {"n_samples": _count},
     "calibration_plot": {"tests": _or(_none, _names)},
-    "dataset_plot": {"ax": _or(_none, _each(_instance("Axes", "axes of matplotlib")))},
     "critical_difference_diagram": {
         "pairs": _or(_none, _instance("Pairwise", "the result of a test of all pairs"))
     },

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.analysis.methods.explaining.properties import block_properties
 from mlaut.files_io import StudyStore
-from mlaut.records import Block, Status
+from mlaut.records import CLASSIFICATION, Block, Status
 from mlaut.report.explorer.packing import Packer
 
 _MOST_PREDICTIONS = 20_000_000  # numbers that are read again for the page: about a second
@@ -48,7 +47,7 @@ def _add_predictions(study: StudyStore, found: dict[str, Any], packer: Packer) -
     room = _MOST_COUNTS
     for block in study.parts():
         known = found["datasets"][block.dataset]
-        known["facts"] |= block_properties(block)
+        known["facts"] |= _properties(block)
         size = len(block.classes) ** 2 + 3 * _BINS
         room -= size * len(block.strategies)
         if 0 < len(block.classes) <= _MOST_CLASSES and room >= 0:
@@ -120,3 +119,15 @@ def _add_records(
     found["texts"] = list(texts)
     if room <= 0:
         found["notes"].append("too many parameters and tracebacks for a page: some are left out")
+
+
+def _properties(block: Block) -> dict[str, float]:
+    """Return what the predictions of a study tell of a dataset: rows, classes and imbalance."""
+    if block.task != CLASSIFICATION:
+        return {"rows": len(block.truth)}
+    counts = np.bincount(block.truth[block.truth >= 0])
+    shares = counts[counts > 0] / counts.sum()
+    entropy = -float(shares @ np.log(shares))
+    # rounded, since noise of the last bits would break ties
+    imbalance = round(1 - entropy / np.log(len(shares)), 12) if len(shares) > 1 else 1.0
+    return {"rows": len(block.truth), "classes": len(shares), "imbalance": imbalance}
