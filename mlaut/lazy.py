@@ -40,7 +40,8 @@ def attach(
             setattr(sys.modules[package], name, value)  # the next access does not come here
             return value
         # "from ... import" would replace the text of an AttributeError
-        check_former(name)
+        for former in (name, f"mlaut.{name}"):
+            check_former(former)
         if not name.startswith("_"):
             for room in (f"{package}.{room}" for room in rooms):
                 if name in dir(import_module(room)):

@@ -64,7 +64,6 @@ __getattr__, __dir__, __all__ = attach(
         "common.result_types": ("Estimate", "Pairwise", "ResultTable", "TestResult"),
         "importers.published": ("PUBLISHED", "Benchmark", "published"),
         "results.results": ("Results",),
-        "results.saving": ("load_result", "save_result"),
         "scores.base": ("MLautScore",),
         "scores.catalogue": ("describe_metrics", "metric", "metric_names"),
         "methods.tuning.budgets": ("budget_use", "score_against_budget"),

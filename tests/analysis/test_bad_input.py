@@ -46,13 +46,11 @@ OF_RESULTS = {
     "nemenyi_test": {},
     "new_records": {},
     "paired_items": {"first": "A", "second": "B"},
-    "percent_of_best": {},
     "performance_profile": {},
     "pilot_design": {},
     "poisson_binomial_test": {},
     "post_hoc_test": {},
     "probability_of_best": {"n_samples": 200},
-    "probability_of_improvement": {"n_samples": 20},
     "quade_test": {},
     "race": {},
     "rank_table": {},
@@ -75,10 +73,10 @@ ONE_REPEAT = {"error_counts", "mcnemar_test"}
 OF_ONE_DATASET = {
     "box_plot", "correlated_t_datasets", "cv_differences", "cv_test_datasets", "dataset_estimates",
     "error_counts", "mcnemar_test", "poisson_binomial_test", "race", "retrained_estimates",
-    "retrained_mean_estimates", "treat_missing", "percent_of_best",
+    "retrained_mean_estimates", "treat_missing",
 }  # fmt: skip
 OF_ONE_STRATEGY = {
-    "box_plot", "dataset_estimates", "mean_estimates", "percent_of_best",
+    "box_plot", "dataset_estimates", "mean_estimates",
     "retrained_estimates", "retrained_mean_estimates", "treat_missing",
 }  # fmt: skip
 UNDEFINED = {"conover_test", "hierarchical_test"}  # where nothing varies; they say so

@@ -52,12 +52,10 @@ CASES = {
     "mean_estimates": Case(units=False, others=True),
     "multi_comparison": Case(units=False, others=True),
     "nemenyi_test": Case(),
-    "percent_of_best": Case(),
     "performance_profile": Case(),
     "pilot_design": Case(units=False, order=False),
     "post_hoc_test": Case(),
     "probability_of_best": Case({"n_samples": 4000}, near={"": 0.06, "low": 1.0, "high": 1.0}),
-    "probability_of_improvement": Case(DRAWS, near={"": 0.1}, others=True),
     "quade_test": Case(units=False),
     "rank_table": Case(),
     "ranking_stability": Case(DRAWS, near={"": 0.2}),
@@ -114,7 +112,6 @@ def numbers(name, table, back=None, metric="cost"):
     forth = {old: new for new, old in back.items()}
     for key in ("control", "baseline"):
         how = how | ({key: forth.get(how[key], how[key])} if key in how else {})
-    metric = "speed" if name == "percent_of_best" else metric
     given = {"metric": metric, "greater_is_better": metric == "speed"}
     found = getattr(analysis, name)(Results.from_table(table, **given), **how)
     if isinstance(found, Pairwise):

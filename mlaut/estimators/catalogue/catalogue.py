@@ -390,29 +390,6 @@ CATALOGUE = (
         },
         **_LACOSTE,
     ),
-    # ------------------------------------------------------------------- larger grids
-    Strategy(
-        "RandomForestClassifier_large_grid",
-        class_name="Random_Forest_Classifier_Large_Grid",
-        estimator_family="Ensemble_methods",
-        tasks=CLASSIFICATION,
-        about="""Fit the forest with the grid of the published code of the MLaut study.
-
-    That grid had 576 candidates. A quarter of them had ``max_features="auto"``, which means
-    ``"sqrt"``, so this grid has the 432 distinct candidates.
-    """,
-        wraps="sklearn.ensemble:RandomForestClassifier",
-        takes=frozenset({"missing", "sparse", "threads"}),
-        preprocessing=_ORDINAL,
-        size_limit=SizeLimit(values=500_000),
-        param_grid={
-            **_FOREST_GRID,
-            "criterion": ["gini", "entropy"],
-            "bootstrap": [True, False],
-            "min_samples_split": [2, 3, 10],
-        },
-        collection="Large_grids",
-    ),
 )
 """All entries; strategies are found and listed in this order."""
 

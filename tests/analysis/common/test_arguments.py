@@ -61,7 +61,6 @@ RIGHT = {
     "error_counts": {"first": "A", "second": "B"},
     "interquartile_means": {"n_samples": 5},
     "paired_items": {"first": "A", "second": "B"},
-    "probability_of_improvement": {"n_samples": 5},
     "ranking_stability": {"n_samples": 5},
     "skill_table": {"baseline": "C"},
     "hierarchical_probabilities": {
