@@ -15,10 +15,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis import elo_ratings, probability_of_best, scale_free_table
-from mlaut.analysis.methods.aggregates import (
-    interquartile_means,
-    probability_of_improvement,
-)
+from mlaut.analysis.methods.aggregates import interquartile_means, probability_of_improvement
 
 LARGE = 20_000
 SIZES = ((5, 5), (5, 10), (5, 30), (20, 30))  # strategies, datasets

@@ -31,9 +31,7 @@ _TODAY = {
     "mlaut.compare, and the functions of mlaut.analysis": "Evaluator experiments.analysis",
     "mlaut.Results": "Losses experiments.losses",
     "mlaut.analysis.treat_missing, then mlaut.analysis.friedman_test": "skillings_mack_test",
-    "mlaut.analysis.methods.lacoste.judge_on_context for some numbers of datasets": (
-        "datasets_needed_in_context ContextDesign"
-    ),
+    "mlaut.analysis.methods.lacoste.judge_on_context": "datasets_needed_in_context ContextDesign",
     "the tables of the datasets, by pandas": "dataset_properties",
     "mlaut.analysis.methods.lacoste.probabilities_by_dataset": "dataset_plot",
     "mlaut.analysis.scale_free_table": "percent_of_best",

@@ -21,10 +21,7 @@ from mlaut.analysis.methods.frequentist.paired_tests import (
     trinomial_test,
     wilcoxon_test,
 )
-from mlaut.analysis.methods.frequentist.portmanteau import (
-    friedman_test,
-    quade_test,
-)
+from mlaut.analysis.methods.frequentist.portmanteau import friedman_test, quade_test
 from mlaut.analysis.methods.frequentist.ranks import (
     average_ranks,
     bonferroni_dunn_test,

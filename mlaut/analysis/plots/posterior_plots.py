@@ -10,18 +10,9 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from mlaut.analysis.common.arguments import checked
-from mlaut.analysis.plots.canvas import (
-    BLUE,
-    FONT,
-    ORANGE,
-    Size,
-    canvas,
-    style,
-)
+from mlaut.analysis.plots.canvas import BLUE, FONT, ORANGE, Size, canvas, style
 from mlaut.errors import AnalysisError
 
-_ROW = 0.2  # inches for each line of text
-_MOST_NAMED = 60  # datasets; with more, their names are left out
 _LINE = 28  # characters of a name in one line below a triangle
 # Corners of an equilateral triangle: first better, equivalent, second better.
 _CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mlaut.files_io import StudyStore
-from mlaut.records import CLASSIFICATION, Block, Status
+from mlaut.records import Block, Status
 from mlaut.report.explorer.packing import Packer
 
 _MOST_PREDICTIONS = 20_000_000  # numbers that are read again for the page: about a second
@@ -47,7 +47,7 @@ def _add_predictions(study: StudyStore, found: dict[str, Any], packer: Packer) -
     room = _MOST_COUNTS
     for block in study.parts():
         known = found["datasets"][block.dataset]
-        known["facts"] |= _properties(block)
+        known["facts"] |= _of_classes(block) if block.classes else {}
         size = len(block.classes) ** 2 + 3 * _BINS
         room -= size * len(block.strategies)
         if 0 < len(block.classes) <= _MOST_CLASSES and room >= 0:
@@ -121,13 +121,9 @@ def _add_records(
         found["notes"].append("too many parameters and tracebacks for a page: some are left out")
 
 
-def _properties(block: Block) -> dict[str, float]:
-    """Return what the predictions of a study tell of a dataset: rows, classes and imbalance."""
-    if block.task != CLASSIFICATION:
-        return {"rows": len(block.truth)}
-    counts = np.bincount(block.truth[block.truth >= 0])
-    shares = counts[counts > 0] / counts.sum()
-    entropy = -float(shares @ np.log(shares))
+def _of_classes(block: Block) -> dict[str, float]:
+    """Return the number of classes in the truth of a dataset, and how uneven their shares are."""
+    shares = np.unique(block.truth, return_counts=True)[1] / len(block.truth)
+    even = -float(shares @ np.log(shares)) / np.log(max(len(shares), 2))
     # rounded, since noise of the last bits would break ties
-    imbalance = round(1 - entropy / np.log(len(shares)), 12) if len(shares) > 1 else 1.0
-    return {"rows": len(block.truth), "classes": len(shares), "imbalance": imbalance}
+    return {"classes": len(shares), "imbalance": round(1 - even, 12)}

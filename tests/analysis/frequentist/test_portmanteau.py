@@ -8,12 +8,7 @@ import pytest
 from scipy import stats
 
 from mlaut.analysis import Results, adjust_pairs, friedman_test
-from mlaut.analysis.methods.frequentist import (
-    conover_test,
-    kendalls_w,
-    post_hoc_test,
-    quade_test,
-)
+from mlaut.analysis.methods.frequentist import conover_test, kendalls_w, post_hoc_test, quade_test
 from mlaut.errors import AnalysisError, MissingCellsError
 
 ALL = [friedman_test, quade_test]

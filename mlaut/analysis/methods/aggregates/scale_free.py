@@ -93,11 +93,8 @@ def scale_free_table(
 def _means(
     name: str, values: np.ndarray, bounds: tuple[float, float], confidence: float
 ) -> pd.DataFrame:
-    """Return means over datasets and their intervals, with NaN left out: one row a strategy."""
-    n = np.isfinite(values).sum(axis=0)
-    mean = np.nansum(values, axis=0) / np.maximum(n, 1)
-    df = np.maximum(n - 1, 1)
-    error = np.sqrt(np.nansum((values - mean) ** 2, axis=0) / df / np.maximum(n, 1))
-    ends = mean_ends(mean, error, "bounded", df, confidence, bounds, np.maximum(n, 1))
-    mean, low, high = np.where(n > [[0], [1], [1]], [mean, *ends], np.nan)
+    """Return means over datasets and their intervals: one row a strategy."""
+    n, mean = len(values), values.mean(axis=0)
+    error = values.std(axis=0, ddof=1) / np.sqrt(n)
+    low, high = mean_ends(mean, error, "bounded", n - 1, confidence, bounds, n)
     return pd.DataFrame({name: mean, f"{name} low": low, f"{name} high": high})

@@ -6,11 +6,7 @@ import numpy as np
 
 from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.display import SMALLEST_P
-from mlaut.analysis.common.numerics import (
-    ranked,
-    snap,
-    student_quantile,
-)
+from mlaut.analysis.common.numerics import ranked, snap, student_quantile
 from mlaut.analysis.common.result_types import Estimate, TestResult
 from mlaut.analysis.methods.frequentist.ranks import post_hoc_p, rank_differences
 from mlaut.analysis.pairwise.effects import Effect
