@@ -130,7 +130,7 @@ def convert(old_input: Path, old_output: Path, output: Path) -> None:
     from mlaut.data.old_studies import convert_old_study
 
     study = output / "study.h5"
-    made = convert_old_study(old_input, old_output, output / "study.datasets.h5", study)
-    for name, strategies in made.items():
+    converted = convert_old_study(old_input, old_output, output / "study.datasets.h5", study)
+    for name, strategies in converted.items():
         show(f"{one_line(name)}: {counted(strategies, 'strategy', 'strategies')}")
     show(f"stored in {study}: mlaut report {study}")
