@@ -219,7 +219,7 @@ def _check_tags(estimator: Any) -> None:
 
 
 def _check_stopping(estimator: Any) -> None:
-    """Raise an error if a kind stops early without `EarlyStopping`: it has no rows for it."""
+    """Raise an error if a learner stops early without `EarlyStopping`: it has no rows for it."""
     parts = {"": estimator, **settable(estimator)}
     for name, part in parts.items():
         held = isinstance(parts.get(name.rpartition("__")[0]), EarlyStopping)
