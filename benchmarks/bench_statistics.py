@@ -40,8 +40,7 @@ def seconds(function: Callable[[], object]) -> float:
 def everything_frequentist(results: Results) -> None:
     """Run every test, correction, effect size and interval that gives p-values."""
     found = compare(results, control=results.strategies[0], n_samples=0)
-    for after in ("friedman", "quade", "aligned"):
-        post_hoc_test(results, after=after)
+    post_hoc_test(results)
     conover_test(results)
     kendalls_w(results)
     for pairs in found.pairs.values():

@@ -15,11 +15,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis import elo_ratings, probability_of_best, scale_free_table
-from mlaut.analysis.methods.aggregates import (
-    interquartile_means,
-    percent_of_best,
-    probability_of_improvement,
-)
+from mlaut.analysis.methods.aggregates import interquartile_means, probability_of_improvement
 
 LARGE = 20_000
 SIZES = ((5, 5), (5, 10), (5, 30), (20, 30))  # strategies, datasets
@@ -38,9 +34,8 @@ def estimates(table: pd.DataFrame, draws: int) -> dict[str, pd.DataFrame]:
     """Return the value, low and high of each strategy by the name of the number."""
     elo = elo_ratings(table, n_samples=draws, **HOW).frame[["Elo", "low", "high"]]
     means = scale_free_table(table, **HOW).frame
-    of_best = percent_of_best(1 / table, metric="speed", greater_is_better=True).frame.iloc[:, :3]
     aggregates = {name: means[[name, f"{name} low", f"{name} high"]] for name in OF_TABLE}
-    return {"Elo": elo, **aggregates, "per cent of best": of_best}
+    return {"Elo": elo, **aggregates}
 
 
 def covered(found: pd.DataFrame, truth: pd.Series) -> float:

@@ -29,7 +29,6 @@ from mlaut.analysis import (
     wilcoxon_test,
 )
 from mlaut.analysis.methods.frequentist import (
-    aligned_ranks_test,
     bonferroni_dunn_test,
     conover_test,
     kendalls_w,
@@ -90,21 +89,11 @@ ALL_TESTS: dict[str, Callable[[Results], float]] = {
     "Friedman chi2": lambda r: float(friedman_test(r, statistic="chi2").p_value or 1),
     "Friedman F, ties not corrected": lambda r: float(friedman_test(r, ties=False).p_value or 1),
     "Quade": lambda r: float(quade_test(r).p_value or 1),
-    "aligned ranks": lambda r: float(aligned_ranks_test(r).p_value or 1),
     "Nemenyi, any pair": lambda r: _smallest(nemenyi_test(r)),
     "Bonferroni-Dunn, any": lambda r: float(bonferroni_dunn_test(r, "s0").frame["p_value"].min()),
     "Friedman ranks, Holm, any pair": lambda r: _smallest(adjust_pairs(post_hoc_test(r), "holm")),
     "Friedman ranks, Shaffer, any pair": lambda r: _smallest(
         adjust_pairs(post_hoc_test(r), "shaffer")
-    ),
-    "Friedman ranks, Bergmann-Hommel, any pair": lambda r: _smallest(
-        adjust_pairs(post_hoc_test(r), "bergmann-hommel")
-    ),
-    "aligned ranks, Holm, any pair": lambda r: _smallest(
-        adjust_pairs(post_hoc_test(r, after="aligned"), "holm")
-    ),
-    "Quade ranks, Holm, any pair": lambda r: _smallest(
-        adjust_pairs(post_hoc_test(r, after="quade"), "holm")
     ),
     "Conover, Holm, any pair": lambda r: _smallest(adjust_pairs(conover_test(r), "holm")),
     "paired t, Holm, any pair": lambda r: _smallest(adjust_pairs(t_test(r), "holm")),

@@ -40,7 +40,7 @@ def attach(
             setattr(sys.modules[package], name, value)  # the next access does not come here
             return value
         # "from ... import" would replace the text of an AttributeError
-        check_former(name)
+        check_former(name if name[0].isupper() else f"mlaut.{name}")
         if not name.startswith("_"):
             for room in (f"{package}.{room}" for room in rooms):
                 if name in dir(import_module(room)):

@@ -444,10 +444,10 @@ class Study:
         from mlaut.report import make_report, write_report
 
         self._check_run()
-        made = make_report(self.path, **options)
+        report = make_report(self.path, **options)
         if output is not None:
-            write_report(made, output)
-        return made
+            write_report(report, output)
+        return report
 
     def publish(self, output: str | os.PathLike[str], **options: Any) -> Bundle:
         """Publish the study as a bundle: a folder of files that anyone can verify and extend.

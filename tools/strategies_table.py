@@ -17,7 +17,6 @@ TABLES = {
     "Classification": {"tasks": "Classification", "collection": ""},
     "Regression": {"tasks": "Regression", "collection": ""},
     "Lacoste2012": {"collection": "Lacoste2012"},
-    "Large_grids": {"collection": "Large_grids"},
 }
 HEAD = """\
 | name | family | wraps | table | candidates | grid | stops after | size limit |

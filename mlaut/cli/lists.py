@@ -93,21 +93,9 @@ def datasets(database: Path | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("database", type=PATH)
-@click.argument("references", nargs=-1)
+@click.argument("references", nargs=-1, required=True)
 @click.option("--task", type=TASKS, help="Load only datasets for this task.")
-@click.option("--sql", metavar="QUERY", help="Load the rows of a query; needs --from and --name.")
-@click.option("--from", "connection", help="File of SQLite, or address of a database.")
-@click.option("--name", help="Name of the query's dataset.")
-@click.option("--target", default="", help="Its target column; default: the last one.")
-def load(
-    database: Path,
-    references: Sequence[str],
-    task: str | None,
-    sql: str | None,
-    connection: str | None,
-    name: str | None,
-    target: str,
-) -> None:
+def load(database: Path, references: Sequence[str], task: str | None) -> None:
     """Load datasets into an input database.
 
     A run then needs no network. Datasets that are already there, or in a cache of this machine, are
@@ -118,20 +106,11 @@ def load(
     \b
     mlaut load input.h5 openml/s/99
     mlaut load input.h5 starter/iris uci/53 'openml/d/61?name=iris-2'
-    mlaut load input.h5 --sql 'SELECT * FROM visits ORDER BY id' --from clinic.db --name visits
     """
     from mlaut.data import Data
 
-    if bool(references) == bool(sql) or bool(sql) != bool(connection and name):
-        raise click.UsageError("name REFERENCES, or --sql with --from and --name")
     data = Data()
-    hdf5_io = data.open_hdf5(database, mode="a")
-    if sql and connection and name:
-        how: dict[str, Any] = {"name": name, "target": target, "task": task or ""}
-        show(data.load_sql(sql, connection, hdf5_io=hdf5_io, hdf5_group="sql", **how))
-        return
-    paths = data.load(references, hdf5_io=hdf5_io, task=task)
-    for path in paths:
+    for path in data.load(references, hdf5_io=data.open_hdf5(database, mode="a"), task=task):
         show(path)
 
 
@@ -151,7 +130,7 @@ def convert(old_input: Path, old_output: Path, output: Path) -> None:
     from mlaut.data.old_studies import convert_old_study
 
     study = output / "study.h5"
-    made = convert_old_study(old_input, old_output, output / "study.datasets.h5", study)
-    for name, strategies in made.items():
+    converted = convert_old_study(old_input, old_output, output / "study.datasets.h5", study)
+    for name, strategies in converted.items():
         show(f"{one_line(name)}: {counted(strategies, 'strategy', 'strategies')}")
     show(f"stored in {study}: mlaut report {study}")

@@ -198,14 +198,14 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
         options["submitted"] = _read_pairs(Path(given["submitted"]), "strategies and their dates")
     dropped = {k: x for k, x in dropped_from(study).items() if k not in options.get("only", ())}
     options["without"] = dropped | dict.fromkeys(options.get("without", ()), "")
-    made = make_report(database, **options)
+    result = make_report(database, **options)
     if methods:
-        found = methods_of_report(made)
+        found = methods_of_report(result)
         show(f"{found}\n\n{found.to_bibtex()}".rstrip())
     elif output is None:
-        show(FORMATS[style](made))
+        show(FORMATS[style](result))
     else:
-        for path in write_report(made, output):
+        for path in write_report(result, output):
             show(path)
 
 

@@ -14,7 +14,6 @@ from mlaut.data.tables.collections import (
 )
 from mlaut.data.tables.folders import load_folder
 from mlaut.data.tables.frames import from_frame, with_roles
-from mlaut.data.tables.queries import load_sql
 from mlaut.downloads import cache_folder
 from mlaut.files_io.tables.datasets import infer_task
 from mlaut.files_io.tables.tables import read_table
@@ -41,7 +40,6 @@ __all__ = [
     "list_datasets",
     "load_folder",
     "load_sklearn",
-    "load_sql",
     "make_split",
     "parse_reference",
     "parse_scheme",

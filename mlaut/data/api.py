@@ -14,7 +14,6 @@ from mlaut.data.splits.splitting import chosen_scheme, dataset_infos, is_split, 
 from mlaut.data.tables.collections import collection, collection_entries
 from mlaut.data.tables.folders import load_folder
 from mlaut.data.tables.frames import with_roles
-from mlaut.data.tables.queries import load_sql
 from mlaut.errors import DataError, nearest, with_checked_options
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.files_io.files_io import opened
@@ -241,43 +240,6 @@ class Data:
         found = load_folder(folder, task=task, names=names, roles=roles, unusable=unusable)
         group = Path(folder).resolve().name if hdf5_group is None else hdf5_group
         return list(hdf5_io.save_datasets(found, group, overwrite=overwrite))
-
-    def load_sql(
-        self,
-        query: str,
-        connection: Any,
-        *,
-        hdf5_io: FilesIO,
-        name: str,
-        target: Any = "",
-        task: str = "",
-        hdf5_group: str = "sql",
-        overwrite: bool = False,
-        roles: Mapping[str, Any] | None = None,
-    ) -> str:
-        """Store the rows of a query in SQL as a dataset, and return its path.
-
-        See `mlaut.data.load_sql` for query, connection, target, task and roles.
-
-        Parameters
-        ----------
-        query, connection, name, target, task, roles
-            As for `mlaut.data.load_sql`.
-        hdf5_io : FilesIO
-            Database that is open with mode ``"a"``.
-        hdf5_group : str, default "sql"
-            Group of the database.
-        overwrite : bool, default False
-            Replace a stored dataset of this name whose content differs.
-
-        Raises
-        ------
-        DataError
-            The database cannot be opened, the query fails, or its rows are no dataset.
-        """
-        opened(hdf5_io).check_writable()
-        found = load_sql(query, connection, name=name, target=target, task=task, roles=roles)
-        return next(iter(hdf5_io.save_datasets([found], hdf5_group, overwrite=overwrite)))
 
     # -------------------------------------------------------------- splitting
 

@@ -172,8 +172,8 @@ def options(name: str, results: Results) -> dict[str, Any]:
 
 
 GAPS = {
-    "box_plot", "compare", "dataset_estimates", "dataset_properties",
-    "skillings_mack_test", "treat_missing", "under_treatments",
+    "box_plot", "compare", "dataset_estimates",
+    "treat_missing", "under_treatments",
 }  # fmt: skip
 
 
@@ -345,10 +345,6 @@ def _same_numbers(found: Mapping[str, Any]) -> Iterator[str]:
         wins = [np.nan_to_num(one.statistics.to_numpy()) for one in pairs.values()]
         if not np.array_equal(*wins):
             yield "wins of sign_test and multi_comparison differ"
-    if {"skillings_mack_test", "friedman_test"} <= set(found):
-        gaps, whole = found["skillings_mack_test"], found["friedman_test"]
-        if gaps.n == whole.n and (gaps.p_value < 1e-3) != (whole.p_value < 1e-3) and whole.n > 30:
-            yield f"Skillings-Mack p = {gaps.p_value}, Friedman p = {whole.p_value}"
 
 
 def _not_alike(found: Mapping[str, Any], group: tuple[str, ...]) -> Iterator[str]:
@@ -375,8 +371,7 @@ def _not_alike(found: Mapping[str, Any], group: tuple[str, ...]) -> Iterator[str
 
 
 # strategies have draws of their own there, so that equal ones differ by their Monte Carlo error
-_DRAWN = {"bonferroni_dunn_test", "probability_of_improvement",
-          "ranking_stability"}  # fmt: skip
+_DRAWN = {"bonferroni_dunn_test", "ranking_stability"}
 
 
 def _dominance(found: Mapping[str, Any], results: Results) -> Iterator[str]:

@@ -22,7 +22,6 @@ from mlaut.records import TRAIN_ONLY, Status
 # ------------------------------------------------------------ tests of results
 
 OF_RESULTS = {
-    "aligned_ranks_test": {},
     "average_ranks": {},
     "bayesian_sign_test": {"rope": 0.01},
     "bayesian_signed_rank_test": {"n_samples": 200},
@@ -35,7 +34,6 @@ OF_RESULTS = {
     "cv_differences": {"first": "A", "second": "B"},
     "cv_test_datasets": {"df": 3},
     "dataset_estimates": {"method": "wilson"},
-    "dataset_properties": {"baseline": "A"},
     "elo_ratings": {"n_samples": 20, "anchor": "A"},
     "error_counts": {"first": "A", "second": "B"},
     "friedman_test": {},
@@ -48,13 +46,11 @@ OF_RESULTS = {
     "nemenyi_test": {},
     "new_records": {},
     "paired_items": {"first": "A", "second": "B"},
-    "percent_of_best": {},
     "performance_profile": {},
     "pilot_design": {},
     "poisson_binomial_test": {},
     "post_hoc_test": {},
     "probability_of_best": {"n_samples": 200},
-    "probability_of_improvement": {"n_samples": 20},
     "quade_test": {},
     "race": {},
     "rank_table": {},
@@ -66,7 +62,6 @@ OF_RESULTS = {
     "scale_free_table": {},
     "sign_test": {},
     "skill_table": {"baseline": "C"},
-    "skillings_mack_test": {},
     "t_test": {},
     "treat_missing": {},
     "trinomial_test": {},
@@ -78,16 +73,15 @@ ONE_REPEAT = {"error_counts", "mcnemar_test"}
 OF_ONE_DATASET = {
     "box_plot", "correlated_t_datasets", "cv_differences", "cv_test_datasets", "dataset_estimates",
     "error_counts", "mcnemar_test", "poisson_binomial_test", "race", "retrained_estimates",
-    "retrained_mean_estimates", "treat_missing", "percent_of_best",
-    "dataset_properties",
+    "retrained_mean_estimates", "treat_missing",
 }  # fmt: skip
 OF_ONE_STRATEGY = {
-    "box_plot", "dataset_estimates", "dataset_properties", "mean_estimates", "percent_of_best",
+    "box_plot", "dataset_estimates", "mean_estimates",
     "retrained_estimates", "retrained_mean_estimates", "treat_missing",
 }  # fmt: skip
 UNDEFINED = {"conover_test", "hierarchical_test"}  # where nothing varies; they say so
-OF_GAPS = {"box_plot", "dataset_estimates", "dataset_properties", "paired_items",
-           "skillings_mack_test", "under_treatments"}  # fmt: skip
+OF_GAPS = {"box_plot", "dataset_estimates", "paired_items",
+           "under_treatments"}  # fmt: skip
 
 
 def sets_of_folds(repeats):
@@ -406,8 +400,8 @@ def test_what_is_no_probability(of, bad):
 
 ELSEWHERE = {  # their own tests have their bad input
     "adjust_pairs", "auc_plot", "auc_table", "calibration_plot", "critical_difference",
-    "dataset_plot", "dataset_sd", "datasets_needed", "datasets_needed_for_ranks",
-    "datasets_needed_in_context", "decide", "draw_ranks", "drawn_order", "forest_plot",
+    "dataset_sd", "datasets_needed", "datasets_needed_for_ranks",
+    "decide", "draw_ranks", "drawn_order", "forest_plot",
     "hierarchical_probabilities", "joint_errors", "judge_on_context", "metric", "metric_names",
     "multi_comparison_matrix", "non_transitive_cycles", "pair_groups", "pairwise_matrix",
     "pareto_front",

@@ -39,7 +39,6 @@ ABOUT = pd.DataFrame(
 )
 TESTED = {"test": analysis.wilcoxon_test}
 CASES = {
-    "aligned_ranks_test": Case(units=False),
     "average_ranks": Case(),
     "bayesian_sign_test": Case(others=True),
     "bayesian_signed_rank_test": Case(DRAWS, near={"": 0.15}, units=False, others=True),
@@ -53,12 +52,10 @@ CASES = {
     "mean_estimates": Case(units=False, others=True),
     "multi_comparison": Case(units=False, others=True),
     "nemenyi_test": Case(),
-    "percent_of_best": Case(),
     "performance_profile": Case(),
     "pilot_design": Case(units=False, order=False),
     "post_hoc_test": Case(),
     "probability_of_best": Case({"n_samples": 4000}, near={"": 0.06, "low": 1.0, "high": 1.0}),
-    "probability_of_improvement": Case(DRAWS, near={"": 0.1}, others=True),
     "quade_test": Case(units=False),
     "rank_table": Case(),
     "ranking_stability": Case(DRAWS, near={"": 0.2}),
@@ -69,7 +66,6 @@ CASES = {
     "scale_free_table": Case(),
     "sign_test": Case(others=True),
     "skill_table": Case({"baseline": "A"}),
-    "skillings_mack_test": Case(),
     "t_test": Case(units=False, others=True),
     "trinomial_test": Case(others=True),
     "wilcoxon_test": Case(units=False, others=True),
@@ -82,7 +78,6 @@ ELSEWHERE = {
     "cv_differences": "numbers of one pair by fold, without a statistic",
     "cv_test_datasets": "cross_validation/test_fold_tests.py, of one pair",
     "dataset_estimates": "losses of single points, which a table has not",
-    "dataset_properties": "properties, which have no strategies",
     "error_counts": "predictions, which a table has not",
     "heat_map": "a figure",
     "hierarchical_test": "bayes/test_hierarchical.py, of one pair",
@@ -118,7 +113,6 @@ def numbers(name, table, back=None, metric="cost"):
     forth = {old: new for new, old in back.items()}
     for key in ("control", "baseline"):
         how = how | ({key: forth.get(how[key], how[key])} if key in how else {})
-    metric = "speed" if name == "percent_of_best" else metric
     given = {"metric": metric, "greater_is_better": metric == "speed"}
     found = getattr(analysis, name)(Results.from_table(table, **given), **how)
     if isinstance(found, Pairwise):

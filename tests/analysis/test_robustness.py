@@ -7,9 +7,7 @@ import pytest
 from mlaut.analysis import (
     Results,
     friedman_test,
-    load_result,
     nemenyi_test,
-    save_result,
     sign_test,
     t_test,
     treat_missing,
@@ -129,13 +127,3 @@ def test_bounds_that_cannot_be_had_are_listed_too():
     found = under_treatments(results, sign_test, treatments=("drop datasets",))
     assert list(found.frame) == ["drop datasets"]
     assert "which is missing too" in found.not_applied["bounds"]
-
-
-def test_a_result_saved_where_its_class_was_before_is_read(fragile, tmp_path):
-    found = under_treatments(fragile, sign_test)
-    save_result(found, tmp_path / "found.json")
-    text = (tmp_path / "found.json").read_text()
-    assert "mlaut.analysis.comparing.robustness:" in text
-    before = text.replace("mlaut.analysis.comparing.robustness:", "mlaut.analysis.results.missing:")
-    (tmp_path / "before.json").write_text(before)
-    assert load_result(tmp_path / "before.json").sentence() == found.sentence()

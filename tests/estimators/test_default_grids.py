@@ -62,16 +62,6 @@ EXPECTED = {  # name: (wrapped class, number of candidates, grid)
     "RandomForestClassifier": ("RandomForestClassifier", 36, FOREST),
     "BaggingClassifier": ("BaggingClassifier", 16, BAGS),
     "GradientBoostingClassifier": ("GradientBoostingClassifier", 90, BOOSTING),
-    "RandomForestClassifier_large_grid": (
-        "RandomForestClassifier",
-        432,
-        {
-            **FOREST,
-            "criterion": ["gini", "entropy"],
-            "bootstrap": [True, False],
-            "min_samples_split": [2, 3, 10],
-        },
-    ),
     "BaselineRegressor": ("DummyRegressor", 1, None),
     "K_Neighbours_Regressor": ("KNeighborsRegressor", 60, NEIGHBOURS),
     "SVR": ("SVR", 143, {"C": log_k(11, -2, 3), "gamma": log_k(13, -5, 1)}),

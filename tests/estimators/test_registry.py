@@ -60,12 +60,6 @@ def test_searching_by_metadata():
     ]
 
 
-def test_a_large_grid_is_given_only_when_asked_for():
-    assert "RandomForestClassifier_large_grid" not in names("Ensemble_methods")
-    assert "RandomForestClassifier_large_grid" in names("all")
-    assert names("Large_grids") == ["RandomForestClassifier_large_grid"]
-
-
 @pytest.mark.parametrize(
     ("word", "same"),
     [

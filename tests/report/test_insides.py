@@ -6,6 +6,7 @@ import zlib
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from made_up import made_up_study
 
 from mlaut.files_io import StudyStore
@@ -34,6 +35,9 @@ def test_a_study_by_hand(tmp_path):
     one = found["datasets"]["one"]
     assert one["classes"] == ["no", "yes"]
     assert one["facts"]["rows"] == 40
+    shares = np.bincount(study.block("one").truth) / 40
+    even = -(shares * np.log2(shares)).sum()
+    assert one["facts"]["imbalance"] == pytest.approx(1 - even)
     (strategy, count, *texts) = one["failed"][0]
     assert (strategy, count) == ("B", 1)
     assert [found["texts"][at] for at in texts] == ["error", "ValueError: <b>no</b> & no", ""]

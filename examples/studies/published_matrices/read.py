@@ -117,9 +117,7 @@ def over_datasets(results: ma.Results) -> Iterator[Method]:
         "sign": ma.sign_test(results),
         "trinomial": ma.trinomial_test(results),
         "rank sum (unpaired)": frequentist.ranksum_test(results),
-        "ranks after Friedman": frequentist.post_hoc_test(results, after="friedman"),
-        "ranks after Quade": frequentist.post_hoc_test(results, after="quade"),
-        "aligned ranks": frequentist.post_hoc_test(results, after="aligned"),
+        "ranks after Friedman": frequentist.post_hoc_test(results),
         "Conover": frequentist.conover_test(results),
     }
     for name, pairs in tests.items():
@@ -134,11 +132,6 @@ def corrections(results: ma.Results) -> Iterator[Method]:
     for correction in CORRECTIONS:
         name = f"signed rank, {correction.title()}"
         yield Method.of(ma.adjust_pairs(pairs, correction), name, correction)
-    try:
-        corrected = ma.adjust_pairs(pairs, "bergmann-hommel")
-    except AnalysisError:  # it is for few strategies
-        return
-    yield Method.of(corrected, "signed rank, Bergmann-Hommel", "bergmann-hommel")
 
 
 def bayesian(results: ma.Results, rope: float, draws: int) -> Iterator[Method]:
@@ -341,7 +334,6 @@ def all_together(results: ma.Results) -> pd.DataFrame:
         "Friedman chi2": ma.friedman_test(results, statistic="chi2"),
         "Friedman chi2, no tie correction": ma.friedman_test(results, statistic="chi2", ties=False),
         "Quade": frequentist.quade_test(results),
-        "aligned ranks": frequentist.aligned_ranks_test(results),
     }
     rows = {name: {"statistic": t.statistic, "p": t.p_value} for name, t in tests.items()}
     rows["Kendall's W"] = {"statistic": frequentist.kendalls_w(results).value, "p": np.nan}

@@ -21,11 +21,7 @@ from mlaut.analysis.methods.frequentist.paired_tests import (
     trinomial_test,
     wilcoxon_test,
 )
-from mlaut.analysis.methods.frequentist.portmanteau import (
-    aligned_ranks_test,
-    friedman_test,
-    quade_test,
-)
+from mlaut.analysis.methods.frequentist.portmanteau import friedman_test, quade_test
 from mlaut.analysis.methods.frequentist.ranks import (
     average_ranks,
     bonferroni_dunn_test,
@@ -168,7 +164,6 @@ def compare(
             portmanteau[f"Friedman {name}"] = friedman
         if not results.metric.mixed:
             portmanteau["Quade"] = quade_test(results)
-            portmanteau["aligned ranks"] = aligned_ranks_test(results)
     against = (
         None
         if control is None

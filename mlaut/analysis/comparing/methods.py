@@ -19,7 +19,6 @@ _CORRECTIONS = {
     "hochberg": "Hochberg's correction {hochberg1988}",
     "hommel": "Hommel's correction {hommel1988}",
     "shaffer": "Shaffer's correction {shaffer1986}",
-    "bergmann-hommel": "the correction of Bergmann and Hommel {bergmann1988}",
     "benjamini-hochberg": "the false discovery rate of Benjamini and Hochberg {benjamini1995}",
     "benjamini-yekutieli": "the false discovery rate of Benjamini and Yekutieli {benjamini2001}",
 }

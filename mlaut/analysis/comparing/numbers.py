@@ -32,8 +32,7 @@ class Numbers:
     ranks : ResultTable
         Average ranks.
     portmanteau : mapping of str to TestResult
-        Tests of all strategies at once: ``"Friedman F"``, ``"Friedman chi2"``, ``"Quade"``,
-        ``"aligned ranks"``.
+        Tests of all strategies at once: ``"Friedman F"``, ``"Friedman chi2"``, ``"Quade"``.
     pairs : mapping of str to Pairwise
         Tests of pairs: ``"t"``, ``"signed rank"``, ``"sign"``, ``"trinomial"``, with corrected
         p-values (uncorrected in ``"p (unadjusted)"``), and ``"Nemenyi"``. ``"t"`` compares the

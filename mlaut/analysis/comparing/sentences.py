@@ -14,7 +14,7 @@ from mlaut.analysis.deciding.words import be, listed
 from mlaut.markup import counted
 
 _AS_VALUE = {"average_rank": "value"}
-_ORDERED = "the signed rank tests, Quade's test and the test of aligned ranks"
+_ORDERED = "the signed rank tests and Quade's test"
 _ENOUGH_TO_RULE = 5  # datasets: with fewer, one often outweighs all others together
 _RANK_NOISE = 1e-9  # average ranks are multiples of 1 / (2 N), so a smaller gap is rounding
 _MOST_OPPOSITE = 3  # pairs of which a note names the tests; all are in the table of pairs

@@ -2,8 +2,8 @@
 
 The corrections for any hypotheses are computed by statsmodels, a dependency of scikit-posthocs.
 Only Holm's is computed here, with results equal to the last bit: statsmodels collects garbage in
-each call, which takes a quarter of a second. Shaffer and Bergmann-Hommel use that hypotheses on all
-pairs of strategies imply each other: if A = B and B = C then A = C.
+each call, which takes a quarter of a second. Shaffer's uses that hypotheses on all pairs of
+strategies imply each other: if A = B and B = C then A = C.
 """
 
 from collections.abc import Callable
@@ -20,9 +20,6 @@ from mlaut.errors import AnalysisError
 
 Correction = Callable[[np.ndarray], np.ndarray]
 
-# Beyond, numbers of pairs need two bytes; each strategy more triples the time and memory.
-MOST_STRATEGIES = 16
-
 
 @checked
 def adjust(p: np.ndarray, method: str) -> np.ndarray:
@@ -31,12 +28,12 @@ def adjust(p: np.ndarray, method: str) -> np.ndarray:
     Parameters
     ----------
     p : array of float, shape (m,)
-        p-values. ``"shaffer"`` and ``"bergmann-hommel"`` need the p-values of all pairs, in the
-        order (1, 2), (1, 3), ..., (2, 3), ...
+        p-values. ``"shaffer"`` needs the p-values of all pairs, in the order (1, 2), (1, 3), ...,
+        (2, 3), ...
     method : {"none", "bonferroni", "sidak", "holm", "hochberg", "hommel", "shaffer", \
-"bergmann-hommel", "benjamini-hochberg", "benjamini-yekutieli"}
-        Bonferroni's, Holm's, Shaffer's and Bergmann-Hommel's corrections bound the probability of
-        any false rejection under any dependence; Sidak's, Hochberg's and Hommel's bound it under
+"benjamini-hochberg", "benjamini-yekutieli"}
+        Bonferroni's, Holm's and Shaffer's corrections bound the probability of any false rejection
+        under any dependence; Sidak's, Hochberg's and Hommel's bound it under
         independence or positive dependence. The last two bound the false discovery rate, Benjamini
         and Yekutieli's under any dependence.
 
@@ -47,11 +44,10 @@ def adjust(p: np.ndarray, method: str) -> np.ndarray:
     Notes
     -----
     Sources: Sidak 1967; Holm 1979; Hochberg 1988; Hommel 1988; Shaffer 1986 (her static
-    procedure); Bergmann and Hommel 1988, as described by Garcia and Herrera 2008, section 2;
-    Benjamini and Hochberg 1995; Benjamini and Yekutieli 2001.
+    procedure), as described by Garcia and Herrera 2008, section 2; Benjamini and Hochberg 1995;
+    Benjamini and Yekutieli 2001.
 
-    Shaffer's correction takes 0.04 s for 300 strategies. The time of Bergmann-Hommel's triples with
-    each strategy: 0.4 s for 14 strategies and 2.3 s for 16, the largest number that it accepts.
+    Shaffer's correction takes 0.04 s for 300 strategies.
 
     Examples
     --------
@@ -94,7 +90,7 @@ def adjust_pairs(pairs: Pairwise, method: str) -> Pairwise:
     method = _known(method)
     if "p (unadjusted)" in pairs.tables:
         raise AnalysisError(f"the p-values of {pairs.name!r} are adjusted already")
-    if pairs.alternative != "two-sided" and method in ("shaffer", "bergmann-hommel"):
+    if pairs.alternative != "two-sided" and method == "shaffer":
         raise AnalysisError(f"{method} is for two-sided tests; choose 'holm' for one-sided ones")
     upper = np.triu_indices(len(pairs.strategies), 1)
     table, lower = pairs.p_values.to_numpy().copy(), upper[::-1]
@@ -111,6 +107,8 @@ def adjust_pairs(pairs: Pairwise, method: str) -> Pairwise:
 
 
 def _known(method: str) -> str:
+    if "bergmann" in str(method).lower():
+        raise AnalysisError("Bergmann and Hommel's correction is gone: choose 'shaffer'")
     return one_of("correction", str(method).lower().replace("_", "-"), CORRECTIONS)
 
 
@@ -181,89 +179,6 @@ def _shaffer(p: np.ndarray) -> np.ndarray:
     return _step_down(p, counts[np.searchsorted(counts, left, side="right") - 1])
 
 
-def _bergmann_hommel(p: np.ndarray) -> np.ndarray:
-    """Return the largest |I| min p(I) over the exhaustive sets I that hold a hypothesis.
-
-    An exhaustive set has the pairs within the blocks of a partition of the strategies. For each
-    level t only blocks whose pairs all have p >= t count. The largest number of pairs in such
-    blocks is computed over subsets of strategies, stored as bits, for all levels at once. This
-    avoids a list of all partitions.
-    """
-    k = _n_strategies(len(p))
-    if k > MOST_STRATEGIES:
-        raise AnalysisError(
-            f"Bergmann-Hommel is computed up to {MOST_STRATEGIES} strategies, and there are {k}: "
-            "choose 'shaffer', which bounds the same error and is a little less powerful"
-        )
-    levels, pair_level = np.unique(p, return_inverse=True)
-    rank = np.zeros((k, k), dtype=int)
-    rank[np.triu_indices(k, 1)] = pair_level
-    rank += rank.T
-    held = _pairs_held(_weakest_level(rank), len(levels))
-    most = _most_pairs(held)
-    return np.array([_largest_product(i, j, held, most, levels) for i, j in _pairs(k)])
-
-
-def _pairs(k: int) -> list[tuple[int, int]]:
-    return list(zip(*(index.tolist() for index in np.triu_indices(k, 1)), strict=True))
-
-
-def _weakest_level(rank: np.ndarray) -> np.ndarray:
-    """Return for each subset (as bits) the smallest level of its pairs; large without pairs."""
-    k = len(rank)
-    weakest = np.full(1 << k, np.iinfo(np.int16).max, dtype=np.int16)
-    for top in range(k):
-        low = np.arange(1 << top)
-        here = weakest[: 1 << top].copy()
-        for other in range(top):
-            has = (low >> other) & 1 == 1
-            here[has] = np.minimum(here[has], rank[top, other])
-        weakest[1 << top : 2 << top] = here
-    return weakest
-
-
-def _pairs_held(weakest: np.ndarray, n_levels: int) -> np.ndarray:
-    """Return for each subset and level its number of pairs; -127 if a pair is below the level.
-
-    Bytes suffice up to 16 strategies, which have 120 pairs: a sum with -127 stays below 0.
-    """
-    size = np.bitwise_count(np.arange(len(weakest), dtype=np.uint32)).astype(np.int16)
-    n_pairs = (size * (size - 1) // 2).astype(np.int8)
-    allowed = weakest[:, None] >= np.arange(n_levels)
-    return np.where(allowed, n_pairs[:, None], np.int8(-127))
-
-
-def _most_pairs(held: np.ndarray) -> np.ndarray:
-    """Return for each subset and level the most pairs in blocks with all pairs at or above it."""
-    most = np.zeros_like(held)
-    for subset in range(1, len(held)):
-        rest = subset & (subset - 1)
-        parts = _subsets(rest)
-        blocks = (subset ^ rest) | parts
-        most[subset] = (held[blocks] + most[rest ^ parts]).max(axis=0)
-    return most
-
-
-def _subsets(mask: int) -> np.ndarray:
-    """Return all subsets of a set of bits."""
-    subsets = np.zeros(1, dtype=np.int64)
-    while mask:
-        bit = mask & -mask
-        subsets = np.concatenate([subsets, subsets | bit])
-        mask ^= bit
-    return subsets
-
-
-def _largest_product(
-    i: int, j: int, held: np.ndarray, most: np.ndarray, levels: np.ndarray
-) -> float:
-    everything = len(held) - 1
-    pair = (1 << i) | (1 << j)
-    blocks = pair | _subsets(everything ^ pair)
-    pairs = (held[blocks] + most[everything ^ blocks]).max(axis=0)
-    return float((np.maximum(pairs, 0) * levels).max())
-
-
 CORRECTIONS: dict[str, Correction] = {
     "none": _none,
     "bonferroni": _by_statsmodels("bonferroni"),
@@ -272,7 +187,6 @@ CORRECTIONS: dict[str, Correction] = {
     "hochberg": _by_statsmodels("simes-hochberg"),
     "hommel": _by_statsmodels("hommel"),
     "shaffer": _shaffer,
-    "bergmann-hommel": _bergmann_hommel,
     "benjamini-hochberg": _by_statsmodels("fdr_bh"),
     "benjamini-yekutieli": _by_statsmodels("fdr_by"),
 }

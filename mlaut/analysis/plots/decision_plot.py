@@ -145,9 +145,9 @@ def decision_plot(
         axes.vlines(drawn.shown(0.0), -0.6, len(order) - 0.5, color=BLUE, linewidth=0.8)
         below.append(f"{drawn.better} of the line: better")
     if len(rest):
-        told = f"average ranks {number(rest.min(), 3)} to {number(rest.max(), 3)}"
+        ranks = f"average ranks {number(rest.min(), 3)} to {number(rest.max(), 3)}"
         write_beside(
-            axes, told, (0.0, len(order)), "right", xycoords=edge, color=GREY, fontsize=font
+            axes, ranks, (0.0, len(order)), "right", xycoords=edge, color=GREY, fontsize=font
         )
     _limit(axes, drawn, ends, MaxNLocator(int(_LABELS * axis)))
     axes.set_yticks(range(len(labels)), labels, fontsize=font)

@@ -84,7 +84,7 @@ def beyond(
         far = x[sign * x > sign * end][::sign]  # the nearest first
         values = [number(float(shown(one)), _DIGITS) for one in (median, *far)]
         many = f"{len(far)} dots to {values[-1]}"
-        told = ", ".join(values[1:]) if len(far) <= _LISTED else many
-        texts.append(f"median {values[0]}; {told}" if sign * median > sign * end else told)
+        listed = ", ".join(values[1:]) if len(far) <= _LISTED else many
+        texts.append(f"median {values[0]}; {listed}" if sign * median > sign * end else listed)
     left, right = texts
     return left and f"{left} ◂", right and f"▸ {right}"

@@ -1,4 +1,4 @@
-"""Figures of posteriors: the simplex of a Bayesian test, and the probabilities of each dataset."""
+"""Figure of the posterior of a Bayesian test: the simplex."""
 
 from collections.abc import Sequence
 from textwrap import fill
@@ -7,32 +7,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
-from matplotlib.transforms import blended_transform_factory
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked, position
-from mlaut.analysis.common.display import number
-from mlaut.analysis.methods.lacoste.pair_probabilities import PairProbabilities
-from mlaut.analysis.methods.lacoste.poisson_binomial import (
-    poisson_binomial_pmf,
-    poisson_binomial_probability,
-)
-from mlaut.analysis.plots.canvas import (
-    BLUE,
-    FONT,
-    GREY,
-    ORANGE,
-    NotebookFigure,
-    Size,
-    canvas,
-    style,
-    text_width,
-)
+from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.plots.canvas import BLUE, FONT, ORANGE, Size, canvas, style
 from mlaut.errors import AnalysisError
 
-_ROW = 0.2  # inches for each line of text
-_MOST_NAMED = 60  # datasets; with more, their names are left out
 _LINE = 28  # characters of a name in one line below a triangle
 # Corners of an equilateral triangle: first better, equivalent, second better.
 _CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
@@ -142,113 +122,3 @@ def _share_histogram(
     label = fill(f"share of datasets on which {first} is better", 70)
     style(axes, label, grid=None, left=False)
     return figure
-
-
-@checked
-def dataset_plot(
-    probabilities: PairProbabilities,
-    first: str,
-    second: str,
-    *,
-    ax: Sequence[Axes] | None = None,
-    figsize: Size | None = None,
-) -> Figure:
-    r"""Draw the probabilities of two models on each dataset, and the Poisson binomial test of them.
-
-    Parameters
-    ----------
-    probabilities : PairProbabilities
-        Probabilities from `probabilities_by_dataset`: Theorem 4.1, or the Bayesian bootstrap.
-    first, second : str
-        Names of the two strategies.
-    ax, figsize : optional
-        Two axes for the parts, or width and height of a new figure in inches.
-
-    Returns
-    -------
-    Figure
-        On the left, the probability on each dataset that the first model is better, the largest on
-        top; up to 60 datasets are named. On the right, the distribution of the number of datasets
-        on which the first model is better. The title on the right has the result of the test.
-
-    Raises
-    ------
-    AnalysisError
-        A strategy is not known, or both are the same.
-
-    Notes
-    -----
-    Lacoste, Laviolette & Marchand (2012), sections 4 and 5.
-
-    Examples
-    --------
-    >>> from mlaut.analysis.methods.lacoste import probabilities_by_dataset
-    >>> losses = {f"d{i}": [[0, 0, 1, 0], [1, 0, i % 2, 1]] for i in range(9)}
-    >>> figure = dataset_plot(probabilities_by_dataset(losses, ["A", "B"]), "A", "B")
-    >>> figure.axes[1].get_title()
-    'Poisson binomial test\nP(the first is better) = 0.89'
-    """
-    names = probabilities.strategies
-    row, column = (position("strategy", name, names) for name in (first, second))
-    if row == column:
-        raise AnalysisError(f"a strategy is not compared with itself: {first!r}")
-    p = probabilities.better[row, column]
-    named = len(p) <= _MOST_NAMED
-    height = 1.4 + (_ROW * len(p) if named else 5.0)
-    width = 8.5 + max(0.0, text_width(probabilities.datasets if named else ()) - 1.5)
-    if ax is None:
-        figure: Figure = NotebookFigure(
-            figsize=figsize or (width, max(height, 3.2)), layout="constrained"
-        )
-        left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    else:
-        (figure, left), (_, right) = (canvas(one, figsize, (0, 0)) for one in ax)
-    _draw_datasets(left, p, probabilities.datasets, named)
-    title = fill(f"{first} against {second}", 50)
-    left.set_title(f"{title}\n{probabilities.method}", fontsize=FONT)
-    _draw_count(right, p)
-    right.set_title(
-        f"Poisson binomial test\nP(the first is better) = {_probability_text(p)}", fontsize=FONT
-    )
-    style(right, "datasets on which the first is better", grid=None, left=False)
-    return figure
-
-
-def _probability_text(p: np.ndarray) -> str:
-    """Return the probability that the first is better, as text; close to 1 it is ``1 - x``."""
-    better, worse = (float(x) for x in poisson_binomial_probability(p))
-    return f"1 − {number(worse, 2)}" if worse < 0.005 else number(better, 2)  # noqa: RUF001
-
-
-def _draw_datasets(axes: Axes, p: np.ndarray, datasets: Sequence[str], named: bool) -> None:
-    order = np.argsort(p, kind="stable")
-    heights = np.arange(len(p))
-    value = p[order]
-    for side, colour, mark in ((value >= 0.5, BLUE, "o"), (value < 0.5, ORANGE, "s")):
-        axes.hlines(heights[side], 0.5, value[side], color=colour, linewidth=1.2, alpha=0.6)
-        axes.plot(value[side], heights[side], mark, color=colour, markersize=5 if named else 3)
-    axes.axvline(0.5, color=GREY, linewidth=1)
-    axes.set_xlim(-0.02, 1.02)
-    axes.set_ylim(-0.8, len(p) - 0.2)
-    if named:
-        axes.set_yticks(heights, [datasets[i] for i in order], fontsize=FONT)
-    else:
-        axes.set_yticks([])
-    count = "" if named else f"{len(p)} datasets"
-    style(axes, "P(the first is better) on each dataset", count, grid="x", left=False)
-
-
-def _draw_count(axes: Axes, p: np.ndarray) -> None:
-    mass, count = poisson_binomial_pmf(p), np.arange(len(p) + 1)
-    seen = mass > 1e-4 * mass.max()  # lower bars would be invisible
-    low, high = count[seen].min(), count[seen].max()
-    colours = np.where(count > len(p) / 2, BLUE, ORANGE)
-    colours = np.where(count == len(p) / 2, GREY, colours)
-    axes.bar(count[seen], mass[seen], color=colours[seen].tolist(), width=0.8)
-    axes.axvline(len(p) / 2, color=GREY, linewidth=1)
-    low, high = min(low, len(p) / 2), max(high, len(p) / 2)
-    axes.set_xlim(max(low - 1, -0.6), min(high + 1, len(p) + 0.6))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_yticks([])
-    half = blended_transform_factory(axes.transData, axes.transAxes)
-    axes.text(len(p) / 2, 1.0, " half", transform=half, fontsize=FONT, va="top", color=GREY)

@@ -469,9 +469,11 @@ class ScoreAveragePrecision(_Area):
 def _auc(marks: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """Return the share of (positive, negative) pairs in the right order, for marks (S, n)."""
     from scipy.stats import rankdata
+    from sklearn.metrics import roc_auc_score
 
     if weights is not None:
-        return np.array([_weighted_auc(one, positive, weights) for one in marks])
+        areas = [roc_auc_score(positive, one, sample_weight=weights) for one in marks]
+        return np.array(areas)
     n, n_negative = positive.sum(), (~positive).sum()
     ranks = rankdata(marks, axis=1)[:, positive].sum(axis=1)
     return (ranks - n * (n + 1) / 2) / (n * n_negative)
@@ -494,15 +496,6 @@ def _right(marks: np.ndarray, positive: np.ndarray) -> np.ndarray:
         among = rankdata(sign * marks[:, own], axis=1)
         found[:, own] = (rankdata(sign * marks, axis=1)[:, own] - among) / (~own).sum()
     return found
-
-
-def _weighted_auc(marks: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
-    """Return the share of the weight of pairs, the product of two weights, in the right order."""
-    values, place = np.unique(marks, return_inverse=True)
-    above = np.bincount(place, weights * positive, minlength=len(values))
-    below = np.bincount(place, weights * ~positive, minlength=len(values))
-    right = (above * (np.cumsum(below) - below / 2)).sum()
-    return float(right / (above.sum() * below.sum()))
 
 
 class _RegressionAggregate(MLautScore):
@@ -558,13 +551,10 @@ class ScoreR2(_RegressionAggregate):
         self, truth: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None
     ) -> float:
         """Score one test set."""
-        if weights is not None:
-            mean = np.average(truth, weights=weights)
-            total = (weights * np.square(truth - mean)).sum()
-            error = (weights * np.square(truth - predictions)).sum()
-            return float(1 - error / total) if total > 0 else np.nan
-        total = np.square(truth - np.mean(truth)).sum()
-        return float(1 - np.square(truth - predictions).sum() / total) if total > 0 else np.nan
+        each = 1.0 if weights is None else weights
+        total = (each * np.square(truth - np.average(truth, weights=weights))).sum()
+        error = (each * np.square(truth - predictions)).sum()
+        return float(1 - error / total) if total > 0 else np.nan
 
 
 class LossCost(MLautScore):

@@ -72,10 +72,10 @@ def check_roles(hdf5_io: FilesIO, paths: Iterable[str], roles: Mapping[str, Any]
         known = {role: info.roles.get(role) for role in named}
         if target != info.target or named != known:
             has = described_roles({"target": (info.target,), **info.roles})
-            asked = described_roles({"target": (target,), **info.roles, **named})
+            wanted_roles = described_roles({"target": (target,), **info.roles, **named})
             raise DataError(
                 f"{hdf5_io.path}: dataset {info.name!r} is stored with the roles {has}, not with "
-                f"{asked}; load it with overwrite=True, or under another name"
+                f"{wanted_roles}; load it with overwrite=True, or under another name"
             )
 
 

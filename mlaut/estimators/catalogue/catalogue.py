@@ -122,7 +122,6 @@ def _ensembles(kind: str) -> list[Strategy]:
     return [
         Strategy(
             f"RandomForest{kind}",
-            class_name=f"Random_Forest_{kind}",
             about="Average trees on bootstrap samples, with a random choice of features at splits.",
             wraps=f"sklearn.ensemble:RandomForest{kind}",
             takes=frozenset({"missing", "sparse", "threads"}),
@@ -133,7 +132,6 @@ def _ensembles(kind: str) -> list[Strategy]:
         ),
         Strategy(
             f"Bagging{kind}",
-            class_name=f"Bagging_{kind}",
             about="Average trees on random samples of rows and features.",
             wraps=f"sklearn.ensemble:Bagging{kind}",
             base=f"sklearn.tree:DecisionTree{kind}",
@@ -150,7 +148,6 @@ def _ensembles(kind: str) -> list[Strategy]:
         ),
         Strategy(
             f"GradientBoosting{kind}",
-            class_name=f"Gradient_Boosting_{kind}",
             about="Add trees that each correct the ones before.",
             wraps=f"sklearn.ensemble:GradientBoosting{kind}",
             takes=frozenset({"sparse"}),
@@ -166,7 +163,6 @@ def _ensembles(kind: str) -> list[Strategy]:
         ),
         Strategy(
             f"HistGradientBoosting{kind}",
-            class_name=f"Hist_Gradient_Boosting_{kind}",
             about="Boost trees on binned features; gaps and categories need no preprocessing.",
             wraps=f"sklearn.ensemble:HistGradientBoosting{kind}",
             settings={"categorical_features": "from_dtype", "early_stopping": False},
@@ -188,7 +184,6 @@ CATALOGUE = (
     # -------------------------------------------------------------- default classifiers
     Strategy(
         "BaselineClassifier",
-        class_name="Baseline_Classifier",
         tasks=CLASSIFICATION,
         about="""Predict the most frequent class of the training part.
 
@@ -201,7 +196,6 @@ CATALOGUE = (
     ),
     Strategy(
         "GaussianNaiveBayes",
-        class_name="Gaussian_Naive_Bayes",
         estimator_family="Naive_Bayes",
         tasks=CLASSIFICATION,
         about="Model features as normal within each class, and independent.",
@@ -210,7 +204,6 @@ CATALOGUE = (
     ),
     Strategy(
         "BernoulliNaiveBayes",
-        class_name="Bernoulli_Naive_Bayes",
         estimator_family="Naive_Bayes",
         tasks=CLASSIFICATION,
         about="Cut features at their mean, and model them as independent within each class.",
@@ -221,7 +214,6 @@ CATALOGUE = (
     ),
     Strategy(
         "LogisticRegression",
-        class_name="Logistic_Regression",
         tasks=CLASSIFICATION,
         about="Fit a logistic regression with an L2 penalty.",
         wraps="sklearn.linear_model:LogisticRegression",
@@ -231,7 +223,6 @@ CATALOGUE = (
     ),
     Strategy(
         "PassiveAggressiveClassifier",
-        class_name="Passive_Aggressive_Classifier",
         tasks=CLASSIFICATION,
         about="""Fit the online passive-aggressive linear classifier (PA-I).
 
@@ -242,7 +233,6 @@ CATALOGUE = (
     ),
     Strategy(
         "K_Neighbours",
-        class_name="K_Neighbours",
         tasks=CLASSIFICATION,
         about="Predict the class that most of the nearest training rows have.",
         wraps="sklearn.neighbors:KNeighborsClassifier",
@@ -264,7 +254,6 @@ CATALOGUE = (
     ),
     Strategy(
         "DecisionTreeClassifier",
-        class_name="Decision_Tree_Classifier",
         tasks=CLASSIFICATION,
         about="Grow one tree.",
         wraps="sklearn.tree:DecisionTreeClassifier",
@@ -276,7 +265,6 @@ CATALOGUE = (
     # --------------------------------------------------------------- default regressors
     Strategy(
         "BaselineRegressor",
-        class_name="Baseline_Regressor",
         tasks=REGRESSION,
         about="Predict the median of the training part.",
         wraps="sklearn.dummy:DummyRegressor",
@@ -285,7 +273,6 @@ CATALOGUE = (
     ),
     Strategy(
         "RidgeRegression",
-        class_name="Ridge_Regression",
         tasks=REGRESSION,
         about="Fit least squares with an L2 penalty.",
         wraps="sklearn.linear_model:Ridge",
@@ -305,7 +292,6 @@ CATALOGUE = (
     ),
     Strategy(
         "LassoLars",
-        class_name="Lasso_Lars",
         tasks=REGRESSION,
         about="Fit the Lasso by least-angle regression to the scaled target.",
         wraps="sklearn.linear_model:LassoLars",
@@ -315,7 +301,6 @@ CATALOGUE = (
     ),
     Strategy(
         "K_Neighbours_Regressor",
-        class_name="K_Neighbours_Regressor",
         tasks=REGRESSION,
         about="Predict the mean of the nearest training rows.",
         wraps="sklearn.neighbors:KNeighborsRegressor",
@@ -340,7 +325,6 @@ CATALOGUE = (
     ),
     Strategy(
         "DecisionTreeRegressor",
-        class_name="Decision_Tree_Regressor",
         tasks=REGRESSION,
         about="Grow one tree.",
         wraps="sklearn.tree:DecisionTreeRegressor",
@@ -352,7 +336,6 @@ CATALOGUE = (
     # ------------------------------ Lacoste, Laviolette and Marchand (2012), appendix 9.2
     Strategy(
         "Lacoste_SVM",
-        class_name="Lacoste_SVM",
         estimator_family="Support_Vector_Machines",
         about="Fit a support vector machine with a Gaussian kernel.",
         wraps="sklearn.svm:SVC",
@@ -365,7 +348,6 @@ CATALOGUE = (
     ),
     Strategy(
         "Lacoste_Parzen",
-        class_name="Lacoste_Parzen",
         estimator_family="Cluster",
         about="Compare the sums of Gaussian kernels on the training rows of each class.",
         wraps="mlaut.estimators.catalogue.lacoste_estimators:ParzenWindow",
@@ -392,7 +374,6 @@ CATALOGUE = (
     ),
     Strategy(
         "Lacoste_ANN",
-        class_name="Lacoste_ANN",
         estimator_family="Neural_Networks",
         about="""Train a network with two hidden layers of logistic units and L2 regularisation.
 
@@ -409,29 +390,6 @@ CATALOGUE = (
         },
         **_LACOSTE,
     ),
-    # ------------------------------------------------------------------- larger grids
-    Strategy(
-        "RandomForestClassifier_large_grid",
-        class_name="Random_Forest_Classifier_Large_Grid",
-        estimator_family="Ensemble_methods",
-        tasks=CLASSIFICATION,
-        about="""Fit the forest with the grid of the published code of the MLaut study.
-
-    That grid had 576 candidates. A quarter of them had ``max_features="auto"``, which means
-    ``"sqrt"``, so this grid has the 432 distinct candidates.
-    """,
-        wraps="sklearn.ensemble:RandomForestClassifier",
-        takes=frozenset({"missing", "sparse", "threads"}),
-        preprocessing=_ORDINAL,
-        size_limit=SizeLimit(values=500_000),
-        param_grid={
-            **_FOREST_GRID,
-            "criterion": ["gini", "entropy"],
-            "bootstrap": [True, False],
-            "min_samples_split": [2, 3, 10],
-        },
-        collection="Large_grids",
-    ),
 )
 """All entries; strategies are found and listed in this order."""
 
@@ -441,7 +399,6 @@ def _networks() -> list[Strategy]:
     return [
         Strategy(
             name := f"{stem}_{suffix}{ending}",
-            class_name=name.replace("-", "_"),
             estimator_family="Neural_Networks",
             tasks=task,
             about=f"{name}: layers {architecture.layers}, Adam at {rate:g}; see `Listed_Network`.",

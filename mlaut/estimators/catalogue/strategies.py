@@ -113,8 +113,8 @@ def _each(obj: Any, registry: Registry) -> Iterator[tuple[MlautEstimator, Any]]:
     """Yield each strategy with its source: the input object, or for words the registered name."""
     if isinstance(obj, str) and (found := wrapper_of(obj)):
         kind, inner = found
-        for made in wrapped((strategy for strategy, _ in _each(inner, registry)), kind):
-            yield made, made.name
+        for around in wrapped((strategy for strategy, _ in _each(inner, registry)), kind):
+            yield around, around.name
     elif isinstance(obj, str):
         for spec, word in registry.by_word(obj):
             yield spec.make(word), spec.name

@@ -28,6 +28,9 @@ class Architecture:
     columns_left : int, default 0
         Smallest average number of columns that dropout on the input may leave. It drops a smaller
         share of a narrow table, and nothing of a table with at most this many columns.
+    rescaled : bool, default False
+        Whether a straight line, fitted to the training rows, corrects the outputs of a regression:
+        dropout shrinks them towards the mean.
 
     Examples
     --------
@@ -37,17 +40,7 @@ class Architecture:
 
     layers: tuple[int | float, ...]
     columns_left: int = 0
-
-    rescaled = False  # whether a regression corrects the scale of its outputs after training
-    dropping = 0.0  # share of training over which dropout falls to 0; 0: it stays
-
-    def rate_shares(self) -> tuple[float, ...]:
-        """Return the share of the learning rate that each dense layer gets, the last included."""
-        return (1.0,) * (1 + sum(isinstance(size, int) for size in self.layers))
-
-    def shrinks(self) -> tuple[float, ...]:
-        """Return the logarithm by which training shrinks the weights of each dense layer."""
-        return (0.0,) * len(self.rate_shares())
+    rescaled: bool = False
 
     def layers_for(self, n_features: int) -> tuple[int | float, ...]:
         """Return the layers for a preprocessed table with ``n_features`` columns.
@@ -89,51 +82,6 @@ class Architecture:
         model.add(keras.layers.Dense(shape.n_classes or 1, activation=activation))
         return model
 
-
-@dataclass(frozen=True)
-class Adapted(Architecture):
-    """Architecture as the default protocol trains it.
-
-    A hidden layer behind more than `FULL_RATE` units gets a smaller learning rate, in proportion,
-    as in Yang et al. (2021), *Tuning large neural networks via zero-shot hyperparameter transfer*:
-    the steps of Adam do not depend on the width, but their sum over all inputs of a unit does. The
-    weights of these layers decay, or they would learn a small table by heart. In a regression,
-    dropout shrinks outputs towards the mean; a straight line, fitted to the training rows, corrects
-    it.
-
-    Attributes
-    ----------
-    shrink : float, default 3.0
-        Decay of the layers behind very many units, over all of training and all these layers: so
-        many times their weights would fall by the factor e, if the data did not hold them.
-    dropping : float, default 0.5
-        Share of training in which dropout falls to 0; the rest trains the network that predicts.
-
-    Examples
-    --------
-    >>> Adapted((288, 0.5, 16)).rate_shares()
-    (1.0, 0.8888888888888888, 1.0)
-    >>> [round(power, 2) for power in Adapted((2560, 1280, 16)).shrinks()]
-    [0.0, 1.35, 1.2, 0.0]
-    """
-
-    shrink: float = 3.0  # by development tables, as the next; docs/networks.md
-    dropping: float = 0.5
-    rescaled = True
-
-    def rate_shares(self) -> tuple[float, ...]:
-        """Return the share of the learning rate that each dense layer gets, the last included."""
-        widths = [size for size in self.layers if isinstance(size, int)]
-        return (1.0, *(min(1.0, FULL_RATE / width) for width in widths[:-1]), 1.0)
-
-    def shrinks(self) -> tuple[float, ...]:
-        """Return the logarithm by which training shrinks the weights of each dense layer."""
-        shares = self.rate_shares()
-        slower = sum(share < 1 for share in shares)
-        return tuple((1 - share) * self.shrink / max(slower, 1) for share in shares)
-
-
-FULL_RATE = 256  # by development tables; 64 is too small for the thin network; docs/networks.md
 
 ARCHITECTURES = {
     "NN-4-layer_thin_dropout": Architecture((288, 144, 0.5, 12)),

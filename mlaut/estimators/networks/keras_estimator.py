@@ -25,9 +25,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from mlaut.errors import DataError, DivergedError, StrategyError
-from mlaut.estimators.networks import jax_training
-from mlaut.estimators.networks.architectures import Architecture
-from mlaut.estimators.networks.jax_training import Job, Rows
 from mlaut.estimators.networks.keras_backend import (
     choose_backend,
     forget_earlier_networks,
@@ -56,11 +53,7 @@ class _KerasEstimator(BaseEstimator):
 
     _auto_loss = "mean_squared_error"
     _archive = b""
-    _model: Any = field(
-        default=None, init=False
-    )  # made from the archive or the weights when it is needed
-    _job: Job | None = field(default=None, init=False)  # what jax trained without keras
-    _weights: jax_training.Weights = field(init=False)
+    _model: Any = field(default=None, init=False)  # made from the archive when it is needed
 
     network: Callable[[DataShape], Any] | None
     _: KW_ONLY
@@ -95,85 +88,20 @@ class _KerasEstimator(BaseEstimator):
         held_out = _held_out(groups, self.validation_fraction, rng)
         shape = DataShape(len(X), X.shape[1], n_classes)
         self._archive, self._model = b"", None
-        self._job = self._job_for(shape, keras.config.backend())
-        if self._job is not None:
-            self._train_by_jax(self._job, X, target, weight, held_out, seed)
-            if self.network.rescaled and not n_classes:  # type: ignore[union-attr]
+        forget_earlier_networks()
+        with seeded(keras, seed):
+            self._model = self._compiled(keras, shape)
+            rows = self._as_loss_takes(target, shape)
+            self.history_ = self._run(keras, X, rows, weight, held_out)
+            self._forget_training()
+            if getattr(self.network, "rescaled", False) and not n_classes:
                 self._rescale(X, target, weight)
-        else:
-            forget_earlier_networks()
-            with seeded(keras, seed):
-                self._model = self._compiled(keras, shape)
-                target = self._as_loss_takes(target, shape)
-                self.history_ = self._run(keras, X, target, weight, held_out)
-                self._forget_training()
         self._check_outputs(X[:1024], shape)
 
     @property
     def _chosen_loss(self) -> Any:
         is_auto = isinstance(self.loss, str) and self.loss == "auto"
         return self._auto_loss if is_auto else self.loss
-
-    def _job_for(self, shape: DataShape, backend: str) -> Job | None:
-        """Return what `jax_training` can train, or None if keras must."""
-        if backend != "jax" or not isinstance(self.network, Architecture) or self.verbose:
-            return None
-        name = self._chosen_loss
-        loss = jax_training.LOSSES.get(name) if isinstance(name, str) else None
-        if loss is None or (loss == "entropy" and not shape.n_classes):
-            return None
-        layers, network = self.network.layers_for(shape.n_features), self.network
-        n_outputs, softmax = shape.n_classes or 1, bool(shape.n_classes)
-        rules = network.rate_shares(), network.shrinks(), network.dropping
-        return Job(layers, n_outputs, softmax, loss, *rules)
-
-    def _train_by_jax(
-        self,
-        job: Job,
-        X: np.ndarray,
-        target: np.ndarray,
-        weight: np.ndarray | None,
-        held_out: np.ndarray,
-        seed: int,
-    ) -> None:
-        """Train without keras, stop early by the held-out rows, and keep the best weights."""
-        if job.softmax:
-            target = np.eye(job.n_outputs, dtype=np.float32)[target]
-        else:
-            target = target.astype(np.float32)[:, None]
-        weight = np.ones(len(X), np.float32) if weight is None else weight.astype(np.float32)
-        rows, outside = (
-            Rows(X[mask], target[mask], weight[mask]) for mask in (~held_out, held_out)
-        )
-        epochs = self._n_epochs(len(rows.X))
-        falling = [1 - epoch / epochs for epoch in range(epochs)] if self.decay else [1.0] * epochs
-        weights = jax_training.initial_weights(job, X.shape[1], np.random.default_rng(seed))
-        history: dict[str, list[float]] = {"loss": []}
-        best, waited = math.inf, 0
-        trained = jax_training.train(
-            job,
-            weights,
-            rows,
-            outside if held_out.any() else None,
-            rates=[self.learning_rate * share for share in falling],
-            batch_size=self.batch_size,
-            seed=seed,
-        )
-        for now, losses, other_loss in trained:
-            lost = next((i for i, loss in enumerate(losses) if not math.isfinite(loss)), None)
-            history["loss"] += losses if lost is None else losses[: lost + 1]
-            if other_loss is None:
-                weights = now
-            else:
-                history.setdefault("val_loss", []).append(other_loss)
-                waited = 0 if other_loss < best else waited + 1
-                if waited == 0 or not math.isfinite(best):  # the first may not be a number
-                    best = min(best, other_loss)
-                    weights = [(np.array(w), np.array(b)) for w, b in now]
-            if waited >= self.patience or lost is not None:
-                break
-        self._weights = [(np.asarray(w), np.asarray(b)) for w, b in weights]
-        self.history_ = history
 
     def _rescale(self, X: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> None:
         """Replace the outputs of a regression by their best straight line, in the last layer."""
@@ -183,9 +111,8 @@ class _KerasEstimator(BaseEstimator):
         if not np.isfinite(spread) or spread <= 0:
             return  # diverged or constant: nothing to scale
         slope = np.average((given - centre) * (target - goal), weights=weight) / spread
-        w, b = self._weights[-1]
-        line = goal - slope * centre
-        self._weights[-1] = (w * np.float32(slope), b * np.float32(slope) + np.float32(line))
+        w, b = self._model.layers[-1].get_weights()
+        self._model.layers[-1].set_weights([w * slope, b * slope + goal - slope * centre])
 
     def _check_network(self) -> None:
         if self.network is None:
@@ -308,27 +235,14 @@ class _KerasEstimator(BaseEstimator):
     def model_(self) -> Any:
         """Fitted keras model."""
         check_is_fitted(self, "history_")
-        if self._model is None and self._job is not None:
-            self._model = self._as_keras(self._job)
-        elif self._model is None:
+        if self._model is None:
             self._model = _from_bytes(self._archive, effective_n_jobs(self.n_jobs))
         return self._model
 
     @quiet()
-    def _as_keras(self, job: Job) -> Any:
-        """Return a keras model with the weights that jax trained."""
-        n_features = len(self._weights[0][0])
-        shape = DataShape(1, n_features, job.n_outputs if job.softmax else 0)
-        model = Architecture(job.layers)(shape)
-        model.set_weights([part for layer in self._weights for part in layer])
-        return model
-
-    @quiet()
     def _outputs(self, X: np.ndarray) -> np.ndarray:
         """Return the outputs of the network for float32 rows: shape (n_rows, n_outputs)."""
-        keras = start_keras(effective_n_jobs(self.n_jobs))
-        if self._job is not None and keras.config.backend() == "jax":
-            return jax_training.outputs(self._job, self._weights, X, ROWS_AT_ONCE)
+        start_keras(effective_n_jobs(self.n_jobs))
         missing = -len(X) % ROWS_AT_ONCE
         blocks = np.concatenate([X, np.zeros((missing, X.shape[1]), X.dtype)])
         given = self.model_.predict(blocks, batch_size=ROWS_AT_ONCE, verbose=0)
@@ -343,8 +257,7 @@ class _KerasEstimator(BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         if state.get("_model") is not None:
-            if self._job is None:
-                state["_archive"] = _to_bytes(state["_model"])
+            state["_archive"] = _to_bytes(state["_model"])
             state["_model"] = None
         return state
 
@@ -377,7 +290,6 @@ class _KerasEstimator(BaseEstimator):
             "labels": labels.tolist(),
             "dtype": labels.dtype.str,
             "columns": list(getattr(self, "feature_names_in_", ())),
-            "job": None if self._job is None else vars(self._job),
         }
         try:
             return json.dumps(about)
@@ -412,13 +324,6 @@ class _KerasEstimator(BaseEstimator):
         estimator.history_ = about["history"]
         estimator._model = start_keras().saving.load_model(path)
         estimator.n_features_in_ = estimator._model.input_shape[-1]
-        if job := about.get("job"):
-            fields: dict[str, Any] = {
-                k: tuple(v) if isinstance(v, list) else v for k, v in job.items()
-            }
-            estimator._job = Job(**fields)
-            parts = iter(estimator._model.get_weights())
-            estimator._weights = list(zip(parts, parts, strict=True))
         if about.get("columns"):
             estimator.feature_names_in_ = np.array(about["columns"], dtype=object)
         if about["labels"]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from mlaut.errors import StrategyError
 from mlaut.estimators.names import nearest
-from mlaut.estimators.networks.architectures import Adapted, Architecture
+from mlaut.estimators.networks.architectures import Architecture
 from mlaut.estimators.networks.keras_estimator import EPOCHS, KerasClassifier, KerasRegressor
 from mlaut.estimators.preparing.preprocessing import Preprocessor
 from mlaut.estimators.sizes import SizeLimit
@@ -114,8 +114,8 @@ class Listed_Network(MlautEstimator):
     protocol : {"default", "paper"}, default "default"
         ``"paper"`` trains as the study did: mean squared error on one-hot labels, one epoch,
         batches of 32. ``"default"`` trains by common practice: cross-entropy (regression: mean
-        squared error), 50 epochs or more, a learning rate and dropout that fall to 0, decay of the
-        weights behind wide layers; dropout on the input leaves at least 4 columns on average.
+        squared error), 50 epochs or more, a learning rate that falls to 0; dropout on the input
+        leaves at least 4 columns on average, and outputs of a regression are corrected by a line.
     **parameters
         Parameters of `MlautEstimator`; ``params`` are parameters of `KerasClassifier` or
         `KerasRegressor`, for example ``{"epochs": 50, "class_weight": "balanced"}``.
@@ -145,7 +145,7 @@ class Listed_Network(MlautEstimator):
         """Return a `KerasClassifier` or `KerasRegressor` with the architecture."""
         network = self.entry.settings["network"]
         if self.protocol == DEFAULT:
-            network = Adapted(network.layers, columns_left=COLUMNS_LEFT)
+            network = replace(network, columns_left=COLUMNS_LEFT, rescaled=True)
         return self.tuned(
             _estimator(
                 network,

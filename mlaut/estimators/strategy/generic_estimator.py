@@ -211,9 +211,9 @@ def _check_tags(estimator: Any) -> None:
     try:
         get_tags(estimator)
     except AttributeError as error:
-        made = type(estimator).__name__
+        learner = type(estimator).__name__
         raise StrategyError(
-            f"{made} does not inherit from scikit-learn's BaseEstimator: let it do so with "
+            f"{learner} does not inherit from scikit-learn's BaseEstimator: let it do so with "
             "ClassifierMixin or RegressorMixin, or give preprocessing=None"
         ) from error
 
@@ -227,10 +227,10 @@ def _check_stopping(estimator: Any) -> None:
             continue
         stopping = library_of(part).stopping
         if given := [key for key in stopping if (part.get_params().get(key) or 0) > 0]:
-            made = type(part).__name__
+            kind = type(part).__name__
             raise StrategyError(
-                f"{made} stops early by rows that it does not fit: leave {given[0]} out, and give "
-                f"EarlyStopping({made}(...), rounds={part.get_params()[given[0]]})"
+                f"{kind} stops early by rows that it does not fit: leave {given[0]} out, and give "
+                f"EarlyStopping({kind}(...), rounds={part.get_params()[given[0]]})"
             )
 
 

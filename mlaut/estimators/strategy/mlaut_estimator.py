@@ -218,8 +218,8 @@ class MlautEstimator(BaseEstimator):
         """
         model = self.assemble(self._reference_shape())
         seeds = {"seeds": sorted(found)} if (found := hidden_seeds(model)) else {}
-        asked = getattr(self.preprocessing, "_sklearn_output_config", {})  # by set_output
-        output = {"output": dict(asked)} if asked else {}
+        set_output = getattr(self.preprocessing, "_sklearn_output_config", {})  # by set_output
+        output = {"output": dict(set_output)} if set_output else {}
         learned = {"learned": digests} if (digests := digests_of_frozen(model)) else {}
         return {"strategy": type(self), "assembled": model, **seeds, **output, **learned}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -33,7 +34,8 @@ class Strategy(Properties):
     name, estimator_family, tasks, param_grid, ...
         As in `Properties`; the name is unique in a registry.
     class_name : str
-        Name of the strategy class. Studies and pickles name it, so it never changes.
+        Name of the strategy class; by default the name with underscores between words. Studies and
+        pickles name it, so it never changes.
     about : str
         Docstring of the class.
     wraps : str
@@ -78,6 +80,8 @@ class Strategy(Properties):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        words = re.sub("(?<=[a-z])(?=[A-Z])|-", "_", self.name)
+        object.__setattr__(self, "class_name", self.class_name or words)
         for kind in self.takes:
             object.__setattr__(self, kind, True)
 

@@ -216,9 +216,9 @@ def wrapped(strategies: Iterator[MlautEstimator], kind: str) -> Iterator[MlautEs
     for strategy in strategies:
         if strategy.tasks == (CLASSIFICATION,):
             name = f"{kind}({strategy.name})"
-            made = Generic_Estimator(WRAPPERS[kind](strategy), name=name, preprocessing=None)
-            made.chosen_by = strategy.chosen_by
-            yield made
+            wrapper = Generic_Estimator(WRAPPERS[kind](strategy), name=name, preprocessing=None)
+            wrapper.chosen_by = strategy.chosen_by
+            yield wrapper
         elif not strategy.chosen_by:
             raise StrategyError(
                 f"{kind}({strategy.name}) is for classification, and {name_of(strategy)} is for "

@@ -187,8 +187,8 @@ class FoldModel:
 
     def _take_numbers(self, preprocessing: Preprocessor, traits: Traits) -> None:
         """Replace the preprocessing by what it does to a table of complete numbers."""
-        asked = hasattr(preprocessing, "_sklearn_output_config")  # for frames, by set_output
-        if self._table.numbers is None or asked:
+        sets_output = hasattr(preprocessing, "_sklearn_output_config")  # for frames, by set_output
+        if self._table.numbers is None or sets_output:
             return
         if preprocessing.as_needed and self._table.names_of_one_type:
             self._preprocessing = None

@@ -275,7 +275,7 @@ def plan_run(
     wanted = applicable(splits.values(), strategies)
     retry = parse_retry(options.retry, [strategy.name for strategy in strategies])
     infos = input_io.infos_of(splits[name].path for name in wanted)
-    asked = strategies if options.limits else ()
+    limited = strategies if options.limits else ()
     plan = make_plan(
         study,
         wanted,
@@ -283,7 +283,7 @@ def plan_run(
         splits=splits,
         entries=entries,
         replace_changed=options.overwrite_predictions,
-        size_reasons=exceeded_size_limits(infos, splits, wanted, asked, retry),
+        size_reasons=exceeded_size_limits(infos, splits, wanted, limited, retry),
     )
     if options.shard:
         plan = _share_of(plan, Shard.parse(options.shard))
@@ -372,8 +372,8 @@ def _without_weights(
         for info, (name, names) in zip(infos, wanted.items(), strict=True)
         if "weight" in info.roles
     }
-    asked = {name for names in weighted.values() for name in names}
-    takes = {s.name: s.takes_weights() for s in strategies if s.name in asked}
+    weighing = {name for names in weighted.values() for name in names}
+    takes = {s.name: s.takes_weights() for s in strategies if s.name in weighing}
     for dataset, names in weighted.items():
         unable = [name for name in names if not takes[name]]
         if unable:
@@ -395,12 +395,12 @@ def exceeded_size_limits(
 
     Limits of strategies whose skipped cells are tried again are not checked.
     """
-    asked = {s.name: s.too_large for s in strategies if Status.SKIPPED not in retry[s.name]}
+    limits = {s.name: s.too_large for s in strategies if Status.SKIPPED not in retry[s.name]}
     exceeded = {}
     for info, (dataset, names) in zip(infos, wanted.items(), strict=True):
         split = splits[dataset]
         shape = len(split.split.rows(0, 0)[0]), info.n_features, len(split.classes)
-        reasons = {name: asked[name](*shape) for name in names if name in asked}
+        reasons = {name: limits[name](*shape) for name in names if name in limits}
         exceeded[dataset] = {name: reason for name, reason in reasons.items() if reason}
     return exceeded
 

@@ -367,9 +367,9 @@ def _likely_places(file: BinaryIO, start: int) -> Iterator[int]:
 def _framed(payload: bytes, path: Path) -> bytes:
     if len(payload) > LARGEST_RECORD:
         record = read_record(payload)
-        told = [f"{k} {record[k]!r}" for k in ("dataset", "strategy", "strategies") if k in record]
+        named = [f"{k} {record[k]!r}" for k in ("dataset", "strategy", "strategies") if k in record]
         raise StudyError(
-            f"{path}: a record of {len(payload)} bytes ({', '.join(told) or 'of the run'}), and "
+            f"{path}: a record of {len(payload)} bytes ({', '.join(named) or 'of the run'}), and "
             f"none may have more than {LARGEST_RECORD}; use fewer test rows a fold, or store less "
             "about a cell"
         )

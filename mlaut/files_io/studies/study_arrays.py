@@ -274,8 +274,8 @@ class StudyArrays:
 
 def _whole(status: np.ndarray, checksum: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     held = checksum & _STATUS_BITS
-    told = status == np.where(held > 0, held, Status.DIVERGED)
-    torn = (status != Status.MISSING) & ~(told & (checksum > 0))
+    agrees = status == np.where(held > 0, held, Status.DIVERGED)
+    torn = (status != Status.MISSING) & ~(agrees & (checksum > 0))
     return np.where(torn, np.uint8(Status.MISSING), status), torn
 
 

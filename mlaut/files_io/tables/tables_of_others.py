@@ -100,15 +100,15 @@ def _without_objects(frame: pd.DataFrame) -> pd.DataFrame:
 
     They are decimals, days, and truth values with gaps.
     """
-    made = frame.copy(deep=False)
+    labelled = frame.copy(deep=False)
     for number, dtype in enumerate(frame.dtypes):
         if not pd.api.types.is_object_dtype(dtype):
             continue
         column: Any = frame.iloc[:, number]
         kind = pd.api.types.infer_dtype(column, skipna=True)
         if kind in _TYPES:
-            made.isetitem(number, column.astype(_TYPES[kind]))
-    return made
+            labelled.isetitem(number, column.astype(_TYPES[kind]))
+    return labelled
 
 
 def with_target(table: Any, labels: Any, target: str) -> pd.DataFrame:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.analysis.methods.explaining.properties import block_properties
 from mlaut.files_io import StudyStore
 from mlaut.records import Block, Status
 from mlaut.report.explorer.packing import Packer
@@ -48,7 +47,7 @@ def _add_predictions(study: StudyStore, found: dict[str, Any], packer: Packer) -
     room = _MOST_COUNTS
     for block in study.parts():
         known = found["datasets"][block.dataset]
-        known["facts"] |= block_properties(block)
+        known["facts"] |= _of_classes(block) if block.classes else {}
         size = len(block.classes) ** 2 + 3 * _BINS
         room -= size * len(block.strategies)
         if 0 < len(block.classes) <= _MOST_CLASSES and room >= 0:
@@ -120,3 +119,11 @@ def _add_records(
     found["texts"] = list(texts)
     if room <= 0:
         found["notes"].append("too many parameters and tracebacks for a page: some are left out")
+
+
+def _of_classes(block: Block) -> dict[str, float]:
+    """Return the number of classes in the truth of a dataset, and how uneven their shares are."""
+    shares = np.unique(block.truth, return_counts=True)[1] / len(block.truth)
+    even = -float(shares @ np.log(shares)) / np.log(max(len(shares), 2))
+    # rounded, since noise of the last bits would break ties
+    return {"classes": len(shares), "imbalance": round(1 - even, 12)}

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from mlaut.analysis import Results
-from mlaut.analysis.methods.aggregates import interquartile_means, probability_of_improvement
+from mlaut.analysis.methods.aggregates import interquartile_means
 from mlaut.errors import AnalysisError
 
 # 4 datasets x 5 runs of two strategies
@@ -31,12 +31,9 @@ def runs():
 
 
 def test_numbers_of_rliable(runs):
-    """rliable 1.2: metrics.aggregate_iqm and metrics.probability_of_improvement."""
+    """rliable 1.2: metrics.aggregate_iqm."""
     iqm = interquartile_means(runs).frame
     assert iqm["interquartile mean"].to_dict() == pytest.approx({"A": 0.485, "B": 0.61305})
-    pairs = probability_of_improvement(runs)
-    assert pairs.value("probability of improvement", "A", "B") == pytest.approx(0.38)
-    assert pairs.value("probability of improvement", "B", "A") == pytest.approx(0.62)
 
 
 def test_intervals_are_those_of_resampled_runs(runs):
@@ -54,24 +51,10 @@ def test_intervals_are_those_of_resampled_runs(runs):
     assert found["high"].to_list() == pytest.approx(high, abs=0.01)
 
 
-def test_a_strategy_more_and_units_change_no_pair(runs):
-    table = runs.fold_losses
-    units = pd.Series({"w": 2.0**-20, "x": 1.0, "y": 8.0, "z": 2.0**30})
-    scaled = table.mul(units.reindex(table.index.get_level_values("dataset")).to_numpy(), axis=0)
-    both = (
-        probability_of_improvement(
-            Results.from_table(t, greater_is_better=False), n_samples=10
-        ).value("probability of improvement", "A", "B")
-        for t in (table, scaled.assign(C=1e-9))
-    )
-    assert next(both) == next(both)
-
-
 def test_means_of_rmse_do_not_compare(runs):
     results = Results.from_table(runs.fold_losses, metric="rmse")
-    with pytest.raises(AnalysisError, match=r"means do not compare .* probability_of_improvement"):
+    with pytest.raises(AnalysisError, match=r"means do not compare .* see scale_free_table"):
         interquartile_means(results)
-    assert probability_of_improvement(results, n_samples=2).scenario == "(b)"
 
 
 def test_one_run_is_no_sample(losses):

@@ -7,8 +7,6 @@ import pandas as pd
 import pytest
 
 from mlaut.analysis import Results, multi_comparison, nemenyi_test, scale_free_table
-from mlaut.analysis.methods.aggregates import percent_of_best
-from mlaut.errors import AnalysisError, MissingCellsError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
@@ -18,20 +16,6 @@ def delgado():
     """121 datasets x 179 classifiers of Fernandez-Delgado et al. 2014, with 449 missing cells."""
     table = pd.read_csv(FIXTURES / "delgado2014_accuracy.csv.gz", index_col=0)
     return Results.from_table(table / 100, metric="accuracy")
-
-
-def test_the_abstract_of_fernandez_delgado(delgado):
-    """The best random forest has 94.1 % of the maximum and above 90 % on 84.3 % of the datasets;
-    the support vector machine has 92.3 %, since its two missing results count as 0."""
-    found = percent_of_best(delgado, missing="zero").frame
-    assert found.loc["parRF_caret", "per cent of best"] == pytest.approx(94.1, abs=0.05)
-    assert found.loc["parRF_caret", "per cent above 0.9"] == pytest.approx(84.3, abs=0.05)
-    assert found.loc["svm_C", "per cent of best"] == pytest.approx(92.3, abs=0.05)
-    without = percent_of_best(delgado, missing="left out").frame
-    assert without.loc["svm_C", "per cent of best"] == pytest.approx(93.8, abs=0.05)
-    assert without.loc["svm_C", "datasets"] == 119
-    with pytest.raises(MissingCellsError):
-        percent_of_best(delgado)
 
 
 def test_formulas_of_tabarena_by_hand(losses):
@@ -85,23 +69,6 @@ def test_awkward_tables():
             assert ((low <= value) & (value <= high)).all()
             assert low.min() >= 0
             assert high.max() <= 1
-        holes = table.where(rng.random((n, k)) < 0.9).assign(all=1.0)
-        how = {"metric": "score", "greater_is_better": True, "missing": "zero"}
-        part = percent_of_best(holes, **how).frame
-        assert part["per cent of best"].between(0, 100).all()
-
-
-@pytest.mark.parametrize(
-    ("table", "how", "words"),
-    [
-        ({"A": [0.1, None]}, {"missing": "zero"}, "no strategy has a result on 1"),
-        ({"A": [0.1, -1.0]}, {}, "needs scores of 0 or more"),
-        ({"A": [0.1, 1.0]}, {"missing": "worst"}, "missing = 'worst' is not known"),
-    ],
-)
-def test_bad_input(table, how, words):
-    with pytest.raises(AnalysisError, match=words):
-        percent_of_best(pd.DataFrame(table), metric="score", greater_is_better=True, **how)
 
 
 def test_numbers_of_evaluma(garcia):

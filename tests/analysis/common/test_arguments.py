@@ -50,16 +50,6 @@ RIGHT = {
     "dataset_sd": {"between": 0.1, "within": 0.1, "folds": 10, "repeats": 2},
     "datasets_needed": {"difference": 0.5, "sd": 1.0, "test": "t", "power": 0.8, "alpha": 0.05},
     "datasets_needed_for_ranks": {"n_strategies": 4, "difference": 1.0, "alpha": 0.05},
-    "datasets_needed_in_context": {
-        "context": analysis.SINGLE,
-        "test": "sign",
-        "threshold": 0.9,
-        "power": 0.5,
-        "n_points": 100,
-        "n_repetitions": 50,
-        "most": 300,
-        "seed": 0,
-    },
     "decide": {"better": BETTER, "false_share": 0.05},
     "draw_ranks": {
         "ranks": pd.Series({"A": 1.0, "B": 2.0}),
@@ -71,7 +61,6 @@ RIGHT = {
     "error_counts": {"first": "A", "second": "B"},
     "interquartile_means": {"n_samples": 5},
     "paired_items": {"first": "A", "second": "B"},
-    "probability_of_improvement": {"n_samples": 5},
     "ranking_stability": {"n_samples": 5},
     "skill_table": {"baseline": "C"},
     "hierarchical_probabilities": {
@@ -135,7 +124,6 @@ OF_OTHERS = {  # what other functions return
     "adjust_pairs": lambda results: {"pairs": analysis.sign_test(results), "method": "holm"},
     "auc_plot": lambda _: {"table": analysis.auc_table(analysis.SINGLE, [3, 4], **SMALL)},
     "calibration_plot": lambda _: {"calibration": analysis.calibrate(**RIGHT["calibrate"])},
-    "dataset_plot": lambda _: {"probabilities": by_dataset(), "first": "A", "second": "B"},
     "decision_plot": lambda results: {"decision": analysis.compare(results).decision(), "top": 2},
     "forest_plot": lambda results: {"tables": analysis.mean_estimates(results), "order": [*"ABC"]},
     "multi_comparison_matrix": lambda results: {

@@ -137,7 +137,7 @@ def test_every_part_is_that_of_its_own_function(found, mlaut2018):
     assert found.critical_difference == pytest.approx(1.0921, abs=5e-5)
     assert len(frame) == 36
     assert list(found.tables()) == [
-        "estimates (c)", "ranks", "Friedman F", "Friedman chi2", "Quade", "aligned ranks",
+        "estimates (c)", "ranks", "Friedman F", "Friedman chi2", "Quade",
         "t", "signed rank", "sign", "trinomial", "Nemenyi", "Bayesian sign", "Bayesian signed rank",
         "control",
     ]  # fmt: skip

@@ -12,12 +12,10 @@ from mlaut.analysis import (
     compare,
     elo_ratings,
     friedman_test,
-    load_result,
     mean_estimates,
     nemenyi_test,
     probability_of_best,
     read_results,
-    save_result,
     treat_missing,
 )
 from mlaut.analysis.sources.flips import joint_test
@@ -59,13 +57,11 @@ FRAME = table(A=0.0, B=0.01, C=0.1)
     ],
     ids=["column", "named column", "series", "long"],
 )
-def test_labels_come_from_a_column_or_a_mapping_and_travel(make, tmp_path):
+def test_labels_come_from_a_column_or_a_mapping_and_travel(make):
     results = make()
     assert results.strategies == ("A", "B", "C")
     assert results.clusters == tuple(FRAME["source"])
     assert results.select(datasets=["d4", "d0"]).clusters == ("s1", "s0")
-    save_result(results, tmp_path / "r.json")
-    assert load_result(tmp_path / "r.json").clusters == results.clusters
 
 
 def test_labels_are_read_from_files_and_survive_missing_cells(tmp_path):

@@ -26,7 +26,7 @@ TESTS = {
     "ranksum_test": {},
     "unpaired_t_test": {},
     "nemenyi_test": {"confidence": 0.9},
-    "post_hoc_test": {"after": "quade"},
+    "post_hoc_test": {"confidence": 0.9},
     "conover_test": {},
     "bayesian_sign_test": {"rope": 0.01},
     "bayesian_signed_rank_test": {"n_samples": 100},

@@ -3,11 +3,8 @@ import pandas as pd
 import pytest
 
 from mlaut.analysis.methods.frequentist.ranks import critical_difference
-from mlaut.analysis.methods.lacoste.context_tests import judge_on_context
-from mlaut.analysis.methods.lacoste.synthetic_contexts import MULTIPLE, SINGLE
 from mlaut.analysis.methods.planning.design import (
     datasets_needed_for_ranks,
-    datasets_needed_in_context,
     pilot_design,
     resolution,
 )
@@ -67,35 +64,11 @@ def test_datasets_for_ranks_invert_the_critical_difference(k, n):
     assert datasets_needed_for_ranks(k, critical_difference(k, n) * 0.999) == n + 1
 
 
-def test_datasets_needed_in_a_context_are_the_fewest_that_do():
-    design = datasets_needed_in_context(SINGLE, threshold=0.85, power=0.7, n_repetitions=4000)
-    n = design.n_datasets
-    assert design.frame.loc[n, "right"] >= 0.7 > design.frame.loc[n - 1, "right"]
-    again = judge_on_context(SINGLE, n, n_repetitions=20_000, seed=5)["poisson binomial"]
-    assert again.claims_above(0.85)[0] / 20_000 == pytest.approx(0.7, abs=0.03)
-    assert design.sentence().startswith(f"{n} datasets of the context 'single' are needed")
-    assert "standard error of 0.0079 at most" in design.notes_text()[0]
-
-
-def test_more_test_points_save_datasets():
-    few, many = (
-        datasets_needed_in_context(MULTIPLE, n_points=n, n_repetitions=300).n_datasets
-        for n in (30, 3000)
-    )
-    assert many < few
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: datasets_needed_for_ranks(3, 2.5), "ranks of 3 strategies cannot differ by 2.5"),
         (lambda: datasets_needed_for_ranks(3, 0), "cannot differ by 0"),
-        (
-            lambda: datasets_needed_in_context(SINGLE, most=8, n_repetitions=200),
-            "8 datasets of the context 'single' are not enough",
-        ),
-        (lambda: datasets_needed_in_context(SINGLE, power=80), "power = 80 is not between 0 and 1"),
-        (lambda: datasets_needed_in_context(SINGLE, "sgn"), "did you mean 'sign'"),
     ],
 )
 def test_bad_input_is_named(call, message):

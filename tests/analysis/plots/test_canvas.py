@@ -15,8 +15,7 @@ from mlaut.analysis import (
     t_test,
 )
 from mlaut.analysis.methods.bayes import sign_posterior
-from mlaut.analysis.methods.lacoste import probabilities_by_dataset
-from mlaut.analysis.plots import dataset_plot, simplex_plot, time_plot
+from mlaut.analysis.plots import simplex_plot, time_plot
 from mlaut.analysis.plots.canvas import row_size
 from mlaut.errors import AnalysisError
 
@@ -68,14 +67,6 @@ def test_no_name_is_cut_off(plot, n, length):
     assert box.y0 >= -0.02
     assert box.x1 <= width + 0.02
     assert box.y1 <= height + 0.02
-
-
-def test_parts_of_two_axes():
-    losses = {f"d{i}": [[0, 0, 1, 0], [1, 0, i % 2, 1]] for i in range(9)}
-    figure = Figure()
-    axes = figure.subplots(1, 2)
-    assert dataset_plot(probabilities_by_dataset(losses, ["A", "B"]), "A", "B", ax=axes) is figure
-    assert all(one.has_data() for one in axes)
 
 
 def test_many_rows_are_smaller_and_still_readable():

@@ -1,6 +1,5 @@
 """A strategy that a study does not run, by its own size limit, has not failed there."""
 
-import warnings
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -8,10 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import Results, compare, friedman_test, rank_table, treat_missing
+from mlaut.analysis import Results, compare, rank_table, treat_missing
 from mlaut.analysis.deciding.decision import decide_study
 from mlaut.analysis.methods.aggregates.stability import _ranks_by_fold
-from mlaut.analysis.methods.frequentist.portmanteau import skillings_mack_test
 from mlaut.analysis.racing.race import race
 from mlaut.analysis.results.scales import ranks_by_fold, ranks_of
 from mlaut.bundles.site import _of_strategy
@@ -110,7 +108,3 @@ def test_all_places_rank_hostile_ties_alike(gap):
     twice = {key: np.repeat(getattr(results, key), 2, 3) for key in ("cells", "cell_losses")}
     folds = replace(results, **twice, expected=np.ones((5, 1, 2), bool))
     np.testing.assert_allclose(_ranks_by_fold(folds), np.tile(ranks.mean(), (2, 1)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        chi2 = friedman_test(results, statistic="chi2").statistic
-    assert skillings_mack_test(results).statistic == pytest.approx(chi2)

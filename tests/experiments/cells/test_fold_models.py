@@ -73,9 +73,7 @@ QUICK = {
         for version in ("", "_today")
     },
 }
-OF_MLAUT = [
-    spec.name for spec in REGISTRY.search(package="scikit-learn") if "large_grid" not in spec.name
-]
+OF_MLAUT = [spec.name for spec in REGISTRY.search(package="scikit-learn")]
 OF_SCIKIT_LEARN = [
     GaussianNB(),
     LogisticRegression(),

@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.result_types import Pairwise, ResultTable
-from mlaut.analysis.pairwise.pairs import Pairs, paired_losses
-from mlaut.analysis.pairwise.runner import PairStatistics, PairTest, even
+from mlaut.analysis.common.result_types import ResultTable
+from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.given import of_results, takes_sources
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
@@ -14,14 +13,6 @@ _SOURCE = "Agarwal et al. 2021; Rao & Wu 1988"
 _FOLDS = (
     "the folds of one split share rows and are no independent runs: the intervals are too narrow "
     "unless each is a run of its own"
-)
-_IMPROVEMENT = "probability of improvement"
-_TEST = PairTest(
-    name="Probability of improvement",
-    null="none: the probability that a run of the first strategy is better than a run of the "
-    "second, on a random dataset of those seen",
-    source=_SOURCE,
-    scenario="(b)",
 )
 
 
@@ -73,9 +64,7 @@ def interquartile_means(
     """
     runs = _runs(results)
     if results.incomparable:
-        raise AnalysisError(
-            f"means do not compare ({results.incomparable}): see probability_of_improvement"
-        )
+        raise AnalysisError(f"means do not compare ({results.incomparable}): see scale_free_table")
     rng = np.random.default_rng(seed)
     drawn = [_middle(_drawn(runs, rng)) for _ in range(n_samples)]
     tail = (1 - confidence) / 2
@@ -93,76 +82,6 @@ def interquartile_means(
         scenario="(b)",
         notes=(*results.notes_text(), f"{n_samples} samples, seed {seed}", _FOLDS),
     )
-
-
-@of_results
-def probability_of_improvement(
-    results: Results, *, n_samples: int = 2000, confidence: float = 0.95, seed: int = 0
-) -> Pairwise:
-    """Compute how probable it is that a run of one strategy is better than a run of another.
-
-    Scenario (b): the datasets are those seen, and the runs on them vary. Scales of datasets do not
-    matter.
-
-    Parameters
-    ----------
-    results : Results or DataFrame
-        Results with two folds or repeats or more on every dataset: each is a run.
-    n_samples : int, default 2000
-        Number of samples of the runs of every dataset and strategy.
-    confidence : float, default 0.95
-        Confidence of the intervals.
-    seed : int, default 0
-
-    Returns
-    -------
-    Pairwise
-        The effect ``"probability of improvement"``: above .5 the row strategy is better. The tables
-        ``"P(row better)"``, ``"P(equivalent)"`` and ``"P(column better)"`` are the shares of the
-        samples in which it is above, at and below .5.
-
-    Raises
-    ------
-    MissingCellsError
-        Cells are missing.
-    AnalysisError
-        Datasets differ in their folds, or have one, or there are fewer than two strategies.
-
-    Notes
-    -----
-    The mean over datasets of the share of pairs of runs that the first wins; a tie counts half. The
-    runs are compared as independent ones, whichever folds they share. Samples have R - 1 of R runs,
-    as in `interquartile_means`. Source: Agarwal et al. 2021, section 4.3; Rao & Wu 1988.
-
-    Examples
-    --------
-    >>> index = pd.MultiIndex.from_product([["iris", "wine"], [0, 1]])
-    >>> table = pd.DataFrame({"A": [0.9, 0.8, 0.7, 0.2], "B": [0.6, 0.5, 0.4, 0.9]}, index)
-    >>> found = probability_of_improvement(table, metric="accuracy")
-    >>> found.value("probability of improvement", "A", "B")
-    0.625
-    """
-    runs, pairs = _runs(results), Pairs.of(results.strategies)
-    rng = np.random.default_rng(seed)
-    drawn = np.stack([_improvements(_drawn(runs, rng), pairs) for _ in range(n_samples)])
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
-    value = _improvements(runs, pairs)
-    better, worse = (drawn > 0.5).mean(axis=0), (drawn < 0.5).mean(axis=0)
-    tables = {
-        "P(row better)": (better, worse),
-        "P(equivalent)": even(1 - better - worse),
-        "P(column better)": (worse, better),
-        _IMPROVEMENT: (value, 1 - value),
-        f"{_IMPROVEMENT} low": (low, 1 - high),
-        f"{_IMPROVEMENT} high": (high, 1 - low),
-    }
-    found = PairStatistics(
-        tables=tables,
-        effects={_IMPROVEMENT: "stratified bootstrap"},
-        notes=(f"{n_samples} samples, seed {seed}", _FOLDS),
-    )
-    return _TEST.lay_out(results, found, {"confidence": confidence})
 
 
 def _runs(results: Results) -> np.ndarray:
@@ -187,9 +106,3 @@ def _middle(runs: np.ndarray) -> np.ndarray:
     ordered = np.sort(runs.swapaxes(0, 1).reshape(runs.shape[1], -1), axis=1)
     cut = ordered.shape[1] // 4
     return ordered[:, cut : ordered.shape[1] - cut].mean(axis=1)
-
-
-def _improvements(runs: np.ndarray, pairs: Pairs) -> np.ndarray:
-    """Return the probability that the first strategy of each pair improves on the second."""
-    first, second = runs[:, pairs.first, :, None], runs[:, pairs.second, None, :]
-    return ((first < second) + 0.5 * (first == second)).mean(axis=(0, 2, 3))

@@ -6,14 +6,7 @@ import numpy as np
 
 from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.display import SMALLEST_P
-from mlaut.analysis.common.numerics import (
-    RELATIVE_NOISE,
-    equalised,
-    places,
-    ranked,
-    snap,
-    student_quantile,
-)
+from mlaut.analysis.common.numerics import ranked, snap, student_quantile
 from mlaut.analysis.common.result_types import Estimate, TestResult
 from mlaut.analysis.methods.frequentist.ranks import post_hoc_p, rank_differences
 from mlaut.analysis.pairwise.effects import Effect
@@ -32,8 +25,6 @@ _TIED = "all strategies are equal on every dataset"
 _CONOVER_TOO_OFTEN = (
     "where other strategies differ, Conover's test rejects too often (8 to 13 % at 5 % were seen)"
 )
-_NEGLIGIBLE = 1e-9  # an eigenvalue that is 0 but for rounding; the others are above .1
-_RANDOM = "cells are supposed to be missing at random: one that failed because it is hard is not"
 _SAME_RANK = "the two strategies have the same mean rank"
 
 
@@ -195,88 +186,6 @@ def _w_without_each(table: np.ndarray) -> np.ndarray:
 
 
 @of_results
-def skillings_mack_test(results: Results) -> TestResult:
-    """Compute Skillings and Mack's test that all strategies have the same average rank.
-
-    Scenario (c). It is Friedman's test for results with missing cells: each dataset ranks the
-    strategies that it has.
-
-    Parameters
-    ----------
-    results : Results or DataFrame
-        Results that may have missing cells.
-
-    Returns
-    -------
-    TestResult
-
-    Raises
-    ------
-    AnalysisError
-        There are fewer than two strategies, or two datasets with two results or more.
-
-    Notes
-    -----
-    Null hypothesis: all strategies have the same distribution of ranks, and cells are missing at
-    random. On a dataset with k results the deviations of the ranks from (k + 1) / 2 have the weight
-    ``sqrt(12 / (k + 1))``; the statistic is the quadratic form of their sums with the inverse of
-    their covariance, which is corrected for ties. Without missing cells it is Friedman's chi-square
-    with ties. Source: Skillings & Mack 1981.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"A": [72, 96, 88, None], "B": [99, 98, 132, 120],
-    ...                       "C": [76, 95, None, 96]})
-    >>> skillings_mack_test(table, metric="seconds", greater_is_better=False).sentence()
-    'Skillings-Mack test of 3 strategies on seconds (4 datasets): ...'
-    """
-    from scipy.special import chdtrc
-
-    losses = results.losses.to_numpy()
-    there = ~np.isnan(losses)
-    usable = there.sum(axis=1) > 1
-    if usable.sum() < 2 or losses.shape[1] < 2:
-        raise AnalysisError("it needs two datasets with results of two strategies or more on each")
-    placed = places(losses, results.noise_scale)
-    sums, covariance = np.zeros(losses.shape[1]), np.zeros((losses.shape[1],) * 2)
-    tied = 0
-    for row, has in zip(placed[usable], there[usable], strict=True):
-        at, k = np.flatnonzero(has), int(has.sum())
-        ranks = row[at]
-        away = np.sqrt(12 / (k + 1)) * (ranks - (k + 1) / 2)
-        sums[at] += away
-        covariance[np.ix_(at, at)] += away @ away / (k - 1) * (np.eye(k) - 1 / k)
-        tied += len(np.unique(ranks)) < k
-    df = int(np.linalg.matrix_rank(covariance, tol=_NEGLIGIBLE, hermitian=True))
-    statistic = float(sums @ np.linalg.pinv(covariance, rcond=_NEGLIGIBLE, hermitian=True) @ sums)
-    holes = int((~there).sum())
-    notes = [_RANDOM] if holes else []
-    if not usable.all():
-        names = [name for name, ok in zip(results.datasets, usable, strict=True) if not ok]
-        notes.append(f"datasets with fewer than two results are left out: {', '.join(names)}")
-    if df < losses.shape[1] - 1:
-        notes.append(
-            f"the strategies have {df} comparisons in place of {losses.shape[1] - 1}: "
-            "they are tied, or fall into groups that share no dataset"
-        )
-    return TestResult(
-        name="Skillings-Mack test",
-        strategies=results.strategies,
-        null="all strategies have the same average rank",
-        source="Skillings & Mack 1981",
-        metric=results.metric.loss_name,
-        statistic=max(statistic, 0.0),
-        statistic_name="chi2",
-        df=df,
-        p_value=float(chdtrc(df, max(statistic, 0.0))) if df else 1.0,
-        n=int(usable.sum()),
-        ties=tied,
-        notes=(*results.notes_text(), *notes),
-    )
-
-
-@of_results
 def quade_test(results: Results) -> TestResult:
     """Compute Quade's test: Friedman's test with datasets weighted by their ranges of losses.
 
@@ -318,85 +227,22 @@ def _quade(results: Results) -> tuple[np.ndarray, np.ndarray]:
     return weight * (paired_losses(results).ranks - (losses.shape[1] + 1) / 2), weight
 
 
-@of_results
-def aligned_ranks_test(results: Results) -> TestResult:
-    """Compute Friedman's test with aligned ranks.
-
-    The mean loss of a dataset is subtracted from its losses, and all N K differences are ranked
-    together.
-
-    Notes
-    -----
-    Null hypothesis: all strategies have the same distribution of losses on each dataset. The sizes
-    of losses must be comparable between datasets. The statistic is approximately chi-square with
-    K - 1 degrees of freedom. Source: Hodges and Lehmann 1962; Garcia, Fernandez, Luengo and Herrera
-    2010.
-    """
-    from scipy.special import chdtrc
-
-    table = _aligned(results)
-    n, k = table.shape
-    by_dataset, by_strategy = table.sum(axis=1), table.sum(axis=0)
-    between = np.square(by_strategy).sum() - k * n**2 / 4 * (k * n + 1) ** 2
-    within = np.square(table).sum() - np.square(by_dataset).sum() / k
-    value = float((k - 1) * between / within) if within > 0 else 0.0
-    return TestResult(
-        name="Friedman test with aligned ranks",
-        strategies=results.strategies,
-        metric=results.metric.loss_name,
-        null="all strategies have the same distribution of losses on each dataset",
-        source="Hodges and Lehmann 1962; Garcia et al. 2010",
-        statistic=value,
-        statistic_name="T",
-        df=float(k - 1),
-        p_value=float(chdtrc(k - 1, value)),
-        n=n,
-        notes=(*results.notes_text(), *((_TIED,) if within == 0 else ())),
-    )
-
-
-def _aligned(results: Results) -> np.ndarray:
-    """Return the ranks of all losses minus the mean loss of their dataset: shape (N, K)."""
-    losses = paired_losses(results).snapped
-    aligned = losses - losses.mean(axis=1, keepdims=True)
-    size = results.noise_scale
-    noise = RELATIVE_NOISE * np.maximum(size, size.mean(axis=1, keepdims=True))
-    return ranked(equalised(aligned.reshape(-1, 1), noise.reshape(-1, 1))).reshape(aligned.shape)
-
-
-# Known errors of the levels of post_hoc_test, by the test that it follows.
-_LEVELS = {
-    "aligned": (
-        "the published error leaves out that the ranks of a dataset depend on each other, by a "
-        "factor sqrt(K / (K - 1)): p is too small (docs/measured-levels.md); see nemenyi_test",
-    ),
-    "quade": (
-        "the published error grows with the number of strategies, and is too large for more than "
-        "three: p is too large then (docs/measured-levels.md)",
-    ),
-}
-
-
 @pair_test(
-    name="Rank comparison after the {after} test",
+    name="Rank comparison after the Friedman test",
     null=_SAME_RANK,
     source="Garcia and Herrera 2008; Garcia et al. 2010",
     statistic_name="z",
     alone=False,
 )
-def post_hoc_test(
-    results: Results, *, after: str = "friedman", confidence: float = 0.95
-) -> PairStatistics:
-    """Compare all pairs of strategies by the ranks of a test of all strategies.
+def post_hoc_test(results: Results, *, confidence: float = 0.95) -> PairStatistics:
+    """Compare all pairs of strategies by the ranks of Friedman's test.
 
-    The p-values are normal and not corrected for the number of pairs. After Friedman's test they
-    are those of Siegel and Castellan, computed by scikit-posthocs.
+    The p-values are those of Siegel and Castellan, computed by scikit-posthocs: normal, and not
+    corrected for the number of pairs.
 
     Parameters
     ----------
     results : Results
-    after : {"friedman", "quade", "aligned"}, default "friedman"
-        Test whose ranks are compared: `friedman_test`, `quade_test` or `aligned_ranks_test`.
     confidence : float, default 0.95
         Confidence level of the interval of each single rank difference.
 
@@ -408,34 +254,22 @@ def post_hoc_test(
     Notes
     -----
     Null hypothesis: the two strategies have the same mean rank. ``z`` is the difference of their
-    mean ranks over its standard error: ``sqrt(K (K + 1) / (6 N))`` for Friedman's test,
-    ``sqrt(K (K N + 1) / 6)`` for aligned ranks, and
-    ``sqrt(K (K + 1) (2 N + 1) (K - 1) / (18 N (N + 1)))`` for the weighted mean ranks of Quade's
-    test. Source: Garcia and Herrera 2008, section 2; Garcia, Fernandez, Luengo and Herrera 2010.
+    mean ranks over its standard error, ``sqrt(K (K + 1) / (6 N))``. Source: Garcia and Herrera
+    2008, section 2.
     """
-    from scipy.special import ndtr, ndtri
+    from scipy.special import ndtri
 
-    one_of("after =", after, ("friedman", "quade", "aligned"))
     of = paired_losses(results)
     n, k = of.ranks.shape
-    if after == "friedman":
-        mean, error = of.ranks.mean(axis=0), np.sqrt(k * (k + 1) / (6 * n))
-    elif after == "quade":
-        weighted, weight = _quade(results)
-        mean = weighted.sum(axis=0) / weight.sum() + (k + 1) / 2
-        error = np.sqrt(k * (k + 1) * (2 * n + 1) * (k - 1) / (18 * n * (n + 1)))
-    else:
-        mean, error = _aligned(results).mean(axis=0), np.sqrt(k * (k * n + 1) / 6)
+    mean, error = of.ranks.mean(axis=0), np.sqrt(k * (k + 1) / (6 * n))
     difference = mean[of.pairs.first] - mean[of.pairs.second]
     z = difference / error
     half = ndtri(0.5 + confidence / 2) * error
-    span = n * k - 1 if after == "aligned" else k - 1
-    effect = Effect(difference, difference - half, difference + half, "normal").within(span)
+    effect = Effect(difference, difference - half, difference + half, "normal").within(k - 1)
     return PairStatistics(
         tables={"statistic": odd(z)},
-        p=lambda _: post_hoc_p(of, "siegel") if after == "friedman" else 2 * ndtr(-np.abs(z)),
+        p=lambda _: post_hoc_p(of, "siegel"),
         effects={"rank difference": effect},
-        notes=_LEVELS.get(after, ()) if k > 2 else (),
     )
 
 

@@ -189,8 +189,8 @@ def judge_on_context(
     for draws in _in_blocks(context, n_datasets, n_points, n_repetitions, seed):
         for name, function in functions.items():
             answer, confidence = function(draws)
-            made = answer != 0
-            claims[name].append((confidence[made], ((answer > 0) == draws.a_is_better)[made]))
+            claimed = answer != 0
+            claims[name].append((confidence[claimed], ((answer > 0) == draws.a_is_better)[claimed]))
     return {name: _roc(name, context, parts, n_repetitions) for name, parts in claims.items()}
 
 

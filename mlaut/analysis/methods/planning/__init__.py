@@ -6,9 +6,7 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "design": (
-            "ContextDesign",
             "datasets_needed_for_ranks",
-            "datasets_needed_in_context",
             "pilot_design",
             "resolution",
         ),

@@ -4,18 +4,15 @@ The input is a pilot study or a synthetic context. Scenario (c).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import checked
-from mlaut.analysis.common.display import Shown, number
+from mlaut.analysis.common.display import number
 from mlaut.analysis.common.numerics import range_ppf
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.methods.cross_validation.retrained_estimates import fold_table, train_ratio_of
-from mlaut.analysis.methods.lacoste.context_tests import judge_on_context
-from mlaut.analysis.methods.lacoste.synthetic_contexts import Context
 from mlaut.analysis.methods.planning.power import (
     POWER_TESTS,
     dataset_sd,
@@ -248,134 +245,3 @@ def datasets_needed_for_ranks(n_strategies: int, difference: float, alpha: float
     q = range_ppf(alpha, n_strategies) / np.sqrt(2)
     needed = q**2 * n_strategies * (n_strategies + 1) / (6 * difference**2)
     return int(np.ceil(needed * (1 - 1e-9)))  # rounding noise must not add a dataset
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ContextDesign(Shown):
-    """Number of datasets of a context with which a test finds the better strategy.
-
-    Attributes
-    ----------
-    n_datasets : int
-        Fewest datasets that reach the power.
-    frame : DataFrame
-        Rates of right and wrong claims for each number of datasets that was simulated.
-    test, context : str
-    threshold, power : float
-    n_repetitions : int
-        Number of simulated studies for each rate.
-    """
-
-    n_datasets: int
-    frame: pd.DataFrame
-    test: str
-    context: str
-    threshold: float
-    power: float
-    n_repetitions: int
-
-    def title(self) -> str:  # noqa: D102 - inherited
-        return (
-            f"Claims of the {self.test} test above {number(self.threshold)} on the context "
-            f"{self.context!r}"
-        )
-
-    def to_frame(self) -> pd.DataFrame:  # noqa: D102 - inherited
-        return self.frame.copy()
-
-    def sentence(self) -> str:  # noqa: D102 - inherited
-        wrong = self.frame.loc[self.n_datasets, "wrong"]
-        risk = f"with {number(wrong)}" if wrong else f"in none of {self.n_repetitions} studies"
-        return (
-            f"{self.n_datasets} datasets of the context {self.context!r} are needed for the "
-            f"{self.test} test to claim the right strategy above {number(self.threshold)} with "
-            f"probability {number(self.power)}; it then claims the wrong one {risk}."
-        )
-
-    def notes_text(self) -> tuple[str, ...]:
-        """Return a note on the standard error of the rates."""
-        error = 0.5 / np.sqrt(self.n_repetitions)
-        return (f"rates have a standard error of {number(error, 2)} at most",)
-
-
-@checked
-def datasets_needed_in_context(
-    context: Context,
-    test: str = "poisson binomial",
-    threshold: float = 0.95,
-    power: float = 0.8,
-    n_points: int | None = None,
-    n_repetitions: int = 10_000,
-    most: int = 1000,
-    seed: int = 0,
-) -> ContextDesign:
-    """Compute the fewest datasets of a context on which a test claims the right strategy.
-
-    Scenario (c). The numbers of datasets are tried by simulation.
-
-    Parameters
-    ----------
-    context : Context
-        A synthetic context, or one estimated from a pilot study by `context_from_counts`.
-    test : str, default "poisson binomial"
-        A key of `CONTEXT_TESTS`.
-    threshold : float, default 0.95
-        Confidence above which the test makes a claim.
-    power : float, default 0.8
-        Required probability of a right claim.
-    n_points : int, optional
-        Number of test points of each dataset; default the numbers of the context.
-    n_repetitions : int, default 10000
-        Number of simulated studies for each number of datasets.
-    most : int, default 1000
-        Largest number of datasets to try.
-    seed : int, default 0
-        Seed of the simulation.
-
-    Returns
-    -------
-    ContextDesign
-
-    Raises
-    ------
-    AnalysisError
-        Even ``most`` datasets are not enough, or neither strategy is better in the context.
-
-    Examples
-    --------
-    >>> from mlaut.analysis.methods.lacoste.synthetic_contexts import SINGLE
-    >>> datasets_needed_in_context(SINGLE, threshold=0.85, n_repetitions=2000).n_datasets
-    34
-    """
-    tried: dict[int, tuple[float, float]] = {}
-
-    def right(n: int) -> float:
-        if n not in tried:
-            roc = judge_on_context(context, n, n_points, [test], n_repetitions, seed)[test]
-            claims = roc.claims_above(threshold)
-            tried[n] = (claims[0] / n_repetitions, claims[1] / n_repetitions)
-        return tried[n][0]
-
-    high = 2
-    while right(high) < power:
-        if high >= most:
-            raise AnalysisError(
-                f"{most} datasets of the context {context.name!r} are not enough: the {test} test "
-                f"claims the right strategy with probability {right(high):.2f}"
-            )
-        high = min(2 * high, most)
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if right(middle) >= power else (middle, high)
-    frame = pd.DataFrame.from_dict(tried, orient="index", columns=["right", "wrong"]).sort_index()
-    frame.index.name = "datasets"
-    return ContextDesign(
-        n_datasets=high,
-        frame=frame,
-        test=test,
-        context=context.name,
-        threshold=threshold,
-        power=power,
-        n_repetitions=n_repetitions,
-    )
