@@ -83,10 +83,7 @@ for _command in (study, *itertools.chain.from_iterable(_FIRST_PAGE.values())):
     cli.add_command(_command)
 for _command in _OF_STUDIES:
     study.add_command(_command)
-for _group in (cli, study, lists.list_):
-    for _command in _group.commands.values():
-        if not isinstance(_command, click.Group):
-            with_json(_command)
+with_json(cli)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -45,13 +45,17 @@ def as_json() -> bool:
     return context is not None and bool(context.meta.get(__name__))
 
 
-def with_json(command: click.Command) -> None:
-    """Add ``--json`` to a command: it prints what the command's function returns, and no text.
+def with_json(command: click.Command, path: str = "") -> None:
+    """Add ``--json`` to each command of a group: it prints what the function returns, and no text.
 
-    The function returns a dictionary or a list of rows, or a pair of it and the exit code. Its
-    schema is ``schemas/<command>.json``, which ``--json-schema`` prints.
+    The function returns an `Answer`. The schema of `mlaut list metrics` is
+    ``schemas/list-metrics.json``, which ``--json-schema`` prints.
     """
-    function: Callable[..., Any] = command.callback or (lambda: None)
+    if isinstance(command, click.Group):
+        for name, below in command.commands.items():
+            with_json(below, f"{path}-{name}")
+        return
+    function: Callable[..., Answer] = command.callback or dict
 
     def call(json_asked: bool, **given: Any) -> None:
         context = click.get_current_context()
@@ -65,7 +69,7 @@ def with_json(command: click.Command) -> None:
 
     def print_schema(context: click.Context, _: click.Parameter, asked: bool) -> None:
         if asked:
-            schema = files("mlaut.cli") / "schemas" / f"{command.name}.json"
+            schema = files("mlaut.cli") / "schemas" / f"{path[1:]}.json"
             click.echo(schema.read_text(encoding="utf-8"), nl=False)
             context.exit()
 
