@@ -249,7 +249,7 @@ def run_file(study_file: Path, **changes: Any) -> RunSummary:
     file = read_study_file(study_file).changed(terms)
     check_report(file)
     if file.race is None:
-        keep = {"title": file.study.title, "keep": file.analysis is None}
+        keep: dict[str, Any] = {"title": file.study.title, "keep": file.analysis is None}
         seal = partial(store_analysis, analysis=analysis_of(file), **keep)
         done = run_study(study_file, seal=seal, **changes)
     else:

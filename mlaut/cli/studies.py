@@ -268,8 +268,8 @@ def verify(
     if is_bundle(study):
         if mend or seal:
             raise StudyError(f"{study}: a bundle is not changed; mend a copy of its study")
-        limited = {"limit": parse_bytes(limit) or 0}
-        bundle, found = verify_bundle(study, trusted=trust, **limited, **arguments)
+        arguments |= {"limit": parse_bytes(limit) or 0, "trusted": trust}
+        bundle, found = verify_bundle(study, **arguments)
         path, about = bundle.study, f"{bundle}\n"
     else:
         path = database_and_options(Path(study))[0]

@@ -53,7 +53,8 @@ def _scores(report: Report) -> Iterator[tuple[str, list[_Score]]]:
     for strategy in dict.fromkeys(s for one in report.sections for s in one.scored.strategies):
         found = []
         for section in report.sections:
-            scored, rows = section.scored, section.tables.get("estimates by dataset")
+            scored = section.scored
+            rows: Any = section.tables.get("estimates by dataset")
             if section.secondary or strategy not in scored.strategies:
                 continue
             for d, dataset in enumerate(scored.datasets):
@@ -61,7 +62,7 @@ def _scores(report: Report) -> Iterator[tuple[str, list[_Score]]]:
                 about = {"method": _OVER_POINTS if about else ""} | about
                 known = {name: about[name] for name in _Score._fields if name in about}
                 known["n_test"] = 0 if scored.n_test is None else int(scored.n_test[d, 0].sum())
-                value = float(scored.scores.loc[dataset, strategy])
+                value = float(scored.scores[strategy][dataset])
                 found.append(_Score(scored.metric, dataset, **known | {"value": value}))
         yield strategy, found
 
