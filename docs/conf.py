@@ -123,6 +123,7 @@ def generated_pages() -> dict[str, str]:
     return {
         "contact-matrix": matrix["page"](matrix["stored"]()),
         "gallery": tool("gallery")["page"](),
+        "licences": tool("licences")["page"](),
         "measurements": tool("measurements")["chapter"](),
         "seeds": tool("seeds_table")["page"](),
         "strategy-tables": tool("strategies_table")["page"](),
