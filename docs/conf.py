@@ -127,6 +127,7 @@ def generated_pages() -> dict[str, str]:
         "measurements": tool("measurements")["chapter"](),
         "seeds": tool("seeds_table")["page"](),
         "strategy-tables": tool("strategies_table")["page"](),
+        "tasks": tool("llms")["guide"](),
     }
 
 

@@ -61,6 +61,7 @@ def generated():
         "generated/measurements.md": runpy.run_path(str(tools["measurements"]))["chapter"](),
         "generated/seeds.md": runpy.run_path(str(tools["seeds_table"]))["page"](),
         "generated/strategy-tables.md": runpy.run_path(str(tools["strategies_table"]))["page"](),
+        "generated/tasks.md": runpy.run_path(str(tools["llms"]))["guide"](),
     }
 
 
