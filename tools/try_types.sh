@@ -45,7 +45,7 @@ import mlaut
 mlaut.Study("study.h5").reprot()
 mlaut.no_such_name
 CODE
-for check in "bare/bin/mypy" "bare/bin/basedpyright"; do
+for check in "bare/bin/mypy" "bare/bin/basedpyright --pythonpath bare/bin/python"; do
     if $check mistake.py > found.txt; then cat found.txt; echo "$check: finds no mistake"; exit 1; fi
     grep -q reprot found.txt && grep -q no_such_name found.txt
     echo "== $check examples"
