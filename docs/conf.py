@@ -26,6 +26,7 @@ exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 html_theme = "furo"
 html_title = "MLaut"
+html_extra_path = ["../llms.txt"]
 
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
@@ -123,9 +124,11 @@ def generated_pages() -> dict[str, str]:
     return {
         "contact-matrix": matrix["page"](matrix["stored"]()),
         "gallery": tool("gallery")["page"](),
+        "licences": tool("licences")["page"](),
         "measurements": tool("measurements")["chapter"](),
         "seeds": tool("seeds_table")["page"](),
         "strategy-tables": tool("strategies_table")["page"](),
+        "tasks": tool("llms")["guide"](),
     }
 
 

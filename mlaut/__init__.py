@@ -6,7 +6,7 @@ loads neither scikit-learn nor matplotlib nor keras.
 
 from mlaut.lazy import attach
 
-__version__ = "1.0.0.dev0"
+__version__ = "1.0.0rc1"
 
 __getattr__, __dir__, _names = attach(
     __name__,

@@ -272,9 +272,10 @@ class Study:
         strategies = list(strategies) if isinstance(strategies, Iterator) else strategies
         if race is None:  # the terms of a race are its analysis
             self._seal(strategies)
-        return orchestrator.run(
+        done: RunSummary = orchestrator.run(
             strategies, race=deciding, verbose=verbose, complete=complete, trial=trial, **options
         )
+        return done
 
     def _seal(self, strategies: Any) -> None:
         """Store the analysis before the first result, with what is known of the study by now."""

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Install a wheel into a new environment, and use it without a clone: demo, report, status, a table of scores.
+# Install a wheel into a new environment, and use it without the clone: demo, report, status, a table
+# of scores, and the listings of the paper.
 #   tools/try_wheel.sh WHEEL [PYTHON]
 set -euo pipefail
 wheel=$(realpath "$1")
 python=${2:-python3}
+listings=$(realpath "$(dirname "$0")/../tests/acceptance/test_paper_listings.py")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -21,3 +23,7 @@ import mlaut
 from mlaut.analysis import read_results
 print(mlaut.compare(read_results("scores.csv", "accuracy")).decision().headline())
 CODE
+# The listings of the MLaut paper, with the installed package.
+cp "$listings" .
+python -m pip install --quiet --disable-pip-version-check pytest
+python -m pytest -q -m "not slow" -W ignore "$(basename "$listings")" | tail -1

@@ -15,7 +15,7 @@ import click
 
 from mlaut import __version__
 from mlaut.cli import bundles, elsewhere, lists, runs, studies
-from mlaut.cli.output import in_own_words, setting_of, show
+from mlaut.cli.output import in_own_words, setting_of, show, with_json
 from mlaut.errors import MlautError, RunInterrupted, shortened
 
 __all__ = ["cli", "main"]
@@ -84,6 +84,7 @@ for _command in (study, *itertools.chain.from_iterable(_FIRST_PAGE.values())):
     cli.add_command(_command)
 for _command in _OF_STUDIES:
     study.add_command(_command)
+with_json(cli)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

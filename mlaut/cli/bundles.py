@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from mlaut.cli.inputs import PATH
-from mlaut.cli.output import show
+from mlaut.cli.output import Answer, show
 
 
 @click.command()
@@ -28,7 +28,7 @@ from mlaut.cli.output import show
     "named by reference and digest.",
 )
 @click.option("--input", "datasets", type=PATH, help="Database of the datasets.")
-def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -> None:
+def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -> Answer:
     """Publish a study as a bundle of plain files.
 
     Anyone can verify and extend the bundle, which is a folder. STUDY is a study database, or a
@@ -55,6 +55,8 @@ def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -
         show(f"{file} is not in it: 'mlaut publish {file}' lets others fit its strategies again")
     if nowhere:
         show(f"nobody can load {', '.join(nowhere)}: --include all puts tables into the bundle")
+    told = {"folder": output, "title": bundle.title, "digest": bundle.digest}
+    return told | {"files": list(bundle.files), "outside": outside, "nowhere": nowhere}
 
 
 @click.command()
@@ -62,7 +64,7 @@ def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -
 @click.option("-o", "--output", required=True, type=PATH, help="Folder of the pages.")
 @click.option("--title", default="", help="Title; default: that of the oldest bundle.")
 @click.option("--limit", default="4GiB", show_default=True, help="Largest bundle to download.")
-def leaderboard(places: Sequence[str], output: Path, title: str, limit: str) -> None:
+def leaderboard(places: Sequence[str], output: Path, title: str, limit: str) -> Answer:
     """Write static pages over several bundles.
 
     The bundles share their splits. PLACES are bundles (folders, .zip files, addresses) or folders
@@ -75,4 +77,6 @@ def leaderboard(places: Sequence[str], output: Path, title: str, limit: str) -> 
     from mlaut.bundles import build_leaderboard
     from mlaut.experiments.cells.memory import parse_bytes
 
-    show(build_leaderboard(places, output, title=title, limit=parse_bytes(limit) or 0))
+    page = build_leaderboard(places, output, title=title, limit=parse_bytes(limit) or 0)
+    show(page)
+    return {"page": page}

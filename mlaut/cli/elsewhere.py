@@ -7,29 +7,59 @@ from typing import Any
 import click
 
 from mlaut.cli.inputs import PATH, database_and_options
-from mlaut.cli.output import show
+from mlaut.cli.output import Answer, records, show
 from mlaut.markup import counted
 
 
 @click.command()
 @click.argument("study", type=PATH)
-@click.option("--mlflow", "store", required=True, help="Database (.db), folder or server.")
+@click.option("--mlflow", "store", help="Database (.db), folder or server of MLflow.")
+@click.option("--every-eval-ever", "logs", type=PATH, help="Folder for Every Eval Ever.")
+@click.option("--organisation", default="", help="With --every-eval-ever: who ran the strategies.")
+@click.option("--hugging-face", "models", type=PATH, help="Folder for repositories of the Hub.")
+@click.option("--benchmark", default="", help="With --hugging-face: the Hub's dataset, OWNER/NAME.")
+@click.option("--source", default="", help="With --hugging-face: address of the results.")
 @click.option("--metric", default="", help="Default: that of the study.")
-def export(study: Path, store: str, metric: str) -> None:
-    """Write a study into MLflow.
+def export(
+    study: Path, store: str | None, logs: Path | None, models: Path | None, metric: str, **how: str
+) -> Answer:
+    """Write results in the form of another program.
 
-    Each strategy on each dataset is a run. A repeated export adds what is new. It needs the extra
-    'mlflow'.
+    \b
+    MLflow           a run for each strategy on each dataset; a repeated export adds what is new;
+                     it needs the extra 'mlflow'
+    Every Eval Ever  a JSON file a strategy, with the interval of each score
+    Hugging Face     STRATEGY/.eval_results/TITLE.yaml for the repository of each strategy; the
+                     notes name the intervals, for which the form has no field
+
+    The last two also take what 'mlaut report' takes, for example a table of scores with --metric.
 
     \b
     mlaut study export study.h5 --mlflow mlflow.db
+    mlaut study export study.h5 --every-eval-ever logs --organisation "Ada Lovelace"
+    mlaut study export study.h5 --hugging-face models --benchmark ada/bench
     """
     from mlaut.files_io import StudyStore
+    from mlaut.report import make_report
+    from mlaut.report.exchange import to_every_eval_ever, to_hugging_face
     from mlaut.report.tracking import to_mlflow
 
     database, options = database_and_options(study)
-    n = to_mlflow(StudyStore(database), store, metric=metric, experiment=options.get("title", ""))
-    show(f"{n} new runs in {store}")
+    if [store, logs, models].count(None) != 2:
+        raise click.UsageError("name one of --mlflow, --every-eval-ever, --hugging-face")
+    if store is not None:
+        title = options.get("title", "")
+        runs = to_mlflow(StudyStore(database), store, metric=metric, experiment=title)
+        show(f"{runs} new runs in {store}")
+        return {"runs": runs, "files": []}
+    made = make_report(database, **options | ({"metric": metric} if metric else {}))
+    if logs is not None:
+        written = to_every_eval_ever(made, logs, how["organisation"])
+    else:
+        written = to_hugging_face(made, models or Path(), how["benchmark"], how["source"])
+    for path in written:
+        show(path)
+    return {"runs": 0, "files": written}
 
 
 @click.command("import")
@@ -46,7 +76,7 @@ def export(study: Path, store: str, metric: str) -> None:
     type=PATH,
     help="datasplits.arff of the OpenML task: the order of the rows of the AutoML benchmark.",
 )
-def import_(study: Path, sources: Sequence[Path], strategy: str, source: str, **how: Any) -> None:
+def import_(study: Path, sources: Sequence[Path], strategy: str, source: str, **how: Any) -> Answer:
     """Store predictions of another program in a study.
 
     They become a strategy that is marked as foreign. SOURCES are tables (CSV, TSV, parquet) with
@@ -71,6 +101,7 @@ def import_(study: Path, sources: Sequence[Path], strategy: str, source: str, **
     table = table.reset_index(drop=True)
     stored = import_predictions(store, table, strategy=strategy, source=source)
     show(f"{counted(stored, 'cell')} of {strategy} stored in {study}")
+    return {"study": study, "strategy": strategy, "cells": stored}
 
 
 @click.command()
@@ -101,7 +132,7 @@ def import_(study: Path, sources: Sequence[Path], strategy: str, source: str, **
 )
 def place(
     study: Path, same: Sequence[str], n_jobs: int | None, output: Path | None, **given: Any
-) -> None:
+) -> Answer:
     """Show where your strategies stand among published ones.
 
     A study file is run by the protocol of the benchmark first, if that can be run: for delgado2014,
@@ -128,3 +159,6 @@ def place(
     show(found)
     if output is not None:
         found.save(output)
+    tables = {"check": found.check, "place": found.place}
+    rows = {name: None if one is None else records(one.frame) for name, one in tables.items()}
+    return {"sentence": found.sentence, **rows}

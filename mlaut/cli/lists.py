@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from mlaut.cli.inputs import PATH, TASKS
-from mlaut.cli.output import one_line, show, show_rows
+from mlaut.cli.output import Answer, one_line, show, show_rows
 from mlaut.markup import counted
 
 
@@ -24,8 +24,7 @@ def list_() -> None:
 @list_.command()
 @click.argument("criterion", default="all")
 @click.option("--task", type=TASKS, help="List only strategies for this task.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def strategies(criterion: str, task: str | None, as_json: bool) -> None:
+def strategies(criterion: str, task: str | None) -> Answer:
     """List the strategies that come with MLaut.
 
     All are listed, or those of a name, family or task. For a single strategy, the list also shows
@@ -54,16 +53,15 @@ def strategies(criterion: str, task: str | None, as_json: bool) -> None:
     if len(found) == 1 and criterion in (found[0].name, found[0].class_name):
         listed = (*rows[0], "estimator_family", "tasks")
         about = {k: v for k, v in found[0].load()().describe().items() if k not in listed}
-    show_rows([{**rows[0], **about}] if as_json and about else rows, as_json)
-    if not as_json:
-        for key, value in about.items():
-            show(one_line(f"{key}: {value if isinstance(value, str) else json.dumps(value)}"))
+    show_rows(rows)
+    for key, value in about.items():
+        show(one_line(f"{key}: {value if isinstance(value, str) else json.dumps(value)}"))
+    return [{**rows[0], **about}] if about else rows
 
 
 @list_.command()
 @click.option("--task", type=TASKS, help="List only metrics for this task.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def metrics(task: str | None, as_json: bool) -> None:
+def metrics(task: str | None) -> Answer:
     """List the metrics: direction, range, and what each needs.
 
     \b
@@ -73,13 +71,12 @@ def metrics(task: str | None, as_json: bool) -> None:
     from mlaut.analysis import describe_metrics
 
     wanted = {"any", task.capitalize()} if task else ()
-    show_rows([row for row in describe_metrics() if not wanted or row["task"] in wanted], as_json)
+    return show_rows([row for row in describe_metrics() if not wanted or row["task"] in wanted])
 
 
 @list_.command()
 @click.argument("database", required=False, type=PATH)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def datasets(database: Path | None, as_json: bool) -> None:
+def datasets(database: Path | None) -> Answer:
     """List the datasets of MLaut, or of an input database.
 
     \b
@@ -88,14 +85,14 @@ def datasets(database: Path | None, as_json: bool) -> None:
     """
     from mlaut.data import list_datasets
 
-    show_rows(list_datasets(database), as_json)
+    return show_rows(list_datasets(database))
 
 
 @click.command()
 @click.argument("database", type=PATH)
 @click.argument("references", nargs=-1, required=True)
 @click.option("--task", type=TASKS, help="Load only datasets for this task.")
-def load(database: Path, references: Sequence[str], task: str | None) -> None:
+def load(database: Path, references: Sequence[str], task: str | None) -> Answer:
     """Load datasets into an input database.
 
     A run then needs no network. Datasets that are already there, or in a cache of this machine, are
@@ -110,15 +107,17 @@ def load(database: Path, references: Sequence[str], task: str | None) -> None:
     from mlaut.data import Data
 
     data = Data()
-    for path in data.load(references, hdf5_io=data.open_hdf5(database, mode="a"), task=task):
+    paths = data.load(references, hdf5_io=data.open_hdf5(database, mode="a"), task=task)
+    for path in paths:
         show(path)
+    return {"database": database, "datasets": paths}
 
 
 @click.command()
 @click.argument("old_input", type=PATH)
 @click.argument("old_output", type=PATH)
 @click.option("-o", "--output", required=True, type=PATH, help="Folder of the study.")
-def convert(old_input: Path, old_output: Path, output: Path) -> None:
+def convert(old_input: Path, old_output: Path, output: Path) -> Answer:
     """Make a study from the two files of MLaut 0.1.
 
     The study has their tables, splits and predictions. No pickle in the files is loaded. OUTPUT
@@ -134,3 +133,4 @@ def convert(old_input: Path, old_output: Path, output: Path) -> None:
     for name, strategies in converted.items():
         show(f"{one_line(name)}: {counted(strategies, 'strategy', 'strategies')}")
     show(f"stored in {study}: mlaut report {study}")
+    return {"study": study, "strategies": converted}

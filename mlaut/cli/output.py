@@ -1,16 +1,24 @@
-"""Print text and tables on the terminal; nothing that a study holds can control the terminal."""
+"""Print what commands return: text and tables on the terminal, or the same as JSON.
+
+Nothing that a study holds can control the terminal.
+"""
 
 import json
+import math
 import re
 import shlex
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from importlib.resources import files
 from typing import Any
 
 import click
 
 from mlaut.markup import printable
 
+# What a command returns: its result, or a pair of it and the exit code.
+Answer = dict[str, Any] | Sequence[dict[str, Any]] | tuple[dict[str, Any], int]
 _ADVICE = re.compile(
     r"\b(?:(pass|load it with) )?([a-z]+(?:_[a-z]+)*)=(True or False|True|False|'[^']*'|\[[^]]*\])"
 )
@@ -23,8 +31,72 @@ _IN_ITS_PLACE = {
 
 
 def show(text: object, err: bool = False) -> None:
-    """Print text; control characters in names or messages of a study cannot reach the terminal."""
-    click.echo(printable(str(text)), err=err)
+    """Print text; control characters in names or messages of a study cannot reach the terminal.
+
+    With ``--json`` only the error stream shows texts.
+    """
+    if err or not as_json():
+        click.echo(printable(str(text)), err=err)
+
+
+def as_json() -> bool:
+    """Return whether the command that runs was given ``--json``."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(__name__))
+
+
+def with_json(command: click.Command, path: str = "") -> None:
+    """Add ``--json`` to each command of a group: it prints what the function returns, and no text.
+
+    The function returns an `Answer`. The schema of `mlaut list metrics` is
+    ``schemas/list-metrics.json``, which ``--json-schema`` prints.
+    """
+    if isinstance(command, click.Group):
+        for name, below in command.commands.items():
+            with_json(below, f"{path}-{name}")
+        return
+    function: Callable[..., Answer] = command.callback or dict
+
+    def call(json_asked: bool, **given: Any) -> None:
+        context = click.get_current_context()
+        context.meta[__name__] = json_asked
+        found = function(**given)
+        result, code = found if isinstance(found, tuple) else (found, 0)
+        if json_asked:
+            click.echo(json.dumps(_plain(result), allow_nan=False))
+        if code:
+            sys.exit(code)
+
+    def print_schema(context: click.Context, _: click.Parameter, asked: bool) -> None:
+        if asked:
+            schema = files("mlaut.cli") / "schemas" / f"{path[1:]}.json"
+            click.echo(schema.read_text(encoding="utf-8"), nl=False)
+            context.exit()
+
+    command.callback = call
+    schema_of = "Print the JSON schema of the result of --json, and do nothing else."
+    now: dict[str, Any] = {"is_eager": True, "expose_value": False, "callback": print_schema}
+    command.params += [
+        click.Option(["--json", "json_asked"], is_flag=True, help="Print the result as JSON."),
+        click.Option(["--json-schema"], is_flag=True, help=schema_of, **now),
+    ]
+
+
+def records(frame: Any) -> list[dict[str, Any]]:
+    """Return the rows of a table as dictionaries, with its index as the first column."""
+    return list(frame.reset_index().to_dict(orient="records"))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it; numbers that are not finite become null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(one) for one in value]
+    value = value.item() if hasattr(value, "item") else value  # a number of NumPy
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
 
 
 def in_own_words(text: object) -> str:
@@ -87,18 +159,17 @@ def one_line(text: object) -> str:
     return printable(str(text), "")
 
 
-def show_rows(rows: Sequence[dict[str, Any]], as_json: bool = False) -> None:
-    """Print dictionaries with the same keys as a table, or as JSON."""
-    if as_json:
-        show(json.dumps(list(rows)))
-    elif rows:
+def show_rows(rows: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    """Print dictionaries with the same keys as a table, and return them."""
+    if rows:
         show_table([list(row.values()) for row in rows], list(rows[0]))
+    return rows
 
 
 def show_table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
     """Print a table, if it has rows."""
     from tabulate import tabulate
 
-    if rows:
+    if rows and not as_json():
         lines = [[one_line(cell) for cell in row] for row in rows]
         show(tabulate(lines, headers=headers, disable_numparse=True))

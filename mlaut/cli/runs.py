@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
@@ -20,7 +18,7 @@ from mlaut.cli.inputs import (
     race_of,
     with_options_of_a_run,
 )
-from mlaut.cli.output import in_own_words, show, show_rows
+from mlaut.cli.output import Answer, in_own_words, show, show_rows
 from mlaut.errors import AnalysisError, StudyError
 
 if TYPE_CHECKING:
@@ -41,7 +39,7 @@ _FAILED = 9  # the exit code of a strict run; those of errors end at 8
 @click.option(
     "-j", "--n-jobs", default=-1, show_default=True, help="Worker processes; -1: one per core."
 )
-def demo(output: Path, n_jobs: int) -> None:
+def demo(output: Path, n_jobs: int) -> Answer:
     """Run a small study on real datasets, and show its report.
 
     The datasets come with MLaut. An interrupted demo resumes where it stopped when it is called
@@ -54,20 +52,23 @@ def demo(output: Path, n_jobs: int) -> None:
     from importlib.resources import files
 
     from mlaut.report import make_report, write_report
+    from mlaut.report.writing import report_content
 
     output.mkdir(parents=True, exist_ok=True)
     study_file = output / "study.toml"
     if not study_file.exists():
         study_file.write_text(files("mlaut").joinpath("demo.toml").read_text(encoding="utf-8"))
-    run_file(study_file, n_jobs=n_jobs)
+    done = run_file(study_file, n_jobs=n_jobs)
     database, options = database_and_options(study_file)
     result = make_report(database, **options)
-    write_report(result, output / "report")
+    files_of_report = write_report(result, output / "report")
     show(f"\n{result}\n")
     show(f"Study file:     {study_file}  (change it, and run it: mlaut run {study_file})")
     show(f"Study database: {database}")
     show(f"All tables:     {output / 'report'}")
     show(f"The report:     {output / 'report' / 'report.html'}  (open it in a browser)")
+    answer = {"study_file": study_file, "run": done.to_dict(), "report": report_content(result)}
+    return answer | {"files": files_of_report}
 
 
 @click.command()
@@ -89,7 +90,7 @@ def demo(output: Path, n_jobs: int) -> None:
 @click.option("--title", default="", help="Title of the reports.")
 def init(
     study_file: Path, task: str, strategies: Sequence[str], metric: str | None, **chosen: Any
-) -> None:
+) -> Answer:
     """Write a study file with comments; it runs as it is.
 
     Nothing is overwritten.
@@ -112,6 +113,7 @@ def init(
     with study_file.open("x", encoding="utf-8") as file:  # "x" never overwrites
         file.write(text)
     show(f"{study_file} written; look at it, then: mlaut run {study_file}")
+    return {"study_file": study_file}
 
 
 @click.command()
@@ -134,7 +136,6 @@ def init(
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @click.option("--strict", is_flag=True, help=f"Exit with code {_FAILED} if any cell has failed.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary of the run as JSON.")
 def run(
     study_file: str,
     added: str | None,
@@ -142,9 +143,8 @@ def run(
     database: Path | None,
     quiet: bool,
     strict: bool,
-    as_json: bool,
     **changes: Any,
-) -> None:
+) -> Answer:
     """Run a study file, or resume it.
 
     With --add, strategies of yours run on the splits of a bundle. A failed cell is a result: the
@@ -171,19 +171,17 @@ def run(
             raise StudyError(f"{study_file}: no bundle; 'mlaut publish' makes one of a study")
         io = FilesIO(database) if database else None
         done = extend_bundle(study_file, added, output, hdf5_input_io=io, **given)
-        show(json.dumps(done.to_dict()) if as_json else in_own_words(done))
+        show(in_own_words(done))
     else:
-        done = run_file(Path(study_file), as_json, **given)
-    if strict and done.n_failed:
-        sys.exit(_FAILED)
+        done = run_file(Path(study_file), **given)
+    return done.to_dict(), _FAILED if strict and done.n_failed else 0
 
 
 @click.command()
 @click.argument("study_file", type=PATH)
 @with_options_of_a_run
 @click.option("--no-trial", "trial", flag_value=False, default=True, help="As for 'mlaut run'.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
+def plan(study_file: Path, **changes: Any) -> Answer:
     """Show what a run would do, and change nothing.
 
     It names the cells and why they run, the expected time, and the disk space. All mistakes of the
@@ -197,16 +195,16 @@ def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
     from mlaut.experiments import plan_study
 
     preview = plan_study(study_file, check=check_report, **changes_of(changes))
-    if as_json:
-        show(json.dumps(preview.to_dict()))
-        return
     show(in_own_words(preview))
     race = race_of(preview.study)
+    told: dict[str, Any] = preview.to_dict()
     if race is not None:
         from mlaut.racing import forecast_of
 
-        show(forecast_of(study_file, race))
+        told["race"] = str(forecast_of(study_file, race))
+        show(told["race"])
     show_rows(preview.plan.why())
+    return told
 
 
 @click.command()
@@ -216,7 +214,7 @@ def plan(study_file: Path, as_json: bool, **changes: Any) -> None:
     "-j", "--n-jobs", default=-1, show_default=True, help="Worker processes; -1: one per core."
 )
 @click.option("--timeout", help="Limit of a cell: 10m (wall time), or '10m cpu' (CPU time).")
-def models(study: Path, database: Path | None, **options: Any) -> None:
+def models(study: Path, database: Path | None, **options: Any) -> Answer:
     """Save the fitted models of cells that are done.
 
     Each cell without a model is fitted again from its stored seed. Its model is saved only if its
@@ -239,9 +237,10 @@ def models(study: Path, database: Path | None, **options: Any) -> None:
         strategies, path, database = choose_strategies(file), file.output, database or file.input
     saved = Study(path, database).save_models(strategies, **options)
     show(f"{saved} models saved in {models_folder(path)}")
+    return {"study": path, "saved": saved, "folder": models_folder(path)}
 
 
-def run_file(study_file: Path, as_json: bool = False, **changes: Any) -> RunSummary:
+def run_file(study_file: Path, **changes: Any) -> RunSummary:
     """Run a study file with changed options, and return the summary of the run."""
     from mlaut.experiments import read_study_file
     from mlaut.experiments.workers.start import start_server
@@ -254,14 +253,14 @@ def run_file(study_file: Path, as_json: bool = False, **changes: Any) -> RunSumm
 
     check_report(file)
     if file.race is None:
-        keep = {"title": file.study.title, "keep": file.analysis is None}
+        keep: dict[str, Any] = {"title": file.study.title, "keep": file.analysis is None}
         seal = partial(store_analysis, analysis=analysis_of(file), **keep)
         done = run_study(study_file, seal=seal, **changes)
     else:
         from mlaut.racing import run_race
 
         done = run_race(study_file, **changes)
-    show(json.dumps(done.to_dict()) if as_json else in_own_words(done))
+    show(in_own_words(done))
     return done
 
 

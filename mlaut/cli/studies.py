@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ from typing import Any
 import click
 
 from mlaut.cli.inputs import PATH, database_and_options, dropped_from, race_of, with_settings
-from mlaut.cli.output import one_line, show, show_rows, show_table
+from mlaut.cli.output import Answer, as_json, one_line, records, show, show_rows, show_table
 from mlaut.errors import AnalysisError, nearest
 from mlaut.markup import counted
 from mlaut.optional import need
@@ -27,7 +25,6 @@ _DIRECTION = click.option(
 @click.command()
 @click.argument("study", type=PATH)
 @click.option("--why", is_flag=True, help="Show why cells have no predictions, and all warnings.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--alive",
     is_flag=True,
@@ -45,7 +42,7 @@ _DIRECTION = click.option(
     is_flag=True,
     help="Follow a run in the terminal until Ctrl-C or its end; needs the extra 'watch'.",
 )
-def status(study: Path, why: bool, as_json: bool, alive: bool, within: str, follow: bool) -> None:
+def status(study: Path, why: bool, alive: bool, within: str, follow: bool) -> Answer:
     """Show how many cells are done, failed or missing.
 
     The study may be running. STUDY is a study database or a study file. --why adds the reasons for
@@ -67,30 +64,29 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str, foll
     )
 
     database, options = database_and_options(study)
+    if follow and as_json():
+        raise click.UsageError("--follow draws, and --json prints: give one of them")
     if follow:
         need("rich", extra="watch", purpose="The live view")
         from mlaut.cli.watching import follow_study
 
         follow_study(database, options.get("title", ""))
-        return
+        return {}, 0
     if alive:
         from mlaut.experiments.cells.memory import parse_seconds
 
         healthy, line = check_alive(database, parse_seconds(within, "within") or 0.0)
         show(line)
-        sys.exit(0 if healthy else 1)
+        return {"healthy": healthy, "reason": line}, 0 if healthy else 1
     now = study_status(database)
     reasons, warned = (unfinished(database), warnings_of(database)) if why else ([], [])
-    if as_json:
-        more = {"why": reasons, "warnings": warned} if why else {}
-        show(json.dumps({**now.to_dict(), **more}))
-        return
+    told = now.to_dict() | ({"why": reasons, "warnings": warned} if why else {})
     show(str(now))
     race = race_of(database)
     if race is not None:
         standing = race.now()
-        for line in (f"race: {standing.sentence()}", f"cost: {standing.cost_sentence()}"):
-            show(line)
+        told |= {"race": standing.sentence(), "cost": standing.cost_sentence()}
+        show(f"race: {told['race']}\ncost: {told['cost']}")
         for line in standing.decisions if why else ():
             show(line)
     show_rows(now.rows())
@@ -102,6 +98,7 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str, foll
                 name = one_line(row["strategy"])
                 show(f"\n{name}, {row['status']}, {counted(row['cells'], 'cell')}, the first:")
                 show(row["traceback"].rstrip())
+    return told, 0
 
 
 @click.command()
@@ -165,7 +162,7 @@ def status(study: Path, why: bool, as_json: bool, alive: bool, within: str, foll
 @click.option(
     "--methods", is_flag=True, help="Print the paragraph on methods for a paper, and its BibTeX."
 )
-def report(study: Path, output: Path | None, style: str, methods: bool, **given: Any) -> None:
+def report(study: Path, output: Path | None, style: str, methods: bool, **given: Any) -> Answer:
     """Report what a study decides, and its numbers.
 
     The numbers are scores, intervals, ranks and tests. STUDY is a study database, a study file, a
@@ -187,7 +184,7 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     """
     from mlaut.experiments.study_files.study_file import read_settings
     from mlaut.report import make_report, write_report
-    from mlaut.report.writing import FORMATS, methods_of_report
+    from mlaut.report.writing import FORMATS, methods_of_report, report_content
 
     database, options = database_and_options(study)
     options |= read_settings(given.pop("settings"), "analysis")["analysis"]
@@ -199,14 +196,18 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     dropped = {k: x for k, x in dropped_from(study).items() if k not in options.get("only", ())}
     options["without"] = dropped | dict.fromkeys(options.get("without", ()), "")
     result = make_report(database, **options)
+    answer = report_content(result) if as_json() else {}  # some of it takes time
     if methods:
         found = methods_of_report(result)
-        show(f"{found}\n\n{found.to_bibtex()}".rstrip())
-    elif output is None:
-        show(FORMATS[style](result))
-    else:
-        for path in write_report(result, output):
+        answer |= {"methods": str(found), "bibtex": found.to_bibtex()}
+        show(f"{found}\n\n{answer['bibtex']}".rstrip())
+    elif output is not None:
+        answer["files"] = write_report(result, output)
+        for path in answer["files"]:
             show(path)
+    elif not as_json():
+        show(FORMATS[style](result))
+    return answer
 
 
 def _read_pairs(file: Path, what: str) -> dict[str, str]:
@@ -252,7 +253,6 @@ def _read_clusters(file: Path, database: Path) -> dict[str, str]:
 )
 @click.option("--limit", default="4GiB", show_default=True, help="Largest bundle to download.")
 @click.option("--metric", help="Also recompute this score of each dataset.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def verify(
     study: str,
     database: Path | None,
@@ -261,9 +261,8 @@ def verify(
     trust: bool,
     limit: str,
     metric: str | None,
-    as_json: bool,
     **arguments: Any,
-) -> None:
+) -> Answer:
     """Check a study, a study file, a database or a bundle.
 
     With --refit, some cells are fitted again. A bundle is a folder, a .zip or an address (http,
@@ -290,8 +289,8 @@ def verify(
     if is_bundle(study):
         if mend or seal:
             raise StudyError(f"{study}: a bundle is not changed; mend a copy of its study")
-        limited = {"limit": parse_bytes(limit) or 0}
-        bundle, found = verify_bundle(study, trusted=trust, **limited, **arguments)
+        arguments |= {"limit": parse_bytes(limit) or 0, "trusted": trust}
+        bundle, found = verify_bundle(study, **arguments)
         path, about = bundle.study, f"{bundle}\n"
     else:
         path = database_and_options(Path(study))[0]
@@ -300,22 +299,19 @@ def verify(
         cleared = sum(StudyStore(path).mend().values()) if mend else 0
         found = verify_study(study, **arguments)
     scores = Results.from_study(path, metric).scores if metric and found.ok else None
-    if as_json:
-        recomputed = {} if scores is None else json.loads(scores.to_json(double_precision=15))
-        show(json.dumps({**found.to_dict(), "cleared": cleared, "scores": recomputed}))
-    else:
-        show(about + str(found) + (f"\n  {cleared} damaged cells cleared" if cleared else ""))
-        if scores is not None:
-            rows = [[name, *(f"{x:.6g}" for x in row)] for name, *row in scores.itertuples()]
-            show_table(rows, [f"{metric} on", *scores.columns])
-    if not found.ok:
-        sys.exit(1)
+    show(about + str(found) + (f"\n  {cleared} damaged cells cleared" if cleared else ""))
+    told: dict[str, Any] = {**found.to_dict(), "cleared": cleared, "scores": {}}
+    if scores is not None:
+        told["scores"] = scores.to_dict()
+        rows = [[name, *(f"{x:.6g}" for x in row)] for name, *row in scores.itertuples()]
+        show_table(rows, [f"{metric} on", *scores.columns])
+    return told, 0 if found.ok else 1
 
 
 @click.command()
 @click.argument("studies", nargs=-1, required=True)
 @click.option("-o", "--output", required=True, type=PATH, help="Path of the new study.")
-def merge(studies: Sequence[str], output: Path) -> None:
+def merge(studies: Sequence[str], output: Path) -> Answer:
     """Merge studies with the same splits into a new study.
 
     They may come from several machines. STUDIES are study databases and bundles (folders, .zip
@@ -326,10 +322,12 @@ def merge(studies: Sequence[str], output: Path) -> None:
     mlaut merge bundle mine.h5 -o all.h5
     """
     from mlaut.bundles.opening import study_of
-    from mlaut.experiments import study_status
+    from mlaut.experiments.following.status import study_status
     from mlaut.files_io import merge_studies
 
-    show(str(study_status(merge_studies([study_of(one) for one in studies], output).path)))
+    now = study_status(merge_studies([study_of(one) for one in studies], output).path)
+    show(now)
+    return now.to_dict()
 
 
 @click.command()
@@ -339,8 +337,7 @@ def merge(studies: Sequence[str], output: Path) -> None:
 @_DIRECTION
 @click.option("--rope", type=float, help="Largest mean difference that counts as none; default .01")
 @click.option("--alpha", default=0.05, show_default=True, help="Level of all claims of a kind.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def same(old: Path, new: Path, metric: str | None, as_json: bool, **given: Any) -> None:
+def same(old: Path, new: Path, metric: str | None, **given: Any) -> Answer:
     """Tell whether a new run has the same scores as an old one.
 
     OLD and NEW are studies, bundles, tables of scores or folders of a leaderboard, also mixed. The
@@ -367,18 +364,15 @@ def same(old: Path, new: Path, metric: str | None, as_json: bool, **given: Any) 
     ]
     found = same_results(*runs, rope=given["rope"], alpha=given["alpha"])
     differing = environment_differences(*stores) if len(stores) == 2 else []
-    if as_json:
-        rows = json.loads(found.frame.reset_index().to_json(orient="records", double_precision=15))
-        about = {name: getattr(found, name) for name in ("answer", "metric", "rope", "notes")}
-        show(json.dumps({**about, "strategies": rows, "environments": differing}))
-    else:
-        show(f"{found.sentence()}\n\n{found}")
-        show_rows(differing)
+    show(f"{found.sentence()}\n\n{found}")
+    show_rows(differing)
+    about = {name: getattr(found, name) for name in ("answer", "metric", "rope", "notes")}
+    return {**about, "strategies": records(found.frame), "environments": differing}
 
 
 @click.command()
 @click.argument("database", type=PATH)
-def compact(database: Path) -> None:
+def compact(database: Path) -> Answer:
     """Free the unused space of a study or a database.
 
     The file is made anew, which needs room for a second one.
@@ -390,13 +384,14 @@ def compact(database: Path) -> None:
 
     before, after = StudyStore(database).compact()
     show(f"{database}: {before} bytes on the disk before, {after} now")
+    return {"database": database, "bytes_before": before, "bytes_now": after}
 
 
 @click.command()
 @click.argument("place", type=PATH)
 @click.option("--strategy", "strategies", multiple=True, help="Its name (repeatable).")
 @click.option("--dataset", "datasets", multiple=True, help="Its name (repeatable).")
-def remove(place: Path, strategies: Sequence[str], datasets: Sequence[str]) -> None:
+def remove(place: Path, strategies: Sequence[str], datasets: Sequence[str]) -> Answer:
     """Remove strategies and datasets, with their outcomes.
 
     PLACE is a study database, a database of datasets, or a study file, which stands for both. A
@@ -406,7 +401,7 @@ def remove(place: Path, strategies: Sequence[str], datasets: Sequence[str]) -> N
     mlaut study remove study.toml --dataset iris
     mlaut study remove study.h5 --strategy SVC --strategy 'my forest'
     """
-    _restructure(place, dict.fromkeys(datasets), dict.fromkeys(strategies))
+    return _restructure(place, dict.fromkeys(datasets), dict.fromkeys(strategies))
 
 
 @click.command()
@@ -415,7 +410,7 @@ def remove(place: Path, strategies: Sequence[str], datasets: Sequence[str]) -> N
 @click.option("--dataset", "datasets", multiple=True, nargs=2, help="Old and new name.")
 def rename(
     place: Path, strategies: Sequence[tuple[str, str]], datasets: Sequence[tuple[str, str]]
-) -> None:
+) -> Answer:
     """Rename strategies and datasets; their outcomes stay.
 
     PLACE is a study database, a database of datasets, or a study file, which stands for both. Also
@@ -425,15 +420,17 @@ def rename(
     mlaut study rename study.toml --dataset iris iris-2026
     mlaut study rename study.h5 --strategy SVC 'SVC, scaled'
     """
-    _restructure(place, dict(datasets), dict(strategies))
+    return _restructure(place, dict(datasets), dict(strategies))
 
 
 def _restructure(
     place: Path, datasets: dict[str, str | None], strategies: dict[str, str | None]
-) -> None:
+) -> Answer:
     from mlaut.experiments.restructure import restructure
 
     if not datasets and not strategies:
         raise click.UsageError("name a --strategy or a --dataset")
-    for line in restructure(place, datasets, strategies):
+    lines = list(restructure(place, datasets, strategies))
+    for line in lines:
         show(line)
+    return {"changes": lines}

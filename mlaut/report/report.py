@@ -107,17 +107,19 @@ def make_report(
     if scored is not None:
         name = str(study) if isinstance(study, str | os.PathLike) else "results"
         scored = [treat_contaminated(one, contaminated) for one in scored]
-        made = results_content(name, scored, title, terms, choice)
+        content = results_content(name, scored, title, terms, choice)
     else:
-        primary = {"metric": metrics[0], "secondary": tuple(metrics[1:])} if metrics else {}
+        primary: dict[str, Any] = {}
+        if metrics:
+            primary = {"metric": metrics[0], "secondary": tuple(metrics[1:])}
         if isinstance(clusters, Mapping | pd.Series) and len(clusters):
             primary["clusters"] = {str(name): str(source) for name, source in clusters.items()}
-        made = study_content(open_study(study), title, primary | terms, choice)
-    return with_records(made, since, submitted)
+        content = study_content(open_study(study), title, primary | terms, choice)
+    return with_records(content, since, submitted)
 
 
 def _scored(
-    source: Any, metrics: list[str | MLautScore], greater_is_better: bool | None, clusters: Any
+    source: Any, metrics: Sequence[Any], greater_is_better: bool | None, clusters: Any
 ) -> list[Results] | None:
     """Return the results of a table by each metric; None if the source is a study."""
     how: dict[str, Any] = {"greater_is_better": greater_is_better}

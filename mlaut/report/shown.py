@@ -151,7 +151,8 @@ def decision_table(decision: Decision, *, most: int = 0, below: bool = False) ->
     below : bool, default False
         Whether it has what stands below the first screen: reasons, P(best), letters or ranks.
     """
-    mean, leader, frame = f"mean {decision.metric}", decision.leader, decision.frame.copy()
+    mean, leader = f"mean {decision.metric}", decision.leader
+    frame: Any = decision.frame.copy()  # its columns have several types
     hidden = {"tied", "lost", *(() if below else _BELOW)}
     hidden |= set(_COVERAGE if decision.complete else ())
     if leader and mean in frame and np.isnan(frame.loc[leader, mean]):

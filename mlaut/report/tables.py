@@ -113,7 +113,7 @@ def _duels(comparison: Comparison) -> pd.DataFrame | None:
         return None
     every, effect = comparison.to_frame(), "mean difference"
     columns = {"statistic": "wins", "ties": "ties", "losses": "losses"}
-    table = every["sign"].reindex(columns=list(columns)).fillna(0).astype(int)
+    table = pd.DataFrame(every["sign"], columns=list(columns)).fillna(0).astype(int)
     table = table.rename(columns=columns)
     test = "trinomial" if comparison.results.incomparable else "signed rank"
     if not comparison.results.incomparable:
@@ -163,7 +163,7 @@ def _losses(section: Section) -> pd.DataFrame:
     results = section.results
     if results.imputed is None or not results.ranks_only:
         return results.losses
-    return results.losses.mask(results.imputed.any(axis=(2, 3)))
+    return results.losses.mask(np.asarray(results.imputed.any(axis=(2, 3))))
 
 
 def _missing_cells(section: Section) -> pd.DataFrame | None:

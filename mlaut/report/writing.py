@@ -46,8 +46,8 @@ def _paragraphs(texts: Iterable[str]) -> Iterator[str]:
     return (line for text in texts for line in ("", marked(text)))
 
 
-def as_json(report: Report) -> str:
-    """Return what is decided as JSON: the first screen, and the unrounded table of each section."""
+def report_content(report: Report) -> dict[str, Any]:
+    """Return what is decided: the first screen, and the unrounded table of each section."""
     content: dict[str, Any] = {"title": report.title, "warnings": report.state.warnings}
     content |= {"studied": report.studied, "sections": []}
     for section in report.sections:
@@ -57,7 +57,12 @@ def as_json(report: Report) -> str:
             rows = json.loads(table.to_json(orient="records", double_precision=15))
             told |= {"how sure": section.decision.certainty(), "strategies": rows}
         content["sections"].append(told)
-    return json_text(content, indent=1)
+    return content
+
+
+def as_json(report: Report) -> str:
+    """Return `report_content` as JSON."""
+    return json_text(report_content(report), indent=1)
 
 
 def methods_of_report(report: Report) -> Methods:

@@ -56,10 +56,12 @@ def generated():
     matrix = runpy.run_path(str(tools["contact_matrix"]))
     return {
         "generated/gallery.md": runpy.run_path(str(tools["gallery"]))["page"](),
+        "generated/licences.md": runpy.run_path(str(tools["licences"]))["page"](),
         "generated/contact-matrix.md": matrix["page"](matrix["stored"]()),
         "generated/measurements.md": runpy.run_path(str(tools["measurements"]))["chapter"](),
         "generated/seeds.md": runpy.run_path(str(tools["seeds_table"]))["page"](),
         "generated/strategy-tables.md": runpy.run_path(str(tools["strategies_table"]))["page"](),
+        "generated/tasks.md": runpy.run_path(str(tools["llms"]))["guide"](),
     }
 
 

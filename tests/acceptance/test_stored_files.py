@@ -1,6 +1,10 @@
-"""Files that earlier versions wrote are read with the same numbers, and their studies go on."""
+"""Files that earlier versions wrote are read with the same numbers, and their studies go on.
+
+`tools/freeze.py` writes the archive of a version; an archive stays as it is for ever.
+"""
 
 import json
+import runpy
 import tarfile
 from pathlib import Path
 
@@ -8,7 +12,8 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from mlaut import Study, run_study
+from mlaut import Study, __version__, run_study
+from mlaut.bundles import verify_bundle
 from mlaut.experiments import load_model, verify_study
 
 STORED = Path(__file__).with_name("stored")
@@ -22,11 +27,35 @@ SAME_LEARNERS = pytest.mark.skipif(
 )
 
 
-@pytest.fixture
-def folder(tmp_path):
-    with tarfile.open(STORED / "november-2026.tar.xz") as archive:
+ARCHIVES = sorted(path.name.removesuffix(".tar.xz") for path in STORED.glob("*.tar.xz"))
+RELEASES = [name for name in ARCHIVES if name[0].isdigit()]
+
+
+@pytest.fixture(params=ARCHIVES)
+def folder(request, tmp_path):
+    with tarfile.open(STORED / f"{request.param}.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")
     return tmp_path
+
+
+@pytest.mark.parametrize("folder", RELEASES, indirect=True)
+def test_all_files_of_a_release_hold_the_same_numbers(folder):
+    stored = json.loads((folder / "numbers.json").read_text())
+    tool = runpy.run_path(str(STORED.parents[2] / "tools" / "freeze.py"))
+    found = json.loads(json.dumps(tool["numbers"](folder)))
+    assert {name: found.pop(name) for name in ("bundle", "datasets")} == {
+        name: stored.pop(name) for name in ("bundle", "datasets")
+    }
+    assert found.keys() == stored.keys()  # the next test compares their numbers
+    bundle, report = verify_bundle(folder / "bundle")
+    assert (report.problems, len(bundle.datasets)) == ((), 4)
+
+
+def test_there_are_files_of_this_release():
+    """Those of a release candidate serve its release."""
+    assert any(
+        version.startswith(__version__.split(".dev")[0].split("rc")[0]) for version in RELEASES
+    )
 
 
 @pytest.mark.parametrize("path", ["study.h5", "killed/study.h5"])
@@ -45,8 +74,9 @@ def test_an_interrupted_study_goes_on_where_it_was(folder):
     for name in ("input.h5", "mine.py"):
         (folder / name).rename(folder / "killed" / name)
     summary = run_study(folder / "killed" / "study.toml", n_jobs=1, verbose=0)
-    assert (sum(summary.counts.values()), summary.n_cells) == (36, 40)
-    numbers = json.loads((folder / "numbers.json").read_text())["study.h5"]
+    stored = json.loads((folder / "numbers.json").read_text())
+    numbers, done = stored["study.h5"], int(stored["killed/study.h5"]["status"].split()[-2])
+    assert (sum(summary.counts.values()), summary.n_cells) == (40 - done, 40)
     again = Study(folder / "killed" / "study.h5").results("accuracy").losses.sort_index()
     assert again["trees"].tolist() == pytest.approx(numbers["losses"]["trees"])
 

@@ -75,7 +75,8 @@ def _reasons(scored: Results, whole: bool) -> tuple[dict[str, int], np.ndarray]:
     numbers = np.zeros(shape, dtype=np.uint32)
     known: dict[str, int] = {}
     at = np.argwhere(np.isnan(scored.cells) & scored.expected[:, None])
-    for place in map(tuple, at.tolist()):
+    for d, s, r, f in at.tolist():
+        place = (d, s, r, f)
         reason = scored.reasons.get(place, _NO_REASON)
         where = place if whole else (*place[:2], 0, 0)
         numbers[where] = known.setdefault(reason, len(known)) + 1

@@ -1,0 +1,14 @@
+"""Where the public names are defined, for type checkers; written by tools/stubs.py."""
+
+from mlaut.analysis.methods.cross_validation.calibration import Calibration as Calibration
+from mlaut.analysis.methods.cross_validation.calibration import calibrate as calibrate
+from mlaut.analysis.methods.cross_validation.calibration import rejection_rates as rejection_rates
+from mlaut.analysis.methods.cross_validation.calibration import replicability as replicability
+from mlaut.analysis.methods.cross_validation.fold_tests import cv_differences as cv_differences
+from mlaut.analysis.methods.cross_validation.fold_tests import cv_test as cv_test
+from mlaut.analysis.methods.cross_validation.fold_tests import cv_test_datasets as cv_test_datasets
+from mlaut.analysis.methods.cross_validation.repeated_cv import cv_interval as cv_interval
+from mlaut.analysis.methods.cross_validation.repeated_cv import cv_p_values as cv_p_values
+from mlaut.analysis.methods.cross_validation.repeated_cv import cv_statistic as cv_statistic
+from mlaut.analysis.methods.cross_validation.retrained_estimates import retrained_mean_estimates as retrained_mean_estimates
+from mlaut.analysis.methods.cross_validation.statistics import CV_TESTS as CV_TESTS

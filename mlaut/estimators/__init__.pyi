@@ -1,0 +1,33 @@
+"""Where the public names are defined, for type checkers; written by tools/stubs.py."""
+
+from mlaut.estimators.catalogue.registry import REGISTRY as REGISTRY
+from mlaut.estimators.catalogue.registry import Registry as Registry
+from mlaut.estimators.catalogue.registry import instantiate_default_estimators as instantiate_default_estimators
+from mlaut.estimators.catalogue.strategies import as_strategies as as_strategies
+from mlaut.estimators.libraries.early_stopping import EarlyStopping as EarlyStopping
+from mlaut.estimators.libraries.library import LIBRARIES as LIBRARIES
+from mlaut.estimators.libraries.library import Library as Library
+from mlaut.estimators.networks.keras_estimator import KerasClassifier as KerasClassifier
+from mlaut.estimators.networks.keras_estimator import KerasRegressor as KerasRegressor
+from mlaut.estimators.networks.nn_estimators import keras_network as keras_network
+from mlaut.estimators.preparing.preprocessing import Preprocessor as Preprocessor
+from mlaut.estimators.searches.budgeted import BudgetedSearch as BudgetedSearch
+from mlaut.estimators.searches.tuning import GridSearch as GridSearch
+from mlaut.estimators.searches.tuning import TuningFolds as TuningFolds
+from mlaut.estimators.searches.tuning import TuningRecord as TuningRecord
+from mlaut.estimators.searches.tuning import TuningWarning as TuningWarning
+from mlaut.estimators.searches.tuning import tuning_record as tuning_record
+from mlaut.estimators.sizes import SizeLimit as SizeLimit
+from mlaut.estimators.strategy.generic_estimator import Generic_Estimator as Generic_Estimator
+from mlaut.estimators.strategy.metadata import DataShape as DataShape
+from mlaut.estimators.strategy.metadata import Properties as Properties
+from mlaut.estimators.strategy.metadata import properties as properties
+from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator as MlautEstimator
+from mlaut.estimators.strategy.record import Strategy as Strategy
+from mlaut.estimators.strategy.wrappers import Balanced as Balanced
+from mlaut.estimators.strategy.wrappers import Calibrated as Calibrated
+from mlaut.estimators.strategy.wrappers import Thresholded as Thresholded
+from mlaut.sharing import Floats as Floats
+from mlaut.sharing import IncompleteSearchWarning as IncompleteSearchWarning
+from mlaut.sharing import Integers as Integers
+from mlaut.sharing import search_limits as search_limits

@@ -1,0 +1,337 @@
+"""Write the JSON schemas of what each command prints with --json, into mlaut/cli/schemas.
+
+    python tools/schemas.py
+
+A version 1.y may add keys to a result; it removes none, and changes no type. The tests run every
+command and hold its result against its schema, in which then nothing else may stand.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from mlaut.records import Status
+
+FOLDER = Path(__file__).resolve().parent.parent / "mlaut" / "cli" / "schemas"
+Schema = dict[str, Any]
+
+
+def of(kind: str) -> Any:
+    """Return a function that makes the schema of a value of this type, from its description."""
+    return lambda about="": {"type": kind} | ({"description": about} if about else {})
+
+
+text, number, whole, yes = of("string"), of("number"), of("integer"), of("boolean")
+
+
+def one(about: str = "", /, **values: Schema) -> Schema:
+    """Return the schema of an object; a name that begins with ``maybe_`` may be absent.
+
+    An underscore in a name stands for itself, two for a blank.
+    """
+    names = {name: name.removeprefix("maybe_").replace("__", " ") for name in values}
+    return {
+        "type": "object",
+        **({"description": about} if about else {}),
+        "properties": {names[name]: value for name, value in values.items()},
+        "required": [names[name] for name in values if not name.startswith("maybe_")],
+    }
+
+
+def many(item: Schema, about: str = "") -> Schema:
+    """Return the schema of a list."""
+    return {"type": "array", **({"description": about} if about else {}), "items": item}
+
+
+def each(value: Schema, about: str) -> Schema:
+    """Return the schema of an object with names of the user as keys."""
+    return {"type": "object", "description": about, "additionalProperties": value}
+
+
+def or_null(schema: Schema) -> Schema:
+    """Return the schema of a value that can be unknown, or not finite."""
+    return schema | {"type": [schema["type"], "null"]}
+
+
+def anything(about: str) -> Schema:
+    """Return the schema of a value of any type."""
+    return {"description": about}
+
+
+STUDY = text("Path of the study")
+COUNTS = {
+    "type": "object",
+    "description": "Cells by status; a status without a cell is absent",
+    "propertyNames": {"enum": [status.word for status in Status]},
+    "additionalProperties": whole(),
+}
+FILES = many(text(), "Paths of the files that were written")
+WHO = text("Name of the strategy")
+FIRST_DATASETS = text("Names of the first three datasets, and how many more there are")
+
+RUN = one(
+    "Summary of a run",
+    study=STUDY,
+    complete=yes("Whether every cell has predictions"),
+    cells=whole("Cells of the study"),
+    done=whole("Cells that have predictions, from this run or earlier ones"),
+    this_run=COUNTS,
+    failed_before=whole("Cells that failed in earlier runs and were not tried again"),
+    skipped_before=whole("Cells that earlier runs skipped"),
+    reasons=many(one(reason=text(), cells=whole()), "Failures of this run, by reason"),
+    seconds=number("Wall seconds of this run"),
+    maybe_race=text("Result of the race in words"),
+    maybe_versions=text("What differs from the versions of earlier runs"),
+    maybe_without_model=whole("Cells whose model could not be saved"),
+)
+STANDING = one(
+    "Row of a strategy. More columns say by how much it is better than the others, in the words of "
+    "the printed table",
+    strategy=WHO,
+    verdict=text("What the analysis decides"),
+    maybe_failures=whole("Datasets on which it failed"),
+    maybe_datasets=whole("Datasets on which it has a score"),
+) | {"additionalProperties": True}
+REPORT_KEYS = {
+    "title": text("Title of the report"),
+    "warnings": many(text(), "What was left out, or was not run yet"),
+    "studied": text("What the report is about"),
+    "sections": many(
+        one(
+            "Results by one metric; the first is the primary one",
+            title=text(),
+            headline=many(text(), "What is decided"),
+            findings=many(text(), "Question, test, level, and what else was found"),
+            maybe_how__sure=many(text(), "How sure one can be"),
+            maybe_strategies=many(STANDING, "One row a strategy, unrounded"),
+        )
+    ),
+}
+STATUS_KEYS = {
+    "study": STUDY,
+    "complete": yes("Whether every cell has predictions"),
+    "cells": COUNTS,
+    "strategies": each(COUNTS, "Cells of each strategy"),
+    "datasets": many(text(), "Names of the datasets"),
+    "running": or_null(
+        one(
+            "Process that runs the study now",
+            maybe_pid=whole("Its id"),
+            maybe_host=text("Its machine"),
+            maybe_since=text("When it began"),
+            silent=number("Seconds since its last progress"),
+        )
+    ),
+    "unsettled": yes("Whether a journal waits to be settled"),
+    "remains": many(text(), "What interrupted work left behind"),
+    "warned": whole("Cells with warnings"),
+    "maybe_shard": text("Part of the study that this file has"),
+}
+DATASETS = one(
+    name=text("Name of the dataset"),
+    task=text("Classification or Regression"),
+    rows=whole("Number of rows"),
+    features=whole("Number of features"),
+    classes=or_null(whole("Number of classes; null for regression")),
+    source=text("Where it comes from"),
+    path=text("Path in the database; empty for a dataset that comes with MLaut"),
+)
+METRICS = one(
+    name=text("Name to write in a study file"),
+    metric=text("Metric that this name stands for"),
+    task=text("Classification, Regression or any"),
+    better=text("less or greater"),
+    range=text("Lowest and highest value"),
+    needs=text("Form of predictions: labels or probabilities"),
+    source=text("Package that defines it"),
+)
+STRATEGIES = one(
+    name=text("Name to write in a study file"),
+    family=text("Families, joined by commas"),
+    task=text("Tasks, joined by commas"),
+    collection=text("Collection that it belongs to; empty for the usual ones"),
+    package=text("Package that has its learner"),
+    maybe_wraps=text("Learner with its parameters, as code"),
+    maybe_param_grid=anything("Parameters to tune, and their values"),
+    maybe_n_candidates=or_null(whole("Candidates of its grid")),
+    maybe_tuning=text("How it tunes"),
+    maybe_preprocessing=anything("How it prepares the table"),
+    maybe_normalize_labels=yes("Whether it standardises the target"),
+    maybe_stops_after=anything("Limits of a fit"),
+    maybe_size_limit=anything("Largest table on which it is run"),
+    maybe_takes=each(yes(), "What it can take"),
+    maybe_search_space=each(text(), "Spaces of a search, as code"),
+    maybe_source=text("Where its default comes from"),
+)
+CHANGES = one(changes=many(text(), "What was changed, a line each"))
+STANDINGS = many({"type": "object"}, "Rows of the table, with its columns as keys")
+
+RESULTS: dict[str, Schema] = {
+    "study-compact": one(
+        database=text("Path of the file"),
+        bytes_before=whole("Bytes on the disk before"),
+        bytes_now=whole("Bytes on the disk now"),
+    ),
+    "study-convert": one(
+        study=STUDY, strategies=each(whole(), "Number of strategies of each dataset")
+    ),
+    "list-datasets": many(DATASETS),
+    "demo": one(
+        study_file=text("Path of the study file"),
+        run=RUN,
+        report=one("As of 'mlaut report'", **REPORT_KEYS),
+        files=FILES,
+    ),
+    "study-export": one(runs=whole("New runs in MLflow; 0 for other forms"), files=FILES),
+    "import": one(study=STUDY, strategy=WHO, cells=whole("Cells that were stored")),
+    "init": one(study_file=text("Path of the study file")),
+    "study-leaderboard": one(page=text("Path of the first page")),
+    "load": one(
+        database=text("Path of the database"),
+        datasets=many(text(), "Paths of the datasets in the database"),
+    ),
+    "merge": one(**STATUS_KEYS),
+    "list-metrics": many(METRICS),
+    "study-models": one(
+        study=STUDY,
+        saved=whole("Number of models that were saved"),
+        folder=text("Folder of the models"),
+    ),
+    "study-place": one(
+        sentence=text("Place of the best own strategy, and whether the check supports it"),
+        check=or_null(STANDINGS | {"description": "Strategies that were run again"}),
+        place=STANDINGS | {"description": "Places of the own strategies"},
+    ),
+    "study-same": one(
+        answer=text("same, differs or cannot tell, of all strategies"),
+        metric=text("Metric of the scores"),
+        rope=number("Largest mean difference that counts as none"),
+        notes=many(text(), "What limits the answer, a sentence each"),
+        strategies=STANDINGS | {"description": "Answer, difference and p-values of each strategy"},
+        environments=STANDINGS | {"description": "What differs between the runs of two studies"},
+    ),
+    "plan": one(
+        study=STUDY,
+        cells=whole("Cells of the study"),
+        todo=whole("Cells that would run"),
+        refusals=many(text(), "Why the run would be refused"),
+        why=many(
+            one(
+                strategy=WHO,
+                because=text("Why its cells run or not"),
+                cells=whole("Number of these cells"),
+                todo=whole("How many of them would run"),
+                datasets=FIRST_DATASETS,
+            ),
+            "One row a strategy and reason",
+        ),
+        repeated_rows=each(whole(), "Rows that occur before, by dataset"),
+        failing=many(text(), "Strategies that fail on a few rows, and why"),
+        forecast=one(
+            "Time and disk space",
+            cells=whole("Cells that would run"),
+            n_workers=whole("Processes"),
+            seconds=number("Seconds of all cells, one after the other"),
+            basis=each(whole(), "Number of cells by what their time is estimated from"),
+            bytes_now=whole("Size of the study"),
+            bytes_then=whole("Size of the study after the run"),
+            bytes_models=or_null(whole("Size of the models; null if not known")),
+            bytes_free=whole("Free bytes on the disk"),
+            wall_seconds=number("Seconds of the run"),
+            fits=yes("Whether the disk has room"),
+        ),
+        maybe_race=text("Forecast of the race"),
+    ),
+    "publish": one(
+        folder=text("Folder of the bundle"),
+        title=text("Title of the bundle"),
+        digest=text("SHA-256 of its manifest, which has the digests of its files"),
+        files=many(text(), "Names of its files"),
+        outside=many(text(), "Datasets that are named by digest, and not included"),
+        nowhere=many(text(), "Those of them that nobody can load"),
+    ),
+    "study-remove": CHANGES,
+    "study-rename": CHANGES,
+    "report": one(
+        **REPORT_KEYS,
+        maybe_methods=text("With --methods: the paragraph for a paper"),
+        maybe_bibtex=text("With --methods: its sources"),
+        maybe_files=FILES | {"description": "With --output: the files that were written"},
+    ),
+    "run": RUN,
+    "status": {
+        "anyOf": [
+            one(
+                **STATUS_KEYS,
+                maybe_race=text("State of the race in words"),
+                maybe_cost=text("Cost of the race in words"),
+                maybe_why=many(
+                    one(
+                        strategy=WHO,
+                        status=text("Status of these cells"),
+                        cells=whole("Number of these cells"),
+                        datasets=FIRST_DATASETS,
+                        reason=text("Reason, in one line"),
+                        traceback=text("Traceback of the first of them; empty if there is none"),
+                    ),
+                    "With --why: why cells have no predictions",
+                ),
+                maybe_warnings=many(
+                    one(strategy=WHO, warning=text(), cells=whole(), datasets=FIRST_DATASETS),
+                    "With --why: warnings of the fits",
+                ),
+            ),
+            one(
+                "With --alive",
+                healthy=yes("Whether a run makes progress, or the study is finished"),
+                reason=text("Why, in one line"),
+            ),
+        ]
+    },
+    "list-strategies": many(STRATEGIES),
+    "verify": one(
+        study=text("Path of the study that was checked"),
+        ok=yes("Whether no problem was found"),
+        datasets=whole("Number of datasets"),
+        unsettled=yes("Whether a journal waits to be settled"),
+        remains=many(text(), "What interrupted work left behind"),
+        cells=COUNTS,
+        problems=many(many(text()), "Where, and what"),
+        refitted=whole("Cells that were fitted again"),
+        drifts=many(
+            one(
+                cell=text("Cell whose predictions differ"),
+                what=text("What differs"),
+                versions=each(anything("Then and now"), "Versions that differ"),
+            ),
+            "Cells that differ, and whose versions differ too",
+        ),
+        left_out=many(text(), "What could not be fitted again, and why"),
+        unchecked=text("What was not checked; empty for nothing"),
+        cleared=whole("Damaged cells that --mend cleared"),
+        scores=each(
+            each(or_null(number()), "Score of each dataset"),
+            "With --metric: scores computed again, by strategy",
+        ),
+    ),
+}
+
+
+def schemas() -> dict[str, str]:
+    """Return the text of each schema by the name of its file."""
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return {
+        f"{name}.json": json.dumps(
+            head | {"title": f"mlaut {name.replace('-', ' ')} --json"} | schema, indent=1
+        )
+        + "\n"
+        for name, schema in RESULTS.items()
+    }
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for file in FOLDER.glob("*.json"):
+        file.unlink()
+    for name, content in schemas().items():
+        (FOLDER / name).write_text(content, encoding="utf-8")
