@@ -17,7 +17,6 @@ _FAILED = 1000.0  # times the median: no digits of the others are left beside su
 _LARGE = 1e6  # numbers from here on have a power of ten in place of decimals
 _LONG = 30  # characters; a cell with a longer text has the kind "long"
 _MANY = 8  # columns; the headers of a wider table of numbers are vertical
-_COVERAGE = ("failures", "datasets")  # columns that say nothing if every cell has a result
 _UNITS = {"P(best)": "P", "training seconds": "s"}
 _BELOW = ("P(best)", "groups", "ranks", "reason")  # of the second table, below the first screen
 
@@ -153,7 +152,9 @@ def decision_table(decision: Decision, *, most: int = 0, below: bool = False) ->
     """
     mean, leader, frame = f"mean {decision.metric}", decision.leader, decision.frame.copy()
     hidden = {"tied", "lost", *(() if below else _BELOW)}
-    hidden |= set(_COVERAGE if decision.complete else ())
+    hidden |= {"failures"} if not frame["failures"].any() else set()
+    hidden |= {"datasets"} if (frame["failures"] + frame["datasets"] == decision.n).all() else set()
+    hidden |= set() if below or decision.slow else {"training seconds"}
     if leader and mean in frame and np.isnan(frame.loc[leader, mean]):
         hidden.add(mean)  # other means beside none of the leader would look best
     decimals = {name: _decimals(frame[name]) for name in frame}

@@ -7,6 +7,8 @@ from typing import Any
 
 from tabulate import tabulate
 
+from mlaut.analysis import Decision
+from mlaut.analysis.deciding.verdicts import VERDICTS
 from mlaut.markup import counted, printable
 from mlaut.report.content import Report
 from mlaut.report.records import MOST_ROWS, TEXT, ReportTable, Section, shown_in
@@ -51,10 +53,18 @@ def _of_section(report: Report, section: Section, room: int) -> list[str]:
     table: list[str] = []
     for rows in range(min(n, max(left, _FEWEST)), 0, -1):
         table = [*_lines_of(decision_table(decision, most=rows))]
-        table += [f"... and {n - rows} more"] * (rows < n)
+        table += [_rest(decision, rows)] * (rows < n)
         if len(table) <= left or rows <= _FEWEST:
             break
     return [*lines, "", *table, *below]
+
+
+def _rest(decision: Decision, rows: int) -> str:
+    """Return how many strategies the table leaves out, by verdict."""
+    shown = {labels[0] for labels, _ in decision_table(decision, most=rows).rows}
+    left = decision.frame["verdict"].drop(list(shown))
+    counts = [f"{n} {one}" for one in VERDICTS if (n := int((left == one).sum()))]
+    return f"... and {len(left)} more: {', '.join(counts)}"
 
 
 def as_text(report: Report) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlaut.analysis.deciding.verdict_table import Check, VerdictTable
-from mlaut.analysis.deciding.words import be, listed, probability, unit
+from mlaut.analysis.deciding.words import be, listed, unit
 
 _MOST_OTHER = 3  # names of strategies on which other analyses differ; a table has all
 _WORTH = 0.2  # probability from which a forecast is a reason to go on
@@ -17,8 +17,8 @@ def planned(found: VerdictTable) -> str:
     chosen = found.chosen
     changed = ", but changed" if chosen.changes else ""
     before = f"Planned{changed}" if chosen.planned else "Not planned"
-    start = f"{before}: the analysis was {chosen.when}"
-    weaker = "" if chosen.planned else "; a planned one is surer"
+    start = f"{before}: the way to compare was {chosen.when}"
+    weaker = "" if chosen.planned else "; an earlier plan is surer"
     return f"{'; then '.join([start, *chosen.changes])}{weaker}."
 
 
@@ -27,13 +27,9 @@ def agreement(found: VerdictTable) -> str:
     n, differ = len(found.checks), [check for check in found.checks if not check.same]
     parts = []
     if n:
-        other = "other analysis" if n == 1 else f"{n} other analyses"
-        if differ:
-            verb = "contradicts" if len(differ) == 1 else "contradict"
-            start = f"{'The' if n == 1 else f'{len(differ)} of'} {other} {verb} these verdicts"
-        else:
-            start = f"{'No' if n == 1 else 'None of the'} {other} contradicts these verdicts"
-        parts.append("; ".join([start, *_on_what(found, differ)]) + ".")
+        same = f"{n - len(differ)} of {n}" if differ else f"{'All ' * (n > 1)}{n}"
+        ways = f"{same} other way{'s' * (n > 1)} to compare agree{'s' * (n - len(differ) == 1)}"
+        parts.append("; ".join([ways, *_on_what(found, differ)]) + ".")
     if found.without:
         few, of = len(found.without), found.n_sources or found.n
         which = f"{few} of {of} {unit(found)}"
@@ -42,7 +38,9 @@ def agreement(found: VerdictTable) -> str:
                 f"Leaving out {which} ({listed(found.without)}) is enough for {found.then} to lead."
             )
         else:
-            parts.append(f"{found.leader} leads until {which} are left out.")
+            parts.append(
+                f"{found.leader} stays first whichever {few - 1} of {of} {unit(found)} are left out."
+            )
     return " ".join(parts)
 
 
@@ -81,10 +79,10 @@ def prospects(found: VerdictTable) -> str:
     first, second = found.leader, seen.rival
     if seen.chance < _WORTH:
         return f"Even {n} more {units} like these would probably not tell {first} from {second}."
-    p = probability(seen.chance)
-    pair = " (the likeliest pair)" * (len(found.frame) > 2)
+    pair = ", the likeliest open pair," * (len(found.frame) > 2)
     text = (
-        f"{n} more {units} like these would tell {first} from {second}{pair} with probability {p}."
+        f"{n} more {units} like these would tell {first} from {second}{pair} with a chance of "
+        f"{100 * seen.chance:.0f} %."
     )
     if not np.isnan(seen.folds):
         helps = "folds or repeats" if seen.folds > 1 / 2 else units

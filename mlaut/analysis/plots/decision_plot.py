@@ -17,6 +17,7 @@ from mlaut.analysis.deciding.margins import gaps, own_scores
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
     EQUAL,
+    LIKELY,
     OPEN,
     UNDECIDED,
     USE,
@@ -48,6 +49,7 @@ MARKS = {
     EQUAL: ("s", GREEN, "green square"),
     OPEN: ("o", BLUE, "hollow blue circle"),
     UNDECIDED: ("o", GREY, "hollow grey circle"),
+    LIKELY: ("v", ORANGE, "hollow orange triangle"),
     AVOID: ("v", ORANGE, "orange triangle"),
     YARDSTICK: ("D", GREY, "grey diamond"),
 }
