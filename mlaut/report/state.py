@@ -23,9 +23,9 @@ _TIMES = re.compile(r" \(\d+ times\)$")  # end of a warning that one cell raised
 _UNKNOWN = "Not recorded: what the datasets are, how a score was measured, what was tuned"
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _SCHEMES = {
-    r"(?:repeated_)?holdout\(test_size=([\d./]+)": "on {} of the rows, held out",
-    r"(?:repeated_)?kfold\(n_folds=(\d+)": "by {} folds",
-}  # what a usual scheme says to a newcomer; the table of datasets has each in full
+    r"^(?:repeated_)?holdout\(test_size=([\d./]+).*": r"holding out \1 of the rows",
+    r"^(?:repeated_)?kfold\(n_folds=(\d+).*": r"\1 folds",
+}  # the usual schemes in words; the table of datasets has each in full
 # Fields of a run that the table of runs shows.
 _RUN = ("started", "python", "platform", "processor", "cores", "seed", "n_jobs", "timeout")
 
@@ -71,20 +71,20 @@ class State:
         n_sources : int, default 0
             Number of sources of the datasets; 0 where they are independent.
         """
-        of = f" of {n_sources} sources" if n_sources else ""
+        of = f" of {n_sources} sources (those of one source count together)" if n_sources else ""
         if "datasets" not in self.tables:
             line = self.lines[0][:-1].replace(", from", f"{of}, from")
             return f"Studied: {line}. {_UNKNOWN}."
         known, strategies = self.tables["datasets"], self.tables["strategies"]
         tasks = " and ".join(sorted(known["task"].str.lower().unique()))
-        tuned, how = strategies["candidates"].dropna(), sorted({*map(_scored, known["split"])})
+        tuned, how = strategies["candidates"].dropna(), known["split"].replace(_SCHEMES, regex=True)
         classes = f", {_range(known['classes'].dropna())} classes" if "classes" in known else ""
         some = f"{len(tuned)} tuned over {_range(tuned)} settings" if len(tuned) else "none tuned"
         cores = self.tables["runs"].get("cores", pd.Series(dtype=float)).dropna()[-1:]
         machine = "".join(f"; on a machine with {counted(int(n), 'core')}" for n in cores)
         return (
             f"Studied: {counted(len(known), 'dataset')}{of} for {tasks}, {_range(known['rows'])} "
-            f"rows{classes}; scored {' and '.join(how)}; "
+            f"rows{classes}; scored by {' and '.join(sorted(set(how)))}; "
             f"{counted(len(strategies), 'strategy', 'strategies')}, {some}{machine}."
         )
 
@@ -160,21 +160,6 @@ def _datasets(stored: _OfStudy) -> pd.DataFrame:
     }
     table = pd.DataFrame.from_dict(rows, orient="index").dropna(axis="columns", how="all")
     return table.join(_counted(stored.cells, "dataset")).rename_axis("dataset")
-
-
-def _scored(scheme: str) -> str:
-    """Return how a split scheme scores, in words where it is a usual one.
-
-    Examples
-    --------
-    >>> _scored("repeated_kfold(n_folds=5, n_repeats=2)"), _scored("holdout(test_size=1/3)")
-    ('by 5 folds, 2 times', 'on 1/3 of the rows, held out')
-    """
-    for pattern, words in _SCHEMES.items():
-        if found := re.match(pattern, scheme):
-            times = re.findall(r"n_repeats=(\d+)", scheme)
-            return words.format(found[1]) + "".join(f", {n} times" for n in times)
-    return f"by {scheme}"
 
 
 def _range(values: pd.Series) -> str:

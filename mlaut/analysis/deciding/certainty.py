@@ -38,29 +38,20 @@ def agreement(found: VerdictTable) -> str:
                 f"Leaving out {which} ({listed(found.without)}) is enough for {found.then} to lead."
             )
         else:
-            parts.append(
-                f"{found.leader} stays first whichever {few - 1} of {of} {unit(found)} are left out."
-            )
+            which = f"{few - 1} of {of} {unit(found)} are left out"
+            parts.append(f"{found.leader} stays first whichever {which}.")
     return " ".join(parts)
 
 
 def _on_what(found: VerdictTable, differ: Sequence[Check]) -> list[str]:
     """Return on which strategies other analyses differ, each with the number of analyses."""
-    parts = []
-    if beaten := sum(not check.leads for check in differ):
-        parts.append(f"{beaten} show{'s' * (beaten == 1)} {found.leader} itself to be worse")
-    not_shown = "does not show", "do not show"
-    to = "to differ" if found.control else "to be worse"
-    for verbs, to_be, kept in (
-        (("shows", "show"), f"{to} too", "without"),
-        (not_shown, to, "also"),
-    ):
+    parts, to = [], "to differ" if found.control else "to be worse"
+    for verbs, kept in ((("shows", "show"), "without"), (("does not show", "do not show"), "also")):
         having = [getattr(check, kept) for check in differ if getattr(check, kept)]
         names = [n for n in found.frame.index if any(n in one for one in having)]
-        names = [name for name in names if name != found.leader]
         if names:
             verb = verbs[len(having) > 1]
-            parts.append(f"{len(having)} {verb} {listed(names, _MOST_OTHER)} {to_be}")
+            parts.append(f"{len(having)} {verb} {listed(names, _MOST_OTHER)} {to}")
     return parts
 
 

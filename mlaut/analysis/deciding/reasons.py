@@ -8,7 +8,7 @@ from mlaut.analysis.deciding.verdicts import AVOID, OPEN, UNDECIDED, YARDSTICK
 
 _MOST = 2  # reasons in the headline besides those of the most surprising pair
 _SEEN = 15  # strategies, the best first: a reason of another would be about a row that is not seen
-_OFTEN_LOST = 0.75  # share of the datasets without a tie: of two in three one expects chance
+_MANY = 0.75  # share of the datasets without a tie: of two in three one expects chance
 _FEW = 1 / 3  # share of the lost datasets; most of an even loss is on half of them
 
 
@@ -37,8 +37,7 @@ def reasons(found: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Se
     frame, texts, failing = found.frame, unclear.copy(), _failing(found)
     gap = np.log(gap) if "ratio" in frame else gap
     worse = (-gap if found.scorer.greater_is_better else gap).clip(lower=0)
-    often = frame["lost"] >= _OFTEN_LOST * (frame["won"] + frame["lost"])
-    often &= frame["verdict"] == OPEN
+    often = (frame["verdict"] == OPEN) & (frame["lost"] >= _MANY * (frame["won"] + frame["lost"]))
     harsh, mild = _opposed(found)
     for name in map(str, frame.index):
         if failing[name] and frame["verdict"][name] != YARDSTICK:

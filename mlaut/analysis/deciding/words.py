@@ -20,7 +20,7 @@ from mlaut.analysis.deciding.verdicts import (
 
 _QUESTIONS = {"best": "which strategy is the best", "all pairs": "which strategies differ"}
 _MOST_NAMED = 12  # names in a sentence; the table has all
-_FAR = 100.0  # times the least size, from which the largest is that of a failure on some dataset
+_FAR = 100.0  # times the median size, from which the largest is that of a failure somewhere
 _SAY_SO = "say so with clusters=, since the claims take them as independent"
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
@@ -68,8 +68,7 @@ def answer(found: VerdictTable) -> str:
             few = listed(names) if len(names) <= MOST_CHOSEN else str(len(names))
             parts.append(f"{few} {be(names)} {verdict}")
     if worse := found.named(AVOID):
-        size = sizes(found, worse)
-        size = f" ({size})" if size else ""
+        size = "".join(f" ({size})" for size in [sizes(found, worse)] if size)
         few = listed(worse) if len(worse) <= MOST_CHOSEN else f"the other {len(worse)}"
         parts.append(f"avoid {few}{size}")
     pairs = f"{found.n_shown} of {found.n_pairs} pairs are shown to differ."
@@ -101,7 +100,7 @@ def sizes(found: VerdictTable, names: Sequence[str]) -> str:
     if values.empty:
         return ""
     low, high = values.min(), values.max()
-    ends = f"at least {_range(low)}" if high > _FAR * low else _range(low, high)
+    ends = f"at least {_range(low)}" if high > _FAR * values.median() else _range(low, high)
     if "ratio" in frame:
         return f"{ends} times the {found.metric} of {found.leader}"
     return f"{found.metric} {ends} {'lower' if found.scorer.greater_is_better else 'higher'}"
@@ -284,7 +283,8 @@ def reading(found: VerdictTable) -> str:
     texts = [f"{word.capitalize()}: {VERDICTS[word]}." for word in words]
     texts.append(f"Rank: the average place on the datasets; 1 is best.{lower}")
     if "won" in found.frame:
-        size = [f" and {one}" for one in ("difference", "ratio") if one in found.frame]
+        known = ("difference", " and difference"), ("ratio", f" and ratio of {found.metric}")
+        size = [text for name, text in known if name in found.frame]
         texts.append(f"Win/tie/loss (datasets){''.join(size)}: against {found.leader}.")
     if found.slow:
         texts.append("Seconds to tune and fit once, the mean over datasets.")

@@ -84,7 +84,7 @@ def test_an_analysis_chosen_late_says_so(study):
     run(study)
     store_analysis(study, analysis=Analysis(), **KNOWN)
     assert Chosen.of(study).when.endswith(", when 1 results were known")
-    assert chosen_now().when == "chosen with this report, when the results were known"
+    assert chosen_now().when == "chosen when the results were known"
 
 
 def test_what_is_stored_stays_unless_it_is_replaced(study):
