@@ -472,8 +472,8 @@ def test_a_dummy_changes_nothing_for_the_others(k):
     assert dummy.details()[1:] == plain.details()[1:]
     if k == 20:
         assert plain.answer() == (
-            "No single choice: s18, s11, s7, s16, s6, s14, s2, s4, s3, s0, s12, s9 and 8 more are not "
-            "ruled out as the best."
+            "No single choice: s18, s11, s7, s16, s6, s14, s2, s4, s3, s0, s12, s9 and 8 more are "
+            "not ruled out as the best."
         )
         assert plain.named("not ruled out") == tuple(plain.frame.index)
 
