@@ -70,7 +70,7 @@ def test_state_says_what_was_run(complete):
     assert state.lines[0] == "48 cells: 48 done."
     assert state.studied() == (
         "Studied: 8 datasets for classification, 40 rows, 2 classes; scored by 2 folds; 3 "
-        "strategies, none tuned; on any."
+        "strategies, none tuned."
     )
     assert state.lines[1] == "Last run 2026-01-02T03:04:05+00:00 on any: mlaut 0."
     assert state.partial == ""
@@ -178,8 +178,8 @@ def test_what_was_not_run_is_no_failure(tmp_path):
     )
     section = make_report(study).sections[0]
     assert section.sentences[1] == (
-        "2 of 8 datasets left out: not run by all; "
-        "no accuracy of good on 1 dataset: there they count as last."
+        "2 of 8 datasets left out: not run by all. "
+        "No accuracy of good on 1 dataset: there they count as last."
     )
     told = section.tables["missing cells"].set_index("dataset")["counts as"].to_dict()
     assert told == {"set 0": "last", "set 6": "left out", "set 7": "left out"}

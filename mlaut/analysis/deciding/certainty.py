@@ -73,7 +73,7 @@ def prospects(found: VerdictTable) -> str:
     pair = ", the likeliest open pair," * (len(found.frame) > 2)
     text = (
         f"{n} more {units} like these would tell {first} from {second}{pair} with a chance of "
-        f"{100 * seen.chance:.0f} %."
+        f"{100 * seen.chance:.0f}%."
     )
     if not np.isnan(seen.folds):
         helps = "folds or repeats" if seen.folds > 1 / 2 else units

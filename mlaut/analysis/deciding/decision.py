@@ -149,8 +149,8 @@ def decide_study(
     another to be better. With probability ``1 - alpha`` no such claim is false, so the best
     strategy is not among them. It is undecided in place of that if most other tests do not show
     it, or the mean difference has the other sign or is within ``rope``; else it is probably worse
-    if half of the other tests, treatments and metrics do not show it. A baseline (by its name,
-    `YARDSTICKS`) that would be avoided is a yardstick.
+    if another test, treatment or metric does not show it, where half of these do not show it of
+    some strategy. A baseline (by its name, `YARDSTICKS`) that would be avoided is a yardstick.
 
     The strategies that may be the best are those of which a joint test by flips of signs does not
     show that some other is better; it has a given best strategy with probability ``1 - alpha``. If
@@ -206,10 +206,10 @@ def decide_study(
     unclear = _unclear(made, tests)
     made = replace(made, frame=made.frame.assign(verdict=_settled(made, unclear)))
     checks = _checks(made, compared, {**tests, **(others or {})})
-    named = [name for check in checks for name in check.also]
-    doubted = np.array([2 * named.count(name) for name in made.frame.index]) >= max(1, len(checks))
-    verdict = made.frame["verdict"].mask(doubted & (made.frame["verdict"] == AVOID), LIKELY)
-    made = replace(made, frame=made.frame.assign(verdict=verdict))
+    doubts = [check.also for check in checks if check.also]
+    named = sum(doubts, ()) if 2 * len(doubts) >= len(checks) else ()
+    doubted = made.frame.index.isin(named) & (made.frame["verdict"] == AVOID)
+    made.frame.loc[doubted, "verdict"] = LIKELY
     given = made.frame.assign(reason=reasons(made, unclear, gaps(known, leader)))
     made = replace(made, frame=_in_order(given))
     row = better[names.index(leader)] | better[:, names.index(leader)]

@@ -19,7 +19,7 @@ VERDICTS = {
     EQUAL: "practically equal to the first",
     OPEN: "may be the best",
     UNDECIDED: "neither clearly worse nor likely to be the best",
-    LIKELY: "another is better, but half of the other ways to compare do not show it",
+    LIKELY: "another is better, but not by every way to compare",
     AVOID: "another is better, by most ways to compare",
     YARDSTICK: "a baseline, or the control",
 }

@@ -204,7 +204,7 @@ def test_what_more_datasets_would_tell_is_said_where_it_is_likely():
     found = decided(pd.DataFrame(rng.normal([0.82, 0.8], 0.03, (20, 2)), columns=["A", "B"]))
     assert found.best == ("A", "B")
     assert 0.2 < found.outlook.chance < 0.5
-    chance = f"{100 * found.outlook.chance:.0f} %"
+    chance = f"{100 * found.outlook.chance:.0f}%"
     more = "20 more datasets like these would tell A from B with a chance of"
     assert f"{more} {chance}." in found.certainty()
     assert "would probably not tell s" in decided(equal_ones(4)).certainty()[-1]
