@@ -148,8 +148,8 @@ def test_a_study_file_and_a_study_store_it(tmp_path):
     report = study.report(alpha=0.01)
     assert report.title == "Two"
     assert report.sections[0].decision.certainty()[0] == (
-        f"Planned, but changed: the way to compare was {chosen.when}; then changed for this report, "
-        "when the results were known: alpha from 0.05 to 0.01."
+        f"Planned, but changed: the way to compare was {chosen.when}; then changed for this "
+        "report, when the results were known: alpha from 0.05 to 0.01."
     )
 
 
