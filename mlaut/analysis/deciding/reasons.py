@@ -46,11 +46,11 @@ def reasons(found: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Se
                 won, lost = (f"{frame[one][name]:.0f}" for one in ("won", "lost"))
                 texts[name] += f"; elsewhere better on {won} and worse on {lost}"
         elif not texts[name] and name in harsh:
-            texts[name] = f"loses less than {mild[0]}, but {_how(found, worse[name])}"
+            texts[name] = f"loses less than {mild[0]}, but {_how(found, name, worse[name])}"
         elif not texts[name] and (name in mild or often[name]):
             start = f"loses more than {harsh[0]}, but" if name in mild else "worse"
             chance = ", which can still be chance" * (frame["verdict"][name] == OPEN)
-            texts[name] = f"{start} {_how(found, worse[name])}{chance}"
+            texts[name] = f"{start} {_how(found, name, worse[name])}{chance}"
     return texts
 
 
@@ -75,9 +75,8 @@ def _opposed(found: VerdictTable) -> tuple[list[str], list[str]]:
     return list(map(str, harsh.index)), list(map(str, mild.index))
 
 
-def _how(found: VerdictTable, worse: pd.Series) -> str:
+def _how(found: VerdictTable, name: str, worse: pd.Series) -> str:
     """Return on how many datasets a strategy loses, and on how few of them most of its loss is."""
-    name = worse.name
     n = found.frame.loc[name, ["won", "tied", "lost"]].sum()
     sizes = np.sort(worse[worse > 0])[::-1]
     few = 1 + np.count_nonzero(2 * sizes.cumsum() <= sizes.sum())
