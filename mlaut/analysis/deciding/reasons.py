@@ -35,7 +35,7 @@ def reasons(found: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Se
         How far each strategy is from the leader on each dataset (`margins.gaps`).
     """
     frame, texts, failing = found.frame, unclear.copy(), _failing(found)
-    gap = np.log(gap) if "ratio" in frame else gap
+    gap = gap.map(np.log) if "ratio" in frame else gap * (1 if "difference" in frame else np.nan)
     worse = (-gap if found.scorer.greater_is_better else gap).clip(lower=0)
     often = (frame["verdict"] == OPEN) & (frame["lost"] >= _MANY * (frame["won"] + frame["lost"]))
     harsh, mild = _opposed(found)

@@ -352,6 +352,37 @@ def test_the_reason_is_said_where_numbers_seem_to_contradict_a_verdict():
     assert found.frame.loc["little", ["won", "tied", "lost"]].tolist() == [0, 1, 13]
 
 
+def test_a_candidate_that_mostly_loses_says_why_it_is_not_ruled_out():
+    level = np.linspace(0.7, 0.8, 8)
+    lost = np.array([0.2, 0.2, 0.01, 0.01, 0.01, 0.01, 0.01, -0.1])
+    found = decided(pd.DataFrame({"A": level, "B": level - lost}))
+    assert found.named("not ruled out") == ("B",)
+    assert found.headline()[1] == (
+        "B (not ruled out): worse on 7 of 8 datasets, most of it on 2, which can still be chance."
+    )
+
+
+def test_what_half_of_the_other_ways_doubt_is_probably_worse():
+    frame = table(A=0.0, B=0.002, C=0.1)
+    pairs = adjust_pairs(wilcoxon_test(Results.from_table(frame, metric="accuracy")), "holm")
+    none = replace(pairs, tables={**pairs.tables, "better": 0 * pairs.tables["better"]})
+    others = {f"metric {n}": none for n in range(3)}  # of 6 ways, beside three tests
+    found = decide_study(compare(frame, metric="accuracy"), chosen_now(), others=others)
+    assert found.named("probably worse") == ("C",)
+    assert "B is not ruled out; C is probably worse." in found.answer()
+    assert found.certainty()[1].startswith(
+        "3 of 6 other ways to compare agree; 3 do not show C to be worse."
+    )
+
+
+def test_left_out_datasets_are_no_failures():
+    frame = table(A=0.0, B=0.1)
+    frame.iloc[:4, 1] = np.nan
+    dropped = compare(frame, metric="accuracy", missing="drop datasets").decision()
+    assert dropped.frame["failures"].tolist() == [0, 0]
+    assert "failed" not in dropped.sentence()
+
+
 def test_a_baseline_is_a_yardstick_unless_it_may_be_the_best():
     found = decided(table(A=0.0, B=0.002, DummyClassifier=0.3))
     assert found.frame.loc["DummyClassifier", "verdict"] == "yardstick"
