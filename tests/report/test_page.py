@@ -47,7 +47,7 @@ def test_names_are_text_and_never_markup(page):
     assert "&lt;script&gt;alert(&#34;$x$&#34;)&lt;/script&gt; &amp;" in page
     assert "&lt;i&gt;odd&lt;/i&gt; &amp; $set$" in page
     assert "{{ 7 * 7 }}" in page
-    assert "<h1>a &amp; &lt;b&gt;</h1>" in page
+    assert '<h1 id="title">a &amp; &lt;b&gt;</h1>' in page
     assert "ValueError: &lt;b&gt;no&lt;/b&gt; &amp; no" in page
 
 
