@@ -176,13 +176,8 @@ def study_content(
     sections = _sections(scored, chosen, StudyRace.of(study), one_task=bool(primary))
     if any(run.get("trace_predictions") is True for run in study.runs):
         sections = tuple(_with_budgets(one, study) for one in sections)
-    title = title or chosen.title or _title(sections)
+    title = title or chosen.title or f"Comparison: {sections[0].title}"
     return Report(study.path, title, state, sections, study)
-
-
-def _title(sections: Sequence[Section]) -> str:
-    """Return the title of a report that has no other."""
-    return f"Comparison: {sections[0].title}"
 
 
 def _with_budgets(one: Section, study: StudyStore) -> Section:
@@ -203,13 +198,12 @@ def results_content(
 ) -> Report:
     """Return the content of a report on results without a study."""
     scored, left_out = choice.apply(scored)
-    strategies = counted(len(scored[0].strategies), "strategy", "strategies")
-    read = next((one for one in scored[0].notes if one.startswith("read as ")), "")
-    line = f"{strategies}, {counted(len(scored[0].datasets), 'dataset')}, "
-    line += f"{read or 'from a table of scores'}."
+    read = [one for one in scored[0].notes if one.startswith("read as ")][:1]
+    line = f"{counted(len(scored[0].datasets), 'dataset')}, "
+    line += f"{''.join(read) or 'from a table of scores'}."
     state, path = _without(State((line,), "", {}, {}, {}), left_out), Path(name)
     sections = _sections(scored, chosen_now(**terms))
-    return Report(path, title or _title(sections), state, sections)
+    return Report(path, title or f"Comparison: {sections[0].title}", state, sections)
 
 
 def with_records(report: Report, since: str | None, submitted: Mapping[str, str] | None) -> Report:

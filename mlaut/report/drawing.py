@@ -25,7 +25,6 @@ from mlaut.analysis import (
     profile_plot,
 )
 from mlaut.analysis.common.display import SCENARIOS, number
-from mlaut.analysis.deciding.verdicts import USE
 from mlaut.analysis.plots import budget_plot, multi_comparison_matrix
 from mlaut.analysis.plots.decision_plot import FEWEST_FOR_BANDS, JOINED, MARKS
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
@@ -279,8 +278,8 @@ def _decision(section: Section) -> _Made | None:
     n, of = len(section.results.datasets), len(found.frame)
     parts = [
         "One dot per dataset",
-        *["the mark is their median"] * bool(found.leader),
-        *["the band holds the middle half of them and is no error bar"] * (n >= FEWEST_FOR_BANDS),
+        *["the mark is the middle one (their median)"] * bool(found.leader),
+        *["the band holds the middle half of them"] * (n >= FEWEST_FOR_BANDS),
         *["a line joins the dots of a dataset"] * (n == JOINED),
     ]
     beyond = any({*"◂▸"} & {*text.get_text()} for text in figure.axes[0].texts)
@@ -294,10 +293,7 @@ def _decision(section: Section) -> _Made | None:
 def _marks(found: Decision) -> str:
     """Return what the marks of a decision mean, those that are in the figure."""
     given = set(found.frame["verdict"]) if found.leader else set()
-    named = {USE: USE if found.control else found.leader}
-    told = "; ".join(
-        f"{words}: {named.get(name, name)}" for name, (*_, words) in MARKS.items() if name in given
-    )
+    told = "; ".join(f"{words}: {name}" for name, (*_, words) in MARKS.items() if name in given)
     return f" {told[:1].upper()}{told[1:]}." if told else ""
 
 

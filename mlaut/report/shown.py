@@ -17,9 +17,8 @@ _FAILED = 1000.0  # times the median: no digits of the others are left beside su
 _LARGE = 1e6  # numbers from here on have a power of ten in place of decimals
 _LONG = 30  # characters; a cell with a longer text has the kind "long"
 _MANY = 8  # columns; the headers of a wider table of numbers are vertical
-_COVERAGE = ("failures", "datasets")  # columns that say nothing if every cell has a result
 _UNITS = {"P(best)": "P", "training seconds": "s"}
-_BELOW = ("P(best)", "groups", "ranks", "reason")  # of the second table, below the first screen
+_BELOW = ("P(best)", "groups", "ranks", "reason", "datasets")  # not on the first screen
 
 
 @dataclass(frozen=True)
@@ -154,7 +153,8 @@ def decision_table(decision: Decision, *, most: int = 0, below: bool = False) ->
     mean, leader = f"mean {decision.metric}", decision.leader
     frame: Any = decision.frame.copy()  # its columns have several types
     hidden = {"tied", "lost", *(() if below else _BELOW)}
-    hidden |= set(_COVERAGE if decision.complete else ())
+    hidden |= set() if frame["failures"].any() else {"failures"}
+    hidden |= set() if below or decision.slow else {"training seconds"}
     if leader and mean in frame and np.isnan(frame.loc[leader, mean]):
         hidden.add(mean)  # other means beside none of the leader would look best
     decimals = {name: _decimals(frame[name]) for name in frame}
@@ -169,8 +169,7 @@ def decision_table(decision: Decision, *, most: int = 0, below: bool = False) ->
         counts = frame[["won", "tied", "lost"]].map("{:.0f}".format).agg("/".join, axis=1)
         frame["won"] = counts.where(frame["won"].notna(), "")
     headers = {mean: decision.metric, "won": "win/tie/loss", "failures": "failed"}
-    headers |= {"training seconds": "seconds to train", "datasets": "results"}
-    headers |= {"average rank": "rank"}
+    headers |= {"training seconds": "seconds to train", "average rank": "rank"}
     known = [
         TableColumn(name, headers.get(name, name), _UNITS.get(name, ""), decimals[name])
         for name in frame

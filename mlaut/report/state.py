@@ -23,6 +23,10 @@ _TIMES = re.compile(r" \(\d+ times\)$")  # end of a warning that one cell raised
 _UNKNOWN = "Not recorded: what the datasets are, how a score was measured, what was tuned"
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _OF_ONE_RUN = ("id", "started", "input", "versions")  # differ in any two runs, or are made of parts
+_SCHEMES = {
+    r"^(?:repeated_)?holdout\(test_size=([\d./]+).*": r"holding out \1 of the rows",
+    r"^(?:repeated_)?kfold\(n_folds=(\d+).*": r"\1 folds",
+}  # the usual schemes in words; the table of datasets has each in full
 # Fields of a run that the table of runs shows.
 _RUN = ("started", "python", "platform", "processor", "cores", "seed", "n_jobs", "timeout")
 
@@ -68,21 +72,21 @@ class State:
         n_sources : int, default 0
             Number of sources of the datasets; 0 where they are independent.
         """
-        of = f" of {n_sources} sources" if n_sources else ""
+        of = f" of {n_sources} sources (those of one source count together)" if n_sources else ""
         if "datasets" not in self.tables:
             line = self.lines[0][:-1].replace(", from", f"{of}, from")
             return f"Studied: {line}. {_UNKNOWN}."
         known, strategies = self.tables["datasets"], self.tables["strategies"]
         tasks = " and ".join(sorted(known["task"].str.lower().unique()))
-        tuned, how = strategies["candidates"].dropna(), " and ".join(sorted(set(known["split"])))
+        tuned, how = strategies["candidates"].dropna(), known["split"].replace(_SCHEMES, regex=True)
         classes = f", {_range(known['classes'].dropna())} classes" if "classes" in known else ""
-        some = f"{len(tuned)} tuned over {_range(tuned)} candidates" if len(tuned) else "none tuned"
-        machines = self.tables["runs"].get("processor", pd.Series(dtype=object)).dropna()
+        some = f"{len(tuned)} tuned over {_range(tuned)} settings" if len(tuned) else "none tuned"
+        cores = self.tables["runs"].get("cores", pd.Series(dtype=float)).dropna()[-1:]
+        machine = "".join(f"; on a machine with {counted(int(n), 'core')}" for n in cores)
         return (
             f"Studied: {counted(len(known), 'dataset')}{of} for {tasks}, {_range(known['rows'])} "
-            f"rows{classes}; scored by {how}; "
-            f"{counted(len(strategies), 'strategy', 'strategies')}, {some}"
-            f"{''.join(f'; on {name}' for name in machines[-1:])}."
+            f"rows{classes}; scored by {' and '.join(sorted(set(how)))}; "
+            f"{counted(len(strategies), 'strategy', 'strategies')}, {some}{machine}."
         )
 
 

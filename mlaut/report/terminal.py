@@ -7,6 +7,7 @@ from typing import Any
 
 from tabulate import tabulate
 
+from mlaut.analysis.deciding.verdicts import VERDICTS
 from mlaut.markup import counted, printable
 from mlaut.report.content import Report
 from mlaut.report.records import MOST_ROWS, TEXT, ReportTable, Section, shown_in
@@ -50,8 +51,11 @@ def _of_section(report: Report, section: Section, room: int) -> list[str]:
     n, left = len(decision.frame), room - len(lines) - len(below) - 2  # two blank lines
     table: list[str] = []
     for rows in range(min(n, max(left, _FEWEST)), 0, -1):
-        table = [*_lines_of(decision_table(decision, most=rows))]
-        table += [f"... and {n - rows} more"] * (rows < n)
+        shown = decision_table(decision, most=rows)
+        other = decision.frame["verdict"].drop([labels[0] for labels, _ in shown.rows])
+        counts = [f"{sum(other == one)} {one}" for one in VERDICTS if one in set(other)]
+        table = [*_lines_of(shown)]
+        table += [f"... and {len(other)} more: {', '.join(counts)}"] * (rows < n)
         if len(table) <= left or rows <= _FEWEST:
             break
     return [*lines, "", *table, *below]
@@ -71,7 +75,7 @@ def as_text(report: Report) -> str:
 
 def _wrapped(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
-        yield from wrap(printable(text), _WIDTH) or [""]
+        yield from wrap(printable(text), _WIDTH, break_on_hyphens=False) or [""]
 
 
 def _tables(tables: Iterable[ReportTable], source: Any) -> Iterator[str]:

@@ -80,7 +80,7 @@ def test_state_says_what_was_run(complete):
     assert state.lines[0] == "48 cells: 48 done."
     assert state.studied() == (
         "Studied: 8 datasets for classification, 40 rows, 2 classes; scored by 2 folds; 3 "
-        "strategies, none tuned; on any."
+        "strategies, none tuned."
     )
     assert state.lines[1] == "Last run 2026-01-02T03:04:05+00:00 on any: mlaut 0."
     assert state.partial == ""
@@ -135,7 +135,7 @@ def test_failures_never_make_a_strategy_look_better(tmp_path):
     study = made_up_study(tmp_path / "s.h5", NAMES, sets, failed=failed, folds=2)
     section = make_report(study).sections[0]
     assert re.match(
-        r"Over 18 datasets \(no accuracy of good on 12 datasets: such cells count as last\) "
+        r"Over 18 datasets \(no accuracy of good on 12 datasets: there they count as last\) "
         r"(middling|poor) has the best average rank, ",
         section.sentences[0],
     )
@@ -164,8 +164,7 @@ def test_datasets_left_out_stand_in_the_first_sentence(tmp_path):
     assert make_report(study, missing="drop datasets").sections[0].sentences[:2] == (
         "Do not choose by these results: there are 6 datasets, and at least 7 are needed for 3 "
         "strategies.",
-        "Not every cell has a result: 12 of 18 datasets left out: "
-        "no accuracy of good on 12 datasets.",
+        "12 of 18 datasets left out: no accuracy of good on 12 datasets.",
     )
 
 
@@ -189,8 +188,8 @@ def test_what_was_not_run_is_no_failure(tmp_path):
     )
     section = make_report(study).sections[0]
     assert section.sentences[1] == (
-        "Not every cell has a result: 2 of 8 datasets left out: not run by all; "
-        "no accuracy of good on 1 dataset: such cells count as last."
+        "2 of 8 datasets left out: not run by all. "
+        "No accuracy of good on 1 dataset: there they count as last."
     )
     told = section.tables["missing cells"].set_index("dataset")["counts as"].to_dict()
     assert told == {"set 0": "last", "set 6": "left out", "set 7": "left out"}

@@ -57,7 +57,11 @@ def said(decision: Decision) -> dict[str, list[str]]:
     for part in answer.split("; "):
         for pattern, verdict in (
             (r"use (?:one of )?(.*?)(?: in place of .*)?$", "use"),
-            (r"^(?:No single choice: )?(.*) may be as good(?: as any)?$", "may be as good"),
+            (
+                r"^(?:No single choice: )?(.*) (?:is|are) not ruled out(?: as the best)?$",
+                "not ruled out",
+            ),
+            (r"^(.*) (?:is|are) probably worse$", "probably worse"),
             (r"^(.*) (?:is|are) practically as good$", "as good"),
             (r"^(.*) (?:is|are) undecided$", "undecided"),
             (r"^avoid (.*)$", "avoid"),

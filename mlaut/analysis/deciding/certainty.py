@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlaut.analysis.deciding.verdict_table import Check, VerdictTable
-from mlaut.analysis.deciding.words import be, listed, probability, unit
+from mlaut.analysis.deciding.words import be, listed, unit
 
 _MOST_OTHER = 3  # names of strategies on which other analyses differ; a table has all
 _WORTH = 0.2  # probability from which a forecast is a reason to go on
@@ -17,8 +17,8 @@ def planned(found: VerdictTable) -> str:
     chosen = found.chosen
     changed = ", but changed" if chosen.changes else ""
     before = f"Planned{changed}" if chosen.planned else "Not planned"
-    start = f"{before}: the analysis was {chosen.when}"
-    weaker = "" if chosen.planned else "; a planned one is surer"
+    start = f"{before}: the way to compare was {chosen.when}"
+    weaker = "" if chosen.planned else "; an earlier plan is surer"
     return f"{'; then '.join([start, *chosen.changes])}{weaker}."
 
 
@@ -27,13 +27,9 @@ def agreement(found: VerdictTable) -> str:
     n, differ = len(found.checks), [check for check in found.checks if not check.same]
     parts = []
     if n:
-        other = "other analysis" if n == 1 else f"{n} other analyses"
-        if differ:
-            verb = "contradicts" if len(differ) == 1 else "contradict"
-            start = f"{'The' if n == 1 else f'{len(differ)} of'} {other} {verb} these verdicts"
-        else:
-            start = f"{'No' if n == 1 else 'None of the'} {other} contradicts these verdicts"
-        parts.append("; ".join([start, *_on_what(found, differ)]) + ".")
+        same = f"{n - len(differ)} of {n}" if differ else f"{'All ' * (n > 1)}{n}"
+        ways = f"{same} other way{'s' * (n > 1)} to compare agree{'s' * (n - len(differ) == 1)}"
+        parts.append("; ".join([ways, *_on_what(found, differ)]) + ".")
     if found.without:
         few, of = len(found.without), found.n_sources or found.n
         which = f"{few} of {of} {unit(found)}"
@@ -42,27 +38,20 @@ def agreement(found: VerdictTable) -> str:
                 f"Leaving out {which} ({listed(found.without)}) is enough for {found.then} to lead."
             )
         else:
-            parts.append(f"{found.leader} leads until {which} are left out.")
+            which = f"{few - 1} of {of} {unit(found)} are left out"
+            parts.append(f"{found.leader} stays first whichever {which}.")
     return " ".join(parts)
 
 
 def _on_what(found: VerdictTable, differ: Sequence[Check]) -> list[str]:
     """Return on which strategies other analyses differ, each with the number of analyses."""
-    parts = []
-    if beaten := sum(not check.leads for check in differ):
-        parts.append(f"{beaten} show{'s' * (beaten == 1)} {found.leader} itself to be worse")
-    not_shown = "does not show", "do not show"
-    to = "to differ" if found.control else "to be worse"
-    for verbs, to_be, kept in (
-        (("shows", "show"), f"{to} too", "without"),
-        (not_shown, to, "also"),
-    ):
+    parts, to = [], "to differ" if found.control else "to be worse"
+    for verbs, kept in ((("shows", "show"), "without"), (("does not show", "do not show"), "also")):
         having = [getattr(check, kept) for check in differ if getattr(check, kept)]
         names = [n for n in found.frame.index if any(n in one for one in having)]
-        names = [name for name in names if name != found.leader]
         if names:
             verb = verbs[len(having) > 1]
-            parts.append(f"{len(having)} {verb} {listed(names, _MOST_OTHER)} {to_be}")
+            parts.append(f"{len(having)} {verb} {listed(names, _MOST_OTHER)} {to}")
     return parts
 
 
@@ -81,10 +70,10 @@ def prospects(found: VerdictTable) -> str:
     first, second = found.leader, seen.rival
     if seen.chance < _WORTH:
         return f"Even {n} more {units} like these would probably not tell {first} from {second}."
-    p = probability(seen.chance)
-    pair = " (the likeliest pair)" * (len(found.frame) > 2)
+    pair = ", the likeliest open pair," * (len(found.frame) > 2)
     text = (
-        f"{n} more {units} like these would tell {first} from {second}{pair} with probability {p}."
+        f"{n} more {units} like these would tell {first} from {second}{pair} with a chance of "
+        f"{100 * seen.chance:.0f}%."
     )
     if not np.isnan(seen.folds):
         helps = "folds or repeats" if seen.folds > 1 / 2 else units

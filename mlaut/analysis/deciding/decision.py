@@ -12,13 +12,14 @@ from mlaut.analysis.common.letters import letter_groups
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.deciding import certainty, words
-from mlaut.analysis.deciding.margins import margins
+from mlaut.analysis.deciding.margins import gaps, margins
 from mlaut.analysis.deciding.outlook import outlook
 from mlaut.analysis.deciding.reasons import losses, reasons, told
 from mlaut.analysis.deciding.terms import Chosen, chosen_now, default_test, fewest_datasets
 from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
+    LIKELY,
     OPEN,
     UNDECIDED,
     USE,
@@ -77,13 +78,13 @@ class Decision(VerdictTable, Shown):
         return self.frame.copy()
 
     def answer(self) -> str:
-        """Return in one sentence what to use, what may be as good, and what to avoid."""
+        """Return in one sentence what to use, what is not ruled out, and what to avoid."""
         return words.answer(self)
 
     def headline(self) -> tuple[str, ...]:
         """Return the answer, a hint, reasons, the yardstick, a trade-off, and gaps."""
-        gaps = f"Not every cell has a result: {'; '.join(self.gaps)}." if self.gaps else ""
-        found = (words.yardstick(self), words.trade_off(self), gaps)
+        gaps = [f"{gap[:1].upper()}{gap[1:]}." for gap in self.gaps]
+        found = (words.yardstick(self), words.trade_off(self), " ".join(gaps))
         return tuple(filter(None, (self.answer(), self.hint, *told(self), *found)))
 
     def certainty(self) -> tuple[str, ...]:
@@ -147,8 +148,9 @@ def decide_study(
     A strategy is to be avoided if the primary test, corrected by Holm's method for all pairs, shows
     another to be better. With probability ``1 - alpha`` no such claim is false, so the best
     strategy is not among them. It is undecided in place of that if most other tests do not show
-    it, or the mean difference has the other sign or is within ``rope``. A baseline (by its name,
-    `YARDSTICKS`) that would be avoided is a yardstick.
+    it, or the mean difference has the other sign or is within ``rope``; else it is probably worse
+    if another test, treatment or metric does not show it, where half of these do not show it of
+    some strategy. A baseline (by its name, `YARDSTICKS`) that would be avoided is a yardstick.
 
     The strategies that may be the best are those of which a joint test by flips of signs does not
     show that some other is better; it has a given best strategy with probability ``1 - alpha``. If
@@ -160,10 +162,11 @@ def decide_study(
     place = control_of(analysis.question, names)
     control = None if place is None else names[place]
     related = results.clusters is not None
+    known = (scored or results).select(strategies=names, datasets=results.datasets)
     made = Decision(
         chosen=chosen,
         scorer=results.metric,
-        frame=_in_order(_table(compared, scored or results).assign(verdict=UNDECIDED)),
+        frame=_in_order(_table(compared, known).assign(verdict=UNDECIDED)),
         leader="",
         n=len(results.datasets),
         n_sources=results.n_sources if related else 0,
@@ -198,21 +201,26 @@ def decide_study(
     )
     if not leader:
         return made
-    times = (scored or results).select(strategies=names, datasets=results.datasets)
     tests = _other_tests(chosen, compared)
-    made = replace(made, frame=frame.join(margins(times, leader)))
+    made = replace(made, frame=frame.join(margins(known, leader)))
     unclear = _unclear(made, tests)
     made = replace(made, frame=made.frame.assign(verdict=_settled(made, unclear)))
-    made = replace(made, frame=_in_order(made.frame.assign(reason=reasons(made, unclear))))
+    checks = _checks(made, compared, {**tests, **(others or {})})
+    doubts = [check.also for check in checks if check.also]
+    named = sum(doubts, ()) if 2 * len(doubts) >= len(checks) else ()
+    doubted = made.frame.index.isin(named) & (made.frame["verdict"] == AVOID)
+    made.frame.loc[doubted, "verdict"] = LIKELY
+    given = made.frame.assign(reason=reasons(made, unclear, gaps(known, leader)))
+    made = replace(made, frame=_in_order(given))
     row = better[names.index(leader)] | better[:, names.index(leader)]
     undecided = [name for name in made.named(UNDECIDED) if not row[names.index(name)]]
     undecided = [name for name in made.best if name != leader] or undecided
     return replace(
         made,
-        time_shares=_time_shares(times, leader),
+        time_shares=_time_shares(known, leader),
         bounds=_bounds(results, analysis.alpha, better),
         **_smallest_change(made, results),
-        checks=_checks(made, compared, {**tests, **(others or {})}),
+        checks=checks,
         outlook=outlook(results, leader, undecided, analysis.alpha),
     )
 
@@ -285,7 +293,7 @@ def _unclear(made: Decision, tests: Mapping[str, Pairwise]) -> pd.Series:
     differs = "differs" if control else "worse"
     texts = np.where(small, f"{differs} often, but not on average", "")
     texts = np.where(
-        2 * against > len(kept), f"{differs} by the main analysis, but not by most others", texts
+        2 * against > len(kept), f"{differs} by this way to compare, but not by most others", texts
     )
     shown = frame["verdict"].isin([AVOID, USE]) & (frame.index != made.leader)
     return pd.Series(np.where(shown, texts, ""), names)
@@ -318,14 +326,13 @@ def _equal(compared: Compared, analysis: Analysis, leader: str) -> np.ndarray:
 # ------------------------------------------------------------------------ table
 
 
-def _table(compared: Compared, scored: Results) -> pd.DataFrame:
+def _table(compared: Compared, known: Results) -> pd.DataFrame:
     """Return the columns that need no test."""
     results = compared.results
     table = compared.ranks.frame[["average_rank"]].rename(columns={"average_rank": "average rank"})
     if "(c)" in compared.estimates:
         mean = compared.estimates["(c)"].frame["value"]
         table[f"mean {results.metric.name}"] = mean.reindex(table.index)
-    known = scored.select(strategies=results.strategies)
     seconds = training_seconds(known)
     if seconds is not None:
         table["training seconds"] = seconds.mean().reindex(table.index)

@@ -6,7 +6,10 @@ import pandas as pd
 from mlaut.analysis.deciding.verdict_table import OFTEN, VerdictTable
 from mlaut.analysis.deciding.verdicts import AVOID, OPEN, UNDECIDED, YARDSTICK
 
-_MOST = 2  # reasons in the headline besides that of the most surprising pair
+_MOST = 2  # reasons in the headline besides those of the most surprising pair
+_SEEN = 15  # strategies, the best first: a reason of another would be about a row that is not seen
+_MANY = 0.75  # share of the datasets without a tie: of two in three one expects chance
+_FEW = 1 / 3  # share of the lost datasets; most of an even loss is on half of them
 
 
 def losses(found: VerdictTable) -> pd.Series:
@@ -19,7 +22,7 @@ def losses(found: VerdictTable) -> pd.Series:
     return -size if found.scorer.greater_is_better else size
 
 
-def reasons(found: VerdictTable, unclear: pd.Series) -> pd.Series:
+def reasons(found: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Series:
     """Return the reason for each verdict that its numbers seem to contradict, else an empty text.
 
     Parameters
@@ -28,8 +31,13 @@ def reasons(found: VerdictTable, unclear: pd.Series) -> pd.Series:
         Its table has the verdicts, and the numbers against the leader.
     unclear : Series of str
         For each strategy why the result of the primary test is not clear, or an empty text.
+    gap : DataFrame
+        How far each strategy is from the leader on each dataset (`margins.gaps`).
     """
     frame, texts, failing = found.frame, unclear.copy(), _failing(found)
+    gap = gap.map(np.log) if "ratio" in frame else gap * (1 if "difference" in frame else np.nan)
+    worse = (-gap if found.scorer.greater_is_better else gap).clip(lower=0)
+    often = (frame["verdict"] == OPEN) & (frame["lost"] >= _MANY * (frame["won"] + frame["lost"]))
     harsh, mild = _opposed(found)
     for name in map(str, frame.index):
         if failing[name] and frame["verdict"][name] != YARDSTICK:
@@ -38,9 +46,11 @@ def reasons(found: VerdictTable, unclear: pd.Series) -> pd.Series:
                 won, lost = (f"{frame[one][name]:.0f}" for one in ("won", "lost"))
                 texts[name] += f"; elsewhere better on {won} and worse on {lost}"
         elif not texts[name] and name in harsh:
-            texts[name] = f"loses less than {mild[0]}, but {_how(found, name, mild[0])}"
-        elif not texts[name] and name in mild:
-            texts[name] = f"loses more than {harsh[0]}, but {_how(found, name, harsh[0])}"
+            texts[name] = f"loses less than {mild[0]}, but {_how(found, name, worse[name])}"
+        elif not texts[name] and (name in mild or often[name]):
+            start = f"loses more than {harsh[0]}, but" if name in mild else "worse"
+            chance = ", which can still be chance" * (frame["verdict"][name] == OPEN)
+            texts[name] = f"{start} {_how(found, name, worse[name])}{chance}"
     return texts
 
 
@@ -65,29 +75,21 @@ def _opposed(found: VerdictTable) -> tuple[list[str], list[str]]:
     return list(map(str, harsh.index)), list(map(str, mild.index))
 
 
-def _how(found: VerdictTable, name: str, other: str) -> str:
-    """Return on how many datasets one strategy loses, or how evenly if the other loses as often."""
-    frame, size = found.frame, losses(found)
-    every = frame[["won", "tied", "lost"]].sum(axis=1)
-    share = frame["lost"] / every
-    more = size[name] > size[other]
-    if share[name] == share[other] or more == (share[name] > share[other]):
-        return "unevenly" if more else "evenly"
-    return f"on {frame['lost'][name]:.0f} of {every[name]:.0f}"
+def _how(found: VerdictTable, name: str, worse: pd.Series) -> str:
+    """Return on how many datasets a strategy loses, and on how few of them most of its loss is."""
+    n = found.frame.loc[name, ["won", "tied", "lost"]].sum()
+    sizes = np.sort(worse[worse > 0])[::-1]
+    few = 1 + np.count_nonzero(2 * sizes.cumsum() <= sizes.sum())
+    most = f", most of it on {few}" if few <= _FEW * len(sizes) else ""
+    return f"on {found.frame['lost'][name]:.0f} of {n:.0f} datasets{most}"
 
 
 def told(found: VerdictTable) -> list[str]:
     """Return the reasons that the headline gives; the table has those of all strategies."""
     if "reason" not in found.frame:
         return []
-    frame, (harsh, mild) = found.frame, _opposed(found)
-    other = frame[(frame["reason"] != "") & ~frame.index.isin([*harsh, *mild])].iloc[:_MOST]
-    texts = [f"{name} ({row['verdict']}): {row['reason']}." for name, row in other.iterrows()]
-    if harsh:
-        one, two = harsh[0], mild[0]
-        how = _how(found, one, two)
-        texts.append(
-            f"{one} ({AVOID}) loses less on average than {two} ({frame['verdict'][two]}), but "
-            f"{'more often, ' * how.startswith('on ')}{how}; {two} {_how(found, two, one)}."
-        )
-    return texts
+    frame, (harsh, mild) = found.frame.iloc[:_SEEN], _opposed(found)
+    other = frame.index[(frame["reason"] != "") & ~frame.index.isin([*harsh, *mild])][:_MOST]
+    pair = [*harsh[:1], *mild[:1]]
+    names = [*pair, *other] if {*pair} <= {*frame.index} else other
+    return [f"{name} ({frame['verdict'][name]}): {frame['reason'][name]}." for name in names]

@@ -12,6 +12,7 @@ from mlaut.analysis.methods.aggregates.best import RankProbabilities
 from mlaut.analysis.scores.base import MLautScore
 
 MOST_CHOSEN = 4  # strategies of which one is advised; of more, there is no single choice
+NOTICED = 0.5  # seconds; nobody chooses by a shorter time
 OFTEN = 0.1  # share of the datasets from which the failures of a strategy are a reason
 
 
@@ -138,6 +139,13 @@ class VerdictTable:
     def complete(self) -> bool:
         """Return whether every strategy has a result on every dataset."""
         return bool((self.frame["datasets"] == self.n).all())
+
+    @property
+    def slow(self) -> bool:
+        """Return whether a strategy takes so long to train that times are worth a column."""
+        return bool(
+            (self.frame.get("training seconds", 0 * self.frame["datasets"]) >= NOTICED).any()
+        )
 
     @property
     def agreed(self) -> bool:

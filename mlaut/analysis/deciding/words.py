@@ -6,10 +6,11 @@ import numpy as np
 
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.tests import TESTS
-from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, OFTEN, VerdictTable
+from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, NOTICED, OFTEN, VerdictTable
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
     EQUAL,
+    LIKELY,
     OPEN,
     UNDECIDED,
     USE,
@@ -18,11 +19,11 @@ from mlaut.analysis.deciding.verdicts import (
 )
 
 _QUESTIONS = {"best": "which strategy is the best", "all pairs": "which strategies differ"}
-_MOST_NAMED = 6  # names in a sentence; the table has all
+_MOST_NAMED = 12  # names in a sentence; the table has all
+_FAR = 100.0  # times the median size, from which the largest is that of a failure somewhere
 _SAY_SO = "say so with clusters=, since the claims take them as independent"
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
-_NOTICED = 0.5  # seconds; nobody chooses by a shorter time
 _BOTH = "Only datasets on which both have a result count there."
 _NOT_YET = "Do not choose by these results"
 
@@ -41,7 +42,7 @@ def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
 
 
 def answer(found: VerdictTable) -> str:
-    """Return the verdicts in one sentence: what to use, what may be as good, what to avoid.
+    """Return the verdicts in one sentence: what to use, what is not ruled out, what to avoid.
 
     It says no more than is known, so that a poor strategy or a copy of one changes nothing. Where
     other analyses contradict it, it begins with "If you must choose now".
@@ -61,13 +62,13 @@ def answer(found: VerdictTable) -> str:
         same = listed(_described(found, equal), MOST_CHOSEN)
         parts.append(f"{same} {be(equal)} practically as good ({rope})")
     if (near := _described(found, found.named(OPEN))) and found.named(USE):
-        parts.append(f"{listed(near, MOST_CHOSEN)} may be as good")
-    if open_ := found.named(UNDECIDED):
-        few = listed(open_) if len(open_) <= MOST_CHOSEN else str(len(open_))
-        parts.append(f"{few} {be(open_)} undecided")
+        parts.append(f"{listed(near)} {be(near)} {OPEN}")
+    for verdict in (UNDECIDED, LIKELY):
+        if names := found.named(verdict):
+            few = listed(names) if len(names) <= MOST_CHOSEN else str(len(names))
+            parts.append(f"{few} {be(names)} {verdict}")
     if worse := found.named(AVOID):
-        size = sizes(found, worse)
-        size = f" ({size}{'' if 'times' in size else ' worse'})" if size else ""
+        size = "".join(f" ({size})" for size in [sizes(found, worse)] if size)
         few = listed(worse) if len(worse) <= MOST_CHOSEN else f"the other {len(worse)}"
         parts.append(f"avoid {few}{size}")
     pairs = f"{found.n_shown} of {found.n_pairs} pairs are shown to differ."
@@ -86,7 +87,7 @@ def _choice(found: VerdictTable) -> str:
         use = [f"{one}{listed(use, MOST_CHOSEN)} in place of {found.leader}"]
     if not use:
         best = _described(found, found.best)
-        return f"No single choice: {listed(best, MOST_CHOSEN)} may be as good as any"
+        return f"No single choice: {listed(best)} are {OPEN} as the best"
     return f"{where if found.firm else 'If you must choose now'}, use {listed(use)}"
 
 
@@ -99,16 +100,10 @@ def sizes(found: VerdictTable, names: Sequence[str]) -> str:
     if values.empty:
         return ""
     low, high = values.min(), values.max()
+    ends = f"at least {_range(low)}" if high > _FAR * values.median() else _range(low, high)
     if "ratio" in frame:
-        return f"{_range(low, high)} times the {found.metric} of {found.leader}"
-    return in_points(found, low, high)
-
-
-def in_points(found: VerdictTable, *values: float) -> str:
-    """Return sizes of a difference of the metric, or the range from one to another."""
-    points = found.scorer.bounds == (0, 1)
-    ends = _range(*(100 * value if points else value for value in values))
-    return f"{ends} {'points of ' if points else ''}{found.metric}"
+        return f"{ends} times the {found.metric} of {found.leader}"
+    return f"{found.metric} {ends} {'lower' if found.scorer.greater_is_better else 'higher'}"
 
 
 def _range(*values: float) -> str:
@@ -154,13 +149,10 @@ def be(names: Sequence[str]) -> str:
 
 
 def yardstick(found: VerdictTable) -> str:
-    """Return how far the leader is from the best baseline; empty where none is clearly worse."""
+    """Return how far the best baseline is from the leader; empty where none is clearly worse."""
     names = () if found.control else found.named(YARDSTICK)[:1]
     size = sizes(found, names)
-    if not size or "ratio" in found.frame:
-        return size and f"The yardstick {names[0]} has {size}."
-    side = "above" if found.scorer.greater_is_better else "below"
-    return f"{found.leader} is {size} {side} the yardstick {names[0]}."
+    return size and f"Yardstick {names[0]}: {size}."
 
 
 def trade_off(found: VerdictTable) -> str:
@@ -177,7 +169,7 @@ def trade_off(found: VerdictTable) -> str:
     quicker = [name for name in known if shares[name] <= _QUICKER]
     slower = [n for n in known if shares[n] >= 1 / _QUICKER and n not in found.named(UNDECIDED)]
     for name in (quicker or slower)[:1]:
-        if max(seconds[name], seconds[found.leader]) < _NOTICED:
+        if max(seconds[name], seconds[found.leader]) < NOTICED:
             return ""
         share = shares[name]
         times = f"{_range(share)} times as long"
@@ -200,7 +192,7 @@ def _loss(found: VerdictTable, name: str) -> str:
     if not change:
         return f"has the same mean {found.metric}"
     better = (change > 0) == found.scorer.greater_is_better
-    return f"{'gains' if better else 'loses'} {in_points(found, abs(change))}"
+    return f"is {_range(abs(change))} {'better' if better else 'worse'} in {found.metric}"
 
 
 def related(names: Sequence[str]) -> str:
@@ -258,7 +250,7 @@ def cost(found: VerdictTable) -> str:
     likely = [name for name in found.best[:MOST_CHOSEN] if found.bounds.get(name, 0) > 0]
     if not likely:
         return ""
-    texts = [f"{name} {in_points(found, found.bounds[name])}" for name in likely]
+    texts = [f"{name} {_range(found.bounds[name])} of {found.metric}" for name in likely]
     sure = probability(1 - found.chosen.analysis.alpha)
     return f"Choosing costs at most, on average and with probability {sure}: {', '.join(texts)}."
 
@@ -284,21 +276,19 @@ def terms(found: VerdictTable) -> str:
 
 def reading(found: VerdictTable) -> str:
     """Return how to read the table of a decision: its verdicts, its order, its numbers."""
+    lower = "" if found.scorer.greater_is_better else f" Lower {found.metric} is better."
     if not found.decided:
-        return "In the order of the average rank (1 is best) on these datasets only."
-    words = [word for word in (EQUAL, OPEN, UNDECIDED, AVOID, YARDSTICK) if found.named(word)]
+        return f"Rank: the average place on the datasets; 1 is best.{lower}"
+    words = [word for word in VERDICTS if word != USE and found.named(word)]
     texts = [f"{word.capitalize()}: {VERDICTS[word]}." for word in words]
-    texts.append("In the order of the average rank (1 is best).")
+    texts.append(f"Rank: the average place on the datasets; 1 is best.{lower}")
     if "won" in found.frame:
-        ratio = f" and ratio of {found.metric} (above 1 is worse)"
-        side = "below" if found.scorer.greater_is_better else "above"
-        size = {"difference": f" and difference ({side} 0 is worse)", "ratio": ratio}
-        sizes = "".join(text for name, text in size.items() if name in found.frame)
-        texts.append(f"Datasets won/tied/lost{sizes}: against {found.leader}.")
-    if "training seconds" in found.frame:
+        known = ("difference", " and difference"), ("ratio", f" and ratio of {found.metric}")
+        size = [text for name, text in known if name in found.frame]
+        texts.append(f"Win/tie/loss (datasets){''.join(size)}: against {found.leader}.")
+    if found.slow:
         texts.append("Seconds to tune and fit once, the mean over datasets.")
-    whole = f"Each has a result on all {found.n} datasets."
-    return " ".join([*texts, whole if found.complete else _BOTH])
+    return " ".join([*texts, *([] if found.complete else [_BOTH])])
 
 
 def notes(found: VerdictTable) -> tuple[str, ...]:

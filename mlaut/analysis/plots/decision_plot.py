@@ -14,14 +14,7 @@ from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.display import number
 from mlaut.analysis.deciding.decision import Decision
 from mlaut.analysis.deciding.margins import gaps, own_scores
-from mlaut.analysis.deciding.verdicts import (
-    AVOID,
-    EQUAL,
-    OPEN,
-    UNDECIDED,
-    USE,
-    YARDSTICK,
-)
+from mlaut.analysis.deciding.verdicts import AVOID, EQUAL, LIKELY, OPEN, UNDECIDED, USE, YARDSTICK
 from mlaut.analysis.methods.frequentist.ranks import rank_table
 from mlaut.analysis.plots.canvas import (
     BLUE,
@@ -38,7 +31,7 @@ from mlaut.analysis.plots.canvas import (
     text_width,
     write_beside,
 )
-from mlaut.analysis.plots.edges import beyond, robust_ends
+from mlaut.analysis.plots.edges import beyond, robust_ends, write_edges
 from mlaut.analysis.plots.look import PLAIN, Look
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
@@ -48,6 +41,7 @@ MARKS = {
     EQUAL: ("s", GREEN, "green square"),
     OPEN: ("o", BLUE, "hollow blue circle"),
     UNDECIDED: ("o", GREY, "hollow grey circle"),
+    LIKELY: ("v", ORANGE, "hollow orange triangle"),
     AVOID: ("v", ORANGE, "orange triangle"),
     YARDSTICK: ("D", GREY, "grey diamond"),
 }
@@ -132,23 +126,19 @@ def decision_plot(
     beside = text_width(labels, font) + left + right
     axis = float(np.clip(_WIDTH - beside, *_AXIS))
     figure, axes = canvas(ax, figsize, (beside + axis, 0.9 + 1.25 * row * len(labels)))
-    edge = axes.get_yaxis_transform()
     verdicts = decision.frame["verdict"] if decision.leader else pd.Series("", order)
     for place, name in enumerate(order):
         mark = MARKS.get(verdicts[name], ("", GREY, ""))
         _row(axes, drawn, name, place, mark, ends)
-        for end, side, text in zip((0.0, 1.0), ("left", "right"), far[place], strict=True):
-            how = {"xycoords": edge, "color": mark[1], "fontsize": font}
-            write_beside(axes, text, (end, place), side, **how)
+        write_edges(axes, place, far[place], color=mark[1], fontsize=font)
     below = [drawn.label, _join(axes, drawn.frame[order].apply(drawn.shown))]
     if drawn.leader:
         axes.vlines(drawn.shown(0.0), -0.6, len(order) - 0.5, color=BLUE, linewidth=0.8)
         below.append(f"{drawn.better} of the line: better")
     if len(rest):
         ranks = f"average ranks {number(rest.min(), 3)} to {number(rest.max(), 3)}"
-        write_beside(
-            axes, ranks, (0.0, len(order)), "right", xycoords=edge, color=GREY, fontsize=font
-        )
+        where = {"xycoords": axes.get_yaxis_transform(), "color": GREY, "fontsize": font}
+        write_beside(axes, ranks, (0.0, len(order)), "right", **where)
     _limit(axes, drawn, ends, MaxNLocator(int(_LABELS * axis)))
     axes.set_yticks(range(len(labels)), labels, fontsize=font)
     axes.set_ylim(len(labels) - 0.4, -0.6)

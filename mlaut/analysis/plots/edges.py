@@ -4,11 +4,14 @@ Nothing leaves a figure silently: what lies outside of the axis stands beside it
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 from mlaut.analysis.common.display import number
+from mlaut.analysis.plots.canvas import write_beside
 
 _MOST = 0.75  # share of the dots of a row that its reach holds
 _REACH = 5.0  # times the typical reach: on a longer axis the middle half of a row is a speck
@@ -49,6 +52,13 @@ def robust_ends(values: pd.DataFrame, centre: float | None = None) -> tuple[floa
     low, high = np.nanmin([middle, *kept.min()]), np.nanmax([middle, *kept.max()])
     margin = _MARGIN * (high - low or 1.0)
     return float(low - margin), float(high + margin)
+
+
+def write_edges(axes: Axes, place: float, texts: tuple[str, str], **how: Any) -> None:
+    """Write the texts of `beyond` at the edges of the row at a height."""
+    how["xycoords"] = axes.get_yaxis_transform()
+    for end, side, text in zip((0.0, 1.0), ("left", "right"), texts, strict=True):
+        write_beside(axes, text, (end, place), side, **how)
 
 
 def beyond(

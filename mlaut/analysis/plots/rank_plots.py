@@ -21,6 +21,7 @@ from mlaut.analysis.pairwise.corrections import adjust_pairs
 from mlaut.analysis.plots.canvas import (
     BLUE,
     FONT,
+    GAP,
     GREY,
     ORANGE,
     Size,
@@ -30,6 +31,7 @@ from mlaut.analysis.plots.canvas import (
     text_width,
     write_beside,
 )
+from mlaut.analysis.plots.edges import beyond, robust_ends, write_edges
 from mlaut.analysis.plots.look import PLAIN, Look
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
@@ -68,7 +70,8 @@ def box_plot(
     Figure
         A box from the lower to the upper quartile with the median, whiskers to the last value
         within 1.5 times the length of the box, and a dot for every dataset; with more than 4,000
-        results only for those beyond the whiskers.
+        results only for those beyond the whiskers. No far dataset sets the axis: what is beyond
+        it stands at its edge as a number.
     """
     table = results.scores if as_scores else results.losses
     order = look.shown(best_median_first(results))[::-1]
@@ -78,7 +81,11 @@ def box_plot(
         for name, kept in zip(order, values, strict=True)
     ]
     row, font = row_size(len(order))
-    figure, axes = canvas(ax, figsize, (7.5, 1.0 + 1.4 * row * len(order)), names=labels)
+    ends = robust_ends(table[order])
+    far = [beyond(table[name], ends) for name in order]
+    left, right = (text_width(texts, font) for texts in zip(*far, strict=True))
+    wide = 7.5 + left + right, 1.0 + 1.4 * row * len(order)
+    figure, axes = canvas(ax, figsize, wide, names=labels)
     drawn = axes.boxplot(
         values,
         orientation="horizontal",
@@ -100,9 +107,11 @@ def box_plot(
         shown = kept if every else kept[(kept < low) | (kept > high)]
         heights = place + 1 + rng.uniform(-0.2, 0.2, len(shown))
         axes.plot(shown, heights, ".", color=GREY, markersize=3, alpha=0.6)
+        write_edges(axes, place + 1, far[place], color=GREY, fontsize=font)
+    axes.set_xlim(ends)
     what = results.metric.name if as_scores else results.metric.loss_name
     style(axes, f"{what} on {len(table)} datasets", grid="x", left=False)
-    axes.tick_params(axis="y", labelsize=font)
+    axes.tick_params(axis="y", labelsize=font, pad=2 * GAP + 72 * left)
     look.finish(axes, order)
     return figure
 

@@ -244,7 +244,7 @@ def _ranked_last(results: Results) -> Results:
         results,
         _above_worst(results),
         "a loss just above the largest seen there",
-        "such cells count as last",
+        "there they count as last",
     )
     return replace(filled, ranks_only=_RANKS_ONLY)
 

@@ -360,7 +360,7 @@ def test_cells_that_count_as_last_have_ranks_and_no_mean():
     assert filled.losses.mean().idxmin() == "xgb"
     found = compare(filled)
     assert found.sentences()[0].startswith(
-        "Over 18 datasets (no misclassification of xgb on 12 datasets: such cells count as last) "
+        "Over 18 datasets (no misclassification of xgb on 12 datasets: there they count as last) "
     )
     assert "xgb has the" not in found.sentence()
     assert found.mean_strategies == ("forest", "tree")

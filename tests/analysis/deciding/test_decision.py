@@ -45,8 +45,8 @@ def test_the_verdicts_are_those_of_the_corrected_test():
     assert found.named("avoid") == tuple(expected) == ("C", "D")
     assert found.best == ("A", "B")
     assert found.answer() == (
-        "On datasets like these, use A; B may be as good; avoid C and D "
-        "(10 to 30 points of accuracy worse)."
+        "On datasets like these, use A; B is not ruled out; avoid C and D "
+        "(accuracy 0.1 to 0.3 lower)."
     )
     likely = probability_of_best(Results.from_table(frame, metric="accuracy")).frame["P(best)"]
     np.testing.assert_array_equal(found.frame["P(best)"], likely[found.frame.index])
@@ -60,15 +60,15 @@ def test_the_verdicts_are_those_of_the_corrected_test():
     [
         (
             {"A": 0.0, "B": 0.2},
-            "On datasets like these, use A; avoid B (20 points of accuracy worse).",
+            "On datasets like these, use A; avoid B (accuracy 0.2 lower).",
         ),
         (
             {"A": 0.0, "B": 0.2, "C": 0.3},
-            "On datasets like these, use A; avoid B and C (20 to 30 points of accuracy worse).",
+            "On datasets like these, use A; avoid B and C (accuracy 0.2 to 0.3 lower).",
         ),
         (
             {"A": 0.0, "B": 0.0},
-            "On datasets like these, use A; B may be as good.",
+            "On datasets like these, use A; B is not ruled out.",
         ),
     ],
 )
@@ -80,8 +80,7 @@ def test_a_control_is_compared_with_each_other():
     found = decided(table(A=0.0, B=0.1, C=0.1, D=0.3), question="control: B")
     assert found.leader == "B"
     assert found.answer() == (
-        "On datasets like these, use A in place of B; C is undecided; avoid D "
-        "(20 points of accuracy worse)."
+        "On datasets like these, use A in place of B; C is undecided; avoid D (accuracy 0.2 lower)."
     )
     assert found.frame["verdict"].to_dict() == {
         "A": "use",
@@ -162,11 +161,10 @@ def test_other_tests_and_metrics_say_how_sure():
     assert differs(by["metric mcc"]) == answer
     assert not by["metric mcc"].leads
     assert found.certainty()[1].startswith(
-        "1 of 4 other analyses contradicts these verdicts; 1 shows A itself to be worse; 1 does "
-        "not show C to be worse."
+        "3 of 4 other ways to compare agree; 1 shows A to be worse; 1 does not show C to be worse."
     )
     assert found.checks_frame().loc["metric mcc", "answer"] == answer
-    assert found.answer().startswith("If you must choose now, use A; B may be as good; avoid C")
+    assert found.answer().startswith("If you must choose now, use A; B is not ruled out; avoid C")
 
 
 def test_answers_that_differ_are_told_in_words():
@@ -174,20 +172,20 @@ def test_answers_that_differ_are_told_in_words():
     checks = [Check(f"way {n}", ("C",), (), True) for n in range(4)]
     same = Check("the sign test", (), (), True)
     for given, told, start in (
-        ((same,), "No other analysis contradicts these verdicts.", "On datasets like these"),
+        ((same,), "1 other way to compare agrees.", "On datasets like these"),
         (
             (same, same),
-            "None of the 2 other analyses contradicts these verdicts.",
+            "All 2 other ways to compare agree.",
             "On datasets like these",
         ),
         (
             (*checks, same),
-            "4 of 5 other analyses contradict these verdicts; 4 do not show C to be worse.",
+            "1 of 5 other ways to compare agrees; 4 do not show C to be worse.",
             "If you must choose now",
         ),
         (
             checks[:1],
-            "The other analysis contradicts these verdicts; 1 does not show C to be worse.",
+            "0 of 1 other way to compare agree; 1 does not show C to be worse.",
             "If you must choose now",
         ),
     ):
@@ -206,8 +204,8 @@ def test_what_more_datasets_would_tell_is_said_where_it_is_likely():
     found = decided(pd.DataFrame(rng.normal([0.82, 0.8], 0.03, (20, 2)), columns=["A", "B"]))
     assert found.best == ("A", "B")
     assert 0.2 < found.outlook.chance < 0.5
-    chance = f"{found.outlook.chance:.2f}"
-    more = "20 more datasets like these would tell A from B with probability"
+    chance = f"{100 * found.outlook.chance:.0f}%"
+    more = "20 more datasets like these would tell A from B with a chance of"
     assert f"{more} {chance}." in found.certainty()
     assert "would probably not tell s" in decided(equal_ones(4)).certainty()[-1]
     sure = decided(table(A=0.0, B=0.2))
@@ -255,7 +253,7 @@ def test_the_same_input_has_the_same_decision():
 def test_show_begins_with_the_decision(capsys):
     compare(table(A=0.0, B=0.2), metric="accuracy").show()
     assert capsys.readouterr().out.startswith(
-        "On datasets like these, use A; avoid B (20 points of accuracy worse). Not planned: "
+        "On datasets like these, use A; avoid B (accuracy 0.2 lower). Not planned: "
     )
 
 
@@ -274,7 +272,7 @@ def test_results_with_filled_in_cells_are_decided():
 def test_a_strategy_that_often_fails_does_not_look_as_good_as_the_best():
     found = decided(table(A=0.0, B=0.002, C=0.1, D=0.3))
     often, once = (found.frame.assign(failures=[0, n, 0, 0]) for n in (13, 1))
-    assert "B (which failed on 13 of 20 datasets) may be as good; avoid C and D" in (
+    assert "B (which failed on 13 of 20 datasets) is not ruled out; avoid C and D" in (
         replace(found, frame=often).answer()
     )
     assert "failed" not in replace(found, frame=once).answer()
@@ -344,36 +342,67 @@ def test_the_reason_is_said_where_numbers_seem_to_contradict_a_verdict():
     assert found.frame["verdict"].to_dict() == {"A": "use", "little": "avoid", "much": "undecided"}
     assert found.frame["reason"].to_dict() == {
         "A": "",
-        "little": "loses less than much, but on 13 of 14",
-        "much": "loses more than little, but on 8 of 14",
+        "little": "loses less than much, but on 13 of 14 datasets",
+        "much": "loses more than little, but on 8 of 14 datasets",
     }
-    assert found.headline()[1] == (
-        "little (avoid) loses less on average than much (undecided), but more often, on 13 of 14; "
-        "much on 8 of 14."
+    assert found.headline()[1:3] == (
+        "little (avoid): loses less than much, but on 13 of 14 datasets.",
+        "much (undecided): loses more than little, but on 8 of 14 datasets.",
     )
     assert found.frame.loc["little", ["won", "tied", "lost"]].tolist() == [0, 1, 13]
+
+
+def test_a_candidate_that_mostly_loses_says_why_it_is_not_ruled_out():
+    level = np.linspace(0.7, 0.8, 8)
+    lost = np.array([0.2, 0.2, 0.01, 0.01, 0.01, 0.01, 0.01, -0.1])
+    found = decided(pd.DataFrame({"A": level, "B": level - lost}))
+    assert found.named("not ruled out") == ("B",)
+    assert found.headline()[1] == (
+        "B (not ruled out): worse on 7 of 8 datasets, most of it on 2, which can still be chance."
+    )
+
+
+def test_what_half_of_the_other_ways_doubt_is_probably_worse():
+    frame = table(A=0.0, B=0.002, C=0.1)
+    pairs = adjust_pairs(wilcoxon_test(Results.from_table(frame, metric="accuracy")), "holm")
+    none = replace(pairs, tables={**pairs.tables, "better": 0 * pairs.tables["better"]})
+    others = {f"metric {n}": none for n in range(3)}  # of 6 ways, beside three tests
+    found = decide_study(compare(frame, metric="accuracy"), chosen_now(), others=others)
+    assert found.named("probably worse") == ("C",)
+    assert "B is not ruled out; C is probably worse." in found.answer()
+    assert found.certainty()[1].startswith(
+        "3 of 6 other ways to compare agree; 3 do not show C to be worse."
+    )
+
+
+def test_left_out_datasets_are_no_failures():
+    frame = table(A=0.0, B=0.1)
+    frame.iloc[:4, 1] = np.nan
+    dropped = compare(frame, metric="accuracy", missing="drop datasets").decision()
+    assert dropped.frame["failures"].tolist() == [0, 0]
+    assert "failed" not in dropped.sentence()
 
 
 def test_a_baseline_is_a_yardstick_unless_it_may_be_the_best():
     found = decided(table(A=0.0, B=0.002, DummyClassifier=0.3))
     assert found.frame.loc["DummyClassifier", "verdict"] == "yardstick"
-    assert found.answer() == "On datasets like these, use A; B may be as good."
-    assert "A is 30 points of accuracy above the yardstick DummyClassifier." in found.headline()
+    assert found.answer() == "On datasets like these, use A; B is not ruled out."
+    assert "Yardstick DummyClassifier: accuracy 0.3 lower." in found.headline()
     assert decided(table(A=0.0, Baseline=0.0)).named("yardstick") == ()
     errors = 1 - table(A=0.0, baseline=0.3)
     told = decided(errors, metric="misclassification").headline()
-    assert told[1] == "A is 30 points of misclassification below the yardstick baseline."
+    assert told[1] == "Yardstick baseline: misclassification 0.3 higher."
 
 
 @pytest.mark.parametrize(
     ("seconds", "verdict", "told"),
     [
-        ([4.0, 1.0, 2.0], "may be as good", "takes 25 % of the time to train (1 s in place of 4 s"),
+        ([4.0, 1.0, 2.0], "not ruled out", "takes 25 % of the time to train (1 s in place of 4 s"),
         ([4.0, 1.0, 2.0], "avoid", ""),
-        ([1.0, 12.0, 2.0], "may be as good", "takes 12 times as long to train (12 s in place of"),
+        ([1.0, 12.0, 2.0], "not ruled out", "takes 12 times as long to train (12 s in place of"),
         ([1.0, 12.0, 2.0], "undecided", ""),
-        ([0.04, 0.48, 0.01], "may be as good", ""),
-        ([4.0, 3.0, 2.0], "may be as good", ""),
+        ([0.04, 0.48, 0.01], "not ruled out", ""),
+        ([4.0, 3.0, 2.0], "not ruled out", ""),
     ],
 )
 def test_the_trade_off_is_of_what_one_would_consider(seconds, verdict, told):
@@ -386,7 +415,7 @@ def test_the_trade_off_is_of_what_one_would_consider(seconds, verdict, told):
     offered = [text for text in texts if text.startswith("Trade-off: ")]
     assert len(offered) == bool(told)
     if told:
-        assert offered[0].startswith("Trade-off: B loses 0.")
+        assert offered[0].startswith("Trade-off: B is 0.0")
         assert told in offered[0]
 
 
@@ -398,28 +427,28 @@ NEAR = {"A": 0.0, "B": 0.002, "C": 0.1, "D": 0.3}
 @pytest.mark.parametrize(
     ("worse", "terms", "advice"),
     [
-        (NEAR, {}, "use A; B may be as good; avoid C and D (10 to 30 points of accuracy worse)."),
+        (NEAR, {}, "use A; B is not ruled out; avoid C and D (accuracy 0.1 to 0.3 lower)."),
         (
             {"A": 0.0, "B": 0.004, "C": 0.3},
             {"rope": 0.03},
-            "use A; B is practically as good (within 0.03 of accuracy); avoid C (30 points of "
-            "accuracy worse).",
+            "use A; B is practically as good (within 0.03 of accuracy); avoid C (accuracy "
+            "0.3 lower).",
         ),
         (
             {**NEAR, "E": 0.31, "F": 0.32, "G": 0.33},
             {},
-            "use A; B may be as good; avoid the other 5 (10 to 33 points of accuracy worse).",
+            "use A; B is not ruled out; avoid the other 5 (accuracy 0.1 to 0.33 lower).",
         ),
         (
             NEAR,
             {"question": "control: C"},
-            "use one of A and B in place of C; avoid D (20 points of accuracy worse).",
+            "use one of A and B in place of C; avoid D (accuracy 0.2 lower).",
         ),
         (
             NEAR,
             {"question": "control: A"},
             "Nothing here speaks against A: no other strategy is shown to be clearly better; "
-            "B is undecided; avoid C and D (10 to 30 points of accuracy worse).",
+            "B is undecided; avoid C and D (accuracy 0.1 to 0.3 lower).",
         ),
     ],
 )
@@ -451,9 +480,7 @@ def test_rounding_noise_promises_nothing():
     assert found.outlook.chance == 0
     assert "would probably not tell A from B" in found.certainty()[-1]
     assert found.named("use") == ("A", "B")
-    assert found.answer() == (
-        "On datasets like these, use A (= B); avoid C (20 points of accuracy worse)."
-    )
+    assert found.answer() == ("On datasets like these, use A (= B); avoid C (accuracy 0.2 lower).")
     assert found.frame["P(best)"]["A"] == found.frame["P(best)"]["B"]
 
 
@@ -476,9 +503,10 @@ def test_a_dummy_changes_nothing_for_the_others(k):
     assert dummy.details()[1:] == plain.details()[1:]
     if k == 20:
         assert plain.answer() == (
-            "No single choice: s18, s11, s7, s16 and 16 more may be as good as any."
+            "No single choice: s18, s11, s7, s16, s6, s14, s2, s4, s3, s0, s12, s9 and 8 more are "
+            "not ruled out as the best."
         )
-        assert plain.named("may be as good") == tuple(plain.frame.index)
+        assert plain.named("not ruled out") == tuple(plain.frame.index)
 
 
 @pytest.mark.parametrize("clusters", [False, True])
@@ -515,14 +543,14 @@ def test_clearly_takes_a_size_and_most_other_tests():
     frame["C"] = frame["A"] - 1e-4
     found = decided(frame)
     assert found.named("avoid") == ("C", "B")
-    assert "avoid C and B (0.01 to 10 points of accuracy worse)." in found.answer()
+    assert "avoid C and B (accuracy 0.0001 to 0.1 lower)." in found.answer()
     assert decided(frame, rope=0.01).named("as good") == ("C",)
     far = frame["A"].sub(1e-4).where(frame.index > 1, frame["A"] + 0.05)  # rarely better, by more
     found = decided(frame.assign(C=far), test="sign")
     assert found.frame.loc["C", "verdict"] == "undecided"
     assert found.frame.loc["C", "reason"] == "worse often, but not on average"
     assert found.answer() == (
-        "On datasets like these, use A; C is undecided; avoid B (10 points of accuracy worse)."
+        "On datasets like these, use A; C is undecided; avoid B (accuracy 0.1 lower)."
     )
 
 
@@ -531,7 +559,7 @@ def test_the_cost_of_choosing_is_bounded():
     found = decided(frame)
     bound = found.bounds
     assert 0 < bound["A"] < bound["B"] < 0.02 < 0.1 < bound["C"]
-    costs = [f"{name} {100 * bound[name]:.2g} points of accuracy" for name in "AB"]
+    costs = [f"{name} {bound[name]:.2g} of accuracy" for name in "AB"]
     assert found.details()[-1] == (
         f"Choosing costs at most, on average and with probability 0.95: {', '.join(costs)}."
     )

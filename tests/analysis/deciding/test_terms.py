@@ -84,7 +84,7 @@ def test_an_analysis_chosen_late_says_so(study):
     run(study)
     store_analysis(study, analysis=Analysis(), **KNOWN)
     assert Chosen.of(study).when.endswith(", when 1 results were known")
-    assert chosen_now().when == "chosen with this report, when the results were known"
+    assert chosen_now().when == "chosen when the results were known"
 
 
 def test_what_is_stored_stays_unless_it_is_replaced(study):
@@ -148,8 +148,8 @@ def test_a_study_file_and_a_study_store_it(tmp_path):
     report = study.report(alpha=0.01)
     assert report.title == "Two"
     assert report.sections[0].decision.certainty()[0] == (
-        f"Planned, but changed: the analysis was {chosen.when}; then changed for this report, when "
-        "the results were known: alpha from 0.05 to 0.01."
+        f"Planned, but changed: the way to compare was {chosen.when}; then changed for this "
+        "report, when the results were known: alpha from 0.05 to 0.01."
     )
 
 

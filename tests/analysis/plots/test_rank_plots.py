@@ -127,6 +127,15 @@ def test_a_box_plot_of_scores_tells_what_is_missing():
     assert axes.get_xlabel() == "accuracy on 3 datasets"
 
 
+def test_a_far_dataset_sets_no_axis_of_a_box_plot():
+    values = np.linspace(1.0, 2.0, 11)
+    far = np.where(values == 2, 500.0, values)
+    results = Results.from_table(pd.DataFrame({"A": values, "B": far}), metric="mase")
+    axes = box_plot(results).axes[0]
+    assert axes.get_xlim()[1] < 3
+    assert [text.get_text() for text in axes.texts if text.get_text()] == ["▸ 500"]
+
+
 def test_figures_are_returned_and_shown_by_notebooks(mlaut2018):
     figure = box_plot(mlaut2018)
     assert isinstance(figure, Figure)

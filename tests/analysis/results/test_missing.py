@@ -151,7 +151,7 @@ def test_failures_rank_last_and_what_was_not_run_is_left_out(reason, datasets):
     assert len(treated.datasets) == datasets
     if datasets == 3:
         assert rank_table(treated)["A"].tolist() == [1.0, 3.0, 1.0]
-        assert treated.gaps == ("no misclassification of A on 1 dataset: such cells count as last",)
+        assert treated.gaps == ("no misclassification of A on 1 dataset: there they count as last",)
     else:
         why = "1 of 3 datasets left out: not run by all"
         if reason == "skipped":

@@ -38,14 +38,14 @@ def decided(results):
         (8, "skipped", 0, "A", "A was not run on 8 datasets above its size limit: strategies are "
          "compared on the other 12"),
         (15, "skipped", None, "B", "A was not run on 15 datasets above its size limit: left out"),
-        (19, "timeout", 19, "B", "no misclassification of A on 19 datasets: such cells count as "
+        (19, "timeout", 19, "B", "no misclassification of A on 19 datasets: there they count as "
          "last"),
     ],
 )  # fmt: skip
 def test_what_was_not_run_for_its_size_is_no_failure(gone, reason, failures, leader, words):
     decision = decided(scored(gone, reason))
     assert decision.leader == leader
-    assert f"Not every cell has a result: {words}." in decision.headline()
+    assert f"{words[0].upper()}{words[1:]}." in decision.headline()
     if failures is None:
         assert "A" not in decision.frame.index
     else:
