@@ -17,18 +17,18 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent / "mlaut"
 OWN = "modules of mlaut itself"
 BUDGETS = {
-    "analysis": 15_560,
+    "analysis": 15_080,
     "bundles": 1_310,
-    "cli": 1_030,
-    "data": 1_880,
-    "estimators": 4_500,
-    "experiments": 5_810,
-    "files_io": 5_020,
+    "cli": 1_130,
+    "data": 1_820,
+    "estimators": 4_200,
+    "experiments": 5_830,
+    "files_io": 5_000,
     "identity": 830,
-    "placing": 370,
-    "report": 2_040,
+    "placing": 330,
+    "report": 2_210,
     "sharing": 2_280,
-    OWN: 1_380,
+    OWN: 1_390,
 }
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _NO_CODE = (

@@ -54,8 +54,6 @@ from mlaut.analysis.racing.race import drawn_order as drawn_order
 from mlaut.analysis.racing.race import race as race
 from mlaut.analysis.results.missing import treat_missing as treat_missing
 from mlaut.analysis.results.results import Results as Results
-from mlaut.analysis.results.saving import load_result as load_result
-from mlaut.analysis.results.saving import save_result as save_result
 from mlaut.analysis.scores.base import MLautScore as MLautScore
 from mlaut.analysis.scores.catalogue import describe_metrics as describe_metrics
 from mlaut.analysis.scores.catalogue import metric as metric

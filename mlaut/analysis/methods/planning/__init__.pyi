@@ -1,8 +1,6 @@
 """Where the public names are defined, for type checkers; written by tools/stubs.py."""
 
-from mlaut.analysis.methods.planning.design import ContextDesign as ContextDesign
 from mlaut.analysis.methods.planning.design import datasets_needed_for_ranks as datasets_needed_for_ranks
-from mlaut.analysis.methods.planning.design import datasets_needed_in_context as datasets_needed_in_context
 from mlaut.analysis.methods.planning.design import pilot_design as pilot_design
 from mlaut.analysis.methods.planning.design import resolution as resolution
 from mlaut.analysis.methods.planning.power import dataset_sd as dataset_sd
