@@ -50,6 +50,7 @@ from storm import in_child
 from mlaut.errors import MlautError, StudyError
 from mlaut.experiments.engines import engine as engines
 from mlaut.files_io import merge_studies
+from mlaut.files_io.outcomes.journal import Journal
 from mlaut.files_io.studies.study_checks import problems_of
 from mlaut.records import Status
 
@@ -59,6 +60,7 @@ MERGED = "both"
 # Calls that change files before a fault: drawn so that early and late ones are as likely.
 MOST_CALLS = 1500
 N_RACE_DATASETS = 4
+SHARE_SYNCED = 0.3  # of the records of a journal
 Step = list[Any]  # name, arguments, fault or None
 
 
@@ -74,7 +76,9 @@ def draw(seed: int) -> list[Step]:
     rng = random.Random(seed)
     steps = []
     for _ in range(rng.randint(4, 12)):
-        name = rng.choice(["data", *["run"] * 6, "read", "settle", "compact", "merge", "race"])
+        name = rng.choice(
+            ["data", *["run"] * 6, "read", "settle", "compact", *["merge"] * 2, "race"]
+        )
         given: dict[str, Any] = {}
         if name == "data":
             given = {"n": rng.randint(1, 3)}
@@ -160,6 +164,7 @@ def do(step: Step, folder: Path, report: Callable[[str], object]) -> None:
     """Do a step of a history."""
     name, given, _ = step
     path = folder / f"{given.get('study', MERGED)}.h5"
+    _sync_by_the_seed(random.Random(given.get("order")))
     if name == "data":
         kills.Data().open_hdf5(folder / "input.h5", mode="a").save_datasets(
             kills.tables()[: given["n"]], "tables"
@@ -176,6 +181,20 @@ def do(step: Step, folder: Path, report: Callable[[str], object]) -> None:
         {"read": lambda: list(study.blocks()), "settle": study.settle, "compact": study.compact}[
             name
         ]()
+
+
+def _sync_by_the_seed(rng: random.Random) -> None:
+    """Have the journal synced behind records that a seed draws; a run syncs it by the clock."""
+    append = Journal.append
+
+    def appended(journal: Journal, *payloads: bytes) -> bool:
+        synced = append(journal, *payloads)
+        if rng.random() < SHARE_SYNCED:
+            journal.sync()
+        return synced
+
+    Journal._sync_by_the_clock = lambda _: None
+    Journal.append = appended
 
 
 def run(
@@ -340,7 +359,7 @@ class World:
     def _to_the_end(self, here: Path, steps: list[Step]) -> None:
         """Do what is left of the studies that the history began, and compare them."""
         begun = {given.get("study", name) for name, given, _ in steps}
-        shards = begun & {"left", "right"}
+        shards = "merge" in begun
         names = [name for name in STUDIES if name == "study" or shards]
         for path in here.glob(f"{MERGED}.h5*"):  # it may lack what came later
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -418,7 +437,9 @@ def _fails(world: World, steps: list[Step]) -> str:
     return ""
 
 
-def simulate(seeds: range, most_calls: float, seconds: float, folder: Path) -> dict[str, object]:
+def simulate(
+    seeds: range, most_calls: float, seconds: float, folder: Path, shrinking: bool = True
+) -> dict[str, object]:
     """Live the history of each seed; give the figures, or leave with what was lost."""
     world, begun = World(folder), time.monotonic()
     lived = n_steps = 0
@@ -429,6 +450,8 @@ def simulate(seeds: range, most_calls: float, seconds: float, folder: Path) -> d
         try:
             world.live(steps, seed)
         except HistoryError as lost:
+            if not shrinking:
+                raise SystemExit(f"seed {seed}: {lost}") from None
             kept = kills.keep(world.folder / "life")
             steps, why = shrink(world, steps)
             history = json.dumps(steps)
@@ -452,6 +475,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs=2, default=(0, 10**9), metavar=("FROM", "TO"))
     parser.add_argument("--calls", type=float, default=float("inf"), help="stop after so many")
     parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--as-it-is", action="store_true", help="do not shrink what fails")
     parser.add_argument("--history", type=json.loads, help="steps to live, as they are printed")
     given = parser.parse_args()
     shim.begin_again_watched()
@@ -461,7 +485,9 @@ def main() -> None:
         if given.history is not None:
             why = _fails(World(folder), given.history)
             raise SystemExit(why or None)
-        figures = simulate(range(*given.seeds), given.calls, given.seconds, folder)
+        figures = simulate(
+            range(*given.seeds), given.calls, given.seconds, folder, not given.as_it_is
+        )
     sys.stdout.write(json.dumps(figures) + "\n")
 
 
