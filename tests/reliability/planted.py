@@ -42,8 +42,8 @@ FAULTS = (
     ("a merge prefers the first study to one that is done", STORE + "study_merge.py",
      "done, known != Status.DONE,", "False, known != Status.DONE,"),
     ("a reader does not see the journal", STORE + "study.py",
-     "live = index_journal(self.journal_path, str(file.attrs[\"study_id\"]))",
-     "live = index_journal(self.path.with_name(\"none\"), \"\")"),
+     "live = index_journal(self.journal_path, str(file.attrs[\"study_id\"]))\n        for",
+     "live = index_journal(self.path.with_name(\"none\"), \"\")\n        for"),
     ("the first outcome of a cell in a journal stays", "files_io/outcomes/journal.py",
      "last = {outcome.cell: number for number, outcome in enumerate(self.outcomes(dataset))}",
      "last = {}\n        for number, outcome in enumerate(self.outcomes(dataset)):\n"
