@@ -20,7 +20,8 @@ NOWHERE = Path()
     shim.compiler() is None or not sys.platform.startswith("linux"),
     reason="a C compiler and Linux are needed",
 )
-@pytest.mark.parametrize("cuts", [10, pytest.param(120 * MORE, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("cuts", [120 * MORE])
 def test_power_cuts_take_back_nothing_that_was_synced(cuts):
     told = subprocess.run(
         [sys.executable, SCRIPT, "--cuts", str(cuts), "--seed", "2"], capture_output=True, text=True

@@ -19,12 +19,10 @@ WAYS = ("kill", *shim.KINDS)
     shim.compiler() is None or not sys.platform.startswith("linux"),
     reason="a C compiler and Linux are needed",
 )
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("commands", "places", "ways"),
-    [
-        (("remove",), 2, ("kill",)),
-        *(pytest.param((name,), 6 * MORE, WAYS, marks=pytest.mark.slow) for name in COMMANDS),
-    ],
+    [((name,), 6 * MORE, WAYS) for name in COMMANDS],
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else str(value),
 )
 def test_a_command_that_was_disturbed_succeeds_when_it_is_given_again(commands, places, ways):

@@ -46,7 +46,7 @@ from .sharing_cases import (
     check_equal,
 )
 
-SIZES = [2, 5, 9]
+SIZES = [2, 4, 7]
 SEED = {"random_state": 7}
 WIDTHS = {"C": np.logspace(-2, 5, 8).tolist(), "gamma": [1e-3, 0.1, "scale"]}
 DEPTHS = {"max_depth": [None, 2, 4, 20], "max_features": [None, "sqrt", "log2"]}
@@ -80,7 +80,7 @@ CLASSIFIERS = {
     ),
     "bagging": (
         BaggingClassifier(DecisionTreeClassifier(), **SEED),
-        {"n_estimators": SIZES, "max_samples": [0.5, 1.0], "max_features": [0.5, 1.0]},
+        {"n_estimators": SIZES[:2], "max_samples": [0.5, 1.0], "max_features": [0.5, 1.0]},
     ),
     "bagging of others": (
         BaggingClassifier(KNeighborsClassifier(2), max_samples=0.5, **SEED),
@@ -88,7 +88,7 @@ CLASSIFIERS = {
     ),
     "gradient boosting": (
         GradientBoostingClassifier(**SEED),
-        {"n_estimators": SIZES, "max_depth": [1, 3, 9], "learning_rate": [0.1, 1]},
+        {"n_estimators": SIZES, "max_depth": [1, 5], "learning_rate": [0.1, 1]},
     ),
     "stochastic gradient boosting": (
         GradientBoostingClassifier(subsample=0.5, max_features=2, **SEED),
@@ -113,7 +113,7 @@ REGRESSORS = {
     "bagging": (BaggingRegressor(**SEED), {"n_estimators": SIZES, "max_features": [0.5, 1.0]}),
     "gradient boosting": (
         GradientBoostingRegressor(**SEED),
-        {"n_estimators": SIZES, "max_depth": [1, 3, 9], "learning_rate": [0.1, 1]},
+        {"n_estimators": SIZES, "max_depth": [1, 5], "learning_rate": [0.1, 1]},
     ),
     "gradient boosting, Huber": (
         GradientBoostingRegressor(loss="huber", **SEED),

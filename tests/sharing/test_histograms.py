@@ -16,7 +16,7 @@ from .sharing_cases import (
 )
 
 SEED = {"random_state": 0, "early_stopping": False}
-GRID = {"max_iter": [2, 9], "min_samples_leaf": [2, 20], "max_leaf_nodes": [4, None]}
+GRID = {"max_iter": [2, 6], "min_samples_leaf": [2, 20], "max_leaf_nodes": [4, None]}
 PREDICTED = {"return_train_score": True, "refit": False}
 
 

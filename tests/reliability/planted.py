@@ -1,0 +1,107 @@
+"""Plant faults in a copy of the package, and see which seed of ``simulate.py`` finds each.
+
+    python tests/reliability/planted.py [--seeds 400] [--only 3 7]
+
+Each fault is a line of the store or of the runner that an author could have got wrong. A fault that
+no history finds is one that the simulation is blind to: the command then fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PACKAGE = HERE.parents[1] / "mlaut"
+STORE = "files_io/studies/"
+FAULTS = (
+    # What is wrong, the file, the text that goes, and the text that comes.
+    ("a record of a journal is taken without its checksum", "files_io/outcomes/journal.py",
+     "return payload if zlib.crc32(payload) == checksum else None", "return payload"),
+    ("a new run writes behind the torn end of a journal", "files_io/outcomes/journal.py",
+     "            self._file.truncate(whole)\n            self._file.seek(whole)\n",
+     "            self._file.seek(0, 2)\n"),
+    ("the journal goes before what it has is in the study", STORE + "study.py",
+     "                    yield writer\n                    writer.fold_in()",
+     "                    yield writer\n                    self.journal_path.unlink()\n"
+     "                    self.journal_path.touch()\n                    writer.fold_in()"),
+    ("arrays are not synced before the journal goes", STORE + "study_writer.py",
+     "        self._file.sync()\n        if not self._written:", "        if not self._written:"),
+    ("a saved model is not synced", STORE + "models.py",
+     "            os.fsync(handle)\n            temporary.replace(path)",
+     "            temporary.replace(path)"),
+    ("a file that is made anew is not synced before it has its name", "files_io/safe_files/hdf5.py",
+     "    os.fsync(handle)\n    temporary.replace(real)", "    temporary.replace(real)"),
+    ("a merge prefers the first study to one that is done", STORE + "study_merge.py",
+     "done, known != Status.DONE,", "False, known != Status.DONE,"),
+    ("a reader does not see the journal", STORE + "study.py",
+     "live = index_journal(self.journal_path, str(file.attrs[\"study_id\"]))\n        for",
+     "live = index_journal(self.path.with_name(\"none\"), \"\")\n        for"),
+    ("the first outcome of a cell in a journal stays", "files_io/outcomes/journal.py",
+     "last = {outcome.cell: number for number, outcome in enumerate(self.outcomes(dataset))}",
+     "last = {}\n        for number, outcome in enumerate(self.outcomes(dataset)):\n"
+     "            last.setdefault(outcome.cell, number)"),
+    ("torn cells stay as they are", STORE + "study.py",
+     "                forget_torn(file)\n                file.sync()\n            if index.places",
+     "                file.sync()\n            if index.places"),
+    ("a change in place is not synced before it is decided", "files_io/safe_files/hdf5.py",
+     "            os.fsync(handle)\n            _decide(real, change)",
+     "            _decide(real, change)"),
+    ("a crashed cell counts as done", "experiments/plans/plan.py",
+     "if status == Status.DONE:", "if status:"),
+)  # fmt: skip
+
+
+def plant(folder: Path, number: int) -> str:
+    """Copy package and harness below a folder with one fault; return what is wrong."""
+    what, file, old, new = FAULTS[number]
+    shutil.rmtree(folder, ignore_errors=True)
+    for part in (PACKAGE, HERE, HERE.parent / "data", HERE.parent / "files_io"):
+        shutil.copytree(part, folder / part.relative_to(PACKAGE.parent))
+    source = (folder / "mlaut" / file).read_text(encoding="utf-8")
+    if source.count(old) != 1:
+        raise SystemExit(f"{file} has changed: the fault {what!r} cannot be planted")
+    (folder / "mlaut" / file).write_text(source.replace(old, new), encoding="utf-8")
+    return what
+
+
+def main() -> None:
+    """Read the command line, plant each fault, and print what found it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=400)
+    parser.add_argument("--only", type=int, nargs="+", default=range(len(FAULTS)))
+    given = parser.parse_args()
+    missed = []
+    with tempfile.TemporaryDirectory(prefix="mlaut-planted-") as place:
+        for number in given.only:
+            what, begun = plant(Path(place), number), time.monotonic()
+            script = Path(place) / "tests" / "reliability" / "simulate.py"
+            lived = subprocess.run(
+                [sys.executable, script, "--seeds", "0", str(given.seeds), "--as-it-is"],
+                capture_output=True,
+                text=True,
+                cwd=place,
+                env={"PATH": "/usr/bin:/bin", "PYTHONPATH": place, "OMP_NUM_THREADS": "1"},
+            )
+            found = re.match(r"seed (\d+): (.*)", lived.stderr)
+            seed = int(found[1]) if found else None
+            if seed is None:
+                missed.append(what)
+            seconds = round(time.monotonic() - begun, 1)
+            line = {"fault": what, "seed": seed, "seconds": seconds}
+            line["said"] = found[2][:200] if found else lived.stderr[-200:]
+            sys.stdout.write(json.dumps(line) + "\n")
+            sys.stdout.flush()
+    if missed:
+        raise SystemExit(f"not found: {missed}")
+
+
+if __name__ == "__main__":
+    main()

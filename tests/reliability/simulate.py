@@ -1,0 +1,495 @@
+"""Live histories of studies that a seed draws, with faults at any call, and shrink what fails.
+
+    python tests/reliability/simulate.py --seeds 0 1000 [--calls 1000000] [--seconds 3600]
+    python tests/reliability/simulate.py --history '[["run", {...}, ["kill", 312, "half"]], ...]'
+
+A history is a list of steps. A step stores datasets, runs strategies in a study or in one of two
+shards, reads, settles, compacts, merges the shards, or goes on with a race; its cells end in an
+order that the seed draws, some of them crashed. A step may have a fault: it is killed at a call
+that changes a file, before it, after it or when half of it is written; a call fails by errno, or
+writes half of what it should; or the power is cut, and of what was not synced something is lost
+(``powercuts.py``). Steps run one after the other, each in a fork of this process, with no clock and
+no thread: a seed does the same calls each time. The runner and the store are the real ones.
+
+After each step, in a copy: the databases open and pass every check of ``mlaut verify``; each cell
+that was reported is done, and each that is done has, bit for bit, what it has in a life that nobody
+disturbed. A reader in the middle of a run sees each cell that was reported. At the end everything
+is run once more without faults: all arrays are those of the undisturbed life, of the merged shards
+too, and the race has decided the same. Then a byte of the study is changed: ``mlaut verify`` says
+so, or no result differs.
+
+A history that fails is shrunk: steps and faults are left out as long as it still fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+import kills
+import powercuts
+import race_kills
+import shim
+from storm import in_child
+
+from mlaut.errors import MlautError, StudyError
+from mlaut.experiments.engines import engine as engines
+from mlaut.files_io import merge_studies
+from mlaut.files_io.outcomes.journal import Journal
+from mlaut.files_io.studies.study_checks import problems_of
+from mlaut.records import Status
+
+STUDIES = {"study": None, "left": "1/2", "right": "2/2"}
+STRATEGIES = ("one", "other", "third", "saved")
+MERGED = "both"
+# Calls that change files before a fault: drawn so that early and late ones are as likely.
+MOST_CALLS = 1500
+N_RACE_DATASETS = 4
+SHARE_SYNCED = 0.3  # of the records of a journal
+Step = list[Any]  # name, arguments, fault or None
+
+
+class HistoryError(Exception):
+    """What a history has lost, or has not said."""
+
+
+# ------------------------------------------------------------------------- drawing
+
+
+def draw(seed: int) -> list[Step]:
+    """Return the history of a seed."""
+    rng = random.Random(seed)
+    steps = []
+    for _ in range(rng.randint(4, 12)):
+        name = rng.choice(
+            ["data", *["run"] * 6, "read", "settle", "compact", *["merge"] * 2, "race"]
+        )
+        given: dict[str, Any] = {}
+        if name == "data":
+            given = {"n": rng.randint(1, 3)}
+        elif name == "run":
+            given = {"study": rng.choice([*STUDIES, "study"]), "order": rng.randrange(10**6)}
+            given["strategies"] = rng.sample(STRATEGIES, rng.randint(1, 3))
+            given["repeats"] = rng.randint(1, 2)
+        elif name in ("read", "settle", "compact"):
+            given = {"study": rng.choice([*STUDIES])}
+        steps.append([name, given, _draw_fault(rng) if rng.random() < 0.7 else None])
+    return steps
+
+
+def _draw_fault(rng: random.Random) -> list[Any]:
+    number = int(MOST_CALLS ** rng.random())
+    kind = rng.choice(["kill", "kill", "fail", "power"])
+    how = {"kill": shim.HOW, "fail": [*shim.KINDS], "power": [rng.randrange(10**6)]}[kind]
+    return [kind, number, rng.choice(how)]
+
+
+# --------------------------------------------------------------------------- steps
+
+
+class SeededEngine:
+    """Engine that runs cells here, in an order that a seed draws, and lets some of them crash.
+
+    It takes up to three groups at a time, as workers do. When it is asked for the next outcomes,
+    the last are stored: it reports them. Now and then a reader in a fork looks at the study.
+    """
+
+    def __init__(self, path: Path, order: int | None, report: Callable[[str], object]) -> None:
+        self._path, self._report = path, report
+        self._rng = None if order is None else random.Random(order)
+
+    def run(self, groups):
+        taken, inner = [], engines.InlineEngine()
+        reported: set[str] = set()
+        for group in groups:
+            if group is not None:
+                taken.append(group)
+            if group is None or self._rng is None or len(taken) > self._rng.randint(0, 2):
+                yield from self._end(taken, inner, reported)
+                taken = []
+        yield from self._end(taken, inner, reported)
+        self._report("settle")
+
+    def _end(self, groups, inner, reported):
+        outcomes = [outcome for some in inner.run(iter(groups)) for outcome in some]
+        if self._rng is not None:
+            self._rng.shuffle(outcomes)
+        while outcomes:
+            n = self._rng.randint(0, 3) if self._rng is not None else len(outcomes)
+            now = [self._maybe_crashed(outcome) for outcome in outcomes[:n]]
+            del outcomes[:n]
+            yield now
+            for outcome in now:
+                cell = outcome.cell
+                if outcome.status is Status.DONE:
+                    text = f"{cell.dataset} {cell.strategy} {cell.repeat} {cell.fold}"
+                    reported.add(text)
+                    self._report(f"cell {text}")
+            if self._rng is not None and self._rng.random() < 0.1:
+                how, what = in_child(partial(look, self._path, {*reported}))
+                if how != "done":
+                    raise AssertionError(f"a reader in the middle: {how}: {what}")
+
+    def _maybe_crashed(self, outcome):
+        if self._rng is None or self._rng.random() > 0.05:
+            return outcome
+        kept = {"cell": outcome.cell, "seed": outcome.seed, "details": {"elapsed": 0.0}}
+        return type(outcome)(status=Status.CRASHED, reason="the worker process died", **kept)
+
+
+def look(path: Path, reported: set[str]) -> None:
+    """Raise an error where a reader does not see a cell that was reported."""
+    study = kills.StudyStore(path)
+    missing = [*kills._lost(study, {f"cell {text}" for text in reported}, "for a reader")]
+    if missing:
+        raise AssertionError("\n".join(missing))
+
+
+def do(step: Step, folder: Path, report: Callable[[str], object]) -> None:
+    """Do a step of a history."""
+    name, given, _ = step
+    path = folder / f"{given.get('study', MERGED)}.h5"
+    _sync_by_the_seed(random.Random(given.get("order")))
+    if name == "data":
+        kills.Data().open_hdf5(folder / "input.h5", mode="a").save_datasets(
+            kills.tables()[: given["n"]], "tables"
+        )
+    elif name == "run":
+        run(folder, report, **given)
+    elif name == "merge":
+        merge(folder)
+    elif name == "race":
+        engines.make_engine = lambda *_: engines.InlineEngine()  # this process is a fork
+        race_kills.run_race(folder / "race" / "study.toml", verbose=0)
+    elif kills.StudyStore(path).exists:
+        study = kills.StudyStore(path)
+        {"read": lambda: list(study.blocks()), "settle": study.settle, "compact": study.compact}[
+            name
+        ]()
+
+
+def _sync_by_the_seed(rng: random.Random) -> None:
+    """Have the journal synced behind records that a seed draws; a run syncs it by the clock."""
+    append = Journal.append
+
+    def appended(journal: Journal, *payloads: bytes) -> bool:
+        synced = append(journal, *payloads)
+        if rng.random() < SHARE_SYNCED:
+            journal.sync()
+        return synced
+
+    Journal._sync_by_the_clock = lambda _: None
+    Journal.append = appended
+
+
+def run(
+    folder: Path,
+    report: Callable[[str], object],
+    study: str,
+    strategies: list[str],
+    repeats: int,
+    order: int | None = None,
+) -> None:
+    """Run strategies in a study on the datasets that are stored."""
+    data, path = kills.Data(), folder / f"{study}.h5"
+    input_io = data.open_hdf5(folder / "input.h5", mode="a")
+    input_io.save_datasets(kills.tables()[:1], "tables")
+    out_io, store = data.open_hdf5(path, mode="a"), kills.StudyStore(path)
+    if store.exists:
+        repeats = max([repeats, *(e.split.n_repeats for e in store.load_splits().values())])
+    scheme = f"repeated_kfold(2, {repeats})" if repeats > 1 else "kfold(2)"
+    paths = input_io.list_datasets("tables")[1]
+    data.split_datasets(input_io, out_io, paths, scheme=scheme, seed=1)
+    for models in (False, True):
+        asked = [kills.plain(name) for name in strategies if (name == "saved") == models]
+        if asked:
+            kills.Orchestrator(input_io, out_io).run(
+                asked,
+                engine=SeededEngine(path, order, report),
+                verbose=0,
+                save_models=models,
+                retry=["crashed", "error"],
+                shard=STUDIES[study],
+            )
+
+
+def merge(folder: Path) -> None:
+    """Merge the two shards, where both are there and nothing was merged before."""
+    shards = [folder / "left.h5", folder / "right.h5"]
+    if all(kills.StudyStore(path).exists for path in shards):
+        try:
+            merge_studies(shards, folder / f"{MERGED}.h5")
+        except StudyError as error:
+            if "exists, and merging makes a new study" not in str(error):
+                raise
+
+
+# ------------------------------------------------------------------------ histories
+
+
+class World:
+    """What an undisturbed life leaves: the reference study, its arrays, and the race."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.calls = folder, 0
+        self.happened: Counter[str] = Counter()
+        calm = kills._empty(folder / "reference")
+        kills.live(calm, len)
+        self.reference = kills.StudyStore(calm / "study.h5")
+        self.expected = kills.arrays(self.reference)
+        race_kills.write_study(folder / "empty race", N_RACE_DATASETS, "")
+        shutil.copytree(folder / "empty race", folder / "calm" / "race")
+        how, text = in_child(partial(do, ["race", {}, None], folder / "calm", len))
+        if how != "done":
+            raise SystemExit(f"the race: {how}: {text}")
+        self.race = race_kills.found(folder / "calm" / "race")
+
+    def live(self, steps: list[Step], seed: int = 0) -> None:
+        """Live a history, and raise `HistoryError` at the first thing that is wrong."""
+        here = kills._empty(self.folder / "life").resolve()
+        shutil.copytree(self.folder / "empty race", here / "race")
+        reported: dict[str, set[str]] = defaultdict(set)
+        for number, step in enumerate(steps):
+            where = f"step {number}, {json.dumps(step)}"
+            told = self._step(step, here, where)
+            if step[0] == "run":
+                reported[step[1]["study"]] |= told
+            self._check(here, reported, where)
+        self._to_the_end(here, steps)
+        self._damage(here, random.Random(seed))
+
+    def _step(self, step: Step, here: Path, where: str) -> set[str]:
+        kind, number, how = step[2] or (None, 0, None)
+        log, disk = self.folder / "log", None
+        # In the log of a power cut, reports stand between the calls; else no fault may meet them.
+        told_file = (here if kind == "power" else self.folder) / "told"
+        if kind == "power":
+            disk = powercuts.Disk(here)
+            for path in sorted(here.rglob("*")):
+                file = None
+                if path.is_file():
+                    file = disk.names[path] = powercuts.File(bytearray(path.read_bytes()))
+                disk.durable[path] = file
+
+        def work() -> int:
+            if kind == "power":
+                shim.log_to(here, log)
+            elif kind == "fail":
+                shim.fail_at(here, number, how)
+            else:
+                shim.kill_at(here, number or 10**9, how or "before")
+            told = os.open(told_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            do(step, here, lambda text: os.write(told, f"{text}\n".encode()))
+            return (number or 10**9) - shim.calls_left()
+
+        ended, text = in_child(work)
+        self.happened[f"{kind or 'no fault'}: {ended}"] += 1
+        if ended in ("raised", "hung") or (ended == "refused" and ("\n" in text or not kind)):
+            raise HistoryError(f"{where}: {ended}: {text}")
+        told = told_file.read_text().splitlines() if told_file.exists() else []
+        told_file.unlink(missing_ok=True)
+        if disk is None:
+            self.calls += int(text or 0) if ended == "done" else number
+        else:
+            calls = powercuts.read_log(log)
+            self.calls += min(number, len(calls))
+            told = self._cut(disk, calls, number, how, step, here)
+        return {line for line in told if line.startswith("cell ")}
+
+    @staticmethod
+    def _cut(disk, calls, number, seed, step, here) -> list[str]:
+        """Leave what a power cut leaves; return the lines that are promised."""
+        told, promised = [], []
+        journal = here / f"{step[1].get('study')}.h5.journal"
+        for call in calls[:number]:
+            if call.path == here / "told":
+                told.append(call.content.decode().strip())
+            elif call.kind == "s" and call.path == journal:
+                promised = [*told]
+            disk.do(call)
+        if number >= len(calls):  # it had ended: all that it reported stays
+            return told
+        state = disk.after_cut(np.random.default_rng(seed))
+        kills._empty(here)
+        powercuts.make(here, state)
+        return promised
+
+    def _check(self, here: Path, reported: dict[str, set[str]], where: str) -> None:
+        copy = self.folder / "copy"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(here, copy)
+        wrong = [
+            f"{name}: {what}"
+            for name in (*STUDIES, MERGED)
+            for what in self._problems(copy, name, reported)
+        ]
+        if wrong:
+            raise HistoryError("\n".join([f"{where}:", *wrong]))
+
+    def _problems(self, folder: Path, name: str, reported: dict[str, set[str]]) -> Iterator[str]:
+        study = kills.StudyStore(folder / f"{name}.h5")
+        try:
+            if not study.exists:
+                yield from reported[name] and ["the study is not there"]
+                return
+            with warnings.catch_warnings(action="ignore"):
+                yield from kills._lost(study, reported[name], "before it is settled")
+                study.settle()
+            yield from kills._lost(study, reported[name], "after it is settled")
+            yield from (f"{place}: {what}" for place, what in problems_of(study))
+            yield from kills._torn(study, self.reference)
+        except (MlautError, OSError) as error:
+            yield f"it does not open: {error}"
+
+    def _to_the_end(self, here: Path, steps: list[Step]) -> None:
+        """Do what is left of the studies that the history began, and compare them."""
+        begun = {given.get("study", name) for name, given, _ in steps}
+        shards = "merge" in begun
+        names = [name for name in STUDIES if name == "study" or shards]
+        for path in here.glob(f"{MERGED}.h5*"):  # it may lack what came later
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        everything = {"strategies": [*STRATEGIES], "repeats": 2}
+        last: list[Step] = [["data", {"n": 3}, None]]
+        last += [["run", {"study": name, **everything}, None] for name in names]
+        last += [
+            [name, {}, None]
+            for name in ("merge", "race")
+            if name in begun or (shards and name == "merge")
+        ]
+        for step in last:
+            ended, text = in_child(partial(do, step, here, len))
+            if ended != "done":
+                raise HistoryError(f"at the end, {step[0]}: {ended}: {text}")
+        for name in ["study", MERGED] if shards else ["study"]:
+            self._same(kills.StudyStore(here / f"{name}.h5"), f"at the end, {name}")
+        if ["race", {}, None] in last:
+            raced = race_kills.found(here / "race")
+            if not race_kills.same(raced, self.race):
+                raise HistoryError("at the end: the race has decided otherwise")
+
+    def _same(self, study, where: str) -> None:
+        found = kills.arrays(study)
+        differ = [k for k, v in self.expected.items() if not _alike(found.get(k), v)]
+        if differ or {*found} != {*self.expected}:
+            raise HistoryError(
+                f"{where}: other values: {differ or sorted({*found} ^ {*self.expected})}"
+            )
+
+    def _damage(self, here: Path, rng: random.Random) -> None:
+        path = here / "study.h5"
+        content = bytearray(path.read_bytes())
+        place, bit = rng.randrange(len(content)), 1 << rng.randrange(8)
+        content[place] ^= bit
+        path.write_bytes(content)
+        ended, text = in_child(partial(self._verified, path))
+        if ended not in ("done", "refused") or (ended == "refused" and "\n" in text):
+            raise HistoryError(f"bit {bit} of byte {place} changed: {ended}: {text}")
+
+    def _verified(self, path: Path) -> None:
+        study = kills.StudyStore(path)
+        with warnings.catch_warnings(action="ignore"):
+            if not [*problems_of(study)]:
+                self._same(study, "verify has found nothing")
+
+
+def _alike(one: np.ndarray | None, other: np.ndarray) -> bool:
+    return one is not None and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+def shrink(world: World, steps: list[Step]) -> tuple[list[Step], str]:
+    """Return a history that still fails when no step and no fault can be left out, and how."""
+    why = _fails(world, steps)
+    smaller = True
+    while smaller:
+        smaller = False
+        for k, step in enumerate(steps):
+            without = [*steps[:k], *steps[k + 1 :]]
+            calm = [*steps[:k], [*step[:2], None], *steps[k + 1 :]] if step[2] else None
+            for tried in (without, calm):
+                if tried is not None and (now := _fails(world, tried)):
+                    steps, why, smaller = tried, now, True
+                    break
+            if smaller:
+                break
+    return steps, why
+
+
+def _fails(world: World, steps: list[Step]) -> str:
+    try:
+        world.live(steps)
+    except HistoryError as lost:
+        return str(lost)
+    return ""
+
+
+def simulate(
+    seeds: range, most_calls: float, seconds: float, folder: Path, shrinking: bool = True
+) -> dict[str, object]:
+    """Live the history of each seed; give the figures, or leave with what was lost."""
+    world, begun = World(folder), time.monotonic()
+    lived = n_steps = 0
+    for seed in seeds:
+        if world.calls >= most_calls or time.monotonic() - begun > seconds:
+            break
+        steps = draw(seed)
+        try:
+            world.live(steps, seed)
+        except HistoryError as lost:
+            if not shrinking:
+                raise SystemExit(f"seed {seed}: {lost}") from None
+            kept = kills.keep(world.folder / "life")
+            steps, why = shrink(world, steps)
+            history = json.dumps(steps)
+            raise SystemExit(
+                f"seed {seed}: {lost}\n(see {kept})\nshrunk: --history '{history}'\n{why}"
+            ) from None
+        lived, n_steps = lived + 1, n_steps + len(steps)
+    return {
+        "histories": lived,
+        "steps": n_steps,
+        "calls": world.calls,
+        **dict(sorted(world.happened.items())),
+        "lost": 0,
+        "seconds": round(time.monotonic() - begun, 1),
+    }
+
+
+def main() -> None:
+    """Read the command line, simulate, and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, nargs=2, default=(0, 10**9), metavar=("FROM", "TO"))
+    parser.add_argument("--calls", type=float, default=float("inf"), help="stop after so many")
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--as-it-is", action="store_true", help="do not shrink what fails")
+    parser.add_argument("--history", type=json.loads, help="steps to live, as they are printed")
+    given = parser.parse_args()
+    shim.begin_again_watched()
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory(prefix="mlaut-simulate-") as place:
+        folder = Path(place).resolve()
+        if given.history is not None:
+            why = _fails(World(folder), given.history)
+            raise SystemExit(why or None)
+        figures = simulate(
+            range(*given.seeds), given.calls, given.seconds, folder, not given.as_it_is
+        )
+    sys.stdout.write(json.dumps(figures) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""Histories that seeds draw, with faults at any call; ``simulate.py`` itself lives many more."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import shim
+from amounts import MORE
+
+SCRIPT = Path(__file__).with_name("simulate.py")
+
+pytestmark = pytest.mark.skipif(
+    shim.compiler() is None or not sys.platform.startswith("linux"),
+    reason="a C compiler and Linux are needed",
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "n"), [(0, 3), pytest.param(100, 60 * MORE, marks=pytest.mark.slow)]
+)
+def test_no_history_loses_anything(first, n):
+    lived = subprocess.run(
+        [sys.executable, SCRIPT, "--seeds", str(first), str(first + n)],
+        capture_output=True,
+        text=True,
+    )
+    assert lived.returncode == 0, lived.stderr[-5000:]
+    figures = json.loads(lived.stdout)
+    assert (figures["histories"], figures["lost"]) == (n, 0)
+    assert figures["kill: killed"] >= n / 2
+    assert figures["power: done"] >= n / 2
+    if n >= 60:
+        assert figures["fail: refused"] > 0
+
+
+def test_a_seed_draws_the_same_history_each_time():
+    import simulate
+
+    assert simulate.draw(7) == simulate.draw(7) != simulate.draw(8)
