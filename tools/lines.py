@@ -25,6 +25,7 @@ BUDGETS = {
     "experiments": 5_810,
     "files_io": 5_020,
     "identity": 830,
+    "leaderboard": 560,
     "placing": 370,
     "report": 2_040,
     "sharing": 2_280,

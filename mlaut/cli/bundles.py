@@ -1,4 +1,4 @@
-"""Commands that publish studies, and options of bundles that other commands share."""
+"""The command that publishes studies."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -55,24 +55,3 @@ def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -
         show(f"{file} is not in it: 'mlaut publish {file}' lets others fit its strategies again")
     if nowhere:
         show(f"nobody can load {', '.join(nowhere)}: --include all puts tables into the bundle")
-
-
-@click.command()
-@click.argument("places", nargs=-1, required=True)
-@click.option("-o", "--output", required=True, type=PATH, help="Folder of the pages.")
-@click.option("--title", default="", help="Title; default: that of the oldest bundle.")
-@click.option("--limit", default="4GiB", show_default=True, help="Largest bundle to download.")
-def leaderboard(places: Sequence[str], output: Path, title: str, limit: str) -> None:
-    """Write static pages over several bundles.
-
-    The bundles share their splits. PLACES are bundles (folders, .zip files, addresses) or folders
-    of bundles. The pages show ranks, P(best) and groups of all strategies, each strategy, each
-    dataset, and who added what. A leaderboard that is in the output already is replaced.
-
-    \b
-    mlaut study leaderboard bundles -o site
-    """
-    from mlaut.bundles import build_leaderboard
-    from mlaut.experiments.cells.memory import parse_bytes
-
-    show(build_leaderboard(places, output, title=title, limit=parse_bytes(limit) or 0))

@@ -1,0 +1,271 @@
+"""The repository of a board: how it is made, read, and entered."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from mlaut.analysis.deciding.terms import Chosen
+from mlaut.bundles import Bundle, extend_bundle, open_bundle, publish_study
+from mlaut.errors import StudyError
+from mlaut.files_io import StrategyEntry, StudyStore
+from mlaut.files_io.safe_files.system_errors import explained
+from mlaut.leaderboard.verdict import REFUSED, Verdict
+from mlaut.markup import json_text
+
+TERMS, BASE, ENTRIES, VERDICTS, WORK = "board.toml", "board", "entries", "verdicts", "work"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")  # of an entry: a folder on any system
+_SEEDS = ("random_state", "random_seed", "seed")
+# Where each template goes. Their names have no leading dot, which packaging tools may leave out.
+_PLACES = {
+    "board.toml": TERMS,
+    "README.md": "README.md",
+    "requirements.txt": "requirements.txt",
+    "gitignore": ".gitignore",
+    "fit.yml": ".github/workflows/fit.yml",
+    "judge.yml": ".github/workflows/judge.yml",
+    "record.yml": ".github/workflows/record.yml",
+}
+
+
+@dataclass(frozen=True)
+class Board:
+    """A board: a folder with a published study, entries, and the verdicts on them.
+
+    Attributes
+    ----------
+    folder : Path
+    title : str
+    minutes : float
+        Time in which cells of an entry are fitted again.
+    limit : int
+        Bytes that an entry may have.
+    bundle : Bundle
+        The published study: its datasets, splits, sealed analysis and first strategies.
+    """
+
+    folder: Path
+    title: str
+    minutes: float
+    limit: int
+    bundle: Bundle
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Board:
+        """Return the board in a folder.
+
+        Raises
+        ------
+        StudyError
+            The folder is no board.
+        StoreError
+            Its study cannot be opened.
+        """
+        place = Path(folder)
+        try:
+            terms = tomllib.loads((place / TERMS).read_text(encoding="utf-8"))
+            title, minutes, most = str(terms["title"]), float(terms["minutes"]), terms["mebibytes"]
+            limit = int(most) * 2**20
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            raise StudyError(
+                f"{place}: is no board ({type(error).__name__} with {TERMS}: {error}); "
+                "'mlaut leaderboard init' makes one"
+            ) from error
+        return cls(place, title, minutes, limit, open_bundle(place / BASE))
+
+    @cached_property
+    def study(self) -> StudyStore:
+        """The study of the board."""
+        return StudyStore(self.bundle.study)
+
+    @cached_property
+    def chosen(self) -> Chosen:
+        """The sealed analysis of the board."""
+        found = Chosen.of(self.study)
+        if found is None:
+            raise StudyError(f"{self.folder}: its study has no analysis; run it, and publish again")
+        return found
+
+    @property
+    def seed(self) -> int:
+        """Seed of the study, from which the seeds of all cells of all entries follow."""
+        return next((int(run["seed"]) for run in reversed(self.study.runs) if "seed" in run), 0)
+
+    @property
+    def entries(self) -> list[Path]:
+        """Folders of the entries, by name; a link is no entry."""
+        found = (self.folder / ENTRIES).glob("*/")
+        return sorted(x for x in found if _NAME.fullmatch(x.name) and not x.is_symlink())
+
+    def verdict_on(self, entry: Path) -> Verdict | None:
+        """Return the verdict that is kept on an entry, None if it has none."""
+        path = self.folder / VERDICTS / f"{entry.name}.json"
+        return Verdict.read(path) if path.exists() else None
+
+    def listed(self) -> list[tuple[Path, Verdict]]:
+        """Return the entries that stand on the board, in the order of their claims.
+
+        Raises
+        ------
+        StudyError
+            An entry is not the one that was judged.
+        """
+        judged = [(entry, found) for entry in self.entries if (found := self.verdict_on(entry))]
+        for entry, found in judged:
+            if open_bundle(entry, limit=self.limit).digest != found.digest:
+                raise StudyError(f"{entry}: was changed after its verdict; restore it")
+        kept = [(entry, found) for entry, found in judged if found.verdict != REFUSED]
+        return sorted(kept, key=lambda pair: (pair[1].claim, pair[1].entry))
+
+
+def init_board(
+    folder: str | os.PathLike[str], study: str | os.PathLike[str], *, title: str = "", **about: Any
+) -> Board:
+    """Make the repository of a board from a study: its bundle, terms, workflows and page of use.
+
+    Parameters
+    ----------
+    folder : path-like
+        Must not exist, or be empty but for hidden files such as those of Git.
+    study : path-like
+        A study that was run with the first strategies of the board, or its study file. Its
+        datasets, splits and analysis hold for all entries.
+    title : str
+        Default: the title of the study.
+    **about
+        ``authors``, ``licence``, ``datasets`` and ``include`` of `mlaut.bundles.publish_study`.
+
+    Returns
+    -------
+    Board
+
+    Raises
+    ------
+    StudyError
+        The folder has files, the study cannot be published, is a race, or has datasets of both
+        tasks.
+    """
+    place = Path(folder)
+    if place.exists() and any(one.name[0] != "." for one in place.iterdir()):
+        raise StudyError(f"{place}: has files, and a board is a new folder; name another one")
+    bundle = publish_study(study, place / BASE, title=title, **about)
+    source = StudyStore(bundle.study)
+    tasks = {entry.task for entry in source.load_splits().values()}
+    if len(tasks) > 1 or any(run.get("race") for run in source.runs):
+        shutil.rmtree(place / BASE)
+        raise StudyError(
+            f"{study}: {'is a race' if len(tasks) == 1 else 'has datasets of both tasks'}, and a "
+            "board has one record over all its cells; make a study of one task for it"
+        )
+    python = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    values = {"title": bundle.title, "toml_title": json_text(bundle.title), "python": python}
+    for name, where in _PLACES.items():
+        text = (files(__package__) / "templates" / name).read_text(encoding="utf-8")
+        for word, value in values.items():
+            text = text.replace(f"@{word}@", value)
+        with explained(place / where, "writing a board"):
+            (place / where).parent.mkdir(parents=True, exist_ok=True)
+            (place / where).write_text(text, encoding="utf-8")
+    for name in (ENTRIES, VERDICTS):
+        (place / name).mkdir(exist_ok=True)
+        (place / name / ".gitkeep").touch()
+    return Board.open(place)
+
+
+def add_entry(
+    folder: str | os.PathLike[str],
+    strategy: Any,
+    name: str,
+    *,
+    authors: Sequence[str] = (),
+    licence: str = "CC-BY-4.0",
+    title: str = "",
+    **options: Any,
+) -> Bundle:
+    """Run a strategy on the splits of a board, and publish it as an entry; call again to resume.
+
+    Parameters
+    ----------
+    folder : path-like
+        The board.
+    strategy : str, path-like or strategies
+        Name of a strategy that comes with MLaut, or a Python file of your own, which is run, is
+        published with the entry, and defines ``strategies`` with one strategy.
+    name : str
+        Name of the folder of the entry: letters, digits, ``_`` and ``-``.
+    authors, licence, title
+        As of `mlaut.bundles.publish_study`; the default title is the name of the strategy.
+    **options
+        Options of ``Orchestrator.run``.
+
+    Returns
+    -------
+    Bundle
+
+    Raises
+    ------
+    StudyError
+        The name cannot be used or is taken, there is not exactly one strategy, it has a seed of
+        its own, or the board has a strategy of its name.
+    """
+    from mlaut.estimators import as_strategies
+    from mlaut.experiments.plans.entries import strategy_entries
+    from mlaut.experiments.study_files.study_file import own_strategies
+
+    board = Board.open(folder)
+    target, work = board.folder / ENTRIES / name, board.folder / WORK / f"{name}.h5"
+    if not _NAME.fullmatch(name) or target.exists():
+        what = "is taken" if _NAME.fullmatch(name) else "is no letters, digits, '_' and '-'"
+        raise StudyError(f"entry {name!r}: the name {what}; choose another")
+    own = isinstance(strategy, str | os.PathLike) and Path(strategy).suffix == ".py"
+    new = as_strategies(own_strategies(Path(strategy)) if own else strategy)
+    if len(new) != 1:
+        raise StudyError(f"{len(new)} strategies, and an entry has one; make an entry for each")
+    if fixed := own_seeds(strategy_entries(new, board.study)[0]):
+        raise StudyError(
+            f"{new[0].name}: has a seed of its own ({fixed[0]}), and the board draws all seeds, so "
+            "that none is chosen; leave it None"
+        )
+    extend_bundle(board.bundle.folder, new, work, **options)
+    bundle = publish_study(
+        work,
+        target,
+        title=title or new[0].name,
+        authors=authors,
+        licence=licence,
+        include="none",
+        code=strategy if own else None,
+    )
+    for path in board.folder.glob(f"{WORK}/{name}.*"):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return bundle
+
+
+def own_seeds(entry: StrategyEntry) -> list[str]:
+    """Return the parameters of a strategy that are seeds and have a value.
+
+    Examples
+    --------
+    >>> tree = {"class": "Tree", "parameters": {"depth": 3, "random_state": 17}}
+    >>> own_seeds(StrategyEntry("tree", "", {"strategy": tree, "seed": None}))
+    ['random_state=17']
+    """
+
+    def found_in(value: Any) -> list[str]:
+        if isinstance(value, dict):
+            here = [f"{k}={v}" for k, v in value.items() if k in _SEEDS and v is not None]
+            return here + [one for inner in value.values() for one in found_in(inner)]
+        if isinstance(value, list | tuple):
+            return [one for inner in value for one in found_in(inner)]
+        return []
+
+    return found_in(entry.identity)
