@@ -7,7 +7,6 @@ import re
 import shutil
 import sys
 import tomllib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -24,17 +23,7 @@ from mlaut.markup import json_text
 
 TERMS, BASE, ENTRIES, VERDICTS, WORK = "board.toml", "board", "entries", "verdicts", "work"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")  # of an entry: a folder on any system
-_SEEDS = ("random_state", "random_seed", "seed")
-# Where each template goes. Their names have no leading dot, which packaging tools may leave out.
-_PLACES = {
-    "board.toml": TERMS,
-    "README.md": "README.md",
-    "requirements.txt": "requirements.txt",
-    "gitignore": ".gitignore",
-    "fit.yml": ".github/workflows/fit.yml",
-    "judge.yml": ".github/workflows/judge.yml",
-    "record.yml": ".github/workflows/record.yml",
-}
+_FLOWS = ".github/workflows"
 
 
 @dataclass(frozen=True)
@@ -73,8 +62,8 @@ class Board:
         place = Path(folder)
         try:
             terms = tomllib.loads((place / TERMS).read_text(encoding="utf-8"))
-            title, minutes, most = str(terms["title"]), float(terms["minutes"]), terms["mebibytes"]
-            limit = int(most) * 2**20
+            title, minutes = str(terms["title"]), float(terms["minutes"])
+            limit = int(terms["mebibytes"]) * 2**20
         except (OSError, KeyError, TypeError, ValueError) as error:
             raise StudyError(
                 f"{place}: is no board ({type(error).__name__} with {TERMS}: {error}); "
@@ -111,7 +100,12 @@ class Board:
         path = self.folder / VERDICTS / f"{entry.name}.json"
         return Verdict.read(path) if path.exists() else None
 
-    def listed(self) -> list[tuple[Path, Verdict]]:
+    def verdicts(self) -> list[Verdict]:
+        """Return the verdicts on all entries, in the order of their claims."""
+        found = [one for entry in self.entries if (one := self.verdict_on(entry))]
+        return sorted(found, key=lambda one: (one.claim, one.entry))
+
+    def listed(self) -> list[Path]:
         """Return the entries that stand on the board, in the order of their claims.
 
         Raises
@@ -119,12 +113,12 @@ class Board:
         StudyError
             An entry is not the one that was judged.
         """
-        judged = [(entry, found) for entry in self.entries if (found := self.verdict_on(entry))]
-        for entry, found in judged:
-            if open_bundle(entry, limit=self.limit).digest != found.digest:
-                raise StudyError(f"{entry}: was changed after its verdict; restore it")
-        kept = [(entry, found) for entry, found in judged if found.verdict != REFUSED]
-        return sorted(kept, key=lambda pair: (pair[1].claim, pair[1].entry))
+        kept = [one for one in self.verdicts() if one.verdict != REFUSED]
+        for one in kept:
+            place = self.folder / ENTRIES / one.entry
+            if open_bundle(place, limit=self.limit).digest != one.digest:
+                raise StudyError(f"{place}: was changed after its verdict; restore it")
+        return [self.folder / ENTRIES / one.entry for one in kept]
 
 
 def init_board(
@@ -168,8 +162,11 @@ def init_board(
         )
     python = f"{sys.version_info[0]}.{sys.version_info[1]}"
     values = {"title": bundle.title, "toml_title": json_text(bundle.title), "python": python}
-    for name, where in _PLACES.items():
-        text = (files(__package__) / "templates" / name).read_text(encoding="utf-8")
+    for template in (files(__package__) / "templates").iterdir():
+        # No template has a leading dot, which packaging tools may leave out.
+        name = template.name.replace("gitignore", ".gitignore")
+        where = f"{_FLOWS}/{name}" if name.endswith(".yml") else name
+        text = template.read_text(encoding="utf-8")
         for word, value in values.items():
             text = text.replace(f"@{word}@", value)
         with explained(place / where, "writing a board"):
@@ -186,10 +183,9 @@ def add_entry(
     strategy: Any,
     name: str,
     *,
-    authors: Sequence[str] = (),
-    licence: str = "CC-BY-4.0",
-    title: str = "",
-    **options: Any,
+    n_jobs: int | None = -1,
+    engine: str = "local",
+    **about: Any,
 ) -> Bundle:
     """Run a strategy on the splits of a board, and publish it as an entry; call again to resume.
 
@@ -202,10 +198,11 @@ def add_entry(
         published with the entry, and defines ``strategies`` with one strategy.
     name : str
         Name of the folder of the entry: letters, digits, ``_`` and ``-``.
-    authors, licence, title
-        As of `mlaut.bundles.publish_study`; the default title is the name of the strategy.
-    **options
-        Options of ``Orchestrator.run``.
+    n_jobs, engine
+        Where cells are fitted, as for ``Orchestrator.run``.
+    **about
+        ``authors``, ``licence`` and ``title`` of `mlaut.bundles.publish_study`; the default title
+        is the name of the strategy.
 
     Returns
     -------
@@ -230,42 +227,35 @@ def add_entry(
     new = as_strategies(own_strategies(Path(strategy)) if own else strategy)
     if len(new) != 1:
         raise StudyError(f"{len(new)} strategies, and an entry has one; make an entry for each")
-    if fixed := own_seeds(strategy_entries(new, board.study)[0]):
+    if fixed := own_seed(strategy_entries(new, board.study)[0]):
         raise StudyError(
-            f"{new[0].name}: has a seed of its own ({fixed[0]}), and the board draws all seeds, so "
+            f"{new[0].name}: has a seed of its own ({fixed}), and the board draws all seeds, so "
             "that none is chosen; leave it None"
         )
-    extend_bundle(board.bundle.folder, new, work, **options)
+    extend_bundle(board.bundle.folder, new, work, n_jobs=n_jobs, engine=engine)
     bundle = publish_study(
         work,
         target,
-        title=title or new[0].name,
-        authors=authors,
-        licence=licence,
+        title=about.pop("title", "") or new[0].name,
         include="none",
         code=strategy if own else None,
+        **about,
     )
     for path in board.folder.glob(f"{WORK}/{name}.*"):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     return bundle
 
 
-def own_seeds(entry: StrategyEntry) -> list[str]:
-    """Return the parameters of a strategy that are seeds and have a value.
+def own_seed(entry: StrategyEntry) -> str:
+    """Return the first parameter of a strategy that is a seed and has a value; else no text.
 
     Examples
     --------
     >>> tree = {"class": "Tree", "parameters": {"depth": 3, "random_state": 17}}
-    >>> own_seeds(StrategyEntry("tree", "", {"strategy": tree, "seed": None}))
-    ['random_state=17']
+    >>> own_seed(StrategyEntry("tree", "", {"strategy": tree, "seed": None}))
+    'random_state: 17'
     """
-
-    def found_in(value: Any) -> list[str]:
-        if isinstance(value, dict):
-            here = [f"{k}={v}" for k, v in value.items() if k in _SEEDS and v is not None]
-            return here + [one for inner in value.values() for one in found_in(inner)]
-        if isinstance(value, list | tuple):
-            return [one for inner in value for one in found_in(inner)]
-        return []
-
-    return found_in(entry.identity)
+    found = re.search(
+        r'"((?:random_state|random_seed|seed)": (?!null)[^,}]*)', json_text(entry.identity)
+    )
+    return found[1].replace('"', "") if found else ""

@@ -16,9 +16,7 @@ def build_pages(board: Board, output: str | os.PathLike[str]) -> Path:
     The index also has the history: every entry that was judged, by its claim, with its verdict,
     its rank when it came, the evidence that it is a record, what was verified, and its costs.
     """
-    places = [board.bundle.folder, *(entry for entry, _ in board.listed())]
-    verdicts = [found for entry in board.entries if (found := board.verdict_on(entry))]
-    rows = [_row(found) for found in sorted(verdicts, key=lambda one: (one.claim, one.entry))]
+    places, rows = [board.bundle.folder, *board.listed()], [_row(one) for one in board.verdicts()]
     return build_leaderboard(places, output, title=board.title, history=rows)
 
 

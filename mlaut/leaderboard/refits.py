@@ -21,7 +21,6 @@ from mlaut.analysis import Results
 from mlaut.bundles import open_bundle
 from mlaut.bundles.extending import datasets_io, strategies_of_bundle
 from mlaut.bundles.manifest import DATASETS
-from mlaut.data.splits.targets import encode_target
 from mlaut.errors import MlautError
 from mlaut.estimators import MlautEstimator
 from mlaut.experiments import Orchestrator
@@ -29,10 +28,14 @@ from mlaut.experiments.engines.engine import make_engine
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.runs.refit import fitted_again, usable_strategies
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
+from mlaut.files_io.tables.datasets import checked
 from mlaut.leaderboard.board import Board
-from mlaut.records import Block, Cell, Dataset, Outcome, Split, Status
+from mlaut.records import Block, Cell, Dataset, Outcome, Status
 
 COPIES = 4  # of a dataset, with its rows in other orders: five scores are compared
+# Greatest share of rows with another prediction: other processors, numbers of threads and versions
+# of libraries move ties only.
+SHARE = 0.01
 # What a row may differ by and still be the same prediction: sums in another order move numbers by
 # far less, and a claim gains little by so much.
 _PROBABILITY, _DEVIATIONS = 0.02, 0.01
@@ -76,6 +79,7 @@ def refit_entry(
     """
     begun = time.monotonic()
     bundle = open_bundle(place, limit=board.limit)
+    metric = board.chosen.analysis.metric
     found: dict[str, Any] = {"digest": bundle.digest, "seed": seed, "cells": [], "copies": {}}
     study = StudyStore(bundle.study)
     with tempfile.TemporaryDirectory() as folder:
@@ -87,14 +91,18 @@ def refit_entry(
             return {**found, "error": str(error)}
         limit = None if engine == "inline" else 60 * board.minutes
         options = RunOptions(engine=engine, n_jobs=n_jobs, timeout=limit)
-        for some in _portions(drawn(study, bundle.digest, seed), begun + 30 * board.minutes):
+        cells = drawn(study, bundle.digest, seed)
+        for some in _portions(cells, begun + 30 * board.minutes):
             again = fitted_again(study, io, usable, some, make_engine(options))
-            blocks = {name: study.block(name) for name in {cell.dataset for cell in some}}
-            found["cells"] += [compared(blocks[one.cell.dataset], one) for one in again]
-        names = list(dict.fromkeys(cell.dataset for cell in drawn(study, bundle.digest, seed)))
+            found["cells"] += [compared(study.block(one.cell.dataset), one) for one in again]
+        if others_of(found["cells"]):
+            return {**found, "error": ""}  # copies of another strategy would tell nothing
+        names = list(dict.fromkeys(cell.dataset for cell in cells))
         for some in _portions(names, begun + 60 * board.minutes):
-            copied = _Copied(board, study, io, usable, [seed, bundle.digest], copies)
-            found["copies"] |= copied.measured(some, {"engine": engine, "n_jobs": n_jobs})
+            entries, key = [study.load_split(name) for name in some], (bundle.digest, seed)
+            how = {"engine": engine, "n_jobs": n_jobs}
+            for name, blocks in _run_copies(entries, io, usable, key, copies, **how).items():
+                found["copies"][name] = _measured(study.block(name), blocks, metric)
     return {**found, "error": ""}
 
 
@@ -114,6 +122,11 @@ def _generator(*texts: str) -> np.random.Generator:
     return np.random.default_rng(int.from_bytes(key, "big"))
 
 
+def others_of(cells: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether so many rows differ that the predictions are those of another strategy."""
+    return sum(one["differ"] for one in cells) > SHARE * sum(one["rows"] for one in cells)
+
+
 def _portions(items: Sequence[Any], until: float) -> Iterator[Sequence[Any]]:
     """Yield growing portions of items, the first in any case, until a time is over."""
     start, size = 0, _FIRST
@@ -128,15 +141,17 @@ def compared(block: Block, outcome: Outcome) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``cell``, ``rows`` of the test set; ``differ``: rows with another prediction; ``better``
-        and ``worse``: those with the claim nearer to the truth, and farther from it;
-        ``claimed`` and ``measured`` seconds; ``failed``: the reason if the fit failed.
+        ``dataset``, ``repeat``, ``fold``; ``rows`` of the test set; ``differ``: rows with another
+        prediction; ``better`` and ``worse``: those with the claim nearer to the truth, and farther
+        from it; ``claimed`` and ``measured`` seconds; ``failed``: the reason if the fit failed.
     """
     cell = outcome.cell
     s, test = block.strategies.index(cell.strategy), block.split.folds[cell.repeat] == cell.fold
     claimed, truth = block.predictions[s, cell.repeat, test], block.truth[test]
     found = {
-        "cell": [cell.dataset, cell.repeat, cell.fold],
+        "dataset": cell.dataset,
+        "repeat": cell.repeat,
+        "fold": cell.fold,
         "rows": len(truth),
         "claimed": float(np.nansum(block.seconds[s, cell.repeat, cell.fold])),
     }
@@ -166,105 +181,83 @@ def compared(block: Block, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-class _Copied:
-    """Copies of datasets, on which the strategy of an entry is run anew."""
+def _copied(
+    entry: SplitEntry, io: FilesIO, key: Sequence[str], copies: int
+) -> Iterator[tuple[Dataset, SplitEntry]]:
+    """Yield copies of a dataset with the rows in other orders, the last with shuffled labels.
 
-    def __init__(
-        self,
-        board: Board,
-        study: StudyStore,
-        io: FilesIO,
-        strategies: Sequence[MlautEstimator],
-        key: Sequence[str],
-        copies: int,
-    ) -> None:
-        self._study, self._io, self._strategies = study, io, strategies
-        self._metric = board.chosen.analysis.metric
-        self._key, self._copies = key, copies
-
-    def measured(self, names: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what copies of some datasets give, by dataset.
-
-        Each has the loss ``claimed`` on its first repeat, the losses ``fresh`` of the copies with
-        rows in other orders, the least mean ``seconds`` of a cell of them, and for the copy with
-        shuffled labels how often the shuffled fits predict the true label (``remembered``), beside
-        the claimed predictions (``known``) and the best constant (``constant``).
-        """
-        with tempfile.TemporaryDirectory() as folder:
-            io, store = FilesIO(Path(folder, DATASETS), "a"), StudyStore(Path(folder, "copies.h5"))
-            made = {name: self._copies_of(name, io) for name in names}
-            store.save_splits(entry for entries, _ in made.values() for entry in entries)
-            number = int(_generator(*self._key, "seed").integers(2**31))
-            run = Orchestrator(io, FilesIO(store.path, "a"), seed=number)
-            run.run(list(self._strategies), verbose=0, **options)
-            return {
-                name: self._of(name, [store.block(entry.name) for entry in entries], truth)
-                for name, (entries, truth) in made.items()
-            }
-
-    def _copies_of(self, name: str, io: FilesIO) -> tuple[list[SplitEntry], np.ndarray]:
-        """Return the entries of the copies of a dataset, the last with shuffled labels; its truth.
-
-        Rows that have a time stay in their order, which strategies may use.
-        """
-        entry = self._study.load_split(name)
-        dataset, rng = self._io.load_dataset(entry.path), _generator(*self._key, name)
-        split = replace(entry.split, folds=entry.split.folds[:1])
-        made = []
-        for number in range(self._copies + 1):
-            frame = dataset.frame
-            order = (
-                np.arange(len(frame)) if "time" in dataset.roles else rng.permutation(len(frame))
-            )
-            frame = frame.iloc[order].reset_index(drop=True)
-            if number == self._copies:
-                last = entry.truth[order]
-                labels = frame[dataset.target].iloc[rng.permutation(len(frame))]
-                frame = frame.assign(**{dataset.target: labels.to_numpy()})
-            copy = Dataset(
-                f"copy {number} of {name}", frame, dataset.target, dataset.task, roles=dataset.roles
-            )
-            (path,) = io.save_datasets([copy])
-            stored = io.load_dataset(path)
-            truth, classes = encode_target(stored.labels, stored.task)
-            weights = None if entry.weights is None else entry.weights[order]
-            folds = Split(split.folds[:, order], split.scheme, split.seed)
-            made.append(
-                SplitEntry(
-                    copy.name, path, entry.task, stored.fingerprint, classes, truth, folds, weights
-                )
-            )
-        return made, last
-
-    def _of(self, name: str, blocks: Sequence[Block], truth: np.ndarray) -> dict[str, Any]:
-        *fresh, shuffled = blocks
-        own = self._study.block(name)
-        seconds = [np.nanmean(one.seconds[0, 0].sum(axis=-1)) for one in fresh]
-        tested = shuffled.split.folds[0] >= 0
-        both = [
-            (own.predictions[0, 0], own.truth, own.split.folds[0] >= 0),
-            (shuffled.predictions[0, 0], truth, tested),
-        ]
-        known, remembered = (_agreement(a[rows], b[rows], own.classes) for a, b, rows in both)
-        middle = np.bincount(truth[tested]).argmax() if own.classes else truth[tested].mean()
-        return {
-            "claimed": self._loss(own),
-            "fresh": [self._loss(one) for one in fresh],
-            "seconds": float(np.nanmin(seconds)) if seconds else 0.0,
-            "known": known,
-            "remembered": remembered,
-            "constant": _agreement(np.full(tested.sum(), middle), truth[tested], own.classes),
-        }
-
-    def _loss(self, block: Block) -> float | None:
-        losses = Results.from_blocks([block], self._metric).cell_losses[0, 0, 0]
-        loss = float(losses.mean())  # NaN where a cell failed
-        return None if np.isnan(loss) else loss
+    The entry of a copy has the original labels as its truth. Rows that have a time stay in their
+    order, which strategies may use.
+    """
+    dataset, rng = io.load_dataset(entry.path), _generator(*key, entry.name)
+    for number in range(copies + 1):
+        order = rng.permutation(len(dataset.frame))
+        if "time" in dataset.roles:
+            order.sort()
+        frame = dataset.frame.iloc[order].reset_index(drop=True)
+        if number == copies:
+            labels = frame[dataset.target].iloc[rng.permutation(len(frame))]
+            frame = frame.assign(**{dataset.target: labels.to_numpy()})
+        name = f"copy {number} of {entry.name}"
+        copy = checked(replace(dataset, name=name, frame=frame, metadata={}, fingerprint=""))
+        split = replace(entry.split, folds=entry.split.folds[:1, order])
+        weights = None if entry.weights is None else entry.weights[order]
+        named = replace(entry, name=name, path=f"/{name}", fingerprint=copy.fingerprint)
+        yield copy, replace(named, truth=entry.truth[order], split=split, weights=weights)
 
 
-def _agreement(predicted: np.ndarray, truth: np.ndarray, classes: Sequence[Any]) -> float:
-    """Return the share of right labels, or the explained share of the variance."""
-    if classes:
-        return float((predicted == truth).mean())
-    error, whole = ((predicted - truth) ** 2).sum(), ((truth - truth.mean()) ** 2).sum()
-    return float(1 - error / whole) if whole and np.isfinite(error) else 0.0
+def _run_copies(
+    entries: Sequence[SplitEntry],
+    io: FilesIO,
+    strategies: Sequence[MlautEstimator],
+    key: Sequence[str],
+    copies: int,
+    **options: Any,
+) -> dict[str, list[Block]]:
+    """Return what strategies predict on copies of datasets, by the name of the dataset."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = {entry.name: list(_copied(entry, io, key, copies)) for entry in entries}
+        copied, store = FilesIO(Path(folder, DATASETS), "a"), StudyStore(Path(folder, "copies.h5"))
+        copied.save_datasets([copy for some in made.values() for copy, _ in some])
+        store.save_splits(entry for some in made.values() for _, entry in some)
+        seed = int(_generator(*key, "seed").integers(2**31))
+        Orchestrator(copied, FilesIO(store.path, "a"), seed=seed).run(
+            list(strategies), verbose=0, **options
+        )
+        return {name: [store.block(one.name) for _, one in some] for name, some in made.items()}
+
+
+def _measured(own: Block, blocks: Sequence[Block], metric: str) -> dict[str, Any]:
+    """Return what copies of a dataset gave.
+
+    The loss ``claimed`` on the first repeat, and those of the copies with rows in other orders
+    (``fresh``); the least mean ``seconds`` of a cell of these; and how often the true label is
+    predicted after shuffled labels (``remembered``), by the claim (``known``) and by the best
+    constant (``constant``).
+    """
+    *fresh, shuffled = blocks
+    tested = own.truth[own.split.folds[0] >= 0]
+    middle = np.bincount(tested).argmax() if own.classes else tested.mean()
+    return {
+        "claimed": _loss(own, metric),
+        "fresh": [_loss(one, metric) for one in fresh],
+        "seconds": min(float(one.seconds[0, 0].sum(axis=-1).mean()) for one in fresh),
+        "known": _agreement(own, own.predictions[0, 0]),
+        "remembered": _agreement(shuffled, shuffled.predictions[0, 0]),
+        "constant": _agreement(own, np.full(len(own.truth), middle)),
+    }
+
+
+def _loss(block: Block, metric: str) -> float | None:
+    loss = float(Results.from_blocks([block], metric).cell_losses[0, 0, 0].mean())
+    return loss if np.isfinite(loss) else None  # NaN where a cell failed
+
+
+def _agreement(block: Block, predicted: np.ndarray) -> float:
+    """Return the share of right labels on the tested rows, or the explained share of variance."""
+    tested = block.split.folds[0] >= 0
+    truth, guess = block.truth[tested], predicted[tested]
+    if block.classes:
+        return float((guess == truth).mean())
+    share = 1 - ((guess - truth) ** 2).sum() / ((truth - truth.mean()) ** 2).sum()
+    return float(share) if np.isfinite(share) else 0.0

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -36,7 +35,7 @@ class Verdict:
     verdict : {"accepted", "provisional", "refused"}
     why : str
         The reason; for an accepted entry, what it is.
-    checks : mapping of str to str
+    checks : dict of str to str
         What was found, by check, in the order of the checks.
     record : bool
         Whether it is shown to be better than all entries before it.
@@ -55,15 +54,15 @@ class Verdict:
     """
 
     entry: str
-    title: str
-    authors: str
-    strategy: str
-    digest: str
     seed: str
     claim: int
-    verdict: str
-    why: str
-    checks: Mapping[str, str]
+    title: str = ""
+    authors: str = ""
+    strategy: str = ""
+    digest: str = ""
+    verdict: str = REFUSED
+    why: str = ""
+    checks: dict[str, str] = field(default_factory=dict)
     record: bool = False
     score: float | None = None
     rank: float | None = None
