@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +22,11 @@ _BOARD = click.option(
 _ENTRIES = click.argument("entries", nargs=-1, type=PATH)
 _AUTHORS = click.option("--author", "authors", multiple=True, help="An author (repeatable).")
 _SEED = click.option("--seed", required=True, help="A text that was fixed after the entry.")
-_TRUST = click.option("--trust", is_flag=True, help="Run the Python file of the entry.")
+_TRUST = click.option("--trust", "trusted", is_flag=True, help="Run the Python file of the entry.")
 
 
-def _licence(of: str) -> Callable[[Any], Any]:
-    text = f"SPDX identifier of the licence of {of}, as CC-BY-4.0."
-    return click.option("--licence", required=True, help=text)
+_LICENCE = click.option("--licence", required=True, help="SPDX identifier, as CC-BY-4.0.")
+_JOBS = click.option("-j", "--n-jobs", default=-1, show_default=True, help="Worker processes.")
 
 
 @click.group()
@@ -47,7 +46,7 @@ def leaderboard() -> None:
 @click.option("--study", required=True, type=PATH, help="A study that was run, or its file.")
 @click.option("--title", default="", help="Title; default: that of the study.")
 @_AUTHORS
-@_licence("the results")
+@_LICENCE
 @click.option("--input", "datasets", type=PATH, help="Database of the datasets.")
 @click.option("--include", default="licensed", help="Tables to include, as of 'mlaut publish'.")
 def init(folder: Path, study: Path, **about: Any) -> None:
@@ -70,8 +69,8 @@ def init(folder: Path, study: Path, **about: Any) -> None:
 @click.option("--name", required=True, help="Folder of the entry: letters, digits, '_', '-'.")
 @click.option("--title", default="", help="Title; default: the name of the strategy.")
 @_AUTHORS
-@_licence("the entry")
-@click.option("-j", "--n-jobs", default=-1, show_default=True, help="Worker processes.")
+@_LICENCE
+@_JOBS
 @_BOARD
 def add(folder: Path, strategy: str, name: str, **about: Any) -> None:
     """Run a strategy on the board, and make it an entry.
@@ -92,11 +91,9 @@ def add(folder: Path, strategy: str, name: str, **about: Any) -> None:
 @_SEED
 @click.option("-o", "--output", required=True, type=PATH, help="Folder of what is measured.")
 @_TRUST
-@click.option("-j", "--n-jobs", default=-1, show_default=True, help="Worker processes.")
+@_JOBS
 @_BOARD
-def fit(
-    entries: Sequence[Path], seed: str, output: Path, folder: Path, trust: bool, n_jobs: int
-) -> None:
+def fit(entries: Sequence[Path], seed: str, output: Path, folder: Path, **how: Any) -> None:
     """Fit cells of entries again, and write what is measured.
 
     This runs code of the entries: do it where there is nothing to take. ENTRIES are folders;
@@ -109,7 +106,7 @@ def fit(
 
     board = Board.open(folder)
     for entry in _wanted(board, entries):
-        found = refit_entry(board, entry, seed, trusted=trust, n_jobs=n_jobs)
+        found = refit_entry(board, entry, seed, **how)
         _write(output / f"{entry.name}.json", json.dumps(found))
         show(f"{entry.name}: {found['error'] or str(len(found['cells'])) + ' cells fitted again'}")
 
@@ -120,19 +117,11 @@ def fit(
 @click.option("--claim", required=True, type=int, help="Number of this claim, from 1.")
 @click.option("--fits", type=PATH, help="Folder of what 'fit' wrote; default: fit now.")
 @_TRUST
+@_JOBS
 @click.option("-o", "--output", type=PATH, help="Folder of the verdicts (.json and .md).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_BOARD
-def judge(
-    entries: Sequence[Path],
-    seed: str,
-    claim: int,
-    fits: Path | None,
-    trust: bool,
-    output: Path | None,
-    as_json: bool,
-    folder: Path,
-) -> None:
+def judge(entries: Sequence[Path], seed: str, claim: int, folder: Path, **given: Any) -> None:
     """Judge entries, and exit with 1 if one is refused.
 
     With --fits, no code of an entry is run. ENTRIES are folders; default: those of the board
@@ -145,17 +134,20 @@ def judge(
     from mlaut.leaderboard.verdict import REFUSED, read_bounded
 
     board, refused = Board.open(folder), False
+    fits, output, as_json = (given.pop(name) for name in ("fits", "output", "as_json"))
     for number, entry in enumerate(_wanted(board, entries), start=claim):
-        if fits is None:
-            measured = refit_entry(board, entry, seed, trusted=trust)
-        else:
-            measured = read_bounded(fits / f"{entry.name}.json")
+        name = entry.name
+        measured = (
+            read_bounded(fits / f"{name}.json")
+            if fits
+            else refit_entry(board, entry, seed, **given)
+        )
         found = judge_entry(board, entry, measured, seed=seed, claim=number)
         refused |= found.verdict == REFUSED
-        if output is not None:
-            _write(output / f"{entry.name}.json", found.to_json())
-            _write(output / f"{entry.name}.md", found.to_markdown())
-        show(found.to_json() if as_json else found.to_markdown())
+        texts = {"json": found.to_json(), "md": found.to_markdown()}
+        for kind, text in texts.items() if output else ():
+            _write(output / f"{name}.{kind}", text)
+        show(texts["json" if as_json else "md"])
     if refused:
         sys.exit(1)
 

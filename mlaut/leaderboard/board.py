@@ -247,7 +247,9 @@ def add_entry(
 
 
 def own_seed(entry: StrategyEntry) -> str:
-    """Return the first parameter of a strategy that is a seed and has a value; else no text.
+    """Return the first parameter of a strategy that is a seed and was chosen; else no text.
+
+    A seed of 0 is no choice: some of scikit-learn's classes have it.
 
     Examples
     --------
@@ -256,6 +258,6 @@ def own_seed(entry: StrategyEntry) -> str:
     'random_state: 17'
     """
     found = re.search(
-        r'"((?:random_state|random_seed|seed)": (?!null)[^,}]*)', json_text(entry.identity)
+        r'"((?:random_state|random_seed|seed)": (?!null|0[,}])[^,}]*)', json_text(entry.identity)
     )
     return found[1].replace('"', "") if found else ""

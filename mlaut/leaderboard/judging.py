@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
-from mlaut.analysis import Results
 from mlaut.analysis.methods.aggregates import new_records
 from mlaut.bundles import verify_bundle
 from mlaut.errors import MlautError, StudyError
@@ -90,7 +89,6 @@ def judge_entry(
         study, found = _opened(board, folder, found)
         found = replace(found, cells=_check_content(board, study, found))
         listed = [StudyStore(one / "study.h5") for one in board.listed() if one.name != folder.name]
-        _check_scores(board, study, found)
         _check_copies(study, [board.study, *listed], found)
         found = _check_fits(study, fits, found)
         return _ranked(board, study, listed, found)
@@ -119,7 +117,7 @@ def _opened(board: Board, folder: Path, found: Verdict) -> tuple[StudyStore, Ver
 
 
 def _check_content(board: Board, study: StudyStore, found: Verdict) -> int:
-    """Check that datasets, splits, seeds and cells are those of the board; return the done cells."""
+    """Check that datasets, splits, seeds and cells are the board's; return how many are done."""
     entries, wanted = study.load_splits(), board.study.load_splits()
     if set(entries) != set(wanted):
         name = sorted(set(entries) ^ set(wanted))[0]
@@ -146,20 +144,6 @@ def _check_content(board: Board, study: StudyStore, found: Verdict) -> int:
     found.checks["datasets, splits, seeds"] = f"those of the board, {len(entries)} datasets"
     found.checks["versions"] = ", ".join(other) or "those of the board"
     return int((statuses == Status.DONE).sum())
-
-
-def _check_scores(board: Board, study: StudyStore, found: Verdict) -> None:
-    """Check that the scores that were published are those of the predictions."""
-    metric = board.chosen.analysis.metric
-    computed = Results.from_study(study, metric).scores.iloc[:, 0]
-    try:
-        table = pd.read_csv(study.path.parent / "scores.csv").query("metric == @metric")
-        gaps = (table.groupby("dataset")["score"].mean().reindex(computed.index) - computed).abs()
-    except Exception as error:  # a reader of a stranger's table may raise anything
-        raise _RefusedError(f"scores.csv cannot be read ({type(error).__name__}).") from error
-    if (gaps.fillna(computed.notna().astype(float)) > 1e-6).any():  # far above rounding
-        raise _RefusedError("scores.csv does not have the scores of the predictions.")
-    found.checks["scores"] = f"{metric} of the predictions, as published"
 
 
 def _check_copies(study: StudyStore, others: Sequence[StudyStore], found: Verdict) -> None:
@@ -282,6 +266,7 @@ def _ranked(
         why = "It is ahead of every earlier entry, and the evidence is not enough for a record."
     if record:
         why = "It is a new record: it is shown to be better than every earlier entry."
+    found.checks["scores"] = f"{section.scored.metric.name}, computed here from the predictions"
     return replace(
         found,
         verdict=PROVISIONAL if found.why or (ahead and not record) else ACCEPTED,

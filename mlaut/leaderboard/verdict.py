@@ -109,9 +109,7 @@ class Verdict:
         """Return the verdict as a comment in Markdown; texts of strangers cannot mark it up."""
         lines = [
             f"### {marked(self.entry)}: {self.verdict}{', a new record' if self.record else ''}",
-            "",
-            f"{marked(self.why)}",
-            "",
+            f"\n{marked(self.why)}\n",
         ]
         if self.rank is not None:
             lines += [
@@ -127,7 +125,8 @@ class Verdict:
             f"{self.fitted} of {self.cells} cells were fitted again, drawn by the digest "
             f"`{self.digest[:16]}` and `{marked(self.seed)}`."
         )
-        return "\n".join(lines) + "\n"
+        # A sign without width after each @, so that a comment calls nobody.
+        return "\n".join(lines).replace("@", "@\u200b") + "\n"
 
 
 def read_bounded(path: Path) -> dict[str, Any]:
