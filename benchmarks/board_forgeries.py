@@ -38,22 +38,22 @@ from mlaut.records import Cell, Outcome, Status
 
 SEED = 11
 REAL = ("iris", "new-thyroid", "ecoli", "glass", "wine")
-LEARNERS = """
-DecisionTreeClassifier(max_depth={n})
-RandomForestClassifier(n_estimators={n})
-ExtraTreesClassifier(n_estimators={n})
-KNeighborsClassifier({n})
-LogisticRegression(C={n}, max_iter=20)
-SVC(C={n})
-LinearDiscriminantAnalysis(solver="lsqr", shrinkage=1 / {n})
-MLPClassifier(hidden_layer_sizes=({n},), max_iter=15)
-AdaBoostClassifier(n_estimators={n})
-BaggingClassifier(n_estimators={n})
-GradientBoostingClassifier(n_estimators={n})
-SGDClassifier(alpha=0.001 * {n})
-RidgeClassifier(alpha={n})
-NearestCentroid(shrink_threshold=0.01 * {n})
-""".split("\n")[1:-1]
+LEARNERS = (
+    "DecisionTreeClassifier(max_depth={n})",
+    "RandomForestClassifier(n_estimators={n})",
+    "ExtraTreesClassifier(n_estimators={n})",
+    "KNeighborsClassifier({n})",
+    "LogisticRegression(C={n}, max_iter=20)",
+    "SVC(C={n})",
+    'LinearDiscriminantAnalysis(solver="lsqr", shrinkage=1 / {n})',
+    "MLPClassifier(hidden_layer_sizes=({n},), max_iter=15)",
+    "AdaBoostClassifier(n_estimators={n})",
+    "BaggingClassifier(n_estimators={n})",
+    "GradientBoostingClassifier(n_estimators={n})",
+    "SGDClassifier(alpha=0.001 * {n})",
+    "RidgeClassifier(alpha={n})",
+    "NearestCentroid(shrink_threshold=0.01 * {n})",
+)
 CODE = """
 import warnings
 from sklearn.base import *
@@ -193,7 +193,7 @@ def rewritten(entry: Path, target: Path, change, code: str = "", splits=None) ->
         return bundled(target, forged.path, code or (entry / "strategies.py").read_text())
 
 
-def with_predictions(outcome: Outcome, predictions: np.ndarray, rng=None) -> Outcome:
+def with_predictions(outcome: Outcome, predictions: np.ndarray) -> Outcome:
     """Return an outcome with other predictions, and probabilities that agree with them."""
     p = outcome.probabilities
     if p is not None and not np.isnan(p).any():
@@ -259,7 +259,7 @@ def other_splits(folder, number, rng, target):
     everywhere = {name: one.split.folds for name, one in made.items()}
     predicted = {b.dataset: b.predictions[0, 0] for b in StudyStore(entry / "study.h5").blocks()}
 
-    def change(outcome, block, test):
+    def change(outcome, block, _):
         rows = everywhere[block.dataset][0] == outcome.cell.fold
         p = outcome.probabilities
         if p is not None:
@@ -299,7 +299,7 @@ def results_of_another_learner(folder, number, rng, target):
     return rewritten(entry, target, change)
 
 
-def best_of_many_seeds(folder, number, rng, target):
+def best_of_many_seeds(folder, number, _, target):
     """Choose the seed of the run, a seed as a parameter, or hidden seeds, one for each dataset."""
     name, how = target.name, number % 3
     if how == 1:
@@ -342,7 +342,7 @@ def forged_costs(folder, number, rng, target):
     """Divide the times by 20 to 1,000, or claim the same short time everywhere."""
     factor = rng.choice([20, 50, 200, 1000])
 
-    def change(outcome, block, test):
+    def change(outcome, *_):
         times = tuple(x / factor for x in outcome.seconds)
         return replace(outcome, seconds=(0.0, 1e-5, 1e-5) if number % 4 == 0 else times)
 
@@ -381,8 +381,11 @@ def table_of(log: Path) -> pd.DataFrame:
     """Return counts and times by kind."""
     frame = pd.read_csv(log)
     by = frame.groupby("kind", sort=False)
-    counts = by["verdict"].value_counts().unstack(fill_value=0)
-    counts = counts.reindex(columns=["accepted", "provisional", "refused"], fill_value=0)
+    counts = (
+        pd.crosstab(frame["kind"], frame["verdict"])
+        .reindex(frame["kind"].unique())
+        .reindex(columns=["accepted", "provisional", "refused"], fill_value=0)
+    )
     return counts.assign(
         **{"seconds, median": by["seconds"].median(), "CPU seconds": by["cpu"].median()}
     )

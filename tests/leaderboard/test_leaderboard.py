@@ -14,8 +14,15 @@ from mlaut import Study
 from mlaut.cli import main
 from mlaut.errors import StoreError, StudyError
 from mlaut.files_io import StudyStore
-from mlaut.leaderboard import Board, Verdict, add_entry, init_board, judge_entry, refit_entry
-from mlaut.leaderboard import judging
+from mlaut.leaderboard import (
+    Board,
+    Verdict,
+    add_entry,
+    init_board,
+    judge_entry,
+    judging,
+    refit_entry,
+)
 from mlaut.leaderboard.refits import compared, drawn
 from mlaut.records import Block, Cell, Outcome, Split, Status
 
@@ -198,22 +205,20 @@ def test_an_entry_without_its_code_cannot_be_fitted(board):
     [
         ("", "../mine", "the name is no letters"),
         ("", "mine", "the name is taken"),
-        ("), ('x', KNeighborsClassifier()", "two", "2 strategies, and an entry has one"),
+        (")), ('x', KNeighborsClassifier(", "two", "2 strategies, and an entry has one"),
     ],
 )
 def test_what_cannot_be_entered(board, tmp_path, more, name, message):
     file = tmp_path / "mine.py"
-    file.write_text(
-        CODE.format(more=more) if not more else CODE.replace("(3{more}))", "(3" + more + ")")
-    )
+    file.write_text(CODE.format(more=more))
     with pytest.raises(StudyError, match=message):
         add_entry(board.folder, file, name, engine="inline")
 
 
 def test_a_seed_of_its_own_cannot_be_entered(board, tmp_path):
     file = tmp_path / "mine.py"
-    tree = "from sklearn.tree import DecisionTreeClassifier as T\nstrategies = [('t', T(random_state=4))]"
-    file.write_text(tree)
+    seeded = "strategies = [('t', DecisionTreeClassifier(random_state=4))]"
+    file.write_text(f"from sklearn.tree import DecisionTreeClassifier\n{seeded}")
     with pytest.raises(StudyError, match=r"t: has a seed of its own \(random_state: 4\)"):
         add_entry(board.folder, file, "tree", engine="inline")
 
