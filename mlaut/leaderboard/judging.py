@@ -90,6 +90,8 @@ def judge_entry(
         found = replace(found, cells=_check_content(board, study, found))
         listed = [StudyStore(one / "study.h5") for one in board.listed() if one.name != folder.name]
         _check_copies(study, [board.study, *listed], found)
+        tried = fits.get("cells")
+        found = replace(found, fitted=len(tried) if isinstance(tried, list) else 0)
         found = _check_fits(study, fits, found)
         return _ranked(board, study, listed, found)
     except (_RefusedError, MlautError) as error:
@@ -185,7 +187,7 @@ def _check_fits(study: StudyStore, fits: Mapping[str, Any], found: Verdict) -> V
         raise _RefusedError(f"Its fits cannot be read ({error!r}).") from error
     few = len(cells) < min(_FEWEST, len(wanted))
     unsure = f"Only {len(cells)} cells could be fitted again in the time." if few else ""
-    return replace(found, fitted=len(cells), why=unsure)
+    return replace(found, why=unsure)
 
 
 def _check_predictions(cells: pd.DataFrame, found: Verdict) -> None:

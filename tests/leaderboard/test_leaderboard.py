@@ -94,6 +94,7 @@ def test_predictions_that_are_not_those_of_the_strategy(board, fits):
     found = judged(board, fits, cells=cells)
     assert found.verdict == "refused"
     assert "8 of 160 rows differ in 8 cells" in found.why
+    assert "8 of 8 cells were fitted again" in found.to_markdown()
     assert "most like" in found.why
 
 
