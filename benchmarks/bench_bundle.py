@@ -97,7 +97,7 @@ def main(other: str) -> None:
         far("merge", address, "mine.h5", "-o", "all.h5")
         far("verify", "all.h5")
         far("publish", "mine.h5", "-o", "bundles/mine", "--author", "Charles Babbage")
-        far("leaderboard", address, "bundles", "-o", "site")
+        far("leaderboard", "page", address, "bundles", "-o", "site")
         for path in (here / "bundle", there / "mine.h5", there / "all.h5", there / "site"):
             files = [path] if path.is_file() else list(path.iterdir())
             print(

@@ -25,6 +25,7 @@ BUDGETS = {
     "experiments": 5_830,
     "files_io": 5_000,
     "identity": 830,
+    "leaderboard": 650,
     "placing": 330,
     "report": 2_210,
     "sharing": 2_280,

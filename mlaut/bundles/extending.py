@@ -75,7 +75,7 @@ def verify_bundle(
     bundle = open_bundle(place, limit=limit)
     study = StudyStore(bundle.study)
     if strategies is None and _wanted(refit):
-        strategies = _strategies_of_bundle(bundle, trusted)
+        strategies = strategies_of_bundle(bundle, trusted)
     unlike = tuple(disagreement(bundle, study))
     if not _wanted(refit) or unlike or hdf5_input_io is not None:
         io = hdf5_input_io or (FilesIO(bundle.folder / DATASETS) if bundle.complete else None)
@@ -90,7 +90,7 @@ def verify_bundle(
             unchecked=f"{unchecked}; --refit loads and checks them" if io is None else "",
         )
     with tempfile.TemporaryDirectory() as folder:
-        io = _datasets_io(bundle, study, Path(folder, DATASETS))
+        io = datasets_io(bundle, study, Path(folder, DATASETS))
         options |= {"strategies": strategies, "hdf5_input_io": io}
         found = verify_study(bundle.study, refit=refit, **options)
     return bundle, replace(found, unchecked=_way_out(bundle, trusted) if found.left_out else "")
@@ -98,10 +98,10 @@ def verify_bundle(
 
 def _way_out(bundle: Bundle, trusted: bool) -> str:
     """Return how the strategies that were not fitted again could be."""
-    if STUDY_FILE not in bundle.files:
-        return "its authors published the study without its study file ('mlaut publish study.toml')"
     if STRATEGIES in bundle.files and not trusted:
         return "--trust runs the Python file of the bundle, with which others can be fitted"
+    if STUDY_FILE not in bundle.files:
+        return "its authors published the study without its study file ('mlaut publish study.toml')"
     return ""
 
 
@@ -187,21 +187,27 @@ def extend_bundle(
         )
     target.path.parent.mkdir(parents=True, exist_ok=True)
     database = target.path.with_name(f"{target.path.stem}.datasets.h5")
-    io = _datasets_io(bundle, study, database, hdf5_input_io)
+    io = datasets_io(bundle, study, database, hdf5_input_io)
     target.save_splits(study.load_splits().values())
     seeds = [run["seed"] for run in study.runs if isinstance(run.get("seed"), int)]
     orchestrator = Orchestrator(io, FilesIO(target.path, "a"), seed=seeds[-1] if seeds else 0)
     return orchestrator.run(new, verbose=verbose, **options)
 
 
-def _strategies_of_bundle(bundle: Bundle, trusted: bool) -> Any:
+def strategies_of_bundle(bundle: Bundle, trusted: bool) -> Any:
     """Return the strategies of the study file of a bundle, None if it names none that can be used.
 
-    Its names and parameters are data; its Python file, and parameters that could name a file, are
-    used only if the bundle is trusted.
+    Without a study file, they are those of its Python file. Names and parameters are data; the
+    Python file, and parameters that could name a file, are used only if the bundle is trusted.
     """
-    from mlaut.experiments.study_files.study_file import choose_strategies, read_study_file
+    from mlaut.experiments.study_files.study_file import (
+        choose_strategies,
+        own_strategies,
+        read_study_file,
+    )
 
+    if trusted and STUDY_FILE not in bundle.files and STRATEGIES in bundle.files:
+        return own_strategies(bundle.folder / STRATEGIES)
     if STUDY_FILE not in bundle.files or bundle.files[STUDY_FILE].size > _MOST_TOML:
         return None
     try:
@@ -244,7 +250,7 @@ def _is_plain(value: Any, name: str = "") -> bool:
 # ------------------------------------------------------------------- the datasets
 
 
-def _datasets_io(
+def datasets_io(
     bundle: Bundle, study: StudyStore, path: Path, given: FilesIO | None = None
 ) -> FilesIO:
     """Store the datasets of a bundle in a database, those that it lacks by their references."""

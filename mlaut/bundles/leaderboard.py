@@ -1,8 +1,9 @@
 """A leaderboard: static pages over all strategies of several bundles of the same splits."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from mlaut.bundles.extending import disagreement
 from mlaut.bundles.opening import is_bundle, open_bundle
@@ -22,6 +23,7 @@ def build_leaderboard(
     *,
     title: str = "",
     limit: int = MOST_BYTES,
+    history: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
     """Write static pages over all strategies of bundles that share their splits.
 
@@ -39,6 +41,8 @@ def build_leaderboard(
         Default: the title of the oldest bundle.
     limit : int
         Bytes that a bundle may have if it is downloaded or unpacked; default 4 GiB.
+    history : sequence of mapping
+        Rows of a further table of the index, by column: what was proposed, and what was verified.
 
     Returns
     -------
@@ -64,7 +68,7 @@ def build_leaderboard(
             made = folder / "site"
             made.mkdir()
             study = _merged(entrants, folder / "all.h5")
-            site = Site.of(study, entrants, title or entrants[0].bundle.title)
+            site = Site.of(study, entrants, title or entrants[0].bundle.title, history)
             for name, text in site.pages():
                 (made / name).write_text(text, encoding="utf-8", errors="backslashreplace")
             if target.exists():

@@ -59,6 +59,7 @@ def publish_study(
     licence: str = "CC-BY-4.0",
     include: str = "licensed",
     date: str = "",
+    code: str | os.PathLike[str] | None = None,
 ) -> Bundle:
     """Publish a study as a folder of plain files that anyone can verify and extend.
 
@@ -84,6 +85,8 @@ def publish_study(
         none. Others are named by reference and digest.
     date : str
         Day of the publication, as ``"2026-11-22"``; default that of the last run.
+    code : path-like, optional
+        Python file of the strategies, to publish with a study that has no study file.
 
     Returns
     -------
@@ -117,7 +120,7 @@ def publish_study(
     ['BaselineClassifier', 'GaussianNaiveBayes']
     >>> folder.cleanup()
     """
-    source = _ToPublish.of(Path(study), datasets)
+    source = _ToPublish.of(Path(study), datasets, code)
     _check(licence, include, date, Path(output))
     target = Path(output)
     with explained(target, "publishing"):
@@ -172,8 +175,8 @@ class _ToPublish:
     title: str = ""
 
     @classmethod
-    def of(cls, path: Path, datasets: str | os.PathLike[str] | None) -> _ToPublish:
-        texts: dict[str, Path] = {}
+    def of(cls, path: Path, datasets: Any, code: str | os.PathLike[str] | None) -> _ToPublish:
+        texts = {} if code is None else {STRATEGIES: Path(code)}
         title = ""
         if path.suffix == ".toml":
             from mlaut.experiments import read_study_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,9 +57,16 @@ class Site:
     splits: Mapping[str, SplitEntry]
     strategies: Mapping[str, StrategyEntry]
     added: Mapping[str, Entrant]
+    history: Sequence[Mapping[str, Any]] = ()
 
     @classmethod
-    def of(cls, study: StudyStore, entrants: Sequence[Entrant], title: str) -> Site:
+    def of(
+        cls,
+        study: StudyStore,
+        entrants: Sequence[Entrant],
+        title: str,
+        history: Sequence[Mapping[str, Any]] = (),
+    ) -> Site:
         """Return the content of the pages of a merged study."""
         added: dict[str, Entrant] = {}
         for entrant in entrants:
@@ -67,7 +74,8 @@ class Site:
                 added.setdefault(entry.name, entrant)
         strategies = {entry.name: entry for entry in study.strategies}
         report = make_report(study, title=title)
-        return cls(title, report, entrants, study.load_splits(), strategies, added)
+        splits = study.load_splits()
+        return cls(title, report, entrants, splits, strategies, added, history)
 
     @property
     def sections(self) -> list[Any]:
@@ -85,8 +93,9 @@ class Site:
                 "index.html",
                 leads=[_lead(section) for section in self.sections],
                 standings=standings,
+                history=_history(self.history) if self.history else None,
                 bundles=_bundles(self.entrants, self.added),
-                datasets=_datasets(self.splits),
+                datasets=_datasets(self.splits, self._about),
             ),
         )
         for name in self.added:
@@ -203,7 +212,13 @@ def _bundles(entrants: Sequence[Entrant], added: Mapping[str, Entrant]) -> _Site
     return _SiteTable("Who added what, the oldest first.", _of_rows(rows))
 
 
-def _datasets(splits: Mapping[str, SplitEntry]) -> _SiteTable:
+def _history(rows: Sequence[Mapping[str, Any]]) -> _SiteTable:
+    return _SiteTable("Every entry that was judged, by its claim.", _of_rows(rows))
+
+
+def _datasets(
+    splits: Mapping[str, SplitEntry], about: Callable[[str], BundledDataset]
+) -> _SiteTable:
     rows = [
         {
             "dataset": name,
@@ -211,6 +226,8 @@ def _datasets(splits: Mapping[str, SplitEntry]) -> _SiteTable:
             "rows": entry.split.n_rows,
             "classes": len(entry.classes) or "",
             "split": entry.split.scheme,
+            "source": about(name).source,
+            "licence": about(name).licence,
         }
         for name, entry in splits.items()
     ]

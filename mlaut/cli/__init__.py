@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from mlaut import __version__
-from mlaut.cli import bundles, elsewhere, lists, runs, studies
+from mlaut.cli import bundles, elsewhere, leaderboard, lists, runs, studies
 from mlaut.cli.output import in_own_words, setting_of, show, with_json
 from mlaut.errors import MlautError, RunInterrupted, shortened
 
@@ -28,7 +28,7 @@ _FIRST_PAGE: dict[str, tuple[click.Command, ...]] = {
 }
 _OF_STUDIES = (
     *(studies.same, studies.compact, studies.remove, studies.rename, runs.models, lists.convert),
-    *(elsewhere.place, elsewhere.export, bundles.leaderboard),
+    *(elsewhere.place, elsewhere.export),
 )
 _FORMER: dict[str | None, str] = {
     "watch": "status --follow",
@@ -67,6 +67,7 @@ def cli(debug: bool) -> None:
     mlaut run study.toml            run a study, or resume it
     mlaut report study.h5           show what it decides, and all numbers
     mlaut study --help              list what else can be done with studies
+    mlaut leaderboard --help        make a board, and judge its entries
     """
 
 
@@ -80,7 +81,11 @@ def study() -> None:
     """
 
 
-for _command in (study, *itertools.chain.from_iterable(_FIRST_PAGE.values())):
+for _command in (
+    study,
+    leaderboard.leaderboard,
+    *itertools.chain.from_iterable(_FIRST_PAGE.values()),
+):
     cli.add_command(_command)
 for _command in _OF_STUDIES:
     study.add_command(_command)

@@ -1,4 +1,4 @@
-"""Commands that publish studies, and options of bundles that other commands share."""
+"""The command that publishes studies."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,26 +57,3 @@ def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -
         show(f"nobody can load {', '.join(nowhere)}: --include all puts tables into the bundle")
     told = {"folder": output, "title": bundle.title, "digest": bundle.digest}
     return told | {"files": list(bundle.files), "outside": outside, "nowhere": nowhere}
-
-
-@click.command()
-@click.argument("places", nargs=-1, required=True)
-@click.option("-o", "--output", required=True, type=PATH, help="Folder of the pages.")
-@click.option("--title", default="", help="Title; default: that of the oldest bundle.")
-@click.option("--limit", default="4GiB", show_default=True, help="Largest bundle to download.")
-def leaderboard(places: Sequence[str], output: Path, title: str, limit: str) -> Answer:
-    """Write static pages over several bundles.
-
-    The bundles share their splits. PLACES are bundles (folders, .zip files, addresses) or folders
-    of bundles. The pages show ranks, P(best) and groups of all strategies, each strategy, each
-    dataset, and who added what. A leaderboard that is in the output already is replaced.
-
-    \b
-    mlaut study leaderboard bundles -o site
-    """
-    from mlaut.bundles import build_leaderboard
-    from mlaut.experiments.cells.memory import parse_bytes
-
-    page = build_leaderboard(places, output, title=title, limit=parse_bytes(limit) or 0)
-    show(page)
-    return {"page": page}

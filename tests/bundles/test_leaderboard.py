@@ -196,5 +196,5 @@ def test_no_bundle(tmp_path, capsys):
     with pytest.raises(StudyError, match="there is no bundle in these places"):
         build_leaderboard([tmp_path], tmp_path / "site")
     with pytest.raises(SystemExit):
-        main(["study", "leaderboard", str(tmp_path / "nowhere"), "-o", str(tmp_path / "site")])
+        main(["leaderboard", "page", str(tmp_path / "nowhere"), "-o", str(tmp_path / "site")])
     assert "no bundle, and no folder of bundles; check the path" in capsys.readouterr().err

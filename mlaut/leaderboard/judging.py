@@ -1,0 +1,296 @@
+"""Judge an entry: what it is, what fits of it gave, and whether it is a new record."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binom
+
+from mlaut.analysis.methods.aggregates import new_records
+from mlaut.bundles import verify_bundle
+from mlaut.errors import MlautError, StudyError
+from mlaut.files_io import StudyStore, merge_studies
+from mlaut.files_io.outcomes.study_records import foreign_sources, split_change
+from mlaut.leaderboard.board import Board, own_seed
+from mlaut.leaderboard.refits import SHARE, drawn
+from mlaut.leaderboard.verdict import ACCEPTED, PROVISIONAL, REFUSED, Verdict
+from mlaut.records import Status
+from mlaut.report import make_report
+
+# Level of a check by chance: a hundredth of what one would notice. Forged entries are far below.
+_LEVEL = 0.0005
+_FEWEST = 8  # cells fitted again, or all of an entry, below which nothing is shown
+_FASTER = 10.0  # times that another machine may be faster than the one that judges, busy as it is
+_FEW = 5  # datasets below which chance can look like memory
+_PACKAGES = ("python", "numpy", "scipy", "scikit-learn")
+
+
+class _RefusedError(Exception):
+    """An entry is refused; the text is the reason."""
+
+
+def judge_entry(
+    board: Board,
+    place: str | os.PathLike[str],
+    fits: Mapping[str, Any],
+    *,
+    seed: str,
+    claim: int,
+) -> Verdict:
+    """Judge an entry of a board; no code of it is run.
+
+    Parameters
+    ----------
+    board : Board
+    place : path-like
+        Folder of the entry.
+    fits : mapping
+        What `refit_entry` returned.
+    seed : str
+        Text that was fixed after the entry, with which its cells were drawn.
+    claim : int
+        Number of this claim on the board, from 1. All claims that were ever judged count, so that
+        the error over all of them is at most the level of the board's analysis.
+
+    Returns
+    -------
+    Verdict
+        ``refused`` names the check that failed. ``provisional`` is an entry that is ahead of all
+        others without being shown to be better, or of which too few cells could be fitted again.
+        ``accepted`` is any other: a record, or an entry that is not ahead.
+
+    Raises
+    ------
+    StudyError
+        The claim is no positive number, or the board is damaged.
+
+    Notes
+    -----
+    Each check of refits is against "the claim is what an honest run gives". Predictions: at most 1%
+    of the rows differ, and the cells with a claim nearer to the truth are not more than those with
+    one farther from it (sign test). Seeds: the claimed score of a dataset is exchangeable with
+    those of copies with the rows in another order (Besag and Clifford 1989); the ranks are added
+    up over datasets, whose sum has a known distribution. The record: see
+    `mlaut.analysis.methods.aggregates.new_records`; the j-th claim needs the evidence
+    pi^2 j^2 / (6 alpha).
+    """
+    folder = Path(place)
+    if claim < 1:
+        raise StudyError(f"claim {claim}: claims are numbered from 1")
+    found = Verdict(entry=folder.name, seed=seed, claim=claim)
+    try:
+        study, found = _opened(board, folder, found)
+        found = replace(found, cells=_check_content(board, study, found))
+        listed = [StudyStore(one / "study.h5") for one in board.listed() if one.name != folder.name]
+        _check_copies(study, [board.study, *listed], found)
+        tried = fits.get("cells")
+        found = replace(found, fitted=len(tried) if isinstance(tried, list) else 0)
+        found = _check_fits(study, fits, found)
+        return _ranked(board, study, listed, found)
+    except (_RefusedError, MlautError) as error:
+        return replace(found, verdict=REFUSED, why=str(error))
+
+
+# -------------------------------------------------------------------- the content
+
+
+def _opened(board: Board, folder: Path, found: Verdict) -> tuple[StudyStore, Verdict]:
+    if folder.is_symlink() or not folder.is_dir():
+        raise _RefusedError("The entry is no folder.")
+    size = sum(path.lstat().st_size for path in folder.iterdir())
+    if size > board.limit:
+        raise _RefusedError(f"It has {size:,} bytes, and the board allows {board.limit:,}.")
+    bundle, verified = verify_bundle(folder, limit=board.limit)
+    for where, what in verified.problems:
+        raise _RefusedError(f"{where}: {what}.")
+    study = StudyStore(bundle.study)
+    if len(study.strategies) != 1:
+        raise _RefusedError(f"It has {len(study.strategies)} strategies, and an entry has one.")
+    found.checks["digests"] = f"{len(bundle.files)} files as the manifest says"
+    about = {"title": bundle.title, "authors": ", ".join(bundle.authors), "digest": bundle.digest}
+    return study, replace(found, **about, strategy=study.strategies[0].name)
+
+
+def _check_content(board: Board, study: StudyStore, found: Verdict) -> int:
+    """Check that datasets, splits, seeds and cells are the board's; return how many are done."""
+    entries, wanted = study.load_splits(), board.study.load_splits()
+    if set(entries) != set(wanted):
+        name = sorted(set(entries) ^ set(wanted))[0]
+        raise _RefusedError(f"It and the board do not have the same datasets: {name!r}.")
+    for name, entry in entries.items():
+        theirs = wanted[name]
+        if entry.fingerprint != theirs.fingerprint or not np.array_equal(entry.truth, theirs.truth):
+            raise _RefusedError(f"The dataset {name!r} has another content.")
+        if not np.array_equal(entry.split.folds, theirs.split.folds):
+            change = split_change(theirs.split, entry.split)
+            raise _RefusedError(f"The dataset {name!r} has other splits: {change}.")
+    seeds = {run.get("seed") for run in study.runs}
+    if seeds != {board.seed}:
+        raise _RefusedError(f"It was run with other seeds ({seeds}) than the board's {board.seed}.")
+    if fixed := own_seed(study.strategies[0]):
+        raise _RefusedError(f"It has a seed of its own ({fixed}), and the board draws all seeds.")
+    if foreign := foreign_sources(study.strategies):
+        raise _RefusedError(f"It comes from {foreign}, and nothing of it can be fitted again.")
+    statuses = np.concatenate([one.ravel() for _, one in study.statuses().values()])
+    if lacking := int(np.isin(statuses, [Status.MISSING, Status.SKIPPED]).sum()):
+        raise _RefusedError(f"{lacking} of {len(statuses)} cells were not run.")
+    then, now = ({**x.runs[-1], **x.runs[-1].get("versions", {})} for x in (board.study, study))
+    other = [f"{x} {now.get(x)} ({then.get(x)})" for x in _PACKAGES if now.get(x) != then.get(x)]
+    found.checks["datasets, splits, seeds"] = f"those of the board, {len(entries)} datasets"
+    found.checks["versions"] = ", ".join(other) or "those of the board"
+    return int((statuses == Status.DONE).sum())
+
+
+def _check_copies(study: StudyStore, others: Sequence[StudyStore], found: Verdict) -> None:
+    """Find the earlier strategy whose predictions are the most like those of the entry."""
+    like: dict[str, list[float]] = {}
+    for mine in study.blocks():
+        tested = mine.split.folds >= 0
+        near = 0.0 if mine.classes else 1e-3 * float(mine.truth.std())
+        for block in (other.block(mine.dataset) for other in others):
+            for strategy, theirs in zip(block.strategies, block.predictions, strict=True):
+                same = np.isclose(mine.predictions[0], theirs, rtol=0, atol=near)[tested]
+                like.setdefault(strategy, []).append(float(same.mean()))
+    share, nearest = max((float(np.mean(shares)), name) for name, shares in like.items())
+    found.checks["most like"] = f"{nearest}, in {share:.2%} of the predictions"
+    if share == 1:
+        raise _RefusedError(f"All its predictions are those of {nearest!r}, which came earlier.")
+
+
+# ------------------------------------------------------------------------- the fits
+
+
+def _check_fits(study: StudyStore, fits: Mapping[str, Any], found: Verdict) -> Verdict:
+    """Check the claims against what fits gave, which another process measured."""
+    try:
+        if (fits["digest"], fits["seed"]) != (found.digest, found.seed):
+            raise _RefusedError("Its fits are of another entry, or were drawn by another text.")
+        if fits["error"]:
+            raise _RefusedError(f"It cannot be fitted again: {fits['error']}.")
+        cells, copies = pd.DataFrame(fits["cells"]), fits["copies"]
+        wanted = [(c.dataset, c.repeat, c.fold) for c in drawn(study, found.digest, found.seed)]
+        told = sorted(zip(cells["dataset"], cells["repeat"], cells["fold"], strict=True))
+        if told != sorted(wanted[: len(cells)]):
+            raise _RefusedError("Its fits are not of the cells that were drawn.")
+        _check_predictions(cells, found)
+        found = _check_costs(cells, copies, found)
+        _check_selection(copies, found)
+        _check_memory(copies, found)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise _RefusedError(f"Its fits cannot be read ({error!r}).") from error
+    few = len(cells) < min(_FEWEST, len(wanted))
+    unsure = f"Only {len(cells)} cells could be fitted again in the time." if few else ""
+    return replace(found, why=unsure)
+
+
+def _check_predictions(cells: pd.DataFrame, found: Verdict) -> None:
+    differ, rows = int(cells["differ"].sum()), int(cells["rows"].sum())
+    text = f"{differ} of {rows:,} rows differ in {len(cells)} cells that were fitted again"
+    if failed := [reason for reason in cells["failed"] if reason]:
+        raise _RefusedError(f"{len(failed)} of {len(cells)} cells fail when fitted: {failed[0]}.")
+    if differ > SHARE * rows:
+        raise _RefusedError(
+            f"Its predictions are not those of its strategy: {text}, and {SHARE:.0%} may "
+            f"(versions: {found.checks['versions']}; most like {found.checks['most like']})."
+        )
+    gain = np.sign(cells["better"] - cells["worse"])
+    if binom.sf((gain > 0).sum() - 1, (gain != 0).sum(), 0.5) < _LEVEL:
+        raise _RefusedError(f"Its predictions were improved: {text}, nearly all for the better.")
+    found.checks["predictions"] = text
+
+
+def _check_costs(cells: pd.DataFrame, copies: Mapping[str, Any], found: Verdict) -> Verdict:
+    """Check the claimed times against the shortest that were measured, by dataset."""
+    times = cells.groupby("dataset")[["claimed", "measured"]].median()
+    fresh = pd.Series({name: one["seconds"] for name, one in copies.items()}, dtype=float)
+    times["measured"] = np.fmin(times["measured"], fresh.reindex(times.index))
+    ratios = times["claimed"] / times["measured"].clip(lower=1e-9)
+    claimed, measured = (float(times[name].mean()) for name in ("claimed", "measured"))
+    text = f"{claimed:.3g} s a cell as claimed, {measured:.3g} s here at the shortest"
+    scale = min(1.0, float(ratios.median()))
+    if scale < 1 / _FASTER or (ratios < scale / _FASTER).mean() > 0.25:  # a quarter: no chance
+        raise _RefusedError(f"Its costs are not those of its strategy: {text}.")
+    found.checks["costs"] = text
+    return replace(found, claimed_seconds=claimed, measured_seconds=measured)
+
+
+def _check_selection(copies: Mapping[str, Any], found: Verdict) -> None:
+    """Check that the claims are no better than fits with other random choices."""
+    ranks, law = 0.0, np.ones(1)
+    for one in copies.values():
+        fresh = [loss for loss in one["fresh"] if loss is not None]
+        if one["claimed"] is not None:
+            ranks += sum((x > one["claimed"]) + (x == one["claimed"]) / 2 for x in fresh)
+            law = np.convolve(law, np.full(len(fresh) + 1, 1 / (len(fresh) + 1)))
+    p = float(law[int(ranks) :].sum())
+    text = f"better than {ranks:g} of {len(law) - 1} fits with other random choices (p = {p:.2g})"
+    if p < _LEVEL:
+        raise _RefusedError(f"Its random choices were selected: its claims are {text}.")
+    found.checks["seeds"] = text
+
+
+def _check_memory(copies: Mapping[str, Any], found: Verdict) -> None:
+    """Check that shuffled labels teach nothing: a strategy that knows the answers needs none."""
+    some = [one for one in copies.values() if one["known"] - one["constant"] > 0.05]  # else alike
+    high = sum(2 * one["remembered"] > one["known"] + one["constant"] for one in some)
+    text = f"with shuffled labels it is half as good on {high} of {len(some)} datasets"
+    if len(some) >= _FEW and high > len(some) / 2:
+        raise _RefusedError(f"It knows the test rows: {text}.")
+    found.checks["memory"] = text
+
+
+# ----------------------------------------------------------------------- the record
+
+
+def _ranked(
+    board: Board, study: StudyStore, listed: Sequence[StudyStore], found: Verdict
+) -> Verdict:
+    """Return the verdict on an entry that holds: ranked among all, and tested against them."""
+    studies, name = [board.study, *listed, study], found.strategy
+    order = list(dict.fromkeys(entry.name for one in studies for entry in one.strategies))
+    with tempfile.TemporaryDirectory() as folder:
+        merged = merge_studies([one.path for one in studies], Path(folder, "all.h5"))
+        section = next(one for one in make_report(merged).sections if not one.secondary)
+        row = new_records(section.results, order, since=name).frame.loc[name]
+        place = section.tables["standing"].loc[name]
+        score = float(section.scored.scores[name].mean())
+    needed = claim_needs(found.claim, board.chosen.analysis.alpha)
+    ahead, record = bool(row["claim"]), not found.why and bool(row["evidence"] >= needed)
+    why = "Its results hold, and it is not ahead of every earlier entry."
+    if ahead:
+        why = "It is ahead of every earlier entry, and the evidence is not enough for a record."
+    if record:
+        why = "It is a new record: it is shown to be better than every earlier entry."
+    found.checks["scores"] = f"{section.scored.metric.name}, computed here from the predictions"
+    return replace(
+        found,
+        verdict=PROVISIONAL if found.why or (ahead and not record) else ACCEPTED,
+        why=found.why or why,
+        record=record,
+        score=score,
+        rank=float(place["average rank"]),
+        rank_low=float(place["average rank low"]),
+        rank_high=float(place["average rank high"]),
+        best=float(place["P(best)"]),
+        evidence=float(row["evidence"]),
+        needed=needed,
+        rival=str(row["rival"]),
+    )
+
+
+def claim_needs(claim: int, alpha: float) -> float:
+    """Return the evidence that a claim needs, so that all claims together err with ``alpha``.
+
+    Examples
+    --------
+    >>> [round(claim_needs(j, 0.05)) for j in (1, 10)]
+    [33, 3290]
+    """
+    return float(claim**2 * np.pi**2 / (6 * alpha))

@@ -1,0 +1,263 @@
+"""Fit cells of an entry again: the only part of judging that runs code of an entry.
+
+What is measured is plain JSON, so that another process, which runs no code of the entry and has
+what this one must not have, can judge it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mlaut.analysis import Results
+from mlaut.bundles import open_bundle
+from mlaut.bundles.extending import datasets_io, strategies_of_bundle
+from mlaut.bundles.manifest import DATASETS
+from mlaut.errors import MlautError
+from mlaut.estimators import MlautEstimator
+from mlaut.experiments import Orchestrator
+from mlaut.experiments.engines.engine import make_engine
+from mlaut.experiments.options import RunOptions
+from mlaut.experiments.runs.refit import fitted_again, usable_strategies
+from mlaut.files_io import FilesIO, SplitEntry, StudyStore
+from mlaut.files_io.tables.datasets import checked
+from mlaut.leaderboard.board import Board
+from mlaut.records import Block, Cell, Dataset, Outcome, Status
+
+COPIES = 4  # of a dataset, with its rows in other orders: five scores are compared
+# Greatest share of rows with another prediction: other processors, numbers of threads and versions
+# of libraries move ties only.
+SHARE = 0.01
+# What a row may differ by and still be the same prediction: sums in another order move numbers by
+# far less, and a claim gains little by so much.
+_PROBABILITY, _DEVIATIONS = 0.02, 0.01
+_FIRST = 4  # cells, or datasets, of the first portion; each is twice the one before
+
+
+def refit_entry(
+    board: Board,
+    place: str | os.PathLike[str],
+    seed: str,
+    *,
+    trusted: bool = False,
+    engine: str = "local",
+    n_jobs: int | None = -1,
+    copies: int = COPIES,
+) -> dict[str, Any]:
+    """Fit cells of an entry again, in an order that nobody could know before, until time is over.
+
+    First, cells as they are, then copies of whole datasets: with the rows in another order, so that
+    every random choice is drawn anew, and with the labels shuffled, so that nothing can be learned.
+
+    Parameters
+    ----------
+    board : Board
+    place : path-like
+        Folder of the entry.
+    seed : str
+        Text that was fixed after the entry. It and the digest of the entry draw the order.
+    trusted : bool, default False
+        Whether to run the Python file of the entry, which can do anything that this process can.
+    engine, n_jobs
+        Where cells are fitted, as for ``Orchestrator.run``.
+    copies : int, default 4
+        Copies of a dataset with the rows in other orders.
+
+    Returns
+    -------
+    dict
+        Plain JSON values: ``digest``, ``seed``, ``cells`` (`compared` of each), ``copies`` by
+        dataset, and ``error``, a reason why cells were not fitted again.
+    """
+    begun = time.monotonic()
+    bundle = open_bundle(place, limit=board.limit)
+    metric = board.chosen.analysis.metric
+    found: dict[str, Any] = {"digest": bundle.digest, "seed": seed, "cells": [], "copies": {}}
+    study = StudyStore(bundle.study)
+    with tempfile.TemporaryDirectory() as folder:
+        io = datasets_io(board.bundle, board.study, Path(folder, DATASETS))
+        try:
+            given = strategies_of_bundle(bundle, trusted)
+            usable = usable_strategies(study, given)[0]
+        except MlautError as error:
+            return {**found, "error": str(error)}
+        limit = None if engine == "inline" else 60 * board.minutes
+        options = RunOptions(engine=engine, n_jobs=n_jobs, timeout=limit)
+        cells = drawn(study, bundle.digest, seed)
+        for some in _portions(cells, begun + 30 * board.minutes):
+            again = fitted_again(study, io, usable, some, make_engine(options))
+            found["cells"] += [compared(study.block(one.cell.dataset), one) for one in again]
+        if others_of(found["cells"]):
+            return {**found, "error": ""}  # copies of another strategy would tell nothing
+        names = list(dict.fromkeys(cell.dataset for cell in cells))
+        for some in _portions(names, begun + 60 * board.minutes):
+            entries, key = [study.load_split(name) for name in some], (bundle.digest, seed)
+            how = {"engine": engine, "n_jobs": n_jobs}
+            for name, blocks in _run_copies(entries, io, usable, key, copies, **how).items():
+                found["copies"][name] = _measured(study.block(name), blocks, metric)
+    return {**found, "error": ""}
+
+
+def drawn(study: StudyStore, digest: str, seed: str) -> list[Cell]:
+    """Return the done cells of a study in an order that a digest and a seed draw."""
+    cells = [
+        Cell(dataset, known[s], repeat, fold)
+        for dataset, (known, status) in study.statuses().items()
+        for s, repeat, fold in np.argwhere(status == Status.DONE).tolist()
+    ]
+    order = _generator(digest, seed, "cells").permutation(len(cells))
+    return [cells[i] for i in order]
+
+
+def _generator(*texts: str) -> np.random.Generator:
+    key = hashlib.sha256("\0".join(texts).encode()).digest()
+    return np.random.default_rng(int.from_bytes(key, "big"))
+
+
+def others_of(cells: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether so many rows differ that the predictions are those of another strategy."""
+    return sum(one["differ"] for one in cells) > SHARE * sum(one["rows"] for one in cells)
+
+
+def _portions(items: Sequence[Any], until: float) -> Iterator[Sequence[Any]]:
+    """Yield growing portions of items, the first in any case, until a time is over."""
+    start, size = 0, _FIRST
+    while start < len(items) and (start == 0 or time.monotonic() < until):
+        yield items[start : start + size]
+        start, size = start + size, 2 * size
+
+
+def compared(block: Block, outcome: Outcome) -> dict[str, Any]:
+    """Return how the claimed predictions of a cell differ from those of a fit.
+
+    Returns
+    -------
+    dict
+        ``dataset``, ``repeat``, ``fold``; ``rows`` of the test set; ``differ``: rows with another
+        prediction; ``better`` and ``worse``: those with the claim nearer to the truth, and farther
+        from it; ``claimed`` and ``measured`` seconds; ``failed``: the reason if the fit failed.
+    """
+    cell = outcome.cell
+    s, test = block.strategies.index(cell.strategy), block.split.folds[cell.repeat] == cell.fold
+    claimed, truth = block.predictions[s, cell.repeat, test], block.truth[test]
+    found = {
+        "dataset": cell.dataset,
+        "repeat": cell.repeat,
+        "fold": cell.fold,
+        "rows": len(truth),
+        "claimed": float(np.nansum(block.seconds[s, cell.repeat, cell.fold])),
+    }
+    again = outcome.predictions
+    if again is None:
+        none = {"differ": len(truth), "better": 0, "worse": 0, "measured": 0.0}
+        return {**found, **none, "failed": f"{outcome.status.word}: {outcome.reason}"}
+    if block.classes:
+        losses = [(values != truth).astype(float) for values in (claimed, again)]
+        differs = claimed != again
+        if block.probabilities is not None and outcome.probabilities is not None:
+            both = block.probabilities[s, cell.repeat, test], outcome.probabilities
+            differs |= np.abs(both[0] - both[1]).max(axis=1) > _PROBABILITY
+            rows = np.arange(len(truth))
+            losses = [loss - p[rows, truth] for loss, p in zip(losses, both, strict=True)]
+    else:
+        losses = [np.abs(values - truth) for values in (claimed, again)]
+        differs = np.abs(claimed - again) > _DEVIATIONS * block.truth.std()
+    gain = np.where(differs, losses[1] - losses[0], 0.0)
+    return {
+        **found,
+        "differ": int(differs.sum()),
+        "better": int((gain > 0).sum()),
+        "worse": int((gain < 0).sum()),
+        "measured": float(sum(outcome.seconds)),
+        "failed": "",
+    }
+
+
+def _copied(
+    entry: SplitEntry, io: FilesIO, key: Sequence[str], copies: int
+) -> Iterator[tuple[Dataset, SplitEntry]]:
+    """Yield copies of a dataset with the rows in other orders, the last with shuffled labels.
+
+    The entry of a copy has the original labels as its truth. Rows that have a time stay in their
+    order, which strategies may use.
+    """
+    dataset, rng = io.load_dataset(entry.path), _generator(*key, entry.name)
+    for number in range(copies + 1):
+        order = rng.permutation(len(dataset.frame))
+        if "time" in dataset.roles:
+            order.sort()
+        frame = dataset.frame.iloc[order].reset_index(drop=True)
+        if number == copies:
+            labels = frame[dataset.target].iloc[rng.permutation(len(frame))]
+            frame = frame.assign(**{dataset.target: labels.to_numpy()})
+        name = f"copy {number} of {entry.name}"
+        copy = checked(replace(dataset, name=name, frame=frame, metadata={}, fingerprint=""))
+        split = replace(entry.split, folds=entry.split.folds[:1, order])
+        weights = None if entry.weights is None else entry.weights[order]
+        named = replace(entry, name=name, path=f"/{name}", fingerprint=copy.fingerprint)
+        yield copy, replace(named, truth=entry.truth[order], split=split, weights=weights)
+
+
+def _run_copies(
+    entries: Sequence[SplitEntry],
+    io: FilesIO,
+    strategies: Sequence[MlautEstimator],
+    key: Sequence[str],
+    copies: int,
+    **options: Any,
+) -> dict[str, list[Block]]:
+    """Return what strategies predict on copies of datasets, by the name of the dataset."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = {entry.name: list(_copied(entry, io, key, copies)) for entry in entries}
+        copied, store = FilesIO(Path(folder, DATASETS), "a"), StudyStore(Path(folder, "copies.h5"))
+        copied.save_datasets([copy for some in made.values() for copy, _ in some])
+        store.save_splits(entry for some in made.values() for _, entry in some)
+        seed = int(_generator(*key, "seed").integers(2**31))
+        Orchestrator(copied, FilesIO(store.path, "a"), seed=seed).run(
+            list(strategies), verbose=0, **options
+        )
+        return {name: [store.block(one.name) for _, one in some] for name, some in made.items()}
+
+
+def _measured(own: Block, blocks: Sequence[Block], metric: str) -> dict[str, Any]:
+    """Return what copies of a dataset gave.
+
+    The loss ``claimed`` on the first repeat, and those of the copies with rows in other orders
+    (``fresh``); the least mean ``seconds`` of a cell of these; and how often the true label is
+    predicted after shuffled labels (``remembered``), by the claim (``known``) and by the best
+    constant (``constant``).
+    """
+    *fresh, shuffled = blocks
+    tested = own.truth[own.split.folds[0] >= 0]
+    middle = np.bincount(tested).argmax() if own.classes else tested.mean()
+    return {
+        "claimed": _loss(own, metric),
+        "fresh": [_loss(one, metric) for one in fresh],
+        "seconds": min(float(one.seconds[0, 0].sum(axis=-1).mean()) for one in fresh),
+        "known": _agreement(own, own.predictions[0, 0]),
+        "remembered": _agreement(shuffled, shuffled.predictions[0, 0]),
+        "constant": _agreement(own, np.full(len(own.truth), middle)),
+    }
+
+
+def _loss(block: Block, metric: str) -> float | None:
+    loss = float(Results.from_blocks([block], metric).cell_losses[0, 0, 0].mean())
+    return loss if np.isfinite(loss) else None  # NaN where a cell failed
+
+
+def _agreement(block: Block, predicted: np.ndarray) -> float:
+    """Return the share of right labels on the tested rows, or the explained share of variance."""
+    tested = block.split.folds[0] >= 0
+    truth, guess = block.truth[tested], predicted[tested]
+    if block.classes:
+        return float((guess == truth).mean())
+    share = 1 - ((guess - truth) ** 2).sum() / ((truth - truth.mean()) ** 2).sum()
+    return float(share) if np.isfinite(share) else 0.0
