@@ -73,13 +73,13 @@ def prospects(found: VerdictTable) -> str:
     if seen is None:
         return f"More {units} are not needed for these verdicts." if found.leader else ""
     first, second = found.leader, seen.rival
-    more, share = f"{n} more {units} like these", f"({100 * seen.chance:.0f} %)"
+    again, share = f"{n} more {units} like these", f"({100 * seen.chance:.0f} %)"
     if seen.chance >= _PROBABLE:
         sure = "very likely" if seen.chance >= _SURE else "probably"
-        text = f"With {more} you would {sure} {share} know whether {first} really beats {second}."
+        text = f"With {again} you would {sure} {share} know whether {first} really beats {second}."
     else:
         half = seen.chance >= _HALF
-        text = f"Even {more} would {'probably not ' * (not half)}settle {first} against {second}"
+        text = f"Even {again} would {'probably not ' * (not half)}settle {first} against {second}"
         text += f" only about half the time {share}" * half
         text += ": treat them as equal until then." if second in found.named(OPEN) else "."
     if not np.isnan(seen.folds):
