@@ -278,7 +278,7 @@ def _decision(section: Section) -> _Made | None:
     n, of = len(section.results.datasets), len(found.frame)
     parts = [
         "One dot per dataset",
-        *["the mark is the middle one (their median)"] * bool(found.leader),
+        *["the mark is the middle one (the table has the average)"] * bool(found.leader),
         *["the band holds the middle half of them"] * (n >= FEWEST_FOR_BANDS),
         *["a line joins the dots of a dataset"] * (n == JOINED),
     ]

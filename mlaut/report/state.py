@@ -72,7 +72,7 @@ class State:
         n_sources : int, default 0
             Number of sources of the datasets; 0 where they are independent.
         """
-        of = f" of {n_sources} sources (those of one source count together)" if n_sources else ""
+        of = f" of {n_sources} sources (datasets of one source count as one)" if n_sources else ""
         if "datasets" not in self.tables:
             line = self.lines[0][:-1].replace(", from", f"{of}, from")
             return f"Studied: {line}. {_UNKNOWN}."

@@ -58,8 +58,8 @@ def said(decision: Decision) -> dict[str, list[str]]:
         for pattern, verdict in (
             (r"use (?:one of )?(.*?)(?: in place of .*)?$", "use"),
             (
-                r"^(?:No single choice: )?(.*) (?:is|are) not ruled out(?: as the best)?$",
-                "not ruled out",
+                r"^(?:All )?(.*) may be best(?:: take any of them, by cost or speed)?$",
+                "may be best",
             ),
             (r"^(.*) (?:is|are) probably worse$", "probably worse"),
             (r"^(.*) (?:is|are) practically as good$", "as good"),

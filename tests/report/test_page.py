@@ -247,9 +247,9 @@ def test_the_first_screen_answers(tmp_path):
     assert "Strategy 19" in short
     assert "All 20 strategies" in first
     assert (
-        "<figcaption>One dot per dataset; the mark is the middle one (their median); the band "
-        "holds the middle half of them. Blue diamond: use; hollow grey circle: undecided; grey "
-        "diamond: yardstick. The best 15 of 20.</figcaption>"
+        "<figcaption>One dot per dataset; the mark is the middle one (the table has the "
+        "average); the band holds the middle half of them. Blue diamond: use; "
+        "hollow grey circle: undecided; grey diamond: yardstick. The best 15 of 20.</figcaption>"
     ) in first
     assert first.count("<figure>") == 1
     figure, *_ = figures(report.sections[0])["decision"]

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlaut.analysis.deciding.verdict_table import Check, VerdictTable
+from mlaut.analysis.deciding.verdicts import AVOID, LIKELY, OPEN, USE
 from mlaut.analysis.deciding.words import be, listed, unit
 
 _MOST_OTHER = 3  # names of strategies on which other analyses differ; a table has all
-_WORTH = 0.2  # probability from which a forecast is a reason to go on
+_SURE, _PROBABLE, _HALF = 0.9, 0.65, 0.35  # probabilities from which forecasts have other words
 _FRAGILE = 0.1  # share of the datasets up to which a change of leader is easy
 
 
@@ -18,7 +19,7 @@ def planned(found: VerdictTable) -> str:
     changed = ", but changed" if chosen.changes else ""
     before = f"Planned{changed}" if chosen.planned else "Not planned"
     start = f"{before}: the way to compare was {chosen.when}"
-    weaker = "" if chosen.planned else "; an earlier plan is surer"
+    weaker = "" if chosen.planned else ", which makes the result less sure"
     return f"{'; then '.join([start, *chosen.changes])}{weaker}."
 
 
@@ -29,14 +30,15 @@ def agreement(found: VerdictTable) -> str:
     if n:
         same = f"{n - len(differ)} of {n}" if differ else f"{'All ' * (n > 1)}{n}"
         ways = f"{same} other way{'s' * (n > 1)} to compare agree{'s' * (n - len(differ) == 1)}"
+        told = {USE: "what to use", OPEN: "what may be best", AVOID: "what to avoid"}
+        what = listed([text for word, text in told.items() if found.named(word)])
+        ways += f" on {what}" * (what != "" and len(differ) < n)
         parts.append("; ".join([ways, *_on_what(found, differ)]) + ".")
     if found.without:
         few, of = len(found.without), found.n_sources or found.n
-        which = f"{few} of {of} {unit(found)}"
         if few <= max(1, _FRAGILE * of):
-            parts.append(
-                f"Leaving out {which} ({listed(found.without)}) is enough for {found.then} to lead."
-            )
+            left_out = f"{unit(found, few)} {listed(found.without)}"
+            parts.append(f"First place is shaky: without {left_out}, {found.then} leads.")
         else:
             which = f"{few - 1} of {of} {unit(found)} are left out"
             parts.append(f"{found.leader} stays first whichever {which}.")
@@ -45,13 +47,16 @@ def agreement(found: VerdictTable) -> str:
 
 def _on_what(found: VerdictTable, differ: Sequence[Check]) -> list[str]:
     """Return on which strategies other analyses differ, each with the number of analyses."""
-    parts, to = [], "to differ" if found.control else "to be worse"
-    for verbs, kept in ((("shows", "show"), "without"), (("does not show", "do not show"), "also")):
+    parts, verdict = [], "different" if found.control else "worse"
+    doubts = "does not confirm", "do not confirm"
+    for verbs, kept in ((("finds", "find"), "without"), (doubts, "also")):
         having = [getattr(check, kept) for check in differ if getattr(check, kept)]
         names = [n for n in found.frame.index if any(n in one for one in having)]
         if names:
-            verb = verbs[len(having) > 1]
-            parts.append(f"{len(having)} {verb} {listed(names, _MOST_OTHER)} {to}")
+            claim = f"that {listed(names, _MOST_OTHER)} {be(names)} {verdict}"
+            if len(names) > _MOST_OTHER and tuple(names) == found.named(LIKELY):
+                claim = f"the {len(names)} '{LIKELY}'"
+            parts.append(f"{len(having)} {verbs[len(having) > 1]} {claim}")
     return parts
 
 
@@ -68,13 +73,15 @@ def prospects(found: VerdictTable) -> str:
     if seen is None:
         return f"More {units} are not needed for these verdicts." if found.leader else ""
     first, second = found.leader, seen.rival
-    if seen.chance < _WORTH:
-        return f"Even {n} more {units} like these would probably not tell {first} from {second}."
-    pair = ", the likeliest open pair," * (len(found.frame) > 2)
-    text = (
-        f"{n} more {units} like these would tell {first} from {second}{pair} with a chance of "
-        f"{100 * seen.chance:.0f}%."
-    )
+    again, share = f"{n} more {units} like these", f"({100 * seen.chance:.0f} %)"
+    if seen.chance >= _PROBABLE:
+        sure = "very likely" if seen.chance >= _SURE else "probably"
+        text = f"With {again} you would {sure} {share} know whether {first} really beats {second}."
+    else:
+        half = seen.chance >= _HALF
+        text = f"Even {again} would {'probably not ' * (not half)}settle {first} against {second}"
+        text += f" only about half the time {share}" * half
+        text += ": treat them as equal until then." if second in found.named(OPEN) else "."
     if not np.isnan(seen.folds):
         helps = "folds or repeats" if seen.folds > 1 / 2 else units
         text += f" More {helps} would help most."

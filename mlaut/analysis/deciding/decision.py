@@ -78,7 +78,7 @@ class Decision(VerdictTable, Shown):
         return self.frame.copy()
 
     def answer(self) -> str:
-        """Return in one sentence what to use, what is not ruled out, and what to avoid."""
+        """Return in one sentence what to use, what may be best, and what to avoid."""
         return words.answer(self)
 
     def headline(self) -> tuple[str, ...]:
@@ -290,13 +290,13 @@ def _unclear(made: Decision, tests: Mapping[str, Pairwise]) -> pd.Series:
     size = size.where(frame["verdict"] != USE, -size)
     # failures are a size of their own
     small = (size <= analysis.rope) & (frame["failures"] == 0)
-    differs = "differs" if control else "worse"
-    texts = np.where(small, f"{differs} often, but not on average", "")
-    texts = np.where(
-        2 * against > len(kept), f"{differs} by this way to compare, but not by most others", texts
-    )
+    differs = f"differs from {control}" if control else "is worse than another strategy"
+    lone = f"{differs} by the main test ({TESTS[analysis.test].words}), but not by most others."
+    texts = np.where(small, f"{differs} on many datasets, but not on average.", "")
+    texts = np.where(2 * against > len(kept), lone, texts)
     shown = frame["verdict"].isin([AVOID, USE]) & (frame.index != made.leader)
-    return pd.Series(np.where(shown, texts, ""), names)
+    told = [f"{name} {text}" if text else "" for name, text in zip(names, texts, strict=True)]
+    return pd.Series(np.where(shown, told, ""), names)
 
 
 def _settled(made: Decision, unclear: pd.Series) -> pd.Series:

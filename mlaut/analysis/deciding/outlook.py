@@ -12,8 +12,6 @@ from mlaut.analysis.sources.chances import chances
 from mlaut.analysis.sources.cost import wider
 from mlaut.analysis.sources.forecast import decided_with
 
-_MOST = 4  # rivals, those with the best average ranks; forecasts of others are hardly better
-
 
 class Outlook(NamedTuple):
     """Record of what as many datasets again would tell.
@@ -21,7 +19,7 @@ class Outlook(NamedTuple):
     Attributes
     ----------
     rival : str
-        The strategy that is told apart from the leader most probably.
+        The strategy with the best average rank of those that are not told from the leader.
     chance : float
         Posterior predictive probability that as many datasets (sources) again tell the two apart.
     folds : float
@@ -44,16 +42,14 @@ def outlook(results: Results, leader: str, rivals: Sequence[str], alpha: float) 
 
     if not rivals:
         return None
-    near = [results.strategies.index(name) for name in (leader, *rivals[:_MOST])]
+    near = [results.strategies.index(name) for name in (leader, rivals[0])]
     losses = paired_losses(results)
     rows = results.by_source(losses.ranks if results.incomparable else losses.snapped)[:, near]
     bar = float(ndtri(1 - alpha / len(rivals)))
     bar *= wider(2 * len(rows) - 1, bar)
-    drawn, n = chances(rows), len(rows)
-    known = [decided_with(rows, drawn, 0, at, n, bar) for at in range(1, len(near))]
-    best = int(np.argmax(known)) + 1
-    noise = noise_of_folds(results, np.array(near[:1]), np.array(near[best : best + 1]))[1][0]
-    variance = np.diff(losses.losses[:, [near[0], near[best]]])[:, 0].var(ddof=1)
+    chance = decided_with(rows, chances(rows), 0, 1, len(rows), bar)
+    noise = noise_of_folds(results, np.array(near[:1]), np.array(near[1:]))[1][0]
+    variance = np.diff(losses.losses[:, near])[:, 0].var(ddof=1)
     compare = noise > 0 and variance > 0 and not results.incomparable
     share = min(1.0, float(noise / variance)) if compare else np.nan
-    return Outlook(rivals[best - 1], known[best - 1], share)
+    return Outlook(rivals[0], chance, share)

@@ -1,4 +1,4 @@
-"""The reason for a verdict, in a few words, where the numbers seem to say otherwise."""
+"""The reason for a verdict, in a sentence, where the numbers seem to say otherwise."""
 
 import numpy as np
 import pandas as pd
@@ -41,16 +41,21 @@ def reasons(found: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Se
     harsh, mild = _opposed(found)
     for name in map(str, frame.index):
         if failing[name] and frame["verdict"][name] != YARDSTICK:
-            texts[name] = f"failed on {frame['failures'][name]} of {found.n}"
+            texts[name] = f"{name} failed on {frame['failures'][name]} of {found.n} datasets"
             if name != found.leader:
-                won, lost = (f"{frame[one][name]:.0f}" for one in ("won", "lost"))
-                texts[name] += f"; elsewhere better on {won} and worse on {lost}"
+                won, tied, lost = (int(frame[one][name]) for one in ("won", "tied", "lost"))
+                texts[name] += (
+                    f"; on the {won + tied + lost} where {found.leader} also has a result it is "
+                    f"better on {won}, equal on {tied} and worse on {lost}"
+                )
+            texts[name] += "."
         elif not texts[name] and name in harsh:
-            texts[name] = f"loses less than {mild[0]}, but {_how(found, name, worse[name])}"
+            texts[name] = f"{_worse(found, name)}, though by less on average than {mild[0]}."
         elif not texts[name] and (name in mild or often[name]):
-            start = f"loses more than {harsh[0]}, but" if name in mild else "worse"
-            chance = ", which can still be chance" * (frame["verdict"][name] == OPEN)
-            texts[name] = f"{start} {_how(found, name, worse[name])}{chance}"
+            few = _few(worse[name])
+            most = f"but {few} of them make{'s' * (few == 1)} up most of its gap"
+            chance = f"{most}, so the gap may be chance" if few else "which may be chance"
+            texts[name] = f"{_worse(found, name)}, {chance}."
     return texts
 
 
@@ -75,13 +80,18 @@ def _opposed(found: VerdictTable) -> tuple[list[str], list[str]]:
     return list(map(str, harsh.index)), list(map(str, mild.index))
 
 
-def _how(found: VerdictTable, name: str, worse: pd.Series) -> str:
-    """Return on how many datasets a strategy loses, and on how few of them most of its loss is."""
-    n = found.frame.loc[name, ["won", "tied", "lost"]].sum()
+def _worse(found: VerdictTable, name: str) -> str:
+    """Return on how many datasets a strategy is worse than the leader."""
+    lost, n = found.frame["lost"][name], found.frame.loc[name, ["won", "tied", "lost"]].sum()
+    where = f"all {n:.0f}" if lost == n else f"{lost:.0f} of {n:.0f}"
+    return f"{name} is worse than {found.leader} on {where} datasets"
+
+
+def _few(worse: pd.Series) -> int:
+    """Return on how few datasets most of a loss is; 0 where they are not few."""
     sizes = np.sort(worse[worse > 0])[::-1]
     few = 1 + np.count_nonzero(2 * sizes.cumsum() <= sizes.sum())
-    most = f", most of it on {few}" if few <= _FEW * len(sizes) else ""
-    return f"on {found.frame['lost'][name]:.0f} of {n:.0f} datasets{most}"
+    return int(few) if few <= _FEW * len(sizes) else 0
 
 
 def told(found: VerdictTable) -> list[str]:
@@ -92,4 +102,4 @@ def told(found: VerdictTable) -> list[str]:
     other = frame.index[(frame["reason"] != "") & ~frame.index.isin([*harsh, *mild])][:_MOST]
     pair = [*harsh[:1], *mild[:1]]
     names = [*pair, *other] if {*pair} <= {*frame.index} else other
-    return [f"{name} ({frame['verdict'][name]}): {frame['reason'][name]}." for name in names]
+    return frame["reason"][names].tolist()

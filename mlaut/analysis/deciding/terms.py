@@ -28,7 +28,7 @@ from mlaut.records import TASKS, Analysis, Status
 # R2 has no unit. Errors in the units of each target cannot be averaged over datasets.
 DEFAULT_METRICS = dict(zip(TASKS, ("accuracy", "r2"), strict=True))
 
-_NOW = "chosen when the results were known"
+_NOW = "chosen after the scores were known"
 _BEFORE = "before the first result"
 
 

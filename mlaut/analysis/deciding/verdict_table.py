@@ -60,7 +60,7 @@ class VerdictTable:
         One row a strategy, the best average rank first: ``verdict``, a key of `VERDICTS`;
         ``average rank``; the mean of the metric in its own direction (not for errors in the units
         of each target); where there is a leader, ``won``, ``tied``, ``lost`` and ``difference`` or
-        ``ratio`` against it (`margins`), and ``reason``, a few words where these numbers seem to
+        ``ratio`` against it (`margins`), and ``reason``, a sentence where these numbers seem to
         contradict the verdict, else empty; ``training seconds``, where known, the mean over
         datasets of the seconds to tune and fit once; ``failures``, the number of datasets on which
         a cell was run and failed; ``datasets``, the number with a result; and ``P(best)``,

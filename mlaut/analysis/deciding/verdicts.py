@@ -12,16 +12,16 @@ from mlaut.analysis.pairwise.corrections import adjust
 from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.results import Results
 
-USE, EQUAL, OPEN, UNDECIDED = "use", "as good", "not ruled out", "undecided"
+USE, EQUAL, OPEN, UNDECIDED = "use", "as good", "may be best", "undecided"
 LIKELY, AVOID, YARDSTICK = "probably worse", "avoid", "yardstick"
 VERDICTS = {
     USE: "the first of those that may be the best; or clearly better than the control",
     EQUAL: "practically equal to the first",
-    OPEN: "may be the best",
-    UNDECIDED: "neither clearly worse nor likely to be the best",
-    LIKELY: "another is better, but not by every way to compare",
-    AVOID: "another is better, by most ways to compare",
-    YARDSTICK: "a baseline, or the control",
+    OPEN: "cannot be ruled out as the best",
+    UNDECIDED: "probably not the best, but not clearly shown to be worse",
+    LIKELY: "worse than another by the main test, but not by every other way",
+    AVOID: "worse than another by the main test and most other ways to compare",
+    YARDSTICK: "for reference only, not a candidate (a baseline, or the control)",
 }
 """The verdicts on a strategy, each with its meaning: every form of a report has these words."""
 YARDSTICKS = ("baseline", "dummy")  # parts of the names of strategies that learn nothing
@@ -142,7 +142,7 @@ def verdicts_of_best(
     >>> better = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
     >>> top, equal = ~better.any(axis=0), np.zeros(3, dtype=bool)
     >>> verdicts_of_best(better, top, np.array([1.2, 1.8, 3.0]), equal)
-    ['use', 'not ruled out', 'avoid']
+    ['use', 'may be best', 'avoid']
     """
     leader = leading(top, ranks)
     words = np.where(better.any(axis=0), AVOID, np.where(top, OPEN, UNDECIDED)).astype(object)

@@ -24,7 +24,7 @@ _FAR = 100.0  # times the median size, from which the largest is that of a failu
 _SAY_SO = "say so with clusters=, since the claims take them as independent"
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
-_BOTH = "Only datasets on which both have a result count there."
+_FIRST = 3  # names of those that may be the best, where there is no single choice
 _NOT_YET = "Do not choose by these results"
 
 
@@ -42,7 +42,7 @@ def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
 
 
 def answer(found: VerdictTable) -> str:
-    """Return the verdicts in one sentence: what to use, what is not ruled out, what to avoid.
+    """Return the verdicts in one sentence: what to use, what may be best, what to avoid.
 
     It says no more than is known, so that a poor strategy or a copy of one changes nothing. Where
     other analyses contradict it, it begins with "If you must choose now".
@@ -52,7 +52,7 @@ def answer(found: VerdictTable) -> str:
         have = f"there are {n} {what}" if n > 1 else f"there is {n} {what}"
         return (
             f"{_NOT_YET}: {have}, and at least {found.least} are needed for "
-            f"{len(found.frame)} strategies."
+            f"{len(found.frame)} strategies. If you must choose now, choose by cost or speed."
         )
     if not found.leader:
         return f"{_NOT_YET}: each strategy is shown to be worse than another."
@@ -62,7 +62,7 @@ def answer(found: VerdictTable) -> str:
         same = listed(_described(found, equal), MOST_CHOSEN)
         parts.append(f"{same} {be(equal)} practically as good ({rope})")
     if (near := _described(found, found.named(OPEN))) and found.named(USE):
-        parts.append(f"{listed(near)} {be(near)} {OPEN}")
+        parts.append(f"{listed(near)} {OPEN}")
     for verdict in (UNDECIDED, LIKELY):
         if names := found.named(verdict):
             few = listed(names) if len(names) <= MOST_CHOSEN else str(len(names))
@@ -86,8 +86,10 @@ def _choice(found: VerdictTable) -> str:
         one = "one of " if len(use) > 1 else ""
         use = [f"{one}{listed(use, MOST_CHOSEN)} in place of {found.leader}"]
     if not use:
-        best = _described(found, found.best)
-        return f"No single choice: {listed(best)} are {OPEN} as the best"
+        of = len(found.frame) - len(found.named(YARDSTICK))
+        some = f"{len(found.best)} of {of}" if len(found.best) < of else f"All {of}"
+        best = f"first by rank: {listed(found.best[:_FIRST])}"
+        return f"{some} strategies {OPEN}: take any of them, by cost or speed ({best})"
     return f"{where if found.firm else 'If you must choose now'}, use {listed(use)}"
 
 
@@ -103,7 +105,8 @@ def sizes(found: VerdictTable, names: Sequence[str]) -> str:
     ends = f"at least {_range(low)}" if high > _FAR * values.median() else _range(low, high)
     if "ratio" in frame:
         return f"{ends} times the {found.metric} of {found.leader}"
-    return f"{found.metric} {ends} {'lower' if found.scorer.greater_is_better else 'higher'}"
+    side = "below" if found.scorer.greater_is_better else "above"
+    return f"{found.metric} {ends} {side} {found.leader}"
 
 
 def _range(*values: float) -> str:
@@ -152,7 +155,7 @@ def yardstick(found: VerdictTable) -> str:
     """Return how far the best baseline is from the leader; empty where none is clearly worse."""
     names = () if found.control else found.named(YARDSTICK)[:1]
     size = sizes(found, names)
-    return size and f"Yardstick {names[0]}: {size}."
+    return size and f"{names[0]} is for reference only, not a candidate ({size})."
 
 
 def trade_off(found: VerdictTable) -> str:
@@ -276,19 +279,25 @@ def terms(found: VerdictTable) -> str:
 
 def reading(found: VerdictTable) -> str:
     """Return how to read the table of a decision: its verdicts, its order, its numbers."""
-    lower = "" if found.scorer.greater_is_better else f" Lower {found.metric} is better."
+    meanings, metric = dict(VERDICTS), found.metric
     if not found.decided:
-        return f"Rank: the average place on the datasets; 1 is best.{lower}"
+        meanings[UNDECIDED] = "too few datasets to tell"
+    elif found.control:
+        meanings[UNDECIDED] = "not clearly shown to differ from the control"
     words = [word for word in VERDICTS if word != USE and found.named(word)]
-    texts = [f"{word.capitalize()}: {VERDICTS[word]}." for word in words]
-    texts.append(f"Rank: the average place on the datasets; 1 is best.{lower}")
+    texts = [f"{word.capitalize()}: {meanings[word]}." for word in words]
+    texts.append("Rank: the average place on the datasets; 1 is best.")
+    texts += [f"{metric} is an error: lower is better."] * (not found.scorer.greater_is_better)
     if "won" in found.frame:
-        known = ("difference", " and difference"), ("ratio", f" and ratio of {found.metric}")
-        size = [text for name, text in known if name in found.frame]
-        texts.append(f"Win/tie/loss (datasets){''.join(size)}: against {found.leader}.")
-    if found.slow:
-        texts.append("Seconds to tune and fit once, the mean over datasets.")
-    return " ".join([*texts, *([] if found.complete else [_BOTH])])
+        size = next((f" and {name}" for name in ("difference", "ratio") if name in found.frame), "")
+        average = size and " (an average)"
+        texts.append(f"Win/tie/loss{size}{average}: of this row against {found.leader}.")
+        known = f"Win/tie/loss{size} count only datasets on which both have a result."
+        if found.chosen.analysis.missing == "failures last":
+            known = f"A failure counts as last place in the rank; win/tie/loss{size} leave it out."
+        texts += [known] * (not found.complete)
+    texts += ["Seconds to tune and fit once, the mean over datasets."] * found.slow
+    return " ".join(texts)
 
 
 def notes(found: VerdictTable) -> tuple[str, ...]:

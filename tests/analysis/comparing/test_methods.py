@@ -40,7 +40,7 @@ def test_the_paragraph_of_a_default_comparison():
         "Friedman's test (Friedman 1937) in the form of Iman and Davenport (Iman and Davenport "
         "1980), as Demsar recommends (Demsar 2006)."
     )
-    assert "chosen when the results were known" in text
+    assert "chosen after the scores were known" in text
     assert "practically" not in text
     assert "Not every cell" not in text
 

@@ -45,8 +45,7 @@ def test_the_verdicts_are_those_of_the_corrected_test():
     assert found.named("avoid") == tuple(expected) == ("C", "D")
     assert found.best == ("A", "B")
     assert found.answer() == (
-        "On datasets like these, use A; B is not ruled out; avoid C and D "
-        "(accuracy 0.1 to 0.3 lower)."
+        "On datasets like these, use A; B may be best; avoid C and D (accuracy 0.1 to 0.3 below A)."
     )
     likely = probability_of_best(Results.from_table(frame, metric="accuracy")).frame["P(best)"]
     np.testing.assert_array_equal(found.frame["P(best)"], likely[found.frame.index])
@@ -60,15 +59,15 @@ def test_the_verdicts_are_those_of_the_corrected_test():
     [
         (
             {"A": 0.0, "B": 0.2},
-            "On datasets like these, use A; avoid B (accuracy 0.2 lower).",
+            "On datasets like these, use A; avoid B (accuracy 0.2 below A).",
         ),
         (
             {"A": 0.0, "B": 0.2, "C": 0.3},
-            "On datasets like these, use A; avoid B and C (accuracy 0.2 to 0.3 lower).",
+            "On datasets like these, use A; avoid B and C (accuracy 0.2 to 0.3 below A).",
         ),
         (
             {"A": 0.0, "B": 0.0},
-            "On datasets like these, use A; B is not ruled out.",
+            "On datasets like these, use A; B may be best.",
         ),
     ],
 )
@@ -80,7 +79,8 @@ def test_a_control_is_compared_with_each_other():
     found = decided(table(A=0.0, B=0.1, C=0.1, D=0.3), question="control: B")
     assert found.leader == "B"
     assert found.answer() == (
-        "On datasets like these, use A in place of B; C is undecided; avoid D (accuracy 0.2 lower)."
+        "On datasets like these, use A in place of B; C is undecided; avoid D "
+        "(accuracy 0.2 below B)."
     )
     assert found.frame["verdict"].to_dict() == {
         "A": "use",
@@ -117,7 +117,7 @@ def test_too_few_datasets_decide_nothing():
     assert not found.decided
     assert found.headline() == (
         "Do not choose by these results: there are 5 datasets, and at least 7 are needed for 3 "
-        "strategies.",
+        "strategies. If you must choose now, choose by cost or speed.",
     )
     assert found.certainty()[1] == (
         "With 2 more datasets a difference can be shown, if all agree with these."
@@ -161,31 +161,35 @@ def test_other_tests_and_metrics_say_how_sure():
     assert differs(by["metric mcc"]) == answer
     assert not by["metric mcc"].leads
     assert found.certainty()[1].startswith(
-        "3 of 4 other ways to compare agree; 1 shows A to be worse; 1 does not show C to be worse."
+        "3 of 4 other ways to compare agree on what to use, what may be best and what to avoid; 1 "
+        "finds that A is worse; 1 does not confirm that C is worse."
     )
     assert found.checks_frame().loc["metric mcc", "answer"] == answer
-    assert found.answer().startswith("If you must choose now, use A; B is not ruled out; avoid C")
+    assert found.answer().startswith("If you must choose now, use A; B may be best; avoid C")
 
 
 def test_answers_that_differ_are_told_in_words():
     found = replace(decided(table(A=0.0, B=0.002, C=0.1)), without=())
     checks = [Check(f"way {n}", ("C",), (), True) for n in range(4)]
-    same = Check("the sign test", (), (), True)
+    same, what = (
+        Check("the sign test", (), (), True),
+        " on what to use, what may be best and what to avoid",
+    )
     for given, told, start in (
-        ((same,), "1 other way to compare agrees.", "On datasets like these"),
+        ((same,), f"1 other way to compare agrees{what}.", "On datasets like these"),
         (
             (same, same),
-            "All 2 other ways to compare agree.",
+            f"All 2 other ways to compare agree{what}.",
             "On datasets like these",
         ),
         (
             (*checks, same),
-            "1 of 5 other ways to compare agrees; 4 do not show C to be worse.",
+            f"1 of 5 other ways to compare agrees{what}; 4 do not confirm that C is worse.",
             "If you must choose now",
         ),
         (
             checks[:1],
-            "0 of 1 other way to compare agree; 1 does not show C to be worse.",
+            "0 of 1 other way to compare agree; 1 does not confirm that C is worse.",
             "If you must choose now",
         ),
     ):
@@ -204,10 +208,17 @@ def test_what_more_datasets_would_tell_is_said_where_it_is_likely():
     found = decided(pd.DataFrame(rng.normal([0.82, 0.8], 0.03, (20, 2)), columns=["A", "B"]))
     assert found.best == ("A", "B")
     assert 0.2 < found.outlook.chance < 0.5
-    chance = f"{100 * found.outlook.chance:.0f}%"
-    more = "20 more datasets like these would tell A from B with a chance of"
-    assert f"{more} {chance}." in found.certainty()
-    assert "would probably not tell s" in decided(equal_ones(4)).certainty()[-1]
+    seen = found.outlook
+    even, equal = "Even 20 more datasets like these would", ": treat them as equal until then."
+    for chance, told in (
+        (seen.chance, f"{even} probably not settle A against B{equal}"),
+        (0.35, f"{even} settle A against B only about half the time (35 %){equal}"),
+        (0.65, "probably (65 %) know whether A really beats B."),
+        (0.93, "very likely (93 %) know whether A really beats B."),
+    ):
+        line = replace(found, outlook=seen._replace(chance=chance)).certainty()[-1]
+        start = "" if told.startswith("Even") else "With 20 more datasets like these you would "
+        assert line == start + told
     sure = decided(table(A=0.0, B=0.2))
     assert sure.outlook is None
     assert sure.certainty()[-1] == "More datasets are not needed for these verdicts."
@@ -253,7 +264,7 @@ def test_the_same_input_has_the_same_decision():
 def test_show_begins_with_the_decision(capsys):
     compare(table(A=0.0, B=0.2), metric="accuracy").show()
     assert capsys.readouterr().out.startswith(
-        "On datasets like these, use A; avoid B (accuracy 0.2 lower). Not planned: "
+        "On datasets like these, use A; avoid B (accuracy 0.2 below A). Not planned: "
     )
 
 
@@ -272,7 +283,7 @@ def test_results_with_filled_in_cells_are_decided():
 def test_a_strategy_that_often_fails_does_not_look_as_good_as_the_best():
     found = decided(table(A=0.0, B=0.002, C=0.1, D=0.3))
     often, once = (found.frame.assign(failures=[0, n, 0, 0]) for n in (13, 1))
-    assert "B (which failed on 13 of 20 datasets) is not ruled out; avoid C and D" in (
+    assert "B (which failed on 13 of 20 datasets) may be best; avoid C and D" in (
         replace(found, frame=often).answer()
     )
     assert "failed" not in replace(found, frame=once).answer()
@@ -318,10 +329,12 @@ def test_a_strategy_that_often_failed_is_compared_where_it_ran():
     frame.iloc[:7, 1] = np.nan
     found = compare(frame, metric="accuracy", missing="failures last").decision()
     won, lost = found.frame.loc["B", ["won", "lost"]]
-    reason = f"failed on 7 of 20; elsewhere better on {won:.0f} and worse on {lost:.0f}"
+    reason = (
+        f"B failed on 7 of 20 datasets; on the 13 where A also has a result it is better on "
+        f"{won:.0f}, equal on 0 and worse on {lost:.0f}."
+    )
     assert found.frame.loc["B", "reason"] == reason
-    verdict = found.frame.loc["B", "verdict"]
-    assert f"B ({verdict}): {reason}." in found.headline()
+    assert reason in found.headline()
 
 
 def test_a_strategy_that_is_hardly_the_best_is_undecided():
@@ -342,23 +355,23 @@ def test_the_reason_is_said_where_numbers_seem_to_contradict_a_verdict():
     assert found.frame["verdict"].to_dict() == {"A": "use", "little": "avoid", "much": "undecided"}
     assert found.frame["reason"].to_dict() == {
         "A": "",
-        "little": "loses less than much, but on 13 of 14 datasets",
-        "much": "loses more than little, but on 8 of 14 datasets",
+        "little": (
+            "little is worse than A on 13 of 14 datasets, though by less on average than much."
+        ),
+        "much": "much is worse than A on 8 of 14 datasets, which may be chance.",
     }
-    assert found.headline()[1:3] == (
-        "little (avoid): loses less than much, but on 13 of 14 datasets.",
-        "much (undecided): loses more than little, but on 8 of 14 datasets.",
-    )
+    assert found.headline()[1:3] == tuple(found.frame["reason"][["little", "much"]])
     assert found.frame.loc["little", ["won", "tied", "lost"]].tolist() == [0, 1, 13]
 
 
-def test_a_candidate_that_mostly_loses_says_why_it_is_not_ruled_out():
+def test_a_candidate_that_mostly_loses_says_why_it_may_be_best():
     level = np.linspace(0.7, 0.8, 8)
     lost = np.array([0.2, 0.2, 0.01, 0.01, 0.01, 0.01, 0.01, -0.1])
     found = decided(pd.DataFrame({"A": level, "B": level - lost}))
-    assert found.named("not ruled out") == ("B",)
+    assert found.named("may be best") == ("B",)
     assert found.headline()[1] == (
-        "B (not ruled out): worse on 7 of 8 datasets, most of it on 2, which can still be chance."
+        "B is worse than A on 7 of 8 datasets, but 2 of them make up most of its gap, so the gap "
+        "may be chance."
     )
 
 
@@ -369,9 +382,10 @@ def test_what_half_of_the_other_ways_doubt_is_probably_worse():
     others = {f"metric {n}": none for n in range(3)}  # of 6 ways, beside three tests
     found = decide_study(compare(frame, metric="accuracy"), chosen_now(), others=others)
     assert found.named("probably worse") == ("C",)
-    assert "B is not ruled out; C is probably worse." in found.answer()
+    assert "B may be best; C is probably worse." in found.answer()
     assert found.certainty()[1].startswith(
-        "3 of 6 other ways to compare agree; 3 do not show C to be worse."
+        "3 of 6 other ways to compare agree on what to use and what may be best; 3 do not confirm "
+        "that C is worse."
     )
 
 
@@ -386,23 +400,29 @@ def test_left_out_datasets_are_no_failures():
 def test_a_baseline_is_a_yardstick_unless_it_may_be_the_best():
     found = decided(table(A=0.0, B=0.002, DummyClassifier=0.3))
     assert found.frame.loc["DummyClassifier", "verdict"] == "yardstick"
-    assert found.answer() == "On datasets like these, use A; B is not ruled out."
-    assert "Yardstick DummyClassifier: accuracy 0.3 lower." in found.headline()
+    assert found.answer() == "On datasets like these, use A; B may be best."
+    assert (
+        "DummyClassifier is for reference only, not a candidate (accuracy 0.3 below A)."
+        in found.headline()
+    )
     assert decided(table(A=0.0, Baseline=0.0)).named("yardstick") == ()
     errors = 1 - table(A=0.0, baseline=0.3)
     told = decided(errors, metric="misclassification").headline()
-    assert told[1] == "Yardstick baseline: misclassification 0.3 higher."
+    assert (
+        told[1]
+        == "baseline is for reference only, not a candidate (misclassification 0.3 above A)."
+    )
 
 
 @pytest.mark.parametrize(
     ("seconds", "verdict", "told"),
     [
-        ([4.0, 1.0, 2.0], "not ruled out", "takes 25 % of the time to train (1 s in place of 4 s"),
+        ([4.0, 1.0, 2.0], "may be best", "takes 25 % of the time to train (1 s in place of 4 s"),
         ([4.0, 1.0, 2.0], "avoid", ""),
-        ([1.0, 12.0, 2.0], "not ruled out", "takes 12 times as long to train (12 s in place of"),
+        ([1.0, 12.0, 2.0], "may be best", "takes 12 times as long to train (12 s in place of"),
         ([1.0, 12.0, 2.0], "undecided", ""),
-        ([0.04, 0.48, 0.01], "not ruled out", ""),
-        ([4.0, 3.0, 2.0], "not ruled out", ""),
+        ([0.04, 0.48, 0.01], "may be best", ""),
+        ([4.0, 3.0, 2.0], "may be best", ""),
     ],
 )
 def test_the_trade_off_is_of_what_one_would_consider(seconds, verdict, told):
@@ -427,28 +447,28 @@ NEAR = {"A": 0.0, "B": 0.002, "C": 0.1, "D": 0.3}
 @pytest.mark.parametrize(
     ("worse", "terms", "advice"),
     [
-        (NEAR, {}, "use A; B is not ruled out; avoid C and D (accuracy 0.1 to 0.3 lower)."),
+        (NEAR, {}, "use A; B may be best; avoid C and D (accuracy 0.1 to 0.3 below A)."),
         (
             {"A": 0.0, "B": 0.004, "C": 0.3},
             {"rope": 0.03},
             "use A; B is practically as good (within 0.03 of accuracy); avoid C (accuracy "
-            "0.3 lower).",
+            "0.3 below A).",
         ),
         (
             {**NEAR, "E": 0.31, "F": 0.32, "G": 0.33},
             {},
-            "use A; B is not ruled out; avoid the other 5 (accuracy 0.1 to 0.33 lower).",
+            "use A; B may be best; avoid the other 5 (accuracy 0.1 to 0.33 below A).",
         ),
         (
             NEAR,
             {"question": "control: C"},
-            "use one of A and B in place of C; avoid D (accuracy 0.2 lower).",
+            "use one of A and B in place of C; avoid D (accuracy 0.2 below C).",
         ),
         (
             NEAR,
             {"question": "control: A"},
             "Nothing here speaks against A: no other strategy is shown to be clearly better; "
-            "B is undecided; avoid C and D (accuracy 0.1 to 0.3 lower).",
+            "B is undecided; avoid C and D (accuracy 0.1 to 0.3 below A).",
         ),
     ],
 )
@@ -478,9 +498,11 @@ def test_rounding_noise_promises_nothing():
     found = decided(frame)
     assert found.copies == (("A", "B"),)
     assert found.outlook.chance == 0
-    assert "would probably not tell A from B" in found.certainty()[-1]
+    assert "would probably not settle A against B" in found.certainty()[-1]
     assert found.named("use") == ("A", "B")
-    assert found.answer() == ("On datasets like these, use A (= B); avoid C (accuracy 0.2 lower).")
+    assert found.answer() == (
+        "On datasets like these, use A (= B); avoid C (accuracy 0.2 below A)."
+    )
     assert found.frame["P(best)"]["A"] == found.frame["P(best)"]["B"]
 
 
@@ -503,10 +525,10 @@ def test_a_dummy_changes_nothing_for_the_others(k):
     assert dummy.details()[1:] == plain.details()[1:]
     if k == 20:
         assert plain.answer() == (
-            "No single choice: s18, s11, s7, s16, s6, s14, s2, s4, s3, s0, s12, s9 and 8 more are "
-            "not ruled out as the best."
+            "All 20 strategies may be best: take any of them, by cost or speed (first by rank: "
+            "s18, s11 and s7)."
         )
-        assert plain.named("not ruled out") == tuple(plain.frame.index)
+        assert plain.named("may be best") == tuple(plain.frame.index)
 
 
 @pytest.mark.parametrize("clusters", [False, True])
@@ -543,14 +565,17 @@ def test_clearly_takes_a_size_and_most_other_tests():
     frame["C"] = frame["A"] - 1e-4
     found = decided(frame)
     assert found.named("avoid") == ("C", "B")
-    assert "avoid C and B (accuracy 0.0001 to 0.1 lower)." in found.answer()
+    assert "avoid C and B (accuracy 0.0001 to 0.1 below A)." in found.answer()
     assert decided(frame, rope=0.01).named("as good") == ("C",)
     far = frame["A"].sub(1e-4).where(frame.index > 1, frame["A"] + 0.05)  # rarely better, by more
     found = decided(frame.assign(C=far), test="sign")
     assert found.frame.loc["C", "verdict"] == "undecided"
-    assert found.frame.loc["C", "reason"] == "worse often, but not on average"
+    assert (
+        found.frame.loc["C", "reason"]
+        == "C is worse than another strategy on many datasets, but not on average."
+    )
     assert found.answer() == (
-        "On datasets like these, use A; C is undecided; avoid B (accuracy 0.1 lower)."
+        "On datasets like these, use A; C is undecided; avoid B (accuracy 0.1 below A)."
     )
 
 

@@ -84,7 +84,7 @@ def test_an_analysis_chosen_late_says_so(study):
     run(study)
     store_analysis(study, analysis=Analysis(), **KNOWN)
     assert Chosen.of(study).when.endswith(", when 1 results were known")
-    assert chosen_now().when == "chosen when the results were known"
+    assert chosen_now().when == "chosen after the scores were known"
 
 
 def test_what_is_stored_stays_unless_it_is_replaced(study):
@@ -143,7 +143,7 @@ def test_a_study_file_and_a_study_store_it(tmp_path):
     assert compared.chosen == chosen
     assert compared.decision().answer() == (
         "Do not choose by these results: there are 2 datasets, and at least 6 are needed for 2 "
-        "strategies."
+        "strategies. If you must choose now, choose by cost or speed."
     )
     report = study.report(alpha=0.01)
     assert report.title == "Two"
