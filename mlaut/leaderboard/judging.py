@@ -260,6 +260,7 @@ def _ranked(
         section = next(one for one in make_report(merged).sections if not one.secondary)
         row = new_records(section.results, order, since=name).frame.loc[name]
         place = section.tables["standing"].loc[name]
+        low, high = (float(place[f"average rank {end}"]) for end in ("low", "high"))
         score = float(section.scored.scores[name].mean())
     needed = claim_needs(found.claim, board.chosen.analysis.alpha)
     ahead, record = bool(row["claim"]), not found.why and bool(row["evidence"] >= needed)
@@ -276,8 +277,8 @@ def _ranked(
         record=record,
         score=score,
         rank=float(place["average rank"]),
-        rank_low=float(place["average rank low"]),
-        rank_high=float(place["average rank high"]),
+        rank_low=low if low < high else None,
+        rank_high=high if low < high else None,
         best=float(place["P(best)"]),
         evidence=float(row["evidence"]),
         needed=needed,

@@ -23,7 +23,7 @@ def build_pages(board: Board, output: str | os.PathLike[str]) -> Path:
 def _row(found: Verdict) -> dict[str, object]:
     interval = evidence = seconds = ""
     if found.rank is not None:
-        interval = f"{found.rank:.3g} ({found.rank_low:.3g} to {found.rank_high:.3g})"
+        interval = found.ranked()
         evidence = f"{found.evidence:.3g} of {found.needed:.3g}"
         seconds = f"{found.claimed_seconds:.3g}; {found.measured_seconds:.3g}"
     return {

@@ -41,7 +41,8 @@ class Verdict:
         Whether it is shown to be better than all entries before it.
     score, rank, rank_low, rank_high, best : float, optional
         Mean score by the metric of the board; average rank with its 95% interval; P(best). None
-        where the entry was refused before it was ranked.
+        where the entry was refused before it was ranked; the interval also where the entry has the
+        same rank on all datasets, whose spread of zero says nothing of other datasets.
     evidence, needed : float, optional
         The e-value against "not better than the entry that is hardest to beat", and that which a
         claim of this number needs.
@@ -81,6 +82,12 @@ class Verdict:
         """Return the verdict as JSON; a number that is not known is null."""
         return json_text({"format": FORMAT, **asdict(self)}, indent=1) + "\n"
 
+    def ranked(self) -> str:
+        """Return the average rank of an entry that was ranked, with its interval, in words."""
+        if self.rank_low is None:
+            return f"{self.rank:.3g} (the same on all datasets: no interval)"
+        return f"{self.rank:.3g} (95% interval {self.rank_low:.3g} to {self.rank_high:.3g})"
+
     @classmethod
     def read(cls, path: Path) -> Verdict:
         """Return the verdict in a JSON file, every value checked.
@@ -114,8 +121,7 @@ class Verdict:
         if self.rank is not None:
             lines += [
                 f"- **{marked(self.strategy)}** by {marked(self.authors)}: mean score "
-                f"{self.score:.4g}, average rank {self.rank:.3g} (95% interval {self.rank_low:.3g} "
-                f"to {self.rank_high:.3g}), P(best) {self.best:.2g}",
+                f"{self.score:.4g}, average rank {self.ranked()}, P(best) {self.best:.2g}",
                 f"- hardest to beat: {marked(self.rival)}; evidence {self.evidence:.3g}, and claim "
                 f"{self.claim} of this board needs {self.needed:.3g}",
             ]
