@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from mlaut.bundles.opening import read_small
 from mlaut.errors import StoreError
-from mlaut.files_io.safe_files.system_errors import explained
-from mlaut.files_io.safe_files.untrusted import open_plain, read_json
+from mlaut.files_io.safe_files.untrusted import read_json
 from mlaut.markup import json_text, marked
 
 FORMAT = 1
 ACCEPTED, PROVISIONAL, REFUSED = WORDS = ("accepted", "provisional", "refused")
-MOST_JSON = 2**24  # bytes of a verdict, or of what fits measured: 50,000 cells
 
 
 @dataclass(frozen=True)
@@ -143,12 +142,8 @@ def read_bounded(path: Path) -> dict[str, Any]:
     StoreError
         It is no plain file, is too large, or holds no JSON object.
     """
-    with explained(path, "reading"), os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
-        content = file.read(MOST_JSON + 1)
-    try:
-        found = read_json(content) if len(content) <= MOST_JSON else None
-    except (RecursionError, ValueError):
-        found = None
-    if not isinstance(found, dict):
-        raise StoreError(f"{path}: no JSON object of at most {MOST_JSON:,} bytes; make it again")
-    return found
+    with suppress(RecursionError, ValueError):
+        found = read_json(read_small(path, path))
+        if isinstance(found, dict):
+            return found
+    raise StoreError(f"{path}: no JSON object; make it again")

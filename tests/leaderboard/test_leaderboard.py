@@ -359,6 +359,8 @@ def test_the_workflows_judge_a_proposal_and_record_it(board, tmp_path):
     host.git("pull", "--quiet", "origin", "main", folder=work)
     assert Verdict.read(work / "verdicts" / "mine.json").claim == 1
     assert "8 of 8 cells" in (work / "docs" / "index.html").read_text()
-    (work / "board.toml").write_text("minutes = 9")
+    shutil.copytree(board.entries[0], work / "entries" / "wild")
+    terms = (work / "board.toml").read_text()
+    (work / "board.toml").write_text(terms.replace("minutes = 2", "minutes = 9"))
     comment = host.on_proposal(host.propose(work, "wild"))
     assert comment.startswith("### refused: a proposal adds one folder below entries/")
