@@ -137,21 +137,19 @@ def _standing(section: Any, added: Mapping[str, Entrant]) -> _SiteTable:
         shown = ShownTable.of(section.scored.scores.mean().to_frame(metric).rename_axis("strategy"))
     else:
         shown = decision_table(section.decision)
-    by = {name: _by(entrant.bundle) for name, entrant in added.items()}
+    bundles = {name: entrant.bundle for name, entrant in added.items()}
+    by = {name: f"{', '.join(x.authors)}, {x.date}" for name, x in bundles.items()}
     rows = tuple((names, (*cells, ShownCell("", by[names[0]]))) for names, cells in shown.rows)
     columns = (*shown.columns, TableColumn("added by", "added by"))
     return _SiteTable(f"By {metric}.", replace(shown, columns=columns, rows=rows), _STRATEGY)
-
-
-def _by(bundle: Bundle) -> str:
-    return f"{', '.join(bundle.authors)}, {bundle.date}"
 
 
 def _of_rows(caption: str, rows: Sequence[Mapping[str, Any]], kind: str = "") -> _SiteTable | None:
     """Return rows as a table, None without rows; their first value names them."""
     if not rows:
         return None
-    return _SiteTable(caption, ShownTable.of(pd.DataFrame(rows).set_index([*rows[0]][0])), kind)
+    frame = pd.DataFrame(rows)
+    return _SiteTable(caption, ShownTable.of(frame.set_index(frame.columns[0])), kind)
 
 
 def _bundles(entrants: Sequence[Entrant], added: Mapping[str, Entrant]) -> _SiteTable | None:

@@ -184,10 +184,9 @@ def page(places: Sequence[str], output: Path, title: str, limit: str) -> Answer:
     from mlaut.bundles import build_leaderboard
     from mlaut.experiments.cells.memory import parse_bytes
     from mlaut.leaderboard.board import TERMS, Board
-    from mlaut.leaderboard.pages import build_pages
 
     if len(places) < 2 and Path(*places, TERMS).exists():
-        index = build_pages(Board.open(Path(*places)), output)
+        index = Board.open(Path(*places)).build_pages(output)
     else:
         index = build_leaderboard(places, output, title=title, limit=parse_bytes(limit) or 0)
     show(index)

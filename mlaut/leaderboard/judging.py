@@ -114,8 +114,8 @@ def _opened(board: Board, folder: Path, found: Verdict) -> tuple[StudyStore, Ver
     if len(study.strategies) != 1:
         raise _RefusedError(f"It has {len(study.strategies)} strategies, and an entry has one.")
     found.checks["digests"] = f"{len(bundle.files)} files as the manifest says"
-    about = {"title": bundle.title, "authors": ", ".join(bundle.authors), "digest": bundle.digest}
-    return study, replace(found, **about, strategy=study.strategies[0].name)
+    found = replace(found, title=bundle.title, authors=", ".join(bundle.authors))
+    return study, replace(found, digest=bundle.digest, strategy=study.strategies[0].name)
 
 
 def _check_content(board: Board, study: StudyStore, found: Verdict) -> int:
@@ -254,6 +254,8 @@ def _ranked(
 ) -> Verdict:
     """Return the verdict on an entry that holds: ranked among all, and tested against them."""
     studies, name = [board.study, *listed, study], found.strategy
+    row: Any
+    place: Any
     order = list(dict.fromkeys(entry.name for one in studies for entry in one.strategies))
     with tempfile.TemporaryDirectory() as folder:
         merged = merge_studies([one.path for one in studies], Path(folder, "all.h5"))

@@ -87,6 +87,28 @@ class Verdict:
             return f"{self.rank:.3g} (the same on all datasets: no interval)"
         return f"{self.rank:.3g} (95% interval {self.rank_low:.3g} to {self.rank_high:.3g})"
 
+    def row(self) -> dict[str, object]:
+        """Return the row of the history of a board: what was claimed, and what was verified."""
+        interval = evidence = seconds = ""
+        if self.rank is not None:
+            interval = self.ranked()
+            evidence = f"{self.evidence:.3g} of {self.needed:.3g}"
+            seconds = f"{self.claimed_seconds:.3g}; {self.measured_seconds:.3g}"
+        return {
+            "entry": self.entry,
+            "claim": self.claim,
+            "strategy": self.strategy,
+            "authors": self.authors,
+            "verdict": self.verdict + (", record" if self.record else ""),
+            "rank when it came": interval,
+            "evidence": evidence,
+            "hardest to beat": self.rival,
+            "fitted again": f"{self.fitted} of {self.cells} cells" if self.cells else "",
+            "seconds of a cell, claimed; here": seconds,
+            "versions": self.checks.get("versions", ""),
+            "reason": self.why,
+        }
+
     @classmethod
     def read(cls, path: Path) -> Verdict:
         """Return the verdict in a JSON file, every value checked.
