@@ -277,6 +277,16 @@ def test_an_entry_that_is_a_link_or_too_large(board, fits, tmp_path):
     assert found.why.endswith("and the board allows 1,000.")
 
 
+def test_a_refused_entry_ends_the_command_with_1_and_its_verdict_is_json(board, tmp_path, capsys):
+    fits = refit_entry(board, board.entries[0], "later", engine="inline")  # its code is not trusted
+    (tmp_path / "mine.json").write_text(json.dumps(fits))
+    place = ["--board", str(board.folder), "--fits", str(tmp_path), "--json"]
+    with pytest.raises(SystemExit) as left:
+        main(["leaderboard", "judge", "--seed", "later", "--claim", "3", *place])
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (left.value.code, found["verdict"], found["claim"]) == (1, "refused", 3)
+
+
 def test_the_pages_have_the_history(board, fits, tmp_path):
     folder = shutil.copytree(board.folder, tmp_path / "board")
     (folder / "verdicts" / "mine.json").write_text(judged(board, fits).to_json())
