@@ -209,7 +209,9 @@ def _kept(opened: Opener, limit: int, where: str) -> Bundle:
             if not _is_there(folder / name, file):
                 with opened(name) as stream:
                     _store(stream, folder / name, file, where)
-        _write(folder / MANIFEST, content)
+        with unfinished(folder / MANIFEST) as (temporary, _):
+            temporary.write_bytes(content)
+            temporary.replace(folder / MANIFEST)
     return bundle
 
 
@@ -230,12 +232,6 @@ def _store(stream: BinaryIO, path: Path, file: BundledFile, where: str) -> None:
                 f"{where}: {path.name}: its digest is not the one in {MANIFEST}; get the bundle "
                 "again, or do not trust it"
             )
-        temporary.replace(path)
-
-
-def _write(path: Path, content: bytes) -> None:
-    with unfinished(path) as (temporary, _):
-        temporary.write_bytes(content)
         temporary.replace(path)
 
 
