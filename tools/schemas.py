@@ -127,6 +127,34 @@ STATUS_KEYS = {
     "warned": whole("Cells with warnings"),
     "maybe_shard": text("Part of the study that this file has"),
 }
+DIGEST = text("SHA-256 of the manifest of the bundle")
+VERDICT = one(
+    "Verdict on an entry, as the repository of a board keeps it",
+    format=whole("Format of a verdict: 1"),
+    entry=text("Name of the folder of the entry"),
+    seed=text("Text that was fixed after the entry, from which its sample of cells was drawn"),
+    claim=whole("Number of the claim, from 1"),
+    title=text("Title of the entry"),
+    authors=text("Its authors"),
+    strategy=WHO,
+    digest=DIGEST,
+    verdict=text("accepted, provisional or refused"),
+    why=text("The reason; for an accepted entry, what it is"),
+    checks=each(text(), "What was found, by check"),
+    record=yes("Whether it is shown to be better than all entries before it"),
+    score=or_null(number("Mean score by the metric of the board; null if it was not ranked")),
+    rank=or_null(number("Average rank")),
+    rank_low=or_null(number("Lower end of its 95% interval; null if no interval is known")),
+    rank_high=or_null(number("Upper end")),
+    best=or_null(number("P(best)")),
+    evidence=or_null(number("E-value against the entry that is hardest to beat")),
+    needed=or_null(number("Evidence that a claim of this number needs")),
+    rival=text("The entry that is hardest to beat"),
+    cells=whole("Cells of the entry"),
+    fitted=whole("Cells that were fitted again"),
+    claimed_seconds=or_null(number("Mean seconds of a cell as claimed")),
+    measured_seconds=or_null(number("Mean seconds of a cell when the board fitted it")),
+)
 DATASETS = one(
     name=text("Name of the dataset"),
     task=text("Classification or Regression"),
@@ -185,7 +213,17 @@ RESULTS: dict[str, Schema] = {
     "study-export": one(runs=whole("New runs in MLflow; 0 for other forms"), files=FILES),
     "import": one(study=STUDY, strategy=WHO, cells=whole("Cells that were stored")),
     "init": one(study_file=text("Path of the study file")),
-    "study-leaderboard": one(page=text("Path of the first page")),
+    "leaderboard-init": one(board=text("Folder of the board"), digest=DIGEST),
+    "leaderboard-add": one(entry=text("Folder of the entry"), digest=DIGEST),
+    "leaderboard-fit": many(
+        one(
+            entry=text("Name of the entry"),
+            cells=whole("Cells that were fitted again"),
+            error=text("Why cells were not fitted again; empty if they were"),
+        )
+    ),
+    "leaderboard-judge": many(VERDICT),
+    "leaderboard-page": one(page=text("Path of the first page")),
     "load": one(
         database=text("Path of the database"),
         datasets=many(text(), "Paths of the datasets in the database"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from mlaut.bundles.extending import disagreement
 from mlaut.bundles.opening import is_bundle, open_bundle
-from mlaut.bundles.site import MARK, Entrant, Site
+from mlaut.bundles.site import MARK, Entrant, site_pages
 from mlaut.downloads import MOST_BYTES
 from mlaut.errors import StudyError
 from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore, merge_studies
@@ -67,9 +67,12 @@ def build_leaderboard(
         with unfinished(target, folder=True) as (folder, _):
             made = folder / "site"
             made.mkdir()
-            study = _merged(entrants, folder / "all.h5")
-            site = Site.of(study, entrants, title or entrants[0].bundle.title, history)
-            for name, text in site.pages():
+            studies = [entrant.bundle.study for entrant in entrants]
+            study = StudyStore(studies[0])
+            if len(studies) > 1:
+                study = merge_studies(studies, folder / "all.h5")
+            title = title or entrants[0].bundle.title
+            for name, text in site_pages(study, entrants, title, history):
                 (made / name).write_text(text, encoding="utf-8", errors="backslashreplace")
             if target.exists():
                 target.rename(folder / "old")
@@ -133,8 +136,3 @@ def _check_together(entrants: Sequence[Entrant]) -> None:
             known = merged_strategies(known, entrant.strategies, replace=False)
         except StudyError as error:
             raise StudyError(f"{entrant.place}: {error}") from None
-
-
-def _merged(entrants: Sequence[Entrant], path: Path) -> StudyStore:
-    studies = [entrant.bundle.study for entrant in entrants]
-    return StudyStore(studies[0]) if len(studies) == 1 else merge_studies(studies, path)

@@ -91,8 +91,7 @@ def open_bundle(place: str | os.PathLike[str], *, limit: int = MOST_BYTES) -> Bu
         bundle = _from_archive(Path(text), limit)
     else:
         folder = Path(text)
-        with explained(folder / MANIFEST, "reading"):
-            content = _read_whole(os.fdopen(open_plain(folder / MANIFEST, os.O_RDONLY), "rb"), text)
+        content = read_small(folder / MANIFEST, folder / MANIFEST)
         bundle = read_manifest(content, folder, str(folder / MANIFEST))
     for name, what in damage_of(bundle):
         raise StoreError(f"{text}: {name}: {what}; get the bundle again, or do not trust it")
@@ -196,7 +195,7 @@ def _answer(address: str, limit: int) -> Iterator[BinaryIO]:
 def _kept(opened: Opener, limit: int, where: str) -> Bundle:
     """Return a bundle in the cache; files that the cache lacks are written there first."""
     with opened(MANIFEST) as stream:
-        content = _read_whole(stream, where)
+        content = read_small(stream, f"{where}: {MANIFEST}")
     folder = cache_folder() / "bundles" / hashlib.sha256(content).hexdigest()
     bundle = read_manifest(content, folder, f"{where}: {MANIFEST}")
     if bundle.size > limit:
@@ -210,7 +209,9 @@ def _kept(opened: Opener, limit: int, where: str) -> Bundle:
             if not _is_there(folder / name, file):
                 with opened(name) as stream:
                     _store(stream, folder / name, file, where)
-        _write(folder / MANIFEST, content)
+        with unfinished(folder / MANIFEST) as (temporary, _):
+            temporary.write_bytes(content)
+            temporary.replace(folder / MANIFEST)
     return bundle
 
 
@@ -234,12 +235,6 @@ def _store(stream: BinaryIO, path: Path, file: BundledFile, where: str) -> None:
         temporary.replace(path)
 
 
-def _write(path: Path, content: bytes) -> None:
-    with unfinished(path) as (temporary, _):
-        temporary.write_bytes(content)
-        temporary.replace(path)
-
-
 def _copy(stream: BinaryIO, target: BinaryIO, most: int, what: str) -> None:
     count = 0
     while piece := stream.read(_PIECE):
@@ -250,10 +245,19 @@ def _copy(stream: BinaryIO, target: BinaryIO, most: int, what: str) -> None:
             target.write(piece)
 
 
-def _read_whole(stream: BinaryIO, where: str) -> bytes:
-    """Return the content of a manifest, which is small."""
+def read_small(stream: BinaryIO | Path, where: object) -> bytes:
+    """Return the content of a stream or a plain file, such as a manifest, which must be small.
+
+    Raises
+    ------
+    StoreError
+        It has more than 16 MiB, or is a link, a pipe or a device.
+    """
+    if isinstance(stream, Path):
+        with explained(stream, "reading"):
+            stream = os.fdopen(open_plain(stream, os.O_RDONLY), "rb")
     with stream:
         content = stream.read(MOST_MANIFEST + 1)
     if len(content) > MOST_MANIFEST:
-        raise StoreError(f"{where}: its {MANIFEST} has more than {MOST_MANIFEST:,} bytes; not read")
+        raise StoreError(f"{where}: has more than {MOST_MANIFEST:,} bytes; not read")
     return content

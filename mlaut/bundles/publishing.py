@@ -175,7 +175,7 @@ class _ToPublish:
     title: str = ""
 
     @classmethod
-    def of(cls, path: Path, datasets: Any, code: str | os.PathLike[str] | None) -> _ToPublish:
+    def of(cls, path: Path, datasets: Any, code: str | os.PathLike[str] | None = None) -> _ToPublish:
         texts = {} if code is None else {STRATEGIES: Path(code)}
         title = ""
         if path.suffix == ".toml":
@@ -349,18 +349,14 @@ def _reference(info: DatasetInfo) -> str:
 def _put_tables(path: Path, source: FilesIO, entries: Iterable[SplitEntry]) -> None:
     """Store the tables that a bundle includes, at their paths, without paths in their metadata."""
     target = FilesIO(path, "a")
-    for group, of_group in _by_group(entries).items():
+    by_group: dict[str, list[SplitEntry]] = {}
+    for entry in entries:
+        by_group.setdefault(entry.path.rpartition("/")[0] or "/", []).append(entry)
+    for group, of_group in by_group.items():
         tables = [source.load_dataset(entry.path) for entry in of_group]
         target.save_datasets(
             [replace(one, metadata=without_paths(one.metadata)) for one in tables], group
         )
-
-
-def _by_group(entries: Iterable[SplitEntry]) -> dict[str, list[SplitEntry]]:
-    found: dict[str, list[SplitEntry]] = {}
-    for entry in entries:
-        found.setdefault(entry.path.rpartition("/")[0] or "/", []).append(entry)
-    return found
 
 
 # --------------------------------------------------------------------- the report

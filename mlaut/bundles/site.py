@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from mlaut.analysis.results.scales import ranks_of
 from mlaut.bundles.manifest import Bundle, BundledDataset
 from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
 from mlaut.markup import csv_text
-from mlaut.report import Report, make_report
+from mlaut.report import make_report
 from mlaut.report.page import as_html, environment_of, source_of
 from mlaut.report.shown import ShownCell, ShownTable, TableColumn, decision_table
 
@@ -47,93 +47,48 @@ class Entrant:
         return self.bundle.date, len(self.strategies), self.bundle.title, self.bundle.digest
 
 
-@dataclass(frozen=True)
-class Site:
-    """The content of a leaderboard."""
-
-    title: str
-    report: Report
-    entrants: Sequence[Entrant]
-    splits: Mapping[str, SplitEntry]
-    strategies: Mapping[str, StrategyEntry]
-    added: Mapping[str, Entrant]
-    history: Sequence[Mapping[str, Any]] = ()
-
-    @classmethod
-    def of(
-        cls,
-        study: StudyStore,
-        entrants: Sequence[Entrant],
-        title: str,
-        history: Sequence[Mapping[str, Any]] = (),
-    ) -> Site:
-        """Return the content of the pages of a merged study."""
-        added: dict[str, Entrant] = {}
-        for entrant in entrants:
-            for entry in entrant.strategies:
-                added.setdefault(entry.name, entrant)
-        strategies = {entry.name: entry for entry in study.strategies}
-        report = make_report(study, title=title)
-        splits = study.load_splits()
-        return cls(title, report, entrants, splits, strategies, added, history)
-
-    @property
-    def sections(self) -> list[Any]:
-        """Sections of the report by a primary metric: one, or one for each task."""
-        return [section for section in self.report.sections if not section.secondary]
-
-    def pages(self) -> Iterator[tuple[str, str]]:
-        """Yield the name and the text of each file."""
-        date = max(entrant.bundle.date for entrant in self.entrants)
-        render = _renderer(self.title, date)
-        standings = [_standing(section, self.added) for section in self.sections]
-        yield (
+def site_pages(
+    study: StudyStore,
+    entrants: Sequence[Entrant],
+    title: str,
+    history: Sequence[Mapping[str, Any]] = (),
+) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each file of a leaderboard, for a merged study."""
+    added: dict[str, Entrant] = {}
+    for entrant in entrants:
+        for entry in entrant.strategies:
+            added.setdefault(entry.name, entrant)
+    # What the oldest bundle says of a dataset holds.
+    about = {one.name: one for x in reversed(entrants) for one in x.bundle.datasets}
+    report, splits = make_report(study, title=title), study.load_splits()
+    sections = [section for section in report.sections if not section.secondary]
+    date = max(entrant.bundle.date for entrant in entrants)
+    render = _renderer(title, date)
+    yield (
+        "index.html",
+        render(
             "index.html",
-            render(
-                "index.html",
-                leads=[_lead(section) for section in self.sections],
-                standings=standings,
-                history=_history(self.history) if self.history else None,
-                bundles=_bundles(self.entrants, self.added),
-                datasets=_datasets(self.splits, self._about),
-            ),
-        )
-        for name in self.added:
-            yield (
-                _page(_STRATEGY, name),
-                render(
-                    "strategy.html",
-                    heading=name,
-                    entrant=self.added[name].bundle,
-                    tables=[
-                        _of_strategy(section, name)
-                        for section in self.sections
-                        if name in section.scored.strategies
-                    ],
-                    identity=json.dumps(self.strategies[name].identity, indent=1),
-                ),
-            )
-        for name, entry in self.splits.items():
-            yield (
-                _page(_DATASET, name),
-                render(
-                    "dataset.html",
-                    heading=name,
-                    facts=_facts(entry, self._about(name)),
-                    tables=[
-                        _of_dataset(section, name)
-                        for section in self.sections
-                        if name in section.scored.datasets
-                    ],
-                ),
-            )
-        report = replace(self.report, study=Path("all bundles"))
-        yield "report.html", as_html(report, made=date)
-        yield "scores.csv", _scores(self.sections)
-
-    def _about(self, dataset: str) -> BundledDataset:
-        named = (one for entrant in self.entrants for one in entrant.bundle.datasets)
-        return next(one for one in named if one.name == dataset)
+            leads=[_lead(section) for section in sections],
+            standings=[_standing(section, added) for section in sections],
+            history=_of_rows("Every entry that was judged, by its claim.", history),
+            bundles=_bundles(entrants, added),
+            datasets=_datasets(splits, about),
+        ),
+    )
+    for entry in study.strategies:
+        name = entry.name
+        values = {
+            "entrant": added[name].bundle,
+            "tables": [_of_strategy(x, name) for x in sections if name in x.scored.strategies],
+            "identity": json.dumps(entry.identity, indent=1),
+        }
+        yield _page(_STRATEGY, name), render("strategy.html", heading=name, **values)
+    for name, split in splits.items():
+        tables = [_of_dataset(x, name) for x in sections if name in x.scored.datasets]
+        values = {"facts": _facts(split, about[name]), "tables": tables}
+        yield _page(_DATASET, name), render("dataset.html", heading=name, **values)
+    yield "report.html", as_html(replace(report, study=Path("all bundles")), made=date)
+    yield "scores.csv", _scores(sections)
 
 
 def _renderer(title: str, date: str) -> Any:
@@ -182,22 +137,22 @@ def _standing(section: Any, added: Mapping[str, Entrant]) -> _SiteTable:
         shown = ShownTable.of(section.scored.scores.mean().to_frame(metric).rename_axis("strategy"))
     else:
         shown = decision_table(section.decision)
-    by = {name: _by(entrant.bundle) for name, entrant in added.items()}
+    bundles = {name: entrant.bundle for name, entrant in added.items()}
+    by = {name: f"{', '.join(x.authors)}, {x.date}" for name, x in bundles.items()}
     rows = tuple((names, (*cells, ShownCell("", by[names[0]]))) for names, cells in shown.rows)
     columns = (*shown.columns, TableColumn("added by", "added by"))
     return _SiteTable(f"By {metric}.", replace(shown, columns=columns, rows=rows), _STRATEGY)
 
 
-def _by(bundle: Bundle) -> str:
-    return f"{', '.join(bundle.authors)}, {bundle.date}"
+def _of_rows(caption: str, rows: Sequence[Mapping[str, Any]], kind: str = "") -> _SiteTable | None:
+    """Return rows as a table, None without rows; their first value names them."""
+    if not rows:
+        return None
+    frame = pd.DataFrame(rows)
+    return _SiteTable(caption, ShownTable.of(frame.set_index(frame.columns[0])), kind)
 
 
-def _of_rows(rows: Sequence[Mapping[str, Any]]) -> ShownTable:
-    """Return rows as a table; their first value names them."""
-    return ShownTable.of(pd.DataFrame(rows).set_index(next(iter(rows[0]))))
-
-
-def _bundles(entrants: Sequence[Entrant], added: Mapping[str, Entrant]) -> _SiteTable:
+def _bundles(entrants: Sequence[Entrant], added: Mapping[str, Entrant]) -> _SiteTable | None:
     rows = [
         {
             "bundle": entrant.bundle.title,
@@ -209,16 +164,12 @@ def _bundles(entrants: Sequence[Entrant], added: Mapping[str, Entrant]) -> _Site
         }
         for entrant in entrants
     ]
-    return _SiteTable("Who added what, the oldest first.", _of_rows(rows))
-
-
-def _history(rows: Sequence[Mapping[str, Any]]) -> _SiteTable:
-    return _SiteTable("Every entry that was judged, by its claim.", _of_rows(rows))
+    return _of_rows("Who added what, the oldest first.", rows)
 
 
 def _datasets(
-    splits: Mapping[str, SplitEntry], about: Callable[[str], BundledDataset]
-) -> _SiteTable:
+    splits: Mapping[str, SplitEntry], about: Mapping[str, BundledDataset]
+) -> _SiteTable | None:
     rows = [
         {
             "dataset": name,
@@ -226,12 +177,12 @@ def _datasets(
             "rows": entry.split.n_rows,
             "classes": len(entry.classes) or "",
             "split": entry.split.scheme,
-            "source": about(name).source,
-            "licence": about(name).licence,
+            "source": about[name].source,
+            "licence": about[name].licence,
         }
         for name, entry in splits.items()
     ]
-    return _SiteTable("The datasets.", _of_rows(rows), _DATASET)
+    return _of_rows("The datasets.", rows, _DATASET)
 
 
 def _of_strategy(section: Any, name: str) -> _SiteTable:

@@ -32,24 +32,30 @@ _OF_STUDIES = (
 )
 _FORMER: dict[str | None, str] = {
     "watch": "status --follow",
+    "leaderboard": "leaderboard page",  # below 'study'
     **{name: f"list {name}" for name in lists.list_.commands},
     **{command.name: f"study {command.name}" for command in _OF_STUDIES},
 }
 
 
-class _Commands(click.Group):
-    """The commands, in groups on the first page; a former name is answered with that of today."""
+class _Group(click.Group):
+    """Commands, of which a former name is answered with that of today."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args[0] in _FORMER and args[0] not in self.commands:
+            now = f"is now 'mlaut {_FORMER[args[0]]}'"
+            raise click.UsageError(f"'{ctx.command_path} {args[0]}' {now}")
+        return super().resolve_command(ctx, args)
+
+
+class _Commands(_Group):
+    """The commands, in groups on the first page."""
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, commands in _FIRST_PAGE.items():
             with formatter.section(heading):
                 rows = [(str(command.name), command.get_short_help_str(60)) for command in commands]
                 formatter.write_dl(rows)
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if args[0] in _FORMER:
-            raise click.UsageError(f"'mlaut {args[0]}' is now 'mlaut {_FORMER[args[0]]}'")
-        return super().resolve_command(ctx, args)
 
 
 @click.group(
@@ -71,7 +77,7 @@ def cli(debug: bool) -> None:
     """
 
 
-@click.group()
+@click.group(cls=_Group)
 def study() -> None:
     """Compare two runs; change, convert, place and export studies.
 

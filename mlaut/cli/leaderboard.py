@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mlaut.cli.inputs import PATH
-from mlaut.cli.output import show
+from mlaut.cli.output import Answer, show
 
 if TYPE_CHECKING:
     from mlaut.leaderboard import Board
@@ -23,8 +22,6 @@ _ENTRIES = click.argument("entries", nargs=-1, type=PATH)
 _AUTHORS = click.option("--author", "authors", multiple=True, help="An author (repeatable).")
 _SEED = click.option("--seed", required=True, help="A text that was fixed after the entry.")
 _TRUST = click.option("--trust", "trusted", is_flag=True, help="Run the Python file of the entry.")
-
-
 _LICENCE = click.option("--licence", required=True, help="SPDX identifier, as CC-BY-4.0.")
 _JOBS = click.option("-j", "--n-jobs", default=-1, show_default=True, help="Worker processes.")
 
@@ -49,7 +46,7 @@ def leaderboard() -> None:
 @_LICENCE
 @click.option("--input", "datasets", type=PATH, help="Database of the datasets.")
 @click.option("--include", default="licensed", help="Tables to include, as of 'mlaut publish'.")
-def init(folder: Path, study: Path, **about: Any) -> None:
+def init(folder: Path, study: Path, **about: Any) -> Answer:
     """Make the repository of a board.
 
     It has the published study, folders of entries and verdicts, workflows for a code host, and a
@@ -62,6 +59,7 @@ def init(folder: Path, study: Path, **about: Any) -> None:
 
     made = init_board(folder, study, **about)
     show(f"{made.folder}: {made.bundle}\n  README.md says how entries are made and judged")
+    return {"board": made.folder, "digest": made.bundle.digest}
 
 
 @leaderboard.command()
@@ -72,7 +70,7 @@ def init(folder: Path, study: Path, **about: Any) -> None:
 @_LICENCE
 @_JOBS
 @_BOARD
-def add(folder: Path, strategy: str, name: str, **about: Any) -> None:
+def add(folder: Path, strategy: str, name: str, **about: Any) -> Answer:
     """Run a strategy on the board, and make it an entry.
 
     STRATEGY is a strategy that comes with MLaut, or a Python file of your own with one strategy,
@@ -83,7 +81,9 @@ def add(folder: Path, strategy: str, name: str, **about: Any) -> None:
     """
     from mlaut.leaderboard import add_entry
 
-    show(str(add_entry(folder, strategy, name, **about)))
+    bundle = add_entry(folder, strategy, name, **about)
+    show(bundle)
+    return {"entry": bundle.folder, "digest": bundle.digest}
 
 
 @leaderboard.command()
@@ -93,7 +93,7 @@ def add(folder: Path, strategy: str, name: str, **about: Any) -> None:
 @_TRUST
 @_JOBS
 @_BOARD
-def fit(entries: Sequence[Path], seed: str, output: Path, folder: Path, **how: Any) -> None:
+def fit(entries: Sequence[Path], seed: str, output: Path, folder: Path, **how: Any) -> Answer:
     """Fit cells of entries again, and write what is measured.
 
     This runs code of the entries: do it where there is nothing to take. ENTRIES are folders;
@@ -104,11 +104,13 @@ def fit(entries: Sequence[Path], seed: str, output: Path, folder: Path, **how: A
     """
     from mlaut.leaderboard import Board, refit_entry
 
-    board = Board.open(folder)
+    board, fitted = Board.open(folder), []
     for entry in _wanted(board, entries):
         found = refit_entry(board, entry, seed, **how)
+        fitted.append({"entry": entry.name, "cells": len(found["cells"]), "error": found["error"]})
         _write(output / f"{entry.name}.json", json.dumps(found))
         show(f"{entry.name}: {found['error'] or str(len(found['cells'])) + ' cells fitted again'}")
+    return fitted
 
 
 @leaderboard.command()
@@ -119,9 +121,16 @@ def fit(entries: Sequence[Path], seed: str, output: Path, folder: Path, **how: A
 @_TRUST
 @_JOBS
 @click.option("-o", "--output", type=PATH, help="Folder of the verdicts (.json and .md).")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_BOARD
-def judge(entries: Sequence[Path], seed: str, claim: int, folder: Path, **given: Any) -> None:
+def judge(
+    entries: Sequence[Path],
+    folder: Path,
+    seed: str,
+    claim: int,
+    fits: Path | None,
+    output: Path | None,
+    **how: Any,
+) -> Answer:
     """Judge entries, and exit with 1 if one is refused.
 
     With --fits, no code of an entry is run. ENTRIES are folders; default: those of the board
@@ -133,23 +142,17 @@ def judge(entries: Sequence[Path], seed: str, claim: int, folder: Path, **given:
     from mlaut.leaderboard import Board, judge_entry, refit_entry
     from mlaut.leaderboard.verdict import REFUSED, read_bounded
 
-    board, refused = Board.open(folder), False
-    fits, output, as_json = (given.pop(name) for name in ("fits", "output", "as_json"))
+    board, verdicts = Board.open(folder), []
     for number, entry in enumerate(_wanted(board, entries), start=claim):
-        name = entry.name
-        measured = (
-            read_bounded(fits / f"{name}.json")
-            if fits
-            else refit_entry(board, entry, seed, **given)
-        )
+        name = f"{entry.name}.json"
+        measured = read_bounded(fits / name) if fits else refit_entry(board, entry, seed, **how)
         found = judge_entry(board, entry, measured, seed=seed, claim=number)
-        refused |= found.verdict == REFUSED
-        texts = {"json": found.to_json(), "md": found.to_markdown()}
-        for kind, text in texts.items() if output else ():
-            _write(output / f"{name}.{kind}", text)
-        show(texts["json" if as_json else "md"])
-    if refused:
-        sys.exit(1)
+        if output:
+            _write(output / name, found.to_json())
+            _write(output / f"{entry.name}.md", found.to_markdown())
+        show(found.to_markdown())
+        verdicts.append(json.loads(found.to_json()))
+    return verdicts, int(any(one["verdict"] == REFUSED for one in verdicts))
 
 
 def _wanted(board: Board, entries: Sequence[Path]) -> Sequence[Path]:
@@ -166,7 +169,7 @@ def _write(path: Path, text: str) -> None:
 @click.option("-o", "--output", required=True, type=PATH, help="Folder of the pages.")
 @click.option("--title", default="", help="Title; default: that of the oldest bundle.")
 @click.option("--limit", default="4GiB", show_default=True, help="Largest bundle to download.")
-def page(places: Sequence[str], output: Path, title: str, limit: str) -> None:
+def page(places: Sequence[str], output: Path, title: str, limit: str) -> Answer:
     """Write static pages of a board, or of bundles.
 
     PLACES are a board (default: this folder), whose pages have its history, or bundles (folders,
@@ -181,9 +184,10 @@ def page(places: Sequence[str], output: Path, title: str, limit: str) -> None:
     from mlaut.bundles import build_leaderboard
     from mlaut.experiments.cells.memory import parse_bytes
     from mlaut.leaderboard.board import TERMS, Board
-    from mlaut.leaderboard.pages import build_pages
 
     if len(places) < 2 and Path(*places, TERMS).exists():
-        show(build_pages(Board.open(Path(*places)), output))
+        index = Board.open(Path(*places)).build_pages(output)
     else:
-        show(build_leaderboard(places, output, title=title, limit=parse_bytes(limit) or 0))
+        index = build_leaderboard(places, output, title=title, limit=parse_bytes(limit) or 0)
+    show(index)
+    return {"page": index}

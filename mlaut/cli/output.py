@@ -18,7 +18,8 @@ import click
 from mlaut.markup import printable
 
 # What a command returns: its result, or a pair of it and the exit code.
-Answer = dict[str, Any] | Sequence[dict[str, Any]] | tuple[dict[str, Any], int]
+_Result = dict[str, Any] | Sequence[dict[str, Any]]
+Answer = _Result | tuple[_Result, int]
 _ADVICE = re.compile(
     r"\b(?:(pass|load it with) )?([a-z]+(?:_[a-z]+)*)=(True or False|True|False|'[^']*'|\[[^]]*\])"
 )

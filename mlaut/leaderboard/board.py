@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mlaut.analysis.deciding.terms import Chosen
-from mlaut.bundles import Bundle, extend_bundle, open_bundle, publish_study
+from mlaut.bundles import Bundle, build_leaderboard, extend_bundle, open_bundle, publish_study
 from mlaut.errors import StudyError
 from mlaut.files_io import StrategyEntry, StudyStore
 from mlaut.files_io.safe_files.system_errors import explained
@@ -119,6 +119,15 @@ class Board:
             if open_bundle(place, limit=self.limit).digest != one.digest:
                 raise StudyError(f"{place}: was changed after its verdict; restore it")
         return [self.folder / ENTRIES / one.entry for one in kept]
+
+    def build_pages(self, output: str | os.PathLike[str]) -> Path:
+        """Write the static pages (`mlaut.bundles.build_leaderboard`), and return the index.
+
+        The index also has the history: every entry that was judged, by its claim, with its verdict,
+        its rank when it came, the evidence that it is a record, what was verified, and its costs.
+        """
+        places, rows = [self.bundle.folder, *self.listed()], [one.row() for one in self.verdicts()]
+        return build_leaderboard(places, output, title=self.title, history=rows)
 
 
 def init_board(

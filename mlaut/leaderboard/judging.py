@@ -114,8 +114,8 @@ def _opened(board: Board, folder: Path, found: Verdict) -> tuple[StudyStore, Ver
     if len(study.strategies) != 1:
         raise _RefusedError(f"It has {len(study.strategies)} strategies, and an entry has one.")
     found.checks["digests"] = f"{len(bundle.files)} files as the manifest says"
-    about = {"title": bundle.title, "authors": ", ".join(bundle.authors), "digest": bundle.digest}
-    return study, replace(found, **about, strategy=study.strategies[0].name)
+    found = replace(found, title=bundle.title, authors=", ".join(bundle.authors))
+    return study, replace(found, digest=bundle.digest, strategy=study.strategies[0].name)
 
 
 def _check_content(board: Board, study: StudyStore, found: Verdict) -> int:
@@ -254,12 +254,15 @@ def _ranked(
 ) -> Verdict:
     """Return the verdict on an entry that holds: ranked among all, and tested against them."""
     studies, name = [board.study, *listed, study], found.strategy
+    row: Any
+    place: Any
     order = list(dict.fromkeys(entry.name for one in studies for entry in one.strategies))
     with tempfile.TemporaryDirectory() as folder:
         merged = merge_studies([one.path for one in studies], Path(folder, "all.h5"))
         section = next(one for one in make_report(merged).sections if not one.secondary)
         row = new_records(section.results, order, since=name).frame.loc[name]
         place = section.tables["standing"].loc[name]
+        low, high = (float(place[f"average rank {end}"]) for end in ("low", "high"))
         score = float(section.scored.scores[name].mean())
     needed = claim_needs(found.claim, board.chosen.analysis.alpha)
     ahead, record = bool(row["claim"]), not found.why and bool(row["evidence"] >= needed)
@@ -276,8 +279,8 @@ def _ranked(
         record=record,
         score=score,
         rank=float(place["average rank"]),
-        rank_low=float(place["average rank low"]),
-        rank_high=float(place["average rank high"]),
+        rank_low=low if low < high else None,
+        rank_high=high if low < high else None,
         best=float(place["P(best)"]),
         evidence=float(row["evidence"]),
         needed=needed,

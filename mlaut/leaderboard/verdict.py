@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from mlaut.bundles.opening import read_small
 from mlaut.errors import StoreError
-from mlaut.files_io.safe_files.system_errors import explained
-from mlaut.files_io.safe_files.untrusted import open_plain, read_json
+from mlaut.files_io.safe_files.untrusted import read_json
 from mlaut.markup import json_text, marked
 
 FORMAT = 1
 ACCEPTED, PROVISIONAL, REFUSED = WORDS = ("accepted", "provisional", "refused")
-MOST_JSON = 2**24  # bytes of a verdict, or of what fits measured: 50,000 cells
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,8 @@ class Verdict:
         Whether it is shown to be better than all entries before it.
     score, rank, rank_low, rank_high, best : float, optional
         Mean score by the metric of the board; average rank with its 95% interval; P(best). None
-        where the entry was refused before it was ranked.
+        where the entry was refused before it was ranked; the interval also where the entry has the
+        same rank on all datasets, whose spread of zero says nothing of other datasets.
     evidence, needed : float, optional
         The e-value against "not better than the entry that is hardest to beat", and that which a
         claim of this number needs.
@@ -81,6 +81,34 @@ class Verdict:
         """Return the verdict as JSON; a number that is not known is null."""
         return json_text({"format": FORMAT, **asdict(self)}, indent=1) + "\n"
 
+    def ranked(self) -> str:
+        """Return the average rank of an entry that was ranked, with its interval, in words."""
+        if self.rank_low is None:
+            return f"{self.rank:.3g} (the same on all datasets: no interval)"
+        return f"{self.rank:.3g} (95% interval {self.rank_low:.3g} to {self.rank_high:.3g})"
+
+    def row(self) -> dict[str, object]:
+        """Return the row of the history of a board: what was claimed, and what was verified."""
+        interval = evidence = seconds = ""
+        if self.rank is not None:
+            interval = self.ranked()
+            evidence = f"{self.evidence:.3g} of {self.needed:.3g}"
+            seconds = f"{self.claimed_seconds:.3g}; {self.measured_seconds:.3g}"
+        return {
+            "entry": self.entry,
+            "claim": self.claim,
+            "strategy": self.strategy,
+            "authors": self.authors,
+            "verdict": self.verdict + (", record" if self.record else ""),
+            "rank when it came": interval,
+            "evidence": evidence,
+            "hardest to beat": self.rival,
+            "fitted again": f"{self.fitted} of {self.cells} cells" if self.cells else "",
+            "seconds of a cell, claimed; here": seconds,
+            "versions": self.checks.get("versions", ""),
+            "reason": self.why,
+        }
+
     @classmethod
     def read(cls, path: Path) -> Verdict:
         """Return the verdict in a JSON file, every value checked.
@@ -114,8 +142,7 @@ class Verdict:
         if self.rank is not None:
             lines += [
                 f"- **{marked(self.strategy)}** by {marked(self.authors)}: mean score "
-                f"{self.score:.4g}, average rank {self.rank:.3g} (95% interval {self.rank_low:.3g} "
-                f"to {self.rank_high:.3g}), P(best) {self.best:.2g}",
+                f"{self.score:.4g}, average rank {self.ranked()}, P(best) {self.best:.2g}",
                 f"- hardest to beat: {marked(self.rival)}; evidence {self.evidence:.3g}, and claim "
                 f"{self.claim} of this board needs {self.needed:.3g}",
             ]
@@ -137,12 +164,8 @@ def read_bounded(path: Path) -> dict[str, Any]:
     StoreError
         It is no plain file, is too large, or holds no JSON object.
     """
-    with explained(path, "reading"), os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
-        content = file.read(MOST_JSON + 1)
-    try:
-        found = read_json(content) if len(content) <= MOST_JSON else None
-    except (RecursionError, ValueError):
-        found = None
-    if not isinstance(found, dict):
-        raise StoreError(f"{path}: no JSON object of at most {MOST_JSON:,} bytes; make it again")
-    return found
+    with suppress(RecursionError, ValueError):
+        found = read_json(read_small(path, path))
+        if isinstance(found, dict):
+            return found
+    raise StoreError(f"{path}: no JSON object; make it again")

@@ -66,7 +66,7 @@ def test_an_honest_entry_keeps_its_claims_and_is_ranked(board, fits):
     assert (found.cells, found.fitted, found.strategy, found.claim) == (8, 8, "neighbours", 2)
     assert found.checks["predictions"] == "0 of 160 rows differ in 8 cells that were fitted again"
     assert found.needed == pytest.approx(4 * np.pi**2 / (6 * 0.05))
-    assert found.rank_low <= found.rank <= found.rank_high
+    assert found.rank_low is None or found.rank_low < found.rank_high
     assert not found.record  # four datasets cannot show it
 
 
@@ -238,6 +238,13 @@ def test_a_verdict_is_read_as_it_was_written(board, fits, tmp_path):
         Verdict.read(path)
 
 
+def test_a_rank_that_is_the_same_everywhere_has_no_interval():
+    constant = Verdict("mine", "x", 1, rank=2.0)
+    assert constant.ranked() == "2 (the same on all datasets: no interval)"
+    varied = replace(constant, rank_low=1.5, rank_high=2.5)
+    assert varied.ranked() == "2 (95% interval 1.5 to 2.5)"
+
+
 def test_a_comment_shows_texts_of_strangers_literally_and_calls_nobody(board, fits):
     text = judged(board, fits).to_markdown()
     assert "Eve @\u200ball \\<b>" in text
@@ -268,6 +275,16 @@ def test_an_entry_that_is_a_link_or_too_large(board, fits, tmp_path):
     small = replace(board, limit=1000)
     found = judge_entry(small, board.entries[0], fits, seed="later", claim=2)
     assert found.why.endswith("and the board allows 1,000.")
+
+
+def test_a_refused_entry_ends_the_command_with_1_and_its_verdict_is_json(board, tmp_path, capsys):
+    fits = refit_entry(board, board.entries[0], "later", engine="inline")  # its code is not trusted
+    (tmp_path / "mine.json").write_text(json.dumps(fits))
+    place = ["--board", str(board.folder), "--fits", str(tmp_path), "--json"]
+    with pytest.raises(SystemExit) as left:
+        main(["leaderboard", "judge", "--seed", "later", "--claim", "3", *place])
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (left.value.code, found["verdict"], found["claim"]) == (1, "refused", 3)
 
 
 def test_the_pages_have_the_history(board, fits, tmp_path):
@@ -352,6 +369,8 @@ def test_the_workflows_judge_a_proposal_and_record_it(board, tmp_path):
     host.git("pull", "--quiet", "origin", "main", folder=work)
     assert Verdict.read(work / "verdicts" / "mine.json").claim == 1
     assert "8 of 8 cells" in (work / "docs" / "index.html").read_text()
-    (work / "board.toml").write_text("minutes = 9")
+    shutil.copytree(board.entries[0], work / "entries" / "wild")
+    terms = (work / "board.toml").read_text()
+    (work / "board.toml").write_text(terms.replace("minutes = 2", "minutes = 9"))
     comment = host.on_proposal(host.propose(work, "wild"))
     assert comment.startswith("### refused: a proposal adds one folder below entries/")
