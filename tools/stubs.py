@@ -31,7 +31,9 @@ def _stub(name: str) -> str:
     lines = [f"from {module} import {one} as {one}" for one, module in home.items()]
     kinds = {str: "str", tuple: "tuple[str, ...]"}
     others = [one for one in package.__all__ if one not in home]
-    others += [one for one, value in vars(package).items() if one.isupper() and type(value) in kinds]
+    others += [
+        one for one, value in vars(package).items() if one.isupper() and type(value) in kinds
+    ]
     lines.sort()
     lines += [f"\n{one}: {kinds[type(getattr(package, one))]}" for one in others]
     return "\n".join(lines) + "\n"

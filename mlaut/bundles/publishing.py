@@ -175,7 +175,9 @@ class _ToPublish:
     title: str = ""
 
     @classmethod
-    def of(cls, path: Path, datasets: Any, code: str | os.PathLike[str] | None = None) -> _ToPublish:
+    def of(
+        cls, path: Path, datasets: Any, code: str | os.PathLike[str] | None = None
+    ) -> _ToPublish:
         texts = {} if code is None else {STRATEGIES: Path(code)}
         title = ""
         if path.suffix == ".toml":
