@@ -175,9 +175,7 @@ class _ToPublish:
     title: str = ""
 
     @classmethod
-    def of(
-        cls, path: Path, datasets: Any, code: str | os.PathLike[str] | None = None
-    ) -> _ToPublish:
+    def of(cls, path: Path, datasets: Any, code: Any = None) -> _ToPublish:
         texts = {} if code is None else {STRATEGIES: Path(code)}
         title = ""
         if path.suffix == ".toml":
