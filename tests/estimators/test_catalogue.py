@@ -37,7 +37,6 @@ PATHS = [
     "Lacoste_Parzen",
     "Lacoste_AdaBoost",
     "Lacoste_ANN",
-    "Random_Forest_Classifier_Large_Grid",
 ]
 
 
