@@ -81,7 +81,7 @@ def prospects(found: VerdictTable) -> str:
         half = seen.chance >= _HALF
         text = f"Even {again} would {'probably not ' * (not half)}settle {first} against {second}"
         text += f" only about half the time {share}" * half
-        text += ": treat them as equal until then." if second in found.named(OPEN) else "."
+        text += ": treat them as equal." if {first, second} <= {*found.named(OPEN)} else "."
     if not np.isnan(seen.folds):
         helps = "folds or repeats" if seen.folds > 1 / 2 else units
         text += f" More {helps} would help most."

@@ -209,7 +209,7 @@ def test_what_more_datasets_would_tell_is_said_where_it_is_likely():
     assert found.best == ("A", "B")
     assert 0.2 < found.outlook.chance < 0.5
     seen = found.outlook
-    even, equal = "Even 20 more datasets like these would", ": treat them as equal until then."
+    even, equal = "Even 20 more datasets like these would", "."
     for chance, told in (
         (seen.chance, f"{even} probably not settle A against B{equal}"),
         (0.35, f"{even} settle A against B only about half the time (35 %){equal}"),
