@@ -93,8 +93,8 @@ def make_report(
     >>> report = make_report(table, "accuracy")
     >>> report.sections[0].title
     'accuracy of 2 strategies on 3 datasets'
-    >>> print(report.sections[0].decision.answer().partition(": ")[2])
-    there are 3 datasets, and at least 6 are needed for 2 strategies.
+    >>> print(report.sections[0].decision.answer().partition(": ")[2].partition(". ")[0])
+    there are 3 datasets, and at least 6 are needed for 2 strategies
     """
     given = [metric] if isinstance(metric, str) or not isinstance(metric, Iterable) else metric
     metrics = [one if isinstance(one, str) else find_metric(one) for one in given if one]

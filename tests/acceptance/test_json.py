@@ -101,6 +101,7 @@ CALLS = [
     "leaderboard judge board/entries/mine --seed 7 --claim 1 --fits fits --board board",
     "study export study.h5 --every-eval-ever logs --organisation Ada",
     "study place study.h5 --against delgado2014",
+    "study same study.h5 all.h5",
     "study models study.toml -j 1",
     "study compact study.h5",
     "study rename study.h5 --dataset iris flowers",

@@ -6,7 +6,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut.bundles import extend_bundle, verify_bundle
-from mlaut.bundles.extending import _datasets_io, _strategies_of_bundle
+from mlaut.bundles.extending import datasets_io, strategies_of_bundle
 from mlaut.bundles.publishing import _sealed, _with_files, study_file_beside
 from mlaut.cli import main
 from mlaut.errors import StudyError
@@ -39,7 +39,7 @@ def test_tables_that_are_not_included_are_loaded_by_reference(published, tmp_pat
     outside = replace(
         published, datasets=tuple(replace(d, included=False) for d in published.datasets)
     )
-    io = _datasets_io(outside, Store(published.study), tmp_path / "new.h5")
+    io = datasets_io(outside, Store(published.study), tmp_path / "new.h5")
     inside = FilesIO(published.folder / "datasets.h5")
     names, paths = io.list_datasets()
     assert names == ["iris", "zoo"]
@@ -56,16 +56,16 @@ def test_a_table_that_is_nowhere_is_named(published, tmp_path):
     with pytest.raises(
         StudyError, match="table of dataset 'iris' is not in the bundle, and it names no"
     ):
-        _datasets_io(bundle, Store(published.study), tmp_path / "new.h5")
+        datasets_io(bundle, Store(published.study), tmp_path / "new.h5")
     given = FilesIO(published.folder / "datasets.h5")
-    io = _datasets_io(bundle, Store(published.study), tmp_path / "new.h5", given)
+    io = datasets_io(bundle, Store(published.study), tmp_path / "new.h5", given)
     assert io.list_datasets()[0] == ["iris", "zoo"]
 
 
 def test_a_table_of_another_content_is_refused(published, tmp_path):
     bundle = lacking(published, reference="starter/wine")
     with pytest.raises(StudyError, match="dataset 'iris' has another content now"):
-        _datasets_io(bundle, Store(published.study), tmp_path / "new.h5")
+        datasets_io(bundle, Store(published.study), tmp_path / "new.h5")
 
 
 def test_a_manifest_that_names_another_table_is_a_problem(bundle):
@@ -137,17 +137,17 @@ def test_parameters_of_a_study_file_are_used_but_not_those_that_name_files(publi
     params = {n_neighbors = 3, cache = "/tmp/x"}
     """
     bundle = with_files(published, tmp_path / "b", study_toml=text)
-    svc, neighbours = _strategies_of_bundle(bundle, trusted=False)
+    svc, neighbours = strategies_of_bundle(bundle, trusted=False)
     assert svc.params == {"C": 2.0, "kernel": "rbf"}
     assert neighbours.params is None
-    trusted = _strategies_of_bundle(bundle, trusted=True)
+    trusted = strategies_of_bundle(bundle, trusted=True)
     assert trusted[1].params == {"n_neighbors": 3, "cache": "/tmp/x"}
 
 
 @pytest.mark.parametrize("text", ["x = " + "[" * 100_000, "[strategies]\nnames = ['no such']", "?"])
 def test_a_study_file_that_cannot_be_used_is_left_out(published, tmp_path, text):
     bundle = with_files(published, tmp_path / "b", study_toml=text)
-    assert _strategies_of_bundle(bundle, trusted=False) is None
+    assert strategies_of_bundle(bundle, trusted=False) is None
 
 
 def test_the_command_line(published, server, tmp_path, capsys):

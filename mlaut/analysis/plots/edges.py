@@ -49,7 +49,8 @@ def robust_ends(values: pd.DataFrame, centre: float | None = None) -> tuple[floa
     distances = (values - middle).abs()
     reach = distances.quantile(_MOST).median()
     kept = values.where(distances <= (_REACH * reach or np.inf))
-    low, high = np.nanmin([middle, *kept.min()]), np.nanmax([middle, *kept.max()])
+    dots = [middle, *kept.min(), *kept.max()]
+    low, high = (np.nanmin(dots), np.nanmax(dots)) if not np.isnan(dots).all() else (0.0, 1.0)
     margin = _MARGIN * (high - low or 1.0)
     return float(low - margin), float(high + margin)
 

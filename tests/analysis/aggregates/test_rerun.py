@@ -214,4 +214,4 @@ def test_the_command_takes_studies_and_tables(studies):
     assert found["environments"] == []
     assert found["rope"] == 0.01
     done = call(cli, ["same", old, new])
-    assert "'mlaut same' is now 'mlaut study same'" in done.output
+    assert "same' is now 'mlaut study same'" in done.output
