@@ -1,12 +1,14 @@
 """Tables in files."""
 
 import importlib
+import os
+import resource
 import sys
 
 import pandas as pd
 import pytest
 
-from mlaut.errors import OptionalPackageError
+from mlaut.errors import OptionalPackageError, StoreError
 from mlaut.files_io.tables import tables
 
 ARFF = "@relation r\n@attribute 'a b' numeric\n@attribute c {x, 'y z'}\n@data\n1, x\n?, 'y z'\n"
@@ -43,3 +45,19 @@ def test_semicolons_between_values_and_decimal_commas_are_read(tmp_path, text, n
     expected = pd.DataFrame(numbers, columns=["a", "b"], dtype=float)
     pd.testing.assert_frame_equal(frame[["a", "b"]].astype(float), expected)
     assert frame["name"].str.contains("x").iloc[0]
+
+
+def test_what_the_machine_cannot_open_now_is_no_fault_of_the_table(tmp_path):
+    """Found by ``simulate.py --seeds 12 13``: a race went on with three of its four datasets."""
+    path = tmp_path / "table.csv"
+    path.write_text("a,target\n1,x\n2,y\n3,x\n4,y\n")
+    assert len(tables.read_table(path)) == 4  # and all that it needs is imported
+    first_free = os.open(path, os.O_RDONLY)
+    os.close(first_free)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (first_free, limits[1]))
+    try:
+        with pytest.raises(StoreError, match=r"table\.csv: .*reading a table.*Too many open files"):
+            tables.read_table(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)

@@ -25,6 +25,7 @@ import pandas as pd
 from mlaut.data.splits.resampling import split_of_pairs
 from mlaut.data.tables.frames import Unread, from_frame
 from mlaut.errors import DataError
+from mlaut.files_io.safe_files.system_errors import refuse_error_of_machine
 from mlaut.records import CLASSIFICATION, TRAIN_ONLY, Dataset, Split
 
 TARGET = "clase"
@@ -108,6 +109,7 @@ def _table(file: Path) -> pd.DataFrame:
     try:
         frame = pd.read_csv(file, sep="\t", index_col=0)
     except (OSError, ValueError) as error:
+        refuse_error_of_machine(error, file, "reading a table")
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
         raise DataError(f"{file}: cannot be read ({reason}); restore the file") from error
     if frame.columns[-1:].tolist() != [TARGET]:

@@ -10,6 +10,8 @@ from pathlib import Path
 from mlaut.errors import MlautError, StoreError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# What the machine lacks at an instant; these say nothing of the file that is read.
+_OF_THE_MACHINE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE)
 
 
 def explain(error: OSError, path: Path, doing: str) -> StoreError:
@@ -53,6 +55,12 @@ def explained(path: Path, doing: str) -> Iterator[None]:
         if (of_system := system_error_of(error)) is None:
             raise
         raise explain(of_system, path, doing) from error
+
+
+def refuse_error_of_machine(error: Exception, path: Path, doing: str) -> None:
+    """Raise a StoreError for an error of the machine, which says nothing of the file."""
+    if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+        raise explain(error, path, doing) from error
 
 
 def system_error_of(error: Exception) -> OSError | None:

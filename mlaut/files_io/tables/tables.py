@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.errors import DataError, MlautError, OptionalPackageError
+from mlaut.files_io.safe_files.system_errors import refuse_error_of_machine
 from mlaut.optional import need
 
 MISSING = ("", "?", "NA", "NaN", "nan", "NULL", "null")
@@ -37,6 +38,9 @@ def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
     ------
     DataError
         The file does not exist or cannot be read.
+    StoreError
+        The machine cannot read it now (too many open files, an error of the disk): a folder is not
+        read without it.
     OptionalPackageError
         The file is a parquet file, and pyarrow is not installed.
     """
@@ -51,6 +55,7 @@ def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
     except MlautError:
         raise
     except Exception as error:  # parsers raise many types of errors on a damaged file
+        refuse_error_of_machine(error, path, "reading a table")
         reason = " ".join(str(error).split()) or type(error).__name__
         raise DataError(
             f"{path}: cannot be read as {ending.strip('.').upper()} ({reason}); check the file"
