@@ -23,7 +23,7 @@ BUDGETS = {
     "data": 1_820,
     "estimators": 4_200,
     "experiments": 5_830,
-    "files_io": 5_000,
+    "files_io": 5_010,
     "identity": 830,
     "leaderboard": 650,
     "placing": 330,
