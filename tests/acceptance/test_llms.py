@@ -1,4 +1,4 @@
-"""What assistants read is made of the documentation, and is current."""
+"""The files for assistants are made from the documentation, and are current."""
 
 import re
 import runpy

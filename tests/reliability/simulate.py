@@ -65,7 +65,7 @@ Step = list[Any]  # name, arguments, fault or None
 
 
 class HistoryError(Exception):
-    """What a history has lost, or has not said."""
+    """A history has lost something, or has not told a damage."""
 
 
 # ------------------------------------------------------------------------- drawing
@@ -243,7 +243,7 @@ def merge(folder: Path) -> None:
 
 
 class World:
-    """What an undisturbed life leaves: the reference study, its arrays, and the race."""
+    """The reference of all histories: study, arrays and race of a life that nobody disturbed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.calls = folder, 0
