@@ -183,7 +183,7 @@ def to_hugging_face(
     Raises
     ------
     AnalysisError
-        The benchmark has another form.
+        The benchmark has another form, or two strategies would have the same file.
     """
     if not _HUB.fullmatch(benchmark):
         raise AnalysisError(f"benchmark {benchmark!r}: write the Hub's dataset as OWNER/NAME")
@@ -202,6 +202,8 @@ def to_hugging_face(
                 lines += ["  source:", f"    url: {json_text(source)}"] if source else []
                 lines += [f"  notes: {json_text(notes)}"]
         path = Path(folder, _folder(strategy), ".eval_results", f"{_folder(report.title)}.yaml")
+        if path in paths:
+            raise AnalysisError(f"strategy {strategy!r}: {path} is that of another; rename one")
         paths.append(_written(path, "\n".join(lines) + "\n"))
     return tuple(paths)
 
