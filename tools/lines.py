@@ -27,7 +27,7 @@ BUDGETS = {
     "identity": 830,
     "leaderboard": 650,
     "placing": 330,
-    "report": 2_210,
+    "report": 2_220,
     "sharing": 2_280,
     OWN: 1_390,
 }

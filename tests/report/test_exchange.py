@@ -194,11 +194,11 @@ def test_what_is_missing_is_asked_for(tmp_path):
         to_every_eval_ever(report(), tmp_path, " ")
     with pytest.raises(AnalysisError, match="benchmark 'bench': write the Hub's dataset as OWNER"):
         to_hugging_face(report(), tmp_path, "bench")
+    assert list(tmp_path.iterdir()) == []
     table = pd.DataFrame({"a b": [0.9, 0.8], "a:b": [0.7, 0.6]}, index=["iris", "zoo"])
     alike = make_report(Results.from_table(table, metric="accuracy"))
-    with pytest.raises(AnalysisError, match="strategy 'a:b': .*a-b.* is that of another; rename"):
+    with pytest.raises(AnalysisError, match=r"strategy 'a:b': .*a-b.* is that of another; "):
         to_hugging_face(alike, tmp_path, "ada/bench")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_table_of_scores_is_exported_by_the_command(tmp_path):
