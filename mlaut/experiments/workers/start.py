@@ -18,8 +18,7 @@ from mlaut.errors import StudyError
 from mlaut.optional import changed
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-# Seconds; a fork server that was killed needs a restart, on a busy machine for some seconds.
-_START_PAUSES = (0.05, 0.2, 1.0, 5.0, 0.0)
+_START_PAUSES = (0.05, 0.2, 1.0, 0.0)  # seconds; a fork server that was killed needs a restart
 _REQUEST_SECONDS = 2.0  # for the descriptors of a process to start; they come at once
 
 _birth = threading.Lock()
